@@ -1,0 +1,144 @@
+"""Everything that this package raises.
+
+MGRagError                          base of all of these
+├── ConfigurationError              a setting is missing or makes no sense
+│   └── MissingDependencyError      an optional package is needed; names the ``pip install``
+├── InvalidInputError (ValueError)  an argument was refused; nothing was done
+│   ├── InvalidVectorError          wrong dimension, not finite, all zero
+│   ├── InvalidNameError            a label, edge type or index name that is not allowed
+│   └── FilterError                 a search filter that does not parse
+├── NotFoundError                   no such document, chunk, conversation …
+├── SourceError                     a file, folder or URL could not be loaded at all
+├── EmbeddingError                  the embedding provider failed
+│   ├── EmbeddingAuthError          it refused the key
+│   └── EmbeddingInputError         it cannot take this input (too long, empty); names it
+├── ModelMismatchError              the graph was built with another embedding model or dimension
+└── StoreError                      the graph database failed
+    ├── StoreUnavailableError       it cannot be reached, or is closed
+    │   ├── StoreAuthError          it refused the user or the password
+    │   └── StoreLockedError        another process holds the embedded file
+    ├── StoreConflictError          concurrent writes got in each other's way for too long
+    ├── StoreConstraintError        a uniqueness constraint was violated
+    ├── StoreTimeoutError           a query took longer than allowed
+    ├── StoreFullError              no memory or no disk space left
+    ├── StoreReadOnlyError          the server or file takes no writes
+    ├── StoreDamagedError           the file or an index is damaged
+    ├── QueryError                  a statement was refused; an error in this package
+    └── BackupError                 a backup, restore, export or import did not succeed
+
+Each carries a message that says what happened, to what, and what to do next. The engine's own error is chained
+(``__cause__``).
+"""
+
+from __future__ import annotations
+
+
+class MGRagError(Exception):
+    """Base of all errors of this package."""
+
+
+class ConfigurationError(MGRagError):
+    """A setting is missing or makes no sense."""
+
+
+class MissingDependencyError(ConfigurationError, ImportError):
+    """An optional package is needed.
+
+    Args:
+        package: The missing package.
+        extra: The extra of this distribution that brings it.
+        purpose: What it is needed for.
+    """
+
+    def __init__(self, package: str, extra: str, purpose: str) -> None:
+        super().__init__(f"{purpose} needs the package {package}: pip install 'memgraph-rag[{extra}]'")
+        self.package = package
+        self.extra = extra
+
+
+class InvalidInputError(MGRagError, ValueError):
+    """An argument was refused; nothing was done."""
+
+
+class InvalidVectorError(InvalidInputError):
+    """A vector has the wrong dimension, is not finite, or is all zero."""
+
+
+class InvalidNameError(InvalidInputError):
+    """A label, edge type or index name is not allowed."""
+
+
+class FilterError(InvalidInputError):
+    """A search filter does not parse."""
+
+
+class NotFoundError(MGRagError, LookupError):
+    """What was asked for is not in the graph."""
+
+
+class SourceError(MGRagError):
+    """A file, folder or URL could not be loaded at all."""
+
+
+class EmbeddingError(MGRagError):
+    """The embedding provider failed."""
+
+
+class EmbeddingAuthError(EmbeddingError):
+    """The embedding provider refused the key."""
+
+
+class EmbeddingInputError(EmbeddingError):
+    """The embedding provider cannot take this input."""
+
+
+class ModelMismatchError(MGRagError):
+    """The graph was built with another embedding model or dimension."""
+
+
+class StoreError(MGRagError):
+    """The graph database failed."""
+
+
+class StoreUnavailableError(StoreError):
+    """The graph database cannot be reached, or is closed."""
+
+
+class StoreAuthError(StoreUnavailableError):
+    """The graph database refused the user or the password."""
+
+
+class StoreLockedError(StoreUnavailableError):
+    """Another process holds the embedded file."""
+
+
+class StoreConflictError(StoreError):
+    """Concurrent writes got in each other's way for too long."""
+
+
+class StoreConstraintError(StoreError):
+    """A uniqueness constraint was violated."""
+
+
+class StoreTimeoutError(StoreError):
+    """A query took longer than allowed."""
+
+
+class StoreFullError(StoreError):
+    """No memory or no disk space is left."""
+
+
+class StoreReadOnlyError(StoreError):
+    """The server or the file takes no writes."""
+
+
+class StoreDamagedError(StoreError):
+    """The file or an index is damaged."""
+
+
+class QueryError(StoreError):
+    """A statement was refused by the engine."""
+
+
+class BackupError(StoreError):
+    """A backup, restore, export or import did not succeed."""

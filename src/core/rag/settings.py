@@ -1,0 +1,81 @@
+"""Every environment variable that this package reads, once.
+
+Values come from arguments first, then the environment, then a ``.env`` file in the working directory, then the defaults here.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from pydantic import Field, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from core.rag.errors import ConfigurationError
+
+DEFAULT_EMBEDDED_URI = "embedded:.mgrag/graph.grafeo"
+DEFAULT_NAMESPACE = "default"
+
+
+class Settings(BaseSettings):
+    """Settings of this package; see ``.env.example`` for the same list with explanations for users."""
+
+    model_config = SettingsConfigDict(
+        env_file=".env", env_file_encoding="utf-8", extra="ignore", frozen=True, env_ignore_empty=True
+    )
+
+    # The graph database.
+    memgraph_uri: str | None = Field(default=None, alias="MEMGRAPH_URI")
+    memgraph_port: int = Field(default=7687, alias="MEMGRAPH_PORT", ge=1, le=65535)
+    memgraph_username: str | None = Field(default=None, alias="MEMGRAPH_USERNAME")
+    memgraph_password: SecretStr | None = Field(default=None, alias="MEMGRAPH_PASSWORD")
+    memgraph_database: str | None = Field(default=None, alias="MEMGRAPH_DATABASE")
+    namespace: str = Field(default=DEFAULT_NAMESPACE, alias="MGRAG_NAMESPACE")
+    connect_timeout: float = Field(default=10.0, alias="MGRAG_CONNECT_TIMEOUT", gt=0)
+    query_timeout: float = Field(default=60.0, alias="MGRAG_QUERY_TIMEOUT", gt=0)
+    retry_deadline: float = Field(default=30.0, alias="MGRAG_RETRY_DEADLINE", ge=0)
+    connection_lifetime: float = Field(default=3600.0, alias="MGRAG_CONNECTION_LIFETIME", gt=0)
+    connection_liveness: float = Field(default=30.0, alias="MGRAG_CONNECTION_LIVENESS", ge=0)
+    sync_every_commit: bool = Field(default=True, alias="MGRAG_SYNC_EVERY_COMMIT")
+
+    # Embeddings.
+    embedding_model: str = Field(default="wordllama", alias="MGRAG_EMBEDDING_MODEL")
+    embedding_dimension: int | None = Field(default=None, alias="MGRAG_EMBEDDING_DIMENSION", ge=1)
+    embedding_concurrency: int = Field(default=4, alias="MGRAG_EMBEDDING_CONCURRENCY", ge=1, le=64)
+    embedding_timeout: float = Field(default=60.0, alias="MGRAG_EMBEDDING_TIMEOUT", gt=0)
+    openai_api_key: SecretStr | None = Field(default=None, alias="OPENAI_API_KEY")
+    openai_base_url: str | None = Field(default=None, alias="OPENAI_BASE_URL")
+    azure_openai_api_key: SecretStr | None = Field(default=None, alias="AZURE_OPENAI_API_KEY")
+    azure_openai_endpoint: str | None = Field(default=None, alias="AZURE_OPENAI_ENDPOINT")
+    azure_openai_api_version: str = Field(default="2024-10-21", alias="AZURE_OPENAI_API_VERSION")
+    azure_openai_embedding_deployment: str | None = Field(
+        default=None, alias="AZURE_OPENAI_EMBEDDING_DEPLOYMENT"
+    )
+
+    # Loading and splitting.
+    max_file_bytes: int = Field(default=50_000_000, alias="MGRAG_MAX_FILE_BYTES", ge=1)
+    chunk_size: int = Field(default=256, alias="MGRAG_CHUNK_SIZE", ge=16)
+    chunk_overlap: int = Field(default=32, alias="MGRAG_CHUNK_OVERLAP", ge=0)
+
+    @cached_property
+    def secrets(self) -> tuple[str, ...]:
+        """The values that must never appear in a log or a message."""
+        values = (self.memgraph_password, self.openai_api_key, self.azure_openai_api_key)
+        return tuple(
+            value.get_secret_value() for value in values if value is not None and value.get_secret_value()
+        )
+
+
+def load_settings() -> Settings:
+    """Read the environment.
+
+    Returns:
+        The settings, validated.
+
+    Raises:
+        ConfigurationError: naming each variable that has a value that makes no sense (never the value of a secret).
+    """
+    try:
+        return Settings()
+    except ValidationError as error:
+        problems = "; ".join(f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors())
+        raise ConfigurationError(f"The environment has settings that cannot be used: {problems}") from error

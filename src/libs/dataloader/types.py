@@ -1,0 +1,179 @@
+"""What loaders give: documents, things that did not change, and failures."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, cast, runtime_checkable
+
+
+class DocumentMetadata(dict[str, Any]):
+    """Free metadata of a document, JSON-serialisable; a plain ``dict`` does as well.
+
+    Loaders fill in what they find: ``author``, ``created``, ``modified``, ``language``, ``description``, ``page_count`` …
+    """
+
+
+class ChunkMetadata(DocumentMetadata):
+    """Metadata of a chunk: that of its document's position plus where the chunk stands in it.
+
+    Besides the keys below a chunk carries ``page``, ``slide``, ``sheet``, ``row`` or ``cell`` where the format has them,
+    and ``table_header`` where it holds later rows of a table.
+    """
+
+    @property
+    def chunk_index(self) -> int:
+        """Position among the chunks of the document, from 0."""
+        return cast(int, self["chunk_index"])
+
+    @property
+    def chunk_count(self) -> int:
+        """How many chunks the document has."""
+        return cast(int, self["chunk_count"])
+
+    @property
+    def parent_id(self) -> str:
+        """Id of the document."""
+        return cast(str, self["parent_id"])
+
+    @property
+    def parent_document_path(self) -> str:
+        """Path of the document."""
+        return cast(str, self["parent_document_path"])
+
+    @property
+    def is_chunk(self) -> bool:
+        """Always true; tells a chunk from a document where both are handled."""
+        return cast(bool, self["is_chunk"])
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link found in a document.
+
+    Attributes:
+        target: Absolute URL, ``file://`` URI or path, without fragment.
+        text: The words that carry the link.
+    """
+
+    target: str
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceInfo:
+    """Where documents come from.
+
+    Attributes:
+        name: Short name for people.
+        type: ``folder``, ``file``, ``web``, ``documents`` or what a loader calls itself.
+        uri: Standardized URI of the root.
+    """
+
+    name: str
+    type: str
+    uri: str
+
+
+@dataclass(slots=True)
+class Document:
+    """A text with a name.
+
+    Attributes:
+        path: How people call it: a file path, a URL, or any name that is unique in its namespace.
+        content: The whole text. Markdown where the source has structure (``mime_type`` says what it was).
+        title: Title from the document itself; ``None`` where it has none (the last part of ``path`` is shown then).
+        metadata: JSON-serialisable.
+        uri: Standardized URI that identifies the document; derived from ``path`` where ``None``.
+        mime_type: Media type of the source, e.g. ``application/pdf``.
+        format: How ``content`` is to be split: ``text``, ``markdown``, ``table``, ``records`` or ``code:<language>``.
+        links: Links found in it, in order, each target once.
+        locations: For each kind of place (``page``, ``slide``, ``sheet``, ``row``, ``cell``) the ``(start_char, value)``
+            pairs at which a new one begins, ascending.
+        fingerprint: What lets the loader recognise next time that the source did not change (hash of the bytes, ETag …).
+    """
+
+    path: str
+    content: str
+    title: str | None = None
+    metadata: dict[str, Any] = field(default_factory=DocumentMetadata)
+    uri: str | None = None
+    mime_type: str | None = None
+    format: str = "text"
+    links: tuple[Link, ...] = ()
+    locations: Mapping[str, Sequence[tuple[int, int | str]]] = field(default_factory=dict)
+    fingerprint: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class DocumentChunk(Document):
+    """A stretch of a document: ``document.content[start_char:end_char] == content``.
+
+    Attributes:
+        start_char: Where it begins in the document's content.
+        end_char: Where it ends (exclusive).
+        heading: Heading path, outermost first, joined by `` > ``; empty where there is none.
+    """
+
+    metadata: ChunkMetadata = field(default_factory=ChunkMetadata)
+    start_char: int = 0
+    end_char: int = 0
+    heading: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Unchanged:
+    """A source that is as it was when it was last loaded; its text was not read again."""
+
+    path: str
+    uri: str
+
+
+@dataclass(frozen=True, slots=True)
+class LoadFailure:
+    """A file or page that could not be loaded, and why."""
+
+    path: str
+    reason: str
+
+
+LoadResult = Document | Unchanged | LoadFailure
+
+
+@dataclass(frozen=True, slots=True)
+class KnownDocument:
+    """What is stored of a document from an earlier load.
+
+    Attributes:
+        fingerprint: As the loader gave it then.
+        links: Targets of its links (a crawler follows them without fetching the page again).
+    """
+
+    fingerprint: Mapping[str, str]
+    links: tuple[str, ...] = ()
+
+
+#: Asked with URIs, answers for those that are stored, whole, and made with the same settings as now.
+Known = Callable[[Sequence[str]], Awaitable[Mapping[str, KnownDocument]]]
+
+
+@runtime_checkable
+class Loader(Protocol):
+    """A source of documents."""
+
+    @property
+    def source(self) -> SourceInfo:
+        """What the documents will be ``SOURCED_FROM``."""
+        ...
+
+    def load(self, known: Known | None = None) -> AsyncIterator[LoadResult]:
+        """Yield documents one by one, never all at once.
+
+        Args:
+            known: Tells what is already stored. A loader that can see that a source did not change yields
+                :class:`Unchanged` for it instead of reading, converting or transferring it again.
+
+        Raises:
+            LoadError: if nothing can be loaded at all.
+        """
+        ...
