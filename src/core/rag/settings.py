@@ -1,6 +1,7 @@
 """Every environment variable that this package reads, once.
 
-Values come from arguments first, then the environment, then a ``.env`` file in the working directory, then the defaults here.
+Values come from arguments first, then the environment, then a ``.env`` file in the working directory, then the
+defaults here.
 """
 
 from __future__ import annotations
@@ -47,9 +48,7 @@ class Settings(BaseSettings):
     azure_openai_api_key: SecretStr | None = Field(default=None, alias="AZURE_OPENAI_API_KEY")
     azure_openai_endpoint: str | None = Field(default=None, alias="AZURE_OPENAI_ENDPOINT")
     azure_openai_api_version: str = Field(default="2024-10-21", alias="AZURE_OPENAI_API_VERSION")
-    azure_openai_embedding_deployment: str | None = Field(
-        default=None, alias="AZURE_OPENAI_EMBEDDING_DEPLOYMENT"
-    )
+    azure_openai_embedding_deployment: str | None = Field(default=None, alias="AZURE_OPENAI_EMBEDDING_DEPLOYMENT")
 
     # Loading and splitting.
     max_file_bytes: int = Field(default=50_000_000, alias="MGRAG_MAX_FILE_BYTES", ge=1)
@@ -60,9 +59,7 @@ class Settings(BaseSettings):
     def secrets(self) -> tuple[str, ...]:
         """The values that must never appear in a log or a message."""
         values = (self.memgraph_password, self.openai_api_key, self.azure_openai_api_key)
-        return tuple(
-            value.get_secret_value() for value in values if value is not None and value.get_secret_value()
-        )
+        return tuple(value.get_secret_value() for value in values if value is not None and value.get_secret_value())
 
 
 def load_settings() -> Settings:

@@ -10,15 +10,15 @@ from typing import Any, Protocol, cast, runtime_checkable
 class DocumentMetadata(dict[str, Any]):
     """Free metadata of a document, JSON-serialisable; a plain ``dict`` does as well.
 
-    Loaders fill in what they find: ``author``, ``created``, ``modified``, ``language``, ``description``, ``page_count`` …
+    Loaders fill in what they find: ``author``, ``created``, ``modified``, ``language``, ``page_count`` …
     """
 
 
 class ChunkMetadata(DocumentMetadata):
     """Metadata of a chunk: that of its document's position plus where the chunk stands in it.
 
-    Besides the keys below a chunk carries ``page``, ``slide``, ``sheet``, ``row`` or ``cell`` where the format has them,
-    and ``table_header`` where it holds later rows of a table.
+    Besides the keys below a chunk carries ``page``, ``slide``, ``sheet``, ``row`` or ``cell`` where the format has
+    them, and ``table_header`` where it holds later rows of a table.
     """
 
     @property
@@ -88,9 +88,9 @@ class Document:
         mime_type: Media type of the source, e.g. ``application/pdf``.
         format: How ``content`` is to be split: ``text``, ``markdown``, ``table``, ``records`` or ``code:<language>``.
         links: Links found in it, in order, each target once.
-        locations: For each kind of place (``page``, ``slide``, ``sheet``, ``row``, ``cell``) the ``(start_char, value)``
-            pairs at which a new one begins, ascending.
-        fingerprint: What lets the loader recognise next time that the source did not change (hash of the bytes, ETag …).
+        locations: For each kind of place (``page``, ``slide``, ``sheet``, ``row``, ``cell``) the
+            ``(start_char, value)`` pairs at which a new one begins, ascending.
+        fingerprint: What lets the loader recognise next time that nothing changed (hash of the bytes, ETag …).
     """
 
     path: str
