@@ -39,5 +39,5 @@ class InvalidSourceError(LoadError, ValueError):
     """The source or one of the loader's arguments makes no sense."""
 
 
-class MissingReaderError(LoadError, ImportError):
+class MissingReaderError(LoadError):
     """An optional package is needed; the message names the ``pip install`` to run."""
