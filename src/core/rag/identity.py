@@ -1,0 +1,126 @@
+"""Deterministic ids, content hashes and standardized URIs.
+
+An id is ``uuid3(NAMESPACE_DNS, kind | namespace | what identifies the thing)``, so the same input gives the same graph
+on every engine, and nothing of one namespace can collide with anything of another.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import posixpath
+import re
+import uuid
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+_DNS = uuid.NAMESPACE_DNS.bytes
+_SEPARATOR = "\x1f"
+_SCHEME = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]+:")
+_DRIVE = re.compile(r"^[A-Za-z]:[\\/]")
+
+
+def stable_id(kind: str, namespace: str, *parts: str) -> str:
+    """The id of a thing: a version 3 UUID in the DNS namespace.
+
+    Args:
+        kind: What sort of thing, normally its label.
+        namespace: The namespace it belongs to.
+        parts: What identifies it there, in order.
+
+    Returns:
+        The UUID as 36 characters.
+    """
+    name = _SEPARATOR.join((kind, namespace, *parts))
+    # uuid.uuid3 does the same at four times the cost, most of it for fields that are not needed here.
+    digest = bytearray(hashlib.md5(_DNS + name.encode("utf-8", "surrogatepass"), usedforsecurity=False).digest())
+    digest[6] = (digest[6] & 0x0F) | 0x30
+    digest[8] = (digest[8] & 0x3F) | 0x80
+    text = digest.hex()
+    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+
+
+def content_hash(*parts: str) -> str:
+    """SHA-256 over the parts, as 64 hex digits; parts cannot run into each other."""
+    return hashlib.sha256(_SEPARATOR.join(parts).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def document_id(namespace: str, uri: str) -> str:
+    """Id of the document with this standardized URI."""
+    return stable_id("Document", namespace, uri)
+
+
+def chunk_id(document: str, content: str, occurrence: int) -> str:
+    """Id of a chunk: its document, its text, and which of the equal texts of the document it is (from 0).
+
+    A chunk keeps its id, and so its vector, when text is added or removed elsewhere in the document.
+    """
+    return stable_id("DocumentChunk", document, content, str(occurrence))
+
+
+def source_id(namespace: str, uri: str) -> str:
+    """Id of the source with this standardized URI."""
+    return stable_id("Source", namespace, uri)
+
+
+def resource_id(namespace: str, uri: str) -> str:
+    """Id of the resource with this standardized URI."""
+    return stable_id("Resource", namespace, uri)
+
+
+def vector_store_id(namespace: str, model: str, dimension: int) -> str:
+    """Id of the vector store of a model in a namespace."""
+    return stable_id("VectorStore", namespace, model, str(dimension))
+
+
+def vector_id(vector_store: str, text_hash: str) -> str:
+    """Id of the vector of a text in a vector store; equal texts share it."""
+    return stable_id("Vector", vector_store, text_hash)
+
+
+def standardize_resource_uri(path: str) -> str:
+    """Standardize a path or URL, so that the same resource is always called the same.
+
+    A web address gets a lower-case scheme and host and loses its fragment and default port. An existing file becomes
+    ``file://`` plus its absolute path; ``.`` and ``..`` are resolved, symlinks are not. Anything else (a name such as
+    ``note/1``, another scheme) stays as it is, with ``/`` for ``\\``.
+
+    Args:
+        path: A path, a URL or a name.
+
+    Returns:
+        The standardized URI.
+    """
+    if path.startswith("file://"):
+        return "file://" + posixpath.normpath(path[7:].replace("\\", "/"))
+    if _SCHEME.match(path) and not _DRIVE.match(path):
+        return _standardize_url(path) if path[:4].lower() == "http" else path
+    if _exists(path):
+        path = str(Path(path).absolute())
+    path = path.replace("\\", "/")
+    if path.startswith("/") or _DRIVE.match(path):
+        return "file://" + posixpath.normpath(path)
+    return path
+
+
+def _exists(path: str) -> bool:
+    try:
+        return Path(path).exists()
+    except (OSError, ValueError):  # too long, or a NUL character: no file can be called so
+        return False
+
+
+def _standardize_url(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+        host = (parts.hostname or "").lower()
+        port = parts.port
+    except ValueError:  # a malformed address identifies only itself
+        return url
+    if parts.scheme.lower() not in {"http", "https"} or not host:
+        return url
+    if ":" in host:
+        host = f"[{host}]"
+    if port and (parts.scheme.lower(), port) not in {("http", 80), ("https", 443)}:
+        host = f"{host}:{port}"
+    credentials, at, _ = parts.netloc.rpartition("@")
+    return urlunsplit((parts.scheme.lower(), f"{credentials}{at}{host}", parts.path or "/", parts.query, ""))
