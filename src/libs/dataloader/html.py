@@ -1,0 +1,212 @@
+"""HTML pages: title, main text as Markdown, links, and what the page says about itself."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from libs.dataloader.links import LinkCollector, resolve_link
+from libs.dataloader.text import bom_encoding, clean_text, decode_bytes
+from libs.dataloader.types import Link
+
+if TYPE_CHECKING:
+    from lxml.html import HtmlElement
+
+_META_CHARSET = re.compile(rb"""<meta[^>]{0,500}?charset\s*=\s*["']?\s*([A-Za-z0-9_:.\-]+)""", re.IGNORECASE)
+_XML_ENCODING = re.compile(rb"""^\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([A-Za-z0-9_.\-]+)""")
+_XML_DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
+_REFRESH = re.compile(r"""^\s*\d+(?:\.\d*)?\s*[;,]\s*(?:url\s*=)?\s*["']?(.*?)["']?\s*$""", re.IGNORECASE)
+_META_KEYS = {
+    "author": "author",
+    "article:author": "author",
+    "dc.creator": "author",
+    "description": "description",
+    "og:description": "description",
+    "dc.description": "description",
+    "keywords": "keywords",
+    "article:published_time": "created",
+    "datepublished": "created",
+    "dc.date": "created",
+    "date": "created",
+    "article:modified_time": "modified",
+    "og:updated_time": "modified",
+    "last-modified": "modified",
+    "datemodified": "modified",
+    "og:site_name": "site_name",
+}
+_TITLE_KEYS = ("og:title", "twitter:title", "dc.title")
+_MAX_META_CHARS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class HtmlPage:
+    """What a page holds.
+
+    Attributes:
+        title: ``<title>``, else the page's title for social networks, else its first heading.
+        markdown: The main text.
+        links: Links in the main text, absolute, each target once.
+        page_links: All links of the page, navigation included, except those marked ``rel=nofollow``.
+        canonical: What the page says its URL is (``rel=canonical``), absolute.
+        refresh: Where the page sends its reader on (``http-equiv=refresh``), absolute.
+        robots: Words of its robots meta tag, lower case, such as ``noindex`` and ``nofollow``.
+        metadata: ``author``, ``description``, ``keywords``, ``language``, ``created``, ``modified``, ``site_name``,
+            as far as they are there.
+        encoding: The encoding that bytes were read in; ``None`` for a string.
+    """
+
+    title: str | None
+    markdown: str
+    links: tuple[Link, ...] = ()
+    page_links: tuple[Link, ...] = ()
+    canonical: str | None = None
+    refresh: str | None = None
+    robots: frozenset[str] = frozenset()
+    metadata: dict[str, Any] = field(default_factory=dict)
+    encoding: str | None = None
+
+
+def html_to_document(
+    html: str | bytes,
+    base_url: str | None = None,
+    *,
+    encoding: str | None = None,
+    root_url: str | None = None,
+    whole_page: bool = False,
+) -> HtmlPage:
+    """Convert a page. Malformed HTML is read as a browser would, as far as possible; nothing is fetched.
+
+    Args:
+        html: The page; bytes are decoded by byte order mark, meta tag or what they look like.
+        base_url: URL or ``file://`` URI of the page, for relative links.
+        encoding: Charset that came with bytes from outside (HTTP header); it goes before the meta tag.
+        root_url: ``file://`` URI of the folder that links beginning with ``/`` start from, for local files.
+        whole_page: Keep navigation, headers and footers (for pages that are known to hold text only).
+
+    Returns:
+        The page's text and data. An empty page gives empty Markdown.
+    """
+    used: str | None = None
+    if isinstance(html, bytes):
+        html, used = _decode(html, encoding)
+    html = _XML_DECLARATION.sub("", clean_text(html), count=1)
+    tree = _parse(html)
+    if tree is None:
+        return HtmlPage(None, "", encoding=used)
+
+    from libs.dataloader.html_content import main_content
+    from libs.dataloader.html_markdown import html_to_markdown
+
+    meta = _meta(tree)
+    base = base_url
+    for node in tree.iter("base"):
+        if (href := node.get("href")) and base_url is not None:
+            base = resolve_link(href, base_url, root_url) or base_url
+            break
+    page_links = _links(tree, base, root_url, follow_only=True)
+    canonical = refresh = None
+    for node in tree.iter("link"):
+        if canonical is None and "canonical" in node.get("rel", "").lower().split():
+            canonical = resolve_link(node.get("href", ""), base, root_url)
+    if (match := _REFRESH.match(meta.get("http-equiv:refresh", ""))) and match[1]:
+        refresh = resolve_link(match[1], base, root_url)
+    heading = _first_heading(tree)
+    body = tree.find("body")
+    body = tree if body is None else body
+    content = body if whole_page else main_content(body)
+    return HtmlPage(
+        title=_title(tree, meta) or heading,
+        markdown=html_to_markdown(content),
+        links=_links(content, base, root_url),
+        page_links=page_links,
+        canonical=canonical,
+        refresh=refresh,
+        robots=frozenset(word for word in re.split(r"[\s,]+", meta.get("robots", "").lower()) if word),
+        metadata=_metadata(tree, meta),
+        encoding=used,
+    )
+
+
+def _decode(data: bytes, encoding: str | None) -> tuple[str, str]:
+    declared = encoding
+    if declared is None and bom_encoding(data) is None:
+        match = _META_CHARSET.search(data, 0, 4096) or _XML_ENCODING.match(data[:512])
+        if match:
+            declared = match[1].decode("ascii", "replace")
+            if declared.lower().startswith("utf-16"):  # it cannot be, or the tag would not have been readable
+                declared = "utf-8"
+    text, used = decode_bytes(data, declared=declared)
+    return text, used
+
+
+def _parse(html: str) -> HtmlElement | None:
+    from lxml import etree
+    from lxml.html import HTMLParser, document_fromstring
+
+    if not html.strip():
+        return None
+    # Without huge_tree the rest of a deeply nested page would be dropped silently.
+    parser = HTMLParser(huge_tree=True, encoding="utf-8")
+    try:
+        return document_fromstring(html.encode("utf-8"), parser=parser, ensure_head_body=False)
+    except etree.ParserError:  # nothing but comments
+        return None
+
+
+def _meta(tree: HtmlElement) -> dict[str, str]:
+    meta: dict[str, str] = {}
+    for node in tree.iter("meta"):
+        name = (node.get("name") or node.get("property") or node.get("itemprop") or "").strip().lower()
+        if not name and node.get("http-equiv"):
+            name = "http-equiv:" + node.get("http-equiv", "").strip().lower()
+        content = " ".join(node.get("content", "").split())
+        if name and content:
+            if name == "robots" and name in meta:
+                meta[name] += "," + content
+            meta.setdefault(name, content)
+    return meta
+
+
+def _title(tree: HtmlElement, meta: dict[str, str]) -> str | None:
+    for node in tree.iter("title"):
+        parent = node.getparent()
+        if parent is not None and parent.tag in ("head", "html", "body"):
+            title = " ".join("".join(node.itertext()).split())
+            if title:
+                return title
+    return next((meta[key] for key in _TITLE_KEYS if key in meta), None)
+
+
+def _first_heading(tree: HtmlElement) -> str | None:
+    from libs.dataloader.html_markdown import inline_text
+
+    for level in ("h1", "h2"):
+        for node in tree.iter(level):
+            if text := inline_text(node).rstrip(" ¶#"):
+                return text
+    return None
+
+
+def _metadata(tree: HtmlElement, meta: dict[str, str]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, key in _META_KEYS.items():
+        if name in meta and key not in found and not meta[name].startswith(("http://", "https://")):
+            found[key] = meta[name][:_MAX_META_CHARS]
+    root = tree.getroottree().getroot()
+    if language := (root.get("lang") or root.get("xml:lang") or meta.get("http-equiv:content-language", "")).strip():
+        found["language"] = language[:35]
+    return found
+
+
+def _links(
+    root: HtmlElement, base: str | None, site_root: str | None, *, follow_only: bool = False
+) -> tuple[Link, ...]:
+    from libs.dataloader.html_markdown import inline_text
+
+    collector = LinkCollector(base, site_root)
+    for node in root.iter("a", "area"):
+        href = node.get("href")
+        if href and not (follow_only and "nofollow" in node.get("rel", "").lower().split()):
+            collector.add(href, inline_text(node) or node.get("title", "") or node.get("alt", ""))
+    return collector.links()

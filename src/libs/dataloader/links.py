@@ -1,0 +1,87 @@
+"""Links: from what stands in a document to absolute targets."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterable
+from urllib.parse import unquote, urljoin, urlsplit
+
+from libs.dataloader.types import Link
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")  # two letters at least: "C:" is a drive, not a scheme
+_IGNORED = re.compile(r"[\t\n\r\x00]")
+_KEPT_SCHEMES = ("http://", "https://", "file://")
+_MAX_LENGTH = 4096
+
+
+def resolve_link(href: str, base: str | None, root: str | None = None) -> str | None:
+    """Make a link absolute, without its fragment.
+
+    Args:
+        href: As written in the document.
+        base: URL or ``file://`` URI of the document; without it only absolute links survive.
+        root: ``file://`` URI of the folder that ``/…`` starts from in a local file (the root of the load).
+
+    Returns:
+        An ``http(s)://`` URL as written, or a ``file://`` URI without percent-encoding; ``None`` where the link leads
+        nowhere else: another scheme (``mailto:``, ``javascript:``, ``data:``), only a fragment, or not a link at all.
+    """
+    href = _IGNORED.sub("", href).strip()
+    if not href or href.startswith("#") or len(href) > _MAX_LENGTH:
+        return None
+    try:
+        if base is not None and base.startswith("file://") and not _SCHEME.match(href):
+            return _resolve_local(href, base, root)
+        target = urljoin(base, href) if base else href
+        target = target.partition("#")[0]
+        if target.startswith("//"):
+            target = "https:" + target
+        parts = urlsplit(target)
+    except ValueError:  # such as an unclosed IPv6 bracket
+        return None
+    if parts.scheme == "file":
+        return "file://" + posixpath.normpath(unquote(parts.path)) if parts.path else None
+    if not target.lower().startswith(_KEPT_SCHEMES) or not parts.hostname:
+        return None
+    return target
+
+
+def _resolve_local(href: str, base: str, root: str | None) -> str | None:
+    if href.startswith("//"):
+        return resolve_link("https:" + href, None)
+    path = unquote(href.partition("#")[0].partition("?")[0]).replace("\\", "/")
+    if not path:
+        return None
+    folder = posixpath.dirname(base.removeprefix("file://"))
+    if path.startswith("/") and root is not None:
+        folder, path = root.removeprefix("file://"), path.lstrip("/")
+    target = posixpath.normpath(posixpath.join(folder, path))
+    return None if target == base.removeprefix("file://") else "file://" + target
+
+
+class LinkCollector:
+    """Gathers links in order, each target once; the first non-empty text wins."""
+
+    def __init__(self, base: str | None, root: str | None = None) -> None:
+        self._base = base
+        self._root = root
+        self._texts: dict[str, str] = {}
+
+    def add(self, href: str, text: str = "") -> None:
+        """Add a link as it stands in the document."""
+        target = resolve_link(href, self._base, self._root)
+        if target is None or target == self._base:
+            return
+        text = " ".join(text.split())
+        if not self._texts.get(target):
+            self._texts[target] = text
+
+    def extend(self, links: Iterable[tuple[str, str]]) -> None:
+        """Add ``(href, text)`` pairs."""
+        for href, text in links:
+            self.add(href, text)
+
+    def links(self) -> tuple[Link, ...]:
+        """What was gathered."""
+        return tuple(Link(target, text) for target, text in self._texts.items())

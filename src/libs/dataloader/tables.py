@@ -1,0 +1,50 @@
+"""Rows as Markdown tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+_PREFIXES = frozenset(("$", "€", "£", "¥", "(", "$(", "US$"))
+_SUFFIXES = frozenset((")", "%", ")%", "%)"))
+
+
+def table_row(cells: Iterable[str]) -> str:
+    """One row, ``| a | b |``; pipes are escaped, line ends inside a cell become blanks."""
+    return "| " + " | ".join(_cell(cell) for cell in cells) + " |"
+
+
+def separator_row(columns: int) -> str:
+    """The row below the header."""
+    return "|" + " --- |" * columns
+
+
+def markdown_table(rows: Sequence[Sequence[str]]) -> str:
+    """A Markdown table whose first row is the header; short rows are filled up with empty cells."""
+    width = max(map(len, rows), default=0)
+    filled = [[*row, *[""] * (width - len(row))] for row in rows]
+    lines = [table_row(filled[0]), separator_row(width), *(table_row(row) for row in filled[1:])]
+    return "\n".join(lines)
+
+
+def _cell(text: str) -> str:
+    if "|" in text:
+        text = text.replace("|", "\\|")
+    return " ".join(text.split()) if "\n" in text or "\t" in text or "  " in text else text.strip()
+
+
+def join_symbols(rows: list[list[str]]) -> list[list[str]]:
+    """Put currency signs, brackets and per cent signs that have cells of their own (as in financial reports) back to
+    their number, then drop the columns and rows that are empty.
+    """
+    for row in rows:
+        for column in range(len(row)):
+            if row[column] in _PREFIXES:
+                target = next((later for later in range(column + 1, min(column + 3, len(row))) if row[later]), None)
+                if target is not None:
+                    row[target], row[column] = row[column] + row[target], ""
+            elif row[column] in _SUFFIXES:
+                target = next((earlier for earlier in range(column - 1, max(column - 3, -1), -1) if row[earlier]), None)
+                if target is not None:
+                    row[target], row[column] = row[target] + row[column], ""
+    kept = [column for column in range(max(map(len, rows), default=0)) if any(row[column] for row in rows)]
+    return [[row[column] for column in kept] for row in rows if any(row)]
