@@ -1,0 +1,156 @@
+"""Every label, edge type, index and constraint of the graph, once.
+
+Every node has ``id`` (string, unique per label, indexed), ``namespace``, ``created_at`` and ``updated_at``
+(UTC, ISO 8601). The properties beyond those are listed at :class:`Label`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+from core.rag.errors import InvalidNameError
+
+SCHEMA_VERSION = 1
+
+DEFAULT_VECTOR_INDEX = "vector_embedding_index"
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
+
+
+class Label(StrEnum):
+    """Node labels, with the properties that a node has beyond id, namespace and the two times."""
+
+    SOURCE = "Source"  # name, type, uri
+    DOCUMENT = "Document"  # path, uri, title, content, content_hash, source_id, mime_type, metadata, status
+    CHUNK = "DocumentChunk"  # path, content, terms, content_hash, parent_id, chunk_index, chunk_count, start_char …
+    VECTOR_STORE = "VectorStore"  # model, dimension, status, index_name
+    VECTOR = "Vector"  # chunk_id, vector_store_id, embedding
+    RESOURCE = "Resource"  # uri, type, description
+    SYMBOL = "Symbol"  # name, kind, signature, line
+    TOOL = "Tool"  # name, description, schema
+    TOPIC = "Topic"  # name, description
+    CONCEPT = "Concept"  # name, description
+    ENTITY = "Entity"  # name, normalized_name, type, summary, mention_count
+    RECORD = "Record"  # collection, data
+    CONVERSATION = "Conversation"  # title, user_id
+    INTERACTION = "Interaction"  # session_id, content, role, keywords, tags, sequence, last_accessed_at
+    USER = "User"  # external_id, name
+    SCHEMA_VERSION = "SchemaVersion"  # version
+
+
+class EdgeType(StrEnum):
+    """Edge types, with the labels that they connect."""
+
+    CHUNK_OF = "CHUNK_OF"  # DocumentChunk -> Document
+    NEXT = "NEXT"  # DocumentChunk -> DocumentChunk
+    FOLLOWS = "FOLLOWS"  # Interaction -> Interaction
+    SOURCED_FROM = "SOURCED_FROM"  # Document -> Source
+    STORED_IN = "STORED_IN"  # Vector -> VectorStore
+    EMBEDDING_OF = "EMBEDDING_OF"  # Vector -> DocumentChunk, Interaction, Entity or Concept
+    REFERENCES = "REFERENCES"  # Document -> Source, Document or Resource; Interaction -> Document or Resource
+    ABOUT = "ABOUT"  # Document -> Topic
+    EXPLAINS = "EXPLAINS"  # Document -> Concept
+    MENTIONS = "MENTIONS"  # DocumentChunk -> Entity
+    DEFINED_IN = "DEFINED_IN"  # Symbol -> Document
+    RELATED_TO = "RELATED_TO"  # Concept -> Concept
+    RELATED = "RELATED"  # Entity -> Entity
+    SAME_AS = "SAME_AS"  # Entity -> Entity
+    HAS_ENTITY = "HAS_ENTITY"  # Record -> Entity
+    PART_OF = "PART_OF"  # Interaction -> Conversation
+    RETRIEVED = "RETRIEVED"  # Interaction -> DocumentChunk
+    VIEWED = "VIEWED"  # User -> Document
+    STARTED = "STARTED"  # User -> Conversation
+    RATED = "RATED"  # User -> DocumentChunk
+
+
+@dataclass(frozen=True, slots=True)
+class PropertyIndex:
+    """An index on properties of a label, in this order. Never on ``namespace`` alone: it would win over ``id``."""
+
+    label: Label
+    properties: tuple[str, ...]
+
+
+#: Indexes beside the one on ``id`` that every label has.
+PROPERTY_INDEXES: tuple[PropertyIndex, ...] = (
+    PropertyIndex(Label.DOCUMENT, ("path",)),
+    PropertyIndex(Label.DOCUMENT, ("source_id",)),
+    PropertyIndex(Label.RESOURCE, ("uri",)),
+    PropertyIndex(Label.INTERACTION, ("session_id",)),
+    PropertyIndex(Label.ENTITY, ("normalized_name",)),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TextIndex:
+    """A keyword index over the analysed words (property ``terms``) of the nodes of one label in one namespace."""
+
+    label: Label
+    namespace: str
+
+    @property
+    def partition(self) -> str:
+        """The second label that such nodes carry where each namespace has an index of its own."""
+        return f"{self.label.value}_{_digest(self.namespace)}"
+
+
+@dataclass(frozen=True, slots=True)
+class VectorIndex:
+    """A vector index: the vectors of one kind of thing in one vector store.
+
+    Attributes:
+        name: Name of the index in an engine that has named ones.
+        label: The second label of the vectors in it.
+        dimension: Length of every vector.
+    """
+
+    name: str
+    label: str
+    dimension: int
+
+
+def vector_index(
+    namespace: str, store_id: str, dimension: int, target: Label = Label.CHUNK, name: str = ""
+) -> VectorIndex:
+    """The index of a vector store for one kind of target.
+
+    Args:
+        namespace: The namespace.
+        store_id: Id of the VectorStore node.
+        dimension: Length of its vectors.
+        target: What the vectors are embeddings of.
+        name: ``index_name`` of the VectorStore, used for chunks; made from the id where empty.
+    """
+    digest = _digest(namespace, store_id, target.value)
+    index_name = name if name and target is Label.CHUNK else f"vector_{target.value.lower()}_{digest}"
+    return VectorIndex(name=check_name(index_name), label=f"Vector_{digest}", dimension=dimension)
+
+
+def check_name(name: str) -> str:
+    """Check a label, edge type, property or index name that will be part of a statement.
+
+    This is the only way for a name to get into Cypher text: everything else travels as a parameter.
+
+    Args:
+        name: The name.
+
+    Returns:
+        The same name.
+
+    Raises:
+        InvalidNameError: unless it is 1 to 64 ASCII letters, digits and underscores, not beginning with a digit.
+    """
+    if not _NAME.fullmatch(name):
+        shown = name if len(name) <= 64 else name[:61] + "…"
+        raise InvalidNameError(
+            f"{shown!r} cannot be a label, edge type or index name: use 1 to 64 ASCII letters, digits and"
+            " underscores, not beginning with a digit."
+        )
+    return name
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.sha256("\x1f".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:12]
