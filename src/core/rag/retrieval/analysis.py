@@ -1,0 +1,164 @@
+"""Keyword analysis: the words that go into the text index, and those that a query looks for.
+
+The same analysis serves every engine: its result holds only lower-case letters and digits, so no engine's own
+tokenizer changes it (Grafeo: ``tokenizer="standard"``, whose default drops single letters and English stop words;
+Neo4j: the ``whitespace`` analyzer). Each word of a result is one index word; quote it where the engine has operators.
+
+What happens to a text: NFKC, case folded, accents removed; compounds kept whole and in parts (``snake_case``,
+``camelCase``, ``3.11``, ``C++``, addresses); Chinese, Japanese, Korean and Thai cut into short overlapping pieces;
+function words left out; the rest stemmed by Snowball (M. F. Porter, https://snowballstem.org).
+
+How languages meet: a document is stemmed in its own language, told by its function words, else as English. A query
+is too short to tell, so it looks for the stems of its words in *every* language: whatever language a document is in,
+a word of the query matches a word of the document exactly if that language's stemmer says so.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable
+from functools import cache
+from typing import Final
+
+from core.rag.retrieval.language import DEFAULT_LANGUAGE, detect_language, language_name
+from core.rag.retrieval.stopwords import LATIN_LANGUAGES
+from core.rag.retrieval.words import ascii_terms, is_stop_word, parts, stem
+
+#: Distinct words that a query keeps: the most frequent, then the first.
+MAX_QUERY_TERMS: Final = 128
+#: Characters of a query that are looked at.
+MAX_QUERY_CHARACTERS: Final = 100_000
+
+_CACHE_ENTRIES: Final = 300_000
+_CACHED_CHARACTERS: Final = 64
+_JOINTS: Final = r"(?:[._'’@&+-]|(?<=[0-9]),(?=[0-9]{3}(?![0-9])))"
+_PUNCTUATION: Final = ".,;:!?()[]{}\"'"
+# language -> token as it stands between spaces -> its index words, joined by spaces
+_caches: dict[str, dict[str, str]] = {}
+
+
+@cache
+def _ascii_surfaces() -> re.Pattern[str]:
+    word = "[A-Za-z0-9]++"
+    return re.compile(rf"{word}(?:{_JOINTS}{word})*+(?:\+\+|#(?![A-Za-z0-9]))?")
+
+
+@cache
+def _surfaces() -> re.Pattern[str]:
+    # letters and digits, and the marks that stand inside words, which ``\w`` leaves out
+    codes = (code for code in range(0x300, 0x10000) if unicodedata.category(chr(code)) in {"Mn", "Mc", "Me"})
+    word = rf"(?:[^\W_]++[{''.join(map(chr, codes))}\u200c\u200d]*+)++"
+    return re.compile(rf"{word}(?:{_JOINTS}{word})*+(?:\+\+|#(?!\w))?")
+
+
+def _split(token: str) -> list[str]:
+    """The surface words in a token: runs of letters and digits with what joins them."""
+    if token.isascii():
+        return _ascii_surfaces().findall(token)
+    return _surfaces().findall(unicodedata.normalize("NFKC", token))
+
+
+def _terms(token: str, language: str, *, keep_stop_words: bool = False) -> list[str]:
+    terms: list[str] = []
+    for surface in _split(token):
+        for word, ordinary in parts(surface):
+            if not ordinary:
+                terms.append(word)
+            elif keep_stop_words or not is_stop_word(word, language):
+                terms.append(stem(word, language))
+    return [term for term in terms if term]
+
+
+def _learn(known: dict[str, str], tokens: set[str], language: str) -> None:
+    """Add the index words of ``tokens`` to ``known``: plain English ones all at once, the others one by one."""
+    words: dict[str, str] = {}
+    for token in tokens:
+        word = token.strip(_PUNCTUATION)
+        if word.isascii() and word.isalpha() and (word.islower() or word.istitle()):
+            words[token] = word.lower()
+        else:
+            known[token] = " ".join(_terms(token, language))
+    known.update(zip(words, ascii_terms(words.values(), language), strict=True))
+
+
+def _analyze(tokens: list[str], language: str) -> str:
+    known = _caches.get(language)
+    if known is None or len(known) > _CACHE_ENTRIES:
+        known = _caches[language] = {}
+    try:
+        joined = " ".join(filter(None, map(known.__getitem__, tokens)))
+    except KeyError:
+        new = {token for token in tokens if token not in known}
+        if any(len(token) > _CACHED_CHARACTERS for token in new):
+            known = {token: known[token] for token in tokens if token in known}  # long ones are not kept
+        _learn(known, new, language)
+        joined = " ".join(filter(None, map(known.__getitem__, tokens)))
+    if not joined:
+        # nothing but function words, like the title "The Who": all that there is to find it by
+        joined = " ".join(term for token in tokens for term in _terms(token, language, keep_stop_words=True))
+    return joined
+
+
+def analyze(text: str, language: str | None = None) -> list[str]:
+    """The index words of ``text``, in order, with repetitions.
+
+    Args:
+        text: Any text.
+        language: Name or code of its language (``german``, ``de``); None or an unknown one: told from the text.
+
+    Returns:
+        Words of lower-case letters and digits, each at most 39 bytes long. Function words are left out unless there
+        is nothing else.
+    """
+    tokens = text.split()
+    return _analyze(tokens, language_name(language) or detect_language(tokens)).split()
+
+
+def index_terms(title: str | None, heading: str | None, content: str, language: str | None = None) -> str:
+    """The value of a chunk's ``terms``: the index words of its title, heading and content, joined by spaces.
+
+    Args:
+        title: Title of the document.
+        heading: Heading path of the chunk.
+        content: Text of the chunk.
+        language: Name or code of the language; None or an unknown one: told from the three together.
+    """
+    fields = [field.split() for field in (title, heading, content) if field]
+    name = language_name(language) or detect_language(token for field in reversed(fields) for token in field)
+    return " ".join(filter(None, [_analyze(field, name) for field in fields]))
+
+
+def query_terms(
+    text: str,
+    language: str | None = None,
+    *,
+    languages: Iterable[str] = LATIN_LANGUAGES,
+    limit: int = MAX_QUERY_TERMS,
+) -> list[str]:
+    """The distinct words to look for in the text index.
+
+    Args:
+        text: The query as typed; only its first ``MAX_QUERY_CHARACTERS`` count.
+        language: Name or code of the query's language, for its function words; None: told from the query.
+        languages: Snowball names of the languages that documents may be stemmed in.
+        limit: How many words at most: the most frequent of the query's, then the first.
+
+    Returns:
+        Words as ``analyze`` makes them, without repetitions: first those in the query's own language, then their stems
+        in the other ones. Empty only if the query has no letter or digit.
+    """
+    tokens = text[:MAX_QUERY_CHARACTERS].split()
+    own = language_name(language) or detect_language(tokens)
+    ranked = [term for term, _ in Counter(_analyze(tokens, own).split()).most_common(limit)]
+    surfaces = Counter(surface for token in tokens for surface in _split(token)).most_common(limit)
+    only_stop_words = not any(_terms(surface, own) for surface, _ in surfaces)
+    others = [name for name in dict.fromkeys((DEFAULT_LANGUAGE, *languages)) if name != own]
+    for surface, _ in surfaces:
+        if len(ranked) > 2 * limit:
+            break
+        for word, ordinary in parts(surface):
+            if ordinary and (only_stop_words or not is_stop_word(word, own)):
+                ranked.extend(stem(word, name) for name in others if not is_stop_word(word, name))
+    return [term for term in dict.fromkeys(ranked) if term][:limit]
