@@ -89,7 +89,18 @@ class EmbeddingAuthError(EmbeddingError):
 
 
 class EmbeddingInputError(EmbeddingError):
-    """The embedding provider cannot take this input."""
+    """The embedding provider cannot take this input.
+
+    Args:
+        message: What is wrong with it.
+        name: What the caller calls the text, for example the path and number of its chunk.
+        index: Its position among the texts of the call.
+    """
+
+    def __init__(self, message: str, *, name: str | None = None, index: int | None = None) -> None:
+        super().__init__(message)
+        self.name = name
+        self.index = index
 
 
 class ModelMismatchError(MGRagError):

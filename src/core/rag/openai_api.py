@@ -1,0 +1,314 @@
+"""Requests to OpenAI, Azure OpenAI and whatever speaks the same protocol: one client, retries, deadlines.
+
+Nothing here knows what is asked; embedders and language models bring the request and the reading of its answer, and
+turn an ``ApiFailure`` into an error of their own. The ``openai`` package is imported when the first request is sent.
+Its own retries are off: here a request is repeated after 408, 409, 425, 429, 5xx, time-outs, lost connections and
+answers that are no JSON, with jitter, not before the time that the server asks for, and only until a deadline.
+
+Keys are kept out of every message, log line and ``repr``, also where a server sends them back in its own message.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import importlib.util
+import json
+import logging
+import random
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from core.rag.errors import MissingDependencyError
+from core.rag.openai_endpoint import PLACEHOLDER_KEY
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from core.rag.openai_endpoint import Endpoint
+
+_RETRIED = {408, 409, 425, 429}
+_NOT_RETRIED = {501, 505}
+_FIRST_DELAY = 0.5
+_LONGEST_DELAY = 30.0
+# Tries in a row where the server does not say when to come back; a rate limit is waited for until the deadline.
+_ATTEMPTS = {"unavailable": 6, "malformed": 3}
+
+_log = logging.getLogger(__name__)
+
+
+class FailureKind(Enum):
+    """What went wrong, as far as the caller can do something about it."""
+
+    AUTH = "auth"
+    NOT_FOUND = "not found"
+    REFUSED = "refused"
+    LIMITED = "limited"
+    UNAVAILABLE = "unavailable"
+    MALFORMED = "malformed"
+
+
+class ApiFailure(Exception):  # noqa: N818 - callers turn it into an error of theirs
+    """A request failed for good.
+
+    Attributes:
+        kind: What went wrong.
+        status: The HTTP status, if there was an answer.
+        message: What the server said, without keys.
+        retryable: Whether repeating it could have helped.
+        retry_after: Seconds that the server asked to wait.
+    """
+
+    def __init__(
+        self,
+        kind: FailureKind,
+        message: str,
+        *,
+        status: int | None = None,
+        retryable: bool = False,
+        retry_after: float | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.message = message
+        self.status = status
+        self.retryable = retryable
+        self.retry_after = retry_after
+        self.attempts = 1
+
+    def __str__(self) -> str:
+        status = f" (HTTP {self.status})" if self.status is not None else ""
+        times = f", {self.attempts} times in a row" if self.attempts > 1 else ""
+        return f"{self.message}{status}{times}"
+
+
+class MalformedAnswerError(ValueError):
+    """An answer is not what the protocol promises. Raised by the reader of an answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """The clock, so that tests need not wait."""
+
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    monotonic: Callable[[], float] = time.monotonic
+    wall: Callable[[], float] = time.time
+    # Jitter spreads callers out; it has nothing to hide.
+    jitter: Callable[[], float] = field(default=random.random)
+
+
+class ApiClient:
+    """One client for one endpoint: bounded concurrency, retries, counts.
+
+    Args:
+        endpoint: Where to.
+        timeout: Seconds for one request from sending to the last byte.
+        concurrency: Requests at a time.
+        deadline: Seconds that may pass between the first failure of a request and its last repetition.
+        azure_deployment: The deployment to ask (Azure only).
+        timing: The clock.
+
+    Raises:
+        MissingDependencyError: The ``openai`` package is not installed.
+    """
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        *,
+        timeout: float,
+        concurrency: int,
+        deadline: float,
+        azure_deployment: str | None = None,
+        timing: Timing | None = None,
+    ) -> None:
+        if importlib.util.find_spec("openai") is None:
+            raise MissingDependencyError("openai", "openai", f"The model at {endpoint.url}")
+        self.endpoint = endpoint
+        self.requests = 0
+        self.retries = 0
+        self.closed = False
+        self._timeout = timeout
+        self._concurrency = concurrency
+        self._deadline = deadline
+        self._deployment = azure_deployment
+        self._timing = timing or Timing()
+        self._not_before = 0.0
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._client: Any = None
+        self._slots = asyncio.Semaphore(concurrency)
+
+    def __repr__(self) -> str:
+        return f"ApiClient({self.endpoint.url!r})"
+
+    async def call[T](self, send: Callable[[Any], Awaitable[Any]], read: Callable[[Any], T]) -> T:
+        """Send a request, again if need be, and read its answer.
+
+        Args:
+            send: Gets the ``openai`` client, sends the request with ``with_raw_response`` and returns its result.
+            read: Gets the JSON of the answer; raises ``MalformedAnswerError`` if it is not what it should be.
+
+        Returns:
+            What ``read`` returned.
+
+        Raises:
+            ApiFailure: It did not succeed, or not in time.
+        """
+        attempts = 0
+        first_failure: float | None = None
+        while True:
+            client, slots = await self._open()
+            async with slots:
+                await self._wait_for_rate_limit()
+                try:
+                    return await self._attempt(client, send, read)
+                except ApiFailure as error:
+                    failure = error
+            attempts += 1
+            failure.attempts = attempts
+            now = self._timing.monotonic()
+            first_failure = now if first_failure is None else first_failure
+            delay = self._delay(failure, attempts)
+            if (
+                not failure.retryable
+                or attempts >= _ATTEMPTS.get(failure.kind.value, attempts + 1)
+                or now + delay > first_failure + self._deadline
+            ):
+                raise failure
+            if failure.retry_after is not None:
+                self._not_before = max(self._not_before, now + failure.retry_after)
+            self.retries += 1
+            _log.info("%s: %s; again in %.1f s", self.endpoint.url, failure, delay)
+            await self._timing.sleep(delay)
+
+    async def close(self) -> None:
+        """Close the connections; requests after that are refused."""
+        self.closed = True
+        client, self._client = self._client, None
+        if client is not None and self._loop is asyncio.get_running_loop():
+            await client.close()
+
+    async def _open(self) -> tuple[Any, asyncio.Semaphore]:
+        loop = asyncio.get_running_loop()
+        if self._loop is not loop:
+            # Connections belong to the loop that opened them: a second asyncio.run starts afresh.
+            self._loop, self._client, self._slots = loop, None, asyncio.Semaphore(self._concurrency)
+        if self._client is None:
+            # Importing takes most of a second, in which other tasks can go on.
+            module = await asyncio.to_thread(importlib.import_module, "openai")
+            if self._client is None:
+                self._client = self._make_client(module)
+        if self.closed:
+            raise ApiFailure(FailureKind.UNAVAILABLE, "the connection was closed by this program")
+        return self._client, self._slots
+
+    def _make_client(self, openai: Any) -> Any:
+        key = self.endpoint.key.get_secret_value()
+        if self.endpoint.azure_version is None:
+            return openai.AsyncOpenAI(
+                api_key=key, base_url=self.endpoint.url, timeout=self._timeout, max_retries=0
+            )
+        return openai.AsyncAzureOpenAI(
+            api_key=key,
+            azure_endpoint=self.endpoint.url,
+            azure_deployment=self._deployment,
+            api_version=self.endpoint.azure_version,
+            timeout=self._timeout,
+            max_retries=0,
+        )
+
+    async def _wait_for_rate_limit(self) -> None:
+        wait = self._not_before - self._timing.monotonic()
+        if wait > 0:
+            await self._timing.sleep(wait)
+
+    async def _attempt[T](
+        self, client: Any, send: Callable[[Any], Awaitable[Any]], read: Callable[[Any], T]
+    ) -> T:
+        import openai
+
+        self.requests += 1
+        try:
+            # The client's own time-out is per read: a server that sends a byte now and then would never meet it.
+            async with asyncio.timeout(self._timeout):
+                answer = await send(client)
+            return read(json.loads(answer.http_response.content))
+        except openai.APIStatusError as error:
+            raise self._status_failure(error) from self._cause(error)
+        except (TimeoutError, openai.APITimeoutError) as error:
+            message = f"there was no answer within {self._timeout:g} s"
+            raise ApiFailure(FailureKind.UNAVAILABLE, message, retryable=True) from self._cause(error)
+        except openai.APIConnectionError as error:
+            reason = self._redact(str(error.__cause__ or error)) or "the connection was lost"
+            raise ApiFailure(FailureKind.UNAVAILABLE, reason, retryable=True) from self._cause(error)
+        except openai.OpenAIError as error:
+            raise ApiFailure(FailureKind.REFUSED, self._redact(str(error))) from self._cause(error)
+        except ValueError as error:
+            reason = str(error) if isinstance(error, MalformedAnswerError) else f"the answer is no JSON ({error})"
+            raise ApiFailure(FailureKind.MALFORMED, self._redact(reason), retryable=True) from self._cause(error)
+
+    def _status_failure(self, error: Any) -> ApiFailure:
+        status: int = error.status_code
+        headers: Mapping[str, str] = error.response.headers
+        message = self._redact(_server_message(error))
+        if status in (401, 403):
+            return ApiFailure(FailureKind.AUTH, message, status=status)
+        if status == 404:
+            return ApiFailure(FailureKind.NOT_FOUND, message, status=status)
+        retryable = status in _RETRIED or (status >= 500 and status not in _NOT_RETRIED)
+        # No waiting helps against an empty account.
+        if error.code == "insufficient_quota" or headers.get("x-should-retry") == "false":
+            retryable = False
+        kind = FailureKind.LIMITED if status == 429 else FailureKind.UNAVAILABLE
+        return ApiFailure(
+            kind if status in _RETRIED or status >= 500 else FailureKind.REFUSED,
+            message,
+            status=status,
+            retryable=retryable,
+            retry_after=_retry_after(headers, self._timing.wall()),
+        )
+
+    def _delay(self, failure: ApiFailure, attempts: int) -> float:
+        jitter = self._timing.jitter()
+        if failure.retry_after is not None:
+            return failure.retry_after + jitter * min(1.0, 0.1 * failure.retry_after)
+        longest = min(_LONGEST_DELAY, _FIRST_DELAY * 2.0 ** (attempts - 1))
+        return longest * (0.5 + 0.5 * jitter)
+
+    def _redact(self, text: str) -> str:
+        key = self.endpoint.key.get_secret_value()
+        return text if key == PLACEHOLDER_KEY else text.replace(key, "***")
+
+    def _cause(self, error: BaseException) -> BaseException | None:
+        # A traceback prints causes: one that repeats the key is dropped.
+        shown = f"{error} {error!r} {error.__cause__}"
+        return error if self._redact(shown) == shown else None
+
+
+def _server_message(error: Any) -> str:
+    body = error.body
+    message = body.get("message") if isinstance(body, dict) else None
+    text = message if isinstance(message, str) else str(body or error.message)
+    return text if len(text) <= 500 else text[:500] + "…"
+
+
+def _retry_after(headers: Mapping[str, str], now: float) -> float | None:
+    """Read ``retry-after-ms`` or ``Retry-After``, in seconds or as a date (RFC 9110, section 10.2.3)."""
+    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        value = headers.get(name)
+        if value is None:
+            continue
+        try:
+            seconds = float(value) * unit
+        except ValueError:
+            try:
+                seconds = parsedate_to_datetime(value).timestamp() - now
+            except ValueError:
+                continue
+        if 0 <= seconds < float("inf"):
+            return seconds
+    return None
