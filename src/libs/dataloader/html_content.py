@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -30,38 +31,62 @@ _CHROME_TAGS = frozenset(("nav", "aside", "dialog"))
 _CHROME_ROLES = frozenset(
     "navigation banner complementary search contentinfo dialog alertdialog menu menubar toolbar tablist".split()  # noqa: SIM905
 )
+_RUNNING_TEXT = {"p": 25, "pre": 25, "blockquote": 25, "dd": 25, "td": 80, "li": 80}  # least characters that count
+_LINK_BLOCKS = frozenset(("ul", "ol", "div", "section", "table", "form"))
 _SECTIONING = frozenset(("article", "main", "section"))
 
-# Whole words of ids and classes, a word being a run of letters after splitting at "-", "_", "__" and camelCase.
-_CHROME_NAMES = re.compile(
-    r"""(?:^|\b)(?:
-      cookies?|cookie\s?(?:bar|banner|notice|consent|law)|consent|gdpr|ccpa|onetrust|cookiebot|privacy\sbanner|
-      nav|navs|navi|navbar|navigation|topnav|subnav|sitenav|navbox|menu|submenu|topbar|offcanvas|hamburger|
-      breadcrumbs?|pagination|pager|paging|skip\s?(?:link|nav|to\scontent)s?|
-      side\s?bars?|sidenav|rail|widget|widgets|
-      share|shares|sharing|sharedaddy|addtoany|addthis|social|socials|follow\sus|
-      related|recommended|recommendations?|teasers?|read\smore|more\sstories|you\smay\s(?:also\s)?like|
-      newsletter|subscribe|subscription|signup|sign\sup|paywall|promo|promotion|outbrain|taboola|
-      ad|ads|advert|adverts|advertisement|advertising|sponsored|sponsor|banner\sad|
-      popup|modal|overlay|lightbox|tooltip|toast|
-      comments?|respond|disqus|
-      footer|colophon|copyright|masthead|site\sheader|page\sheader|print\sonly|screen\sreader(?:\stext)?|sr\sonly|
-      visually\shidden|edit\ssection|mw\seditsection|mw\sjump\slink|toc|table\sof\scontents
-    )(?:\b|$)""",
+# Whole words of ids and classes, lower case, after splitting at "-", "_", blanks and camelCase. What is called
+# like this goes unless it holds the core of the page:
+_STRONG_NAMES = re.compile(
+    r"""\b(?:
+      cookies?|cookie\s?(?:bar|banner|notice|consent|law)|consent|gdpr|ccpa|onetrust|cookiebot|
+      navs?|navi|navbar|navigation|topnav|subnav|sitenav|navbox|offcanvas|hamburger|
+      breadcrumbs?|pagination|pager|paging|skip\s?(?:link|nav|to\scontent)s?|addtoany|sharedaddy|
+      newsletter|paywall|outbrain|taboola|disqus|respond|comments|kommentare|
+      related(?:\s?(?:posts?|articles?|content|links|stories))|(?:popular|recent|recommended)\sposts|side\s?bars?|
+      author\s(?:bio|box|info|description|about)|about\sauthor|comment\s(?:list|area|form|section)|
+      visually\shidden|screen\sreader(?:\stext)?|sr\sonly|edit\ssection|editsection|jump\slink
+    )\b""",
     re.VERBOSE,
 )
+# ... and of these not even a large one can be the core:
+_FRAME_NAMES = re.compile(
+    r"\b(?:cookies?|consent|gdpr|onetrust|disqus|respond|comments|kommentare|comment\s(?:list|area))\b"
+)
+# ... and what is called like this goes if it also has little running text of its own:
+_WEAK_NAMES = re.compile(
+    r"""\b(?:
+      menu|submenu|topbar|sidenav|rail|widgets?|
+      shar(?:e|es|ing)|addthis|social|socials|follow\sus|related|recommended|recommendations?|teasers?|
+      more\sstories|most\sread|you\smay|subscribe|subscription|sign\s?up|promo|promotion|
+      ads?|adverts?|advertisement|advertising|sponsor|sponsored|popup|modal|overlay|lightbox|tooltip|toast|
+      footer|colophon|copyright|masthead|(?:site|page)\sheader|print\sonly|tags?|tag\s(?:list|cloud)|meta|byline|toc|table\sof\scontents
+    )\b""",
+    re.VERBOSE,
+)
+_NAMES_DO_NOT_COUNT = frozenset("html body main article h1 h2 h3 h4 h5 h6 p pre code td th".split())  # noqa: SIM905
 _SPLIT = re.compile(r"(?<=[a-z])(?=[A-Z])|[-_:\s]+")
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 
 _MAIN_PATHS = (
     "//main",
     "//*[@role='main']",
-    "//*[@itemprop='articleBody']",
     "//article",
     "//*[@id='content' or @id='main-content' or @id='mw-content-text' or @id='bodyContent' or @id='readme']",
 )
-_TOO_LARGE_SHARE = 0.5  # an element that holds more of the page than this is not taken out by its name
-_MAIN_SHARE = 0.4  # a main element must hold at least this much of what is left
+_MAIN_SHARE = 0.5  # a main element must hold at least this much of what is left
+_CORE_CHARS = 500  # with a core smaller than this the page may be an index: lists of links are its text
+_OWN_TEXT_CHARS = 150  # this much running text makes up for a weak name
+_LINK_SHARE = 0.6  # a list or block with more of its text in links than this is navigation
+_HIDDEN_SHARE = 0.5
+_FRAME_SHARE = 0.5  # what holds more of the page than this is not its frame, whatever its name
+_LEAD_CHARS = 100  # a page header with a heading and this much running text belongs to the text
+_NOTICE_CHARS = 2000
+_COOKIES = re.compile(r"\bcookies?\b|クッキー", re.IGNORECASE)
+_ACCEPT = re.compile(
+    r"\b(?:accept|agree|consent|allow|got it|akzept|zustimm|einverstanden|accepte|acept|accett|aceit|同意)",
+    re.IGNORECASE,
+)
 _LEAST_CHARS = 200
 _LEAST_SHARE = 0.1
 
@@ -82,22 +107,45 @@ def main_content(body: HtmlElement) -> HtmlElement:
     from copy import deepcopy
 
     _drop(list(body.iter(*_NEVER_TEXT)))
-    total = _length(body)
     whole = deepcopy(body)
-    _drop([node for node in body.iter() if isinstance(node.tag, str) and _is_hidden(node)])
-    lengths = _lengths(body)
-    visible = lengths[body]
-    doomed = [
-        node
-        for node in body.iterdescendants()
-        if isinstance(node.tag, str) and _is_chrome(node) and lengths[node] <= _TOO_LARGE_SHARE * visible
-    ]
-    _drop(doomed)
+    sizes = _Sizes(body)
+    hidden = [node for node in body.iter() if isinstance(node.tag, str) and _is_hidden(node)]
+    if sum(sizes.text[node] for node in hidden) < _HIDDEN_SHARE * sizes.text[body]:
+        _drop(hidden)  # else a script shows it in the browser
+    sizes = _Sizes(body)
+    total = sizes.text[body]
+    protected = set(sizes.core.iterancestors()) if sizes.core is not None else set()
+    _drop(
+        [
+            node
+            for node in body.iterdescendants()
+            if isinstance(node.tag, str) and node not in protected and _is_chrome(node, sizes)
+        ]
+    )
+    _drop(list(_cookie_notices(body, protected)))
     best = _main_element(body)
     left = _length(best)
     if left == 0 or (left < _LEAST_CHARS and left < _LEAST_SHARE * total):
         return whole
     return best
+
+
+def _cookie_notices(body: HtmlElement, protected: set[HtmlElement]) -> Iterator[HtmlElement]:
+    """Short blocks at the edge of the page that ask for consent, whatever they call themselves."""
+    from lxml.html import HtmlElement
+
+    candidates = [*body, *(grandchild for child in body for grandchild in child)]
+    for node in candidates:
+        if (
+            not isinstance(node, HtmlElement)
+            or node in protected
+            or node.tag in _SECTIONING
+            or node.find(".//h1") is not None
+        ):
+            continue
+        text = node.text_content()
+        if len(text) < _NOTICE_CHARS and _COOKIES.search(text) and _ACCEPT.search(text):
+            yield node
 
 
 def _main_element(body: HtmlElement) -> HtmlElement:
@@ -119,13 +167,54 @@ def _length(node: HtmlElement) -> int:
     return sum(len(text.strip()) for text in node.itertext(with_tail=False))
 
 
-def _lengths(root: HtmlElement) -> dict[HtmlElement, int]:
-    """Characters of text in every element, in one pass."""
-    lengths: dict[HtmlElement, int] = {}
-    for node in reversed(list(root.iter())):  # children come before their parents
-        own = len((node.text or "").strip()) if isinstance(node.tag, str) else 0
-        lengths[node] = own + sum(lengths[child] + len((child.tail or "").strip()) for child in node)
-    return lengths
+class _Sizes:
+    """Characters of text, and of text in links, of every element; and the element with the most running text."""
+
+    def __init__(self, root: HtmlElement) -> None:
+        self.text: dict[HtmlElement, int] = {}
+        self.linked: dict[HtmlElement, int] = {}
+        self.links: dict[HtmlElement, int] = {}
+        nodes = list(root.iter())
+        for node in reversed(nodes):  # children come before their parents
+            text = len((node.text or "").strip()) if isinstance(node.tag, str) else 0
+            linked = links = 0
+            for child in node:
+                text += self.text[child] + len((child.tail or "").strip())
+                linked += self.linked[child]
+                links += self.links[child]
+            if node.tag == "a":
+                linked, links = text, 1
+            self.text[node], self.linked[node], self.links[node] = text, linked, links
+        self._find_core(nodes)
+
+    def _find_core(self, nodes: list[HtmlElement]) -> None:
+        """Score elements by the running text that stands directly in them, or one level below."""
+        frame: set[HtmlElement | None] = set()
+        scores: dict[HtmlElement, float] = {}
+        largest = _FRAME_SHARE * self.text[nodes[0]]
+        for node in nodes:
+            if not isinstance(node.tag, str):
+                continue
+            parent = node.getparent()
+            if parent in frame or (
+                self.text[node] < largest
+                and (node.tag in ("nav", "footer") or _FRAME_NAMES.search(_names(node)) is not None)
+            ):
+                frame.add(node)
+            elif parent is not None and node.tag in _RUNNING_TEXT and self.plain(node) >= _RUNNING_TEXT[node.tag]:
+                scores[parent] = scores.get(parent, 0) + self.plain(node)
+                if (above := parent.getparent()) is not None:
+                    scores[above] = scores.get(above, 0) + self.plain(node) / 2
+        self.core = max(scores, key=lambda node: scores[node], default=None)
+        self.core_score = scores[self.core] if self.core is not None else 0.0
+
+    def plain(self, node: HtmlElement) -> int:
+        """Characters outside of links."""
+        return self.text[node] - self.linked[node]
+
+    def is_link_list(self, node: HtmlElement) -> bool:
+        """Whether most of the text stands in links, of which there are several."""
+        return self.links[node] >= 3 and self.linked[node] > _LINK_SHARE * self.text[node]
 
 
 def _is_hidden(node: HtmlElement) -> bool:
@@ -135,30 +224,30 @@ def _is_hidden(node: HtmlElement) -> bool:
     return style is not None and _HIDDEN.search(style) is not None
 
 
-def _is_chrome(node: HtmlElement) -> bool:
+def _is_chrome(node: HtmlElement, sizes: _Sizes) -> bool:
+    """Whether an element that does not contain the core belongs to the frame of the page."""
+    core = sizes.core
     if node.tag in _CHROME_TAGS or node.get("role") in _CHROME_ROLES:
-        return True
+        return node is not core or node.tag == "nav"
+    if node is core:
+        return False
     if node.tag in ("header", "footer"):
+        if node.tag == "header" and node.find(".//h1") is not None and sizes.plain(node) >= _LEAD_CHARS:
+            return False
         return not any(ancestor.tag in _SECTIONING for ancestor in node.iterancestors())
-    if node.tag in (
-        "html",
-        "body",
-        "main",
-        "article",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "p",
-        "pre",
-        "code",
-        "td",
-        "th",
-    ):
+    if node.tag in _NAMES_DO_NOT_COUNT:
         return False
+    if _is_strongly_named(node) or (sizes.plain(node) < _OWN_TEXT_CHARS and _WEAK_NAMES.search(_names(node))):
+        return True
+    if sizes.core_score < _CORE_CHARS or node.tag not in _LINK_BLOCKS or not sizes.is_link_list(node):
+        return False
+    return core not in list(node.iterancestors())
+
+
+def _names(node: HtmlElement) -> str:
     name = f"{node.get('id', '')} {node.get('class', '')}"
-    if len(name) < 3:
-        return False
-    return _CHROME_NAMES.search(_SPLIT.sub(" ", name).lower()) is not None
+    return _SPLIT.sub(" ", name).lower() if len(name) > 2 else ""
+
+
+def _is_strongly_named(node: HtmlElement) -> bool:
+    return node.tag not in _NAMES_DO_NOT_COUNT and _STRONG_NAMES.search(_names(node)) is not None
