@@ -1,0 +1,56 @@
+"""A graph-database-backed RAG backend; the public names are imported when they are first used."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from core.rag.dbhandler import MemGraphClient
+    from core.rag.embedder import EmbeddingService, open_embedder
+    from core.rag.identity import standardize_resource_uri
+    from core.rag.indexing import Indexer, IngestReport, TextSplitter
+    from core.rag.knowledge_base import KnowledgeBase
+    from core.rag.retrieval.hits import Hit
+    from core.rag.schema import EdgeType, Label
+    from core.rag.settings import Settings
+
+_WHERE = {
+    "EdgeType": "core.rag.schema",
+    "EmbeddingService": "core.rag.embedder",
+    "Hit": "core.rag.retrieval.hits",
+    "Indexer": "core.rag.indexing",
+    "IngestReport": "core.rag.indexing",
+    "KnowledgeBase": "core.rag.knowledge_base",
+    "Label": "core.rag.schema",
+    "MemGraphClient": "core.rag.dbhandler",
+    "Settings": "core.rag.settings",
+    "TextSplitter": "core.rag.indexing",
+    "open_embedder": "core.rag.embedder",
+    "standardize_resource_uri": "core.rag.identity",
+}
+
+__all__ = [
+    "EdgeType",
+    "EmbeddingService",
+    "Hit",
+    "Indexer",
+    "IngestReport",
+    "KnowledgeBase",
+    "Label",
+    "MemGraphClient",
+    "Settings",
+    "TextSplitter",
+    "open_embedder",
+    "standardize_resource_uri",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _WHERE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_WHERE[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,20 @@
+"""The graph database: :class:`MemGraphClient`, on Memgraph, Neo4j, or embedded."""
+
+from core.rag.dbhandler.admin import AdminOperations
+from core.rag.dbhandler.knowledge import KnowledgeOperations
+from core.rag.dbhandler.search import SearchOperations
+
+
+class MemGraphClient(KnowledgeOperations, SearchOperations, AdminOperations):
+    """A graph database that holds documents, chunks, vectors and what connects them.
+
+    Methods return plain dicts and string ids. Everything is asynchronous, inside one namespace, and safe to repeat.
+
+    Example:
+        >>> async with MemGraphClient("embedded:graph.grafeo") as client:
+        ...     await client.create_document("note/1", "Memgraph speaks Cypher.")
+        ...     document = await client.find_document("note/1")
+    """
+
+
+__all__ = ["MemGraphClient"]

@@ -1,0 +1,163 @@
+"""What all operation groups of the client share: the store, opened when first needed, and the namespace."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Awaitable, Callable
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from core.rag.dbhandler.gate import WriterGate
+from core.rag.dbhandler.store import GraphStore, Row, Transaction, open_store
+from core.rag.errors import InvalidInputError, StoreUnavailableError
+from core.rag.schema import Label, TextIndex
+from core.rag.settings import Settings, load_settings
+
+if TYPE_CHECKING:
+    from core.rag.embedder import EmbeddingService
+
+MAX_NAMESPACE_CHARS = 200
+
+
+class ClientBase:
+    """The connection of a client: one graph, one namespace, optionally an embedder."""
+
+    def __init__(
+        self,
+        uri: str | None = None,
+        username: str | None = None,
+        password: str | None = None,
+        max_connection_pool_size: int = 50,
+        *,
+        namespace: str | None = None,
+        embedder: EmbeddingService | None = None,
+        settings: Settings | None = None,
+    ) -> None:
+        """Prepare a client; nothing is opened before the first call (or :meth:`connect`).
+
+        Args:
+            uri: ``embedded:PATH``, ``bolt://HOST:7687`` …; ``None``: ``MEMGRAPH_URI``, else the embedded default.
+            username: For a server; ``None``: ``MEMGRAPH_USERNAME``.
+            password: For a server; ``None``: ``MEMGRAPH_PASSWORD``.
+            max_connection_pool_size: At most this many connections to a server.
+            namespace: What everything is read from and written to; ``None``: ``MGRAG_NAMESPACE``, else ``default``.
+            embedder: Used where text has to be embedded; without one, callers pass embeddings.
+            settings: ``None``: read from the environment.
+
+        Raises:
+            InvalidInputError: on a namespace that is empty or too long.
+            ConfigurationError: on settings that make no sense.
+        """
+        self._settings = settings or load_settings()
+        self._uri = uri
+        self._username = username
+        self._password = password
+        self._max_connection_pool_size = max_connection_pool_size
+        self._namespace = check_namespace(self._settings.namespace if namespace is None else namespace)
+        self._embedder = embedder
+        self._store: GraphStore | None = None
+        self._closed = False
+        self._opening = WriterGate()
+        self._text_indexes: set[TextIndex] = set()
+
+    @property
+    def namespace(self) -> str:
+        """What everything is read from and written to."""
+        return self._namespace
+
+    @property
+    def embedder(self) -> EmbeddingService | None:
+        """The embedding service of this client, if it has one."""
+        return self._embedder
+
+    async def connect(self) -> GraphStore:
+        """Open the graph unless it is open, and make sure that its constraints and indexes exist.
+
+        Returns:
+            The store, for statements of one's own.
+
+        Raises:
+            StoreUnavailableError: when it cannot be opened, or this client was closed.
+        """
+        if self._store is not None:
+            return self._store
+        async with self._opening.hold():
+            if self._closed:
+                raise StoreUnavailableError("This client was closed; make another one.")
+            if self._store is None:
+                store = await open_store(
+                    self._uri,
+                    username=self._username,
+                    password=self._password,
+                    max_connection_pool_size=self._max_connection_pool_size,
+                    settings=self._settings,
+                )
+                try:
+                    await store.ensure_schema()
+                except BaseException:
+                    await store.close()
+                    raise
+                self._store = store
+        return self._store
+
+    def in_namespace(self, namespace: str) -> Self:
+        """A client of the same graph for another namespace; it shares the connection and is not closed by itself.
+
+        Raises:
+            StoreUnavailableError: when this client is not connected.
+        """
+        if self._store is None:
+            raise StoreUnavailableError("Connect this client before deriving another from it.")
+        other = copy.copy(self)
+        other._namespace = check_namespace(namespace)
+        other._text_indexes = set()
+        return other
+
+    async def close(self) -> None:
+        """Close the graph. Safe to call twice."""
+        async with self._opening.hold():
+            self._closed = True
+            store, self._store = self._store, None
+            if store is not None:
+                await store.close()
+
+    async def __aenter__(self) -> Self:
+        await self.connect()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def _read(self, statement: str, **parameters: Any) -> list[Row]:
+        """Run a reading statement; ``$namespace`` is always there."""
+        store = await self.connect()
+        return await store.run(statement, {"namespace": self._namespace, **parameters})
+
+    async def _write[T](self, work: Callable[[Transaction], Awaitable[T]]) -> T:
+        """Run a unit of work that is safe to repeat."""
+        store = await self.connect()
+        return await store.transaction(work)
+
+    async def _text_label(self, label: Label) -> str:
+        """``:Label`` that nodes with ``terms`` need to be indexed, or nothing; the index exists afterwards."""
+        store = await self.connect()
+        index = TextIndex(label, self._namespace)
+        if index not in self._text_indexes:
+            await store.ensure_text_index(index)
+            self._text_indexes.add(index)
+        return f":{index.partition}" if store.capabilities.text_index_per_namespace else ""
+
+
+def check_namespace(namespace: str) -> str:
+    """Check the name of a namespace.
+
+    Raises:
+        InvalidInputError: unless it is 1 to 200 characters without control characters.
+    """
+    if not namespace or len(namespace) > MAX_NAMESPACE_CHARS or not namespace.isprintable():
+        raise InvalidInputError(
+            f"The namespace {namespace[:50]!r} is not allowed: use 1 to {MAX_NAMESPACE_CHARS} printable characters."
+        )
+    return namespace

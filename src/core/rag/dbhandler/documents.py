@@ -1,0 +1,459 @@
+"""Documents and chunks: create, replace, find, list and delete."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from core.rag.dbhandler.base import ClientBase
+from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.rows import (
+    CHUNK_COLUMNS,
+    DOCUMENT_COLUMNS,
+    chunk_rows,
+    display_title,
+    document_row,
+    found_chunk,
+    found_document,
+    merge_properties,
+)
+from core.rag.dbhandler.store import Transaction, check_vector
+from core.rag.dbhandler.vectors import VectorStoreInfo, VectorStoreOperations
+from core.rag.dbhandler.writing import (
+    ChunkRow,
+    DocumentRow,
+    WriteOutcome,
+    add_chunks,
+    remove_documents,
+    update_documents,
+    write_documents,
+)
+from core.rag.errors import ConfigurationError, InvalidInputError, NotFoundError
+from core.rag.identity import (
+    content_hash,
+    document_id,
+    source_id,
+    standardize_resource_uri,
+    vector_id,
+)
+from core.rag.schema import Label
+from core.rag.times import utc_now
+from libs.dataloader import ChunkMetadata, Document, DocumentChunk, SourceInfo
+
+
+class DocumentOperations(VectorStoreOperations, ClientBase):
+    """What can be done with documents."""
+
+    async def create_document(
+        self,
+        path: str,
+        content: str,
+        title: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        *,
+        embedding: Sequence[float] | None = None,
+        source: SourceInfo | None = None,
+        mime_type: str | None = None,
+    ) -> str:
+        """Create a document.
+
+        Args:
+            path: A file path, URL or name; with the namespace it identifies the document.
+            content: The whole text. It is stored as it is, not split: see :meth:`create_document_chunk`,
+                :meth:`process_chunks`, and ``KnowledgeBase.ingest``, which does everything.
+            title: ``None``: the last part of the path.
+            metadata: JSON-serialisable.
+            embedding: Vector of the whole text; the document then has one chunk, which can be searched for.
+            source: Where it comes from.
+            mime_type: Media type.
+
+        Returns:
+            The id of the document. Creating the same document again changes nothing.
+
+        Raises:
+            InvalidInputError: when there is a document with this path and another content.
+        """
+        existing = await self.find_document(path)
+        if existing is not None and existing["content"] != content:
+            raise InvalidInputError(
+                f"There is a document {path!r} with another content; use upsert_document to replace it."
+            )
+        return await self.upsert_document(
+            path, content, title, metadata, embedding=embedding, source=source, mime_type=mime_type
+        )
+
+    async def upsert_document(
+        self,
+        path: str,
+        content: str,
+        title: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        *,
+        embedding: Sequence[float] | None = None,
+        source: SourceInfo | None = None,
+        mime_type: str | None = None,
+    ) -> str:
+        """Create a document, or replace the one with this path as a whole.
+
+        When the content is another one, the chunks that it had are removed with their vectors; arguments as for
+        :meth:`create_document`.
+
+        Returns:
+            The id of the document.
+        """
+        document = Document(path=path, content=content, title=title, metadata=dict(metadata or {}), mime_type=mime_type)
+        store = await self._store_for(embedding) if embedding is not None else None
+        source_node = await self.ensure_source(source) if source is not None else None
+        row = document_row(document, namespace=self._namespace, source_id=source_node, chunks=[])
+        if embedding is not None and store is not None and content.strip():
+            chunk = DocumentChunk(path=path, content=content, start_char=0, end_char=len(content))
+            row.chunks = chunk_rows(row.id, display_title(document), [chunk])
+            _give_vector(row.chunks[0], embedding, store)
+        existing = await self.find_document(path)
+        if embedding is None and existing is not None and existing["content"] == content:
+
+            async def work(tx: Transaction) -> None:
+                await update_documents(tx, [row], self._namespace)
+
+            await self._write(work)
+        else:
+            await self.write_documents([row], store)
+        return row.id
+
+    async def write_documents(self, documents: Sequence[DocumentRow], store: VectorStoreInfo | None) -> WriteOutcome:
+        """Write documents in one transaction; for the indexer.
+
+        Args:
+            documents: Rows; see :mod:`core.rag.dbhandler.writing`.
+            store: Where their vectors go.
+
+        Returns:
+            What happened. With ``missing_vectors`` nothing was written.
+        """
+        text_label = await self._text_label(Label.CHUNK)
+
+        async def work(tx: Transaction) -> WriteOutcome:
+            outcome = await write_documents(
+                tx,
+                documents,
+                namespace=self._namespace,
+                vector_store=store.id if store else None,
+                vector_label=store.index().label if store else "",
+                text_label=text_label,
+            )
+            if outcome.missing_vectors:
+                raise _MissingVectorsError(outcome)
+            return outcome
+
+        try:
+            return await self._write(work)
+        except _MissingVectorsError as missing:
+            return missing.outcome
+
+    async def ensure_source(self, source: SourceInfo) -> str:
+        """The Source node for this origin, created when it is not there.
+
+        In a transaction of its own, so that documents written at the same time do not all wait for it.
+
+        Returns:
+            Its id.
+        """
+        uri = standardize_resource_uri(source.uri)
+        identifier = source_id(self._namespace, uri)
+        if await self._read("MATCH (s:Source {id: $id}) RETURN s.id AS id", id=identifier):
+            return identifier
+        properties = merge_properties({"type": source.type}, name=source.name, uri=uri)
+
+        async def work(tx: Transaction) -> None:
+            await tx.run(
+                "MERGE (s:Source {id: $id}) ON CREATE SET s.namespace = $namespace, s.created_at = $now "
+                "SET s += $props, s.updated_at = $now",
+                {"id": identifier, "namespace": self._namespace, "props": properties, "now": utc_now()},
+            )
+
+        await self._write(work)
+        return identifier
+
+    async def find_document(self, path: str) -> dict[str, Any] | None:
+        """The document with this path, URL, name or id.
+
+        Returns:
+            A dict with ``id, path, uri, title, content, content_hash, source_id, mime_type, metadata, status,
+            created_at, updated_at``, or ``None``.
+        """
+        by_uri = document_id(self._namespace, standardize_resource_uri(path))
+        rows = await self._read(
+            f"UNWIND $ids AS i MATCH (d:Document {{id: i}}) RETURN {DOCUMENT_COLUMNS}, d.content AS content, "
+            "d.namespace AS namespace",
+            ids=list(dict.fromkeys((by_uri, path))) if path else [by_uri],
+        )
+        rows = [row for row in rows if row["namespace"] == self._namespace]
+        if not rows:
+            rows = await self._read(
+                "MATCH (d:Document {path: $path}) WHERE d.namespace = $namespace "
+                f"RETURN {DOCUMENT_COLUMNS}, d.content AS content, d.namespace AS namespace LIMIT 1",
+                path=path,
+            )
+        if not rows:
+            return None
+        del rows[0]["namespace"]
+        return found_document(rows[0])
+
+    async def list_documents(self, *, prefix: str = "", limit: int = 1000, after: str = "") -> list[dict[str, Any]]:
+        """Documents by path, without their content.
+
+        Args:
+            prefix: Only paths that begin with it.
+            limit: At most this many.
+            after: Only paths behind this one; the last path of a page gives the next page.
+
+        Returns:
+            Dicts as :meth:`find_document` gives them, with ``chunk_count`` instead of ``content``.
+        """
+        if limit < 1:
+            raise InvalidInputError(f"limit is {limit}, but has to be at least 1.")
+        rows = await self._read(
+            "MATCH (d:Document) WHERE d.namespace = $namespace AND d.path > $after AND d.path STARTS WITH $prefix "
+            f"WITH d ORDER BY d.path LIMIT {int(limit)} OPTIONAL MATCH (c:DocumentChunk)-[:CHUNK_OF]->(d) "
+            f"WITH d, count(c) AS chunk_count RETURN {DOCUMENT_COLUMNS}, chunk_count",
+            after=after,
+            prefix=prefix,
+        )
+        return sorted((found_document(row) for row in rows), key=lambda row: row["path"])
+
+    async def get_document_chunks(self, path: str) -> list[dict[str, Any]]:
+        """All chunks of a document, in order.
+
+        Args:
+            path: Path, URL, name or id of the document.
+
+        Raises:
+            NotFoundError: when there is no such document.
+        """
+        document = await self._require(path)
+        rows = await self._read(
+            f"MATCH (c:DocumentChunk)-[:CHUNK_OF]->(d:Document {{id: $id}}) RETURN {CHUNK_COLUMNS}", id=document["id"]
+        )
+        return sorted((found_chunk(row) for row in rows), key=lambda row: (row["chunk_index"], row["start_char"]))
+
+    async def create_document_chunk(
+        self,
+        document: str,
+        content: str,
+        chunk_index: int | None = None,
+        *,
+        embedding: Sequence[float] | None = None,
+        start_char: int | None = None,
+        heading: str = "",
+        metadata: Mapping[str, Any] | None = None,
+    ) -> str:
+        """Add one chunk to a document.
+
+        Args:
+            document: Path, URL, name or id of the document.
+            content: Text of the chunk.
+            chunk_index: Its position from 0; ``None``: behind the last one.
+            embedding: Its vector; ``None``: made by the client's embedder where it has one.
+            start_char: Where it begins in the document; ``None``: where the document has this text first, else 0.
+            heading: Heading path.
+            metadata: JSON-serialisable.
+
+        Returns:
+            The id of the chunk. The same text at the same position is the same chunk.
+
+        Raises:
+            NotFoundError: when there is no such document.
+        """
+        if not content.strip():
+            raise InvalidInputError("The content of a chunk is empty.")
+        parent = await self._require(document)
+        start = max(parent["content"].find(content), 0) if start_char is None else start_char
+        chunk = DocumentChunk(
+            path=parent["path"],
+            content=content,
+            title=parent["title"],
+            metadata=ChunkMetadata(metadata or {}, parent_id=parent["id"], parent_document_path=parent["path"]),
+            start_char=start,
+            end_char=start + len(content),
+            heading=heading,
+        )
+        if chunk_index is not None:
+            chunk.metadata["chunk_index"] = chunk_index
+        return (await self.process_chunks([chunk], embeddings=None if embedding is None else [embedding]))[0]
+
+    async def process_chunks(
+        self, chunks: Sequence[DocumentChunk], *, embeddings: Sequence[Sequence[float]] | None = None
+    ) -> list[str]:
+        """Embed and store many chunks; their documents exist already and keep the chunks that they have.
+
+        Args:
+            chunks: With ``metadata["parent_id"]`` or the path of their document, and ``metadata["chunk_index"]`` where
+                their position matters.
+            embeddings: One vector for each; ``None``: made by the client's embedder, or none at all without one.
+
+        Returns:
+            The ids, in the same order.
+
+        Raises:
+            NotFoundError: naming the first document that does not exist; nothing is stored then.
+        """
+        if embeddings is not None and len(embeddings) != len(chunks):
+            raise InvalidInputError(f"There are {len(chunks)} chunks but {len(embeddings)} embeddings.")
+        if embeddings is None and self._embedder is not None and chunks:
+            embeddings = [row.tolist() for row in await self._embedder.get_embeddings([c.content for c in chunks])]
+        store = await self._store_for(embeddings[0]) if embeddings else None
+        text_label = await self._text_label(Label.CHUNK)
+        parents: dict[str, dict[str, Any]] = {}
+        rows: list[ChunkRow] = []
+        for position, chunk in enumerate(chunks):
+            key = chunk.metadata.get("parent_id") or chunk.path
+            if key not in parents:
+                parents[key] = await self._require(key)
+            row = chunk_rows(parents[key]["id"], parents[key]["title"], [chunk])[0]
+            row.properties["chunk_index"] = chunk.metadata.get("chunk_index", -1)
+            if embeddings is not None and store is not None:
+                _give_vector(row, embeddings[position], store)
+            rows.append(row)
+        ids: list[str] = []
+        for part in batches(rows):
+
+            async def work(tx: Transaction, part: list[ChunkRow] = part) -> list[str]:
+                return await add_chunks(
+                    tx,
+                    part,
+                    namespace=self._namespace,
+                    vector_store=store.id if store else None,
+                    vector_label=store.index().label if store else "",
+                    text_label=text_label,
+                )
+
+            ids += await self._write(work)
+        return ids
+
+    async def delete_document(self, path: str) -> bool:
+        """Remove a document with its chunks, and whatever nothing else refers to.
+
+        Args:
+            path: Path, URL, name or id.
+
+        Returns:
+            Whether there was one.
+        """
+        document = await self.find_document(path)
+        return document is not None and await self.delete_documents([document["id"]]) == 1
+
+    async def delete_documents(self, ids: Sequence[str]) -> int:
+        """Remove documents by id, some hundreds to a transaction.
+
+        Returns:
+            How many there were.
+        """
+        count = 0
+        for part in batches(sorted(set(ids)), max_rows=200):
+
+            async def work(tx: Transaction, part: list[str] = part) -> int:
+                return await remove_documents(tx, part, namespace=self._namespace)
+
+            count += await self._write(work)
+        return count
+
+    async def document_states(self, ids: Sequence[str]) -> list[dict[str, Any]]:
+        """What tells whether documents changed, for those of the ids that are there; for the indexer."""
+        return await self._read(
+            "UNWIND $ids AS i MATCH (d:Document {id: i}) RETURN d.id AS id, d.state_hash AS state_hash, "
+            "d.pipeline AS pipeline, d.embedded_in AS embedded_in, d.fingerprint AS fingerprint, "
+            "d.source_id AS source_id",
+            ids=list(ids),
+        )
+
+    async def document_links(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """URIs that the texts of documents refer to, by id of the document; for the indexer."""
+        rows = await self._read(
+            "UNWIND $ids AS i MATCH (d:Document {id: i})-[r:REFERENCES]->(t) WHERE r.origin = 'text' "
+            "RETURN d.id AS id, collect(t.uri) AS uris",
+            ids=list(ids),
+        )
+        return {row["id"]: tuple(row["uris"]) for row in rows}
+
+    async def existing_vectors(self, ids: Sequence[str]) -> set[str]:
+        """Those of the ids that are Vector nodes; for the indexer."""
+        rows = await self._read("UNWIND $ids AS i MATCH (v:Vector {id: i}) RETURN v.id AS id", ids=list(ids))
+        return {row["id"] for row in rows}
+
+    async def set_fingerprints(self, rows: Sequence[dict[str, Any]]) -> None:
+        """Store new fingerprints (``id``, ``fingerprint``) of documents that did not change; for the indexer."""
+
+        async def work(tx: Transaction) -> None:
+            for part in batches(rows):
+                await tx.run(
+                    "UNWIND $rows AS row MATCH (d:Document {id: row.id}) SET d.fingerprint = row.fingerprint",
+                    {"rows": part},
+                )
+
+        await self._write(work)
+
+    async def add_to_source(self, ids: Sequence[str], source: str) -> None:
+        """Say that documents come from this source, too; for the indexer."""
+        rows = await self._read(
+            "UNWIND $ids AS i MATCH (d:Document {id: i})-[:SOURCED_FROM]->(s:Source {id: $source}) RETURN d.id AS id",
+            ids=list(ids),
+            source=source,
+        )
+        missing = sorted(set(ids) - {row["id"] for row in rows})
+        if not missing:
+            return
+
+        async def work(tx: Transaction) -> None:
+            for part in batches(missing):
+                await tx.run(
+                    "MATCH (s:Source {id: $source}) UNWIND $ids AS i MATCH (d:Document {id: i}) "
+                    "MERGE (d)-[:SOURCED_FROM]->(s)",
+                    {"ids": part, "source": source},
+                )
+
+        await self._write(work)
+
+    async def documents_of_source(self, source: str) -> list[dict[str, Any]]:
+        """Id, path and the URIs of all sources (``sources``) of the documents of a source."""
+        rows = await self._read(
+            "MATCH (d:Document)-[:SOURCED_FROM]->(s:Source {id: $source}) RETURN d.id AS id, d.path AS path",
+            source=source,
+        )
+        uris: dict[str, list[str]] = {row["id"]: [] for row in rows}
+        for part in batches(sorted(uris)):
+            for row in await self._read(
+                "UNWIND $ids AS i MATCH (d:Document {id: i})-[:SOURCED_FROM]->(s:Source) "
+                "RETURN d.id AS id, s.uri AS uri",
+                ids=part,
+            ):
+                uris[row["id"]].append(row["uri"])
+        return [{**row, "sources": uris[row["id"]]} for row in rows]
+
+    async def _require(self, path: str) -> dict[str, Any]:
+        document = await self.find_document(path)
+        if document is None:
+            raise NotFoundError(f"There is no document {path!r} in namespace {self._namespace!r}.")
+        return document
+
+    async def _store_for(self, embedding: Sequence[float]) -> VectorStoreInfo:
+        """The vector store for a given vector: that of the embedder, else the active one."""
+        if self._embedder is not None:
+            return await self.ensure_vector_store(self._embedder.model, self._embedder.dimension)
+        stores = await self.vector_stores()
+        if stores:
+            return stores[0]
+        raise ConfigurationError(
+            f"Namespace {self._namespace!r} has no vector store for {len(embedding)} dimensions yet: give the client an"
+            " embedder, or call ensure_vector_store(model, dimension) first."
+        )
+
+
+class _MissingVectorsError(Exception):
+    def __init__(self, outcome: WriteOutcome) -> None:
+        super().__init__("vectors to be reused are gone")
+        self.outcome = outcome
+
+
+def _give_vector(row: ChunkRow, embedding: Sequence[float], store: VectorStoreInfo) -> None:
+    row.embedding = check_vector(embedding, store.dimension, "The embedding")
+    row.vector_id = vector_id(store.id, content_hash("given", *map(repr, row.embedding)))

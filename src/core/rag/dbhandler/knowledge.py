@@ -1,0 +1,161 @@
+"""Resources, symbols, tools and references between documents."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from core.rag.dbhandler.documents import DocumentOperations
+from core.rag.dbhandler.linking import resource_type
+from core.rag.dbhandler.rows import merge_properties
+from core.rag.dbhandler.store import Transaction
+from core.rag.errors import NotFoundError
+from core.rag.identity import resource_id, stable_id, standardize_resource_uri
+from core.rag.schema import Label
+from core.rag.times import utc_now
+
+
+class KnowledgeOperations(DocumentOperations):
+    """Knowledge around documents that callers state themselves."""
+
+    async def create_resource(self, uri: str, type: str | None = None, description: str | None = None) -> str:  # noqa: A002
+        """Create the resource with this URI, or update its type and description.
+
+        Args:
+            uri: Path or URL; standardized.
+            type: ``web``, ``file``, ``database`` …; ``None``: by the URI.
+            description: What it is.
+
+        Returns:
+            Its id.
+        """
+        standard = standardize_resource_uri(uri)
+        kind = type or resource_type(standard)
+        return await self._merge(
+            Label.RESOURCE,
+            resource_id(self._namespace, standard),
+            merge_properties({"type": kind, "description": description, "origin": "caller"}, uri=standard),
+        )
+
+    async def link_document_to_resource(self, document: str, resource: str, text: str | None = None) -> str:
+        """Say that a document refers to a resource, which is created where it is not there.
+
+        Args:
+            document: Path, URL, name or id of the document.
+            resource: URI or id of the resource.
+            text: What the document calls it.
+
+        Returns:
+            The id of the resource.
+
+        Raises:
+            NotFoundError: when there is no such document.
+        """
+        parent = await self._require(document)
+        rows = await self._read(
+            "MATCH (r:Resource {id: $id}) WHERE r.namespace = $namespace RETURN r.id AS id", id=resource or "-"
+        )
+        target = rows[0]["id"] if rows else await self.create_resource(resource)
+        await self._refer(parent["id"], Label.RESOURCE, target, text)
+        return target
+
+    async def create_url_link(self, document: str, url: str, text: str | None = None) -> str:
+        """Say that a document refers to a web address; a Resource of type ``web``.
+
+        Returns:
+            The id of the resource.
+
+        Raises:
+            NotFoundError: when there is no such document.
+        """
+        parent = await self._require(document)
+        target = await self.create_resource(url, "web")
+        await self._refer(parent["id"], Label.RESOURCE, target, text)
+        return target
+
+    async def create_document_reference(self, document: str, target: str, text: str | None = None) -> None:
+        """Say that one document refers to another.
+
+        Args:
+            document: Path, URL, name or id of the one that refers.
+            target: The same of the one that is referred to.
+            text: How it is called there.
+
+        Raises:
+            NotFoundError: when one of the two is not there.
+        """
+        a, b = await self._require(document), await self._require(target)
+        await self._refer(a["id"], Label.DOCUMENT, b["id"], text)
+
+    async def create_symbol(
+        self, document: str, name: str, kind: str = "function", signature: str | None = None, line: int | None = None
+    ) -> str:
+        """Create a code symbol that is defined in a document.
+
+        Args:
+            document: Path, URL, name or id of the source file.
+            name: Qualified name.
+            kind: ``function``, ``class``, ``method`` …
+            signature: As written.
+            line: Line of the definition, from 1.
+
+        Returns:
+            Its id; the same name and kind in the same document is the same symbol.
+
+        Raises:
+            NotFoundError: when there is no such document.
+        """
+        parent = await self._require(document)
+        identifier = stable_id(Label.SYMBOL, self._namespace, parent["id"], kind, name)
+        properties = merge_properties({"signature": signature, "line": line}, name=name, kind=kind)
+        await self._merge(Label.SYMBOL, identifier, properties)
+
+        async def work(tx: Transaction) -> None:
+            await tx.run(
+                "MATCH (s:Symbol {id: $symbol}) MATCH (d:Document {id: $document}) MERGE (s)-[:DEFINED_IN]->(d)",
+                {"symbol": identifier, "document": parent["id"]},
+            )
+
+        await self._write(work)
+        return identifier
+
+    async def create_tool(
+        self, name: str, description: str | None = None, schema: Mapping[str, Any] | str | None = None
+    ) -> str:
+        """Create a tool of an agent, or update it.
+
+        Args:
+            name: Its name, unique in the namespace.
+            description: What it does.
+            schema: Its parameters, as a JSON schema.
+
+        Returns:
+            Its id.
+        """
+        text = schema if schema is None or isinstance(schema, str) else json.dumps(schema, sort_keys=True)
+        properties = merge_properties({"description": description, "schema": text}, name=name)
+        return await self._merge(Label.TOOL, stable_id(Label.TOOL, self._namespace, name), properties)
+
+    async def _merge(self, label: Label, identifier: str, properties: Mapping[str, Any]) -> str:
+        async def work(tx: Transaction) -> None:
+            await tx.run(
+                f"MERGE (n:{label} {{id: $id}}) ON CREATE SET n.namespace = $namespace, n.created_at = $now "
+                "SET n += $props, n.updated_at = $now",
+                {"id": identifier, "namespace": self._namespace, "props": dict(properties), "now": utc_now()},
+            )
+
+        await self._write(work)
+        return identifier
+
+    async def _refer(self, document: str, label: Label, target: str, text: str | None) -> None:
+        async def work(tx: Transaction) -> int:
+            rows = await tx.run(
+                f"MATCH (a:Document {{id: $document}}) MATCH (b:{label} {{id: $target}}) MERGE (a)-[r:REFERENCES]->(b) "
+                "SET r.origin = 'caller', r.text = $text RETURN b.id AS id",
+                {"document": document, "target": target, "text": text or ""},
+            )
+            return len(rows)
+
+        if not await self._write(work):
+            raise NotFoundError(f"{label} {target!r} was removed meanwhile.")

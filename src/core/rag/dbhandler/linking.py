@@ -1,0 +1,190 @@
+"""References between documents, and to resources that are not documents (yet)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.store import Row, Transaction
+from core.rag.identity import document_id, resource_id
+
+#: ``origin`` of an edge or resource that came from the text of a document; what callers link by hand has another.
+FROM_TEXT = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class LinkRow:
+    """A link in a document.
+
+    Attributes:
+        uri: Standardized URI of the target.
+        type: Type of the Resource where the target is no document: ``web``, ``file`` …
+        text: The words of the link.
+    """
+
+    uri: str
+    type: str
+    text: str = ""
+
+
+async def write_links(
+    tx: Transaction,
+    documents: Sequence[tuple[str, Sequence[LinkRow]]],
+    namespace: str,
+    now: str,
+    replaced: set[str],
+) -> None:
+    """Make the references that come from the text of these documents exactly those given.
+
+    Args:
+        tx: The transaction.
+        documents: Ids, each with its links.
+        namespace: Where they are.
+        now: The time of this write.
+        replaced: Ids of documents that may have references from before.
+    """
+    dropped: set[str] = set()
+    for part in batches(sorted(replaced)):
+        rows = await tx.run(
+            "UNWIND $ids AS i MATCH (d:Document {id: i})-[r:REFERENCES]->(t) WHERE r.origin = $origin "
+            "RETURN t.id AS id",
+            {"ids": part, "origin": FROM_TEXT},
+        )
+        dropped |= {row["id"] for row in rows}
+        await tx.run(
+            "UNWIND $ids AS i MATCH (d:Document {id: i})-[r:REFERENCES]->() WHERE r.origin = $origin DELETE r",
+            {"ids": part, "origin": FROM_TEXT},
+        )
+    wanted: list[Row] = []
+    for identifier, links in documents:
+        seen: set[str] = set()
+        for link in links:
+            target = document_id(namespace, link.uri)
+            if link.uri in seen or target == identifier:
+                continue
+            seen.add(link.uri)
+            wanted.append(
+                {
+                    "document": identifier,
+                    "target": target,
+                    "resource": resource_id(namespace, link.uri),
+                    "uri": link.uri,
+                    "type": link.type,
+                    "text": link.text,
+                }
+            )
+    for links_part in batches(wanted):
+        found = await tx.run(
+            "UNWIND $rows AS row MATCH (a:Document {id: row.document}) MATCH (b:Document {id: row.target}) "
+            "MERGE (a)-[r:REFERENCES]->(b) ON CREATE SET r.origin = $origin, r.text = row.text "
+            "RETURN a.id AS document, b.id AS target",
+            {"rows": links_part, "origin": FROM_TEXT},
+        )
+        resolved = {(row["document"], row["target"]) for row in found}
+        await _refer_to_resources(
+            tx, [row for row in links_part if (row["document"], row["target"]) not in resolved], namespace, now
+        )
+    await remove_unused_resources(tx, dropped)
+
+
+async def relink_incoming(tx: Transaction, documents: Sequence[tuple[str, str]], namespace: str) -> None:
+    """Turn references to the resources that these new documents are into references to the documents.
+
+    Args:
+        tx: The transaction.
+        documents: Ids and URIs.
+        namespace: Where they are.
+    """
+    rows = [{"id": identifier, "resource": resource_id(namespace, uri)} for identifier, uri in documents]
+    for part in batches(rows):
+        found = await tx.run(
+            "UNWIND $rows AS row MATCH (a:Document)-[r:REFERENCES]->(t:Resource {id: row.resource}) "
+            "WHERE r.origin = $origin RETURN a.id AS document, row.id AS target, t.id AS resource, r.text AS text",
+            {"rows": part, "origin": FROM_TEXT},
+        )
+        if not found:
+            continue
+        edges = [
+            {"document": row["document"], "target": row["target"], "resource": row["resource"], "text": row["text"]}
+            for row in found
+        ]
+        await tx.run(
+            "UNWIND $rows AS row MATCH (a:Document {id: row.document}) MATCH (b:Document {id: row.target}) "
+            "MERGE (a)-[r:REFERENCES]->(b) ON CREATE SET r.origin = $origin, r.text = row.text",
+            {"rows": edges, "origin": FROM_TEXT},
+        )
+        await tx.run(
+            "UNWIND $rows AS row MATCH (a:Document {id: row.document})-[r:REFERENCES]->(t:Resource {id: row.resource}) "
+            "WHERE r.origin = $origin DELETE r",
+            {"rows": edges, "origin": FROM_TEXT},
+        )
+        await remove_unused_resources(tx, {row["resource"] for row in found})
+
+
+async def release_incoming(tx: Transaction, documents: Sequence[tuple[str, str]], namespace: str, now: str) -> set[str]:
+    """Turn what other documents refer to into resources again, before these documents are removed.
+
+    Returns:
+        Ids of resources that may be unused once the documents are gone.
+    """
+    uris = dict(documents)
+    maybe_unused: set[str] = set()
+    for part in batches(sorted(uris)):
+        rows = await tx.run(
+            "UNWIND $ids AS i MATCH (d:Document {id: i})-[r:REFERENCES]->(t:Resource) WHERE r.origin = $origin "
+            "RETURN DISTINCT t.id AS id",
+            {"ids": part, "origin": FROM_TEXT},
+        )
+        maybe_unused |= {row["id"] for row in rows}
+        rows = await tx.run(
+            "UNWIND $ids AS i MATCH (a:Document)-[r:REFERENCES]->(d:Document {id: i}) WHERE r.origin = $origin "
+            "RETURN a.id AS document, d.id AS target, r.text AS text",
+            {"ids": part, "origin": FROM_TEXT},
+        )
+        await _refer_to_resources(
+            tx,
+            [
+                {
+                    "document": row["document"],
+                    "resource": resource_id(namespace, uris[row["target"]]),
+                    "uri": uris[row["target"]],
+                    "type": resource_type(uris[row["target"]]),
+                    "text": row["text"],
+                }
+                for row in rows
+                if row["document"] not in uris
+            ],
+            namespace,
+            now,
+        )
+    return maybe_unused
+
+
+async def remove_unused_resources(tx: Transaction, ids: Iterable[str]) -> None:
+    """Remove those of the resources that came from texts and that nothing refers to any more."""
+    for part in batches(sorted(ids)):
+        await tx.run(
+            "UNWIND $ids AS i MATCH (t:Resource {id: i}) WHERE t.origin = $origin OPTIONAL MATCH (t)-[r]-() "
+            "WITH t, count(r) AS k WHERE k = 0 DETACH DELETE t",
+            {"ids": part, "origin": FROM_TEXT},
+        )
+
+
+def resource_type(uri: str) -> str:
+    """The type of a resource by its URI: ``web``, ``file``, or its scheme."""
+    scheme, colon, _ = uri.partition(":")
+    if not colon or scheme == "file":
+        return "file"
+    return "web" if scheme in {"http", "https"} else scheme.lower()
+
+
+async def _refer_to_resources(tx: Transaction, rows: Sequence[Row], namespace: str, now: str) -> None:
+    for part in batches(rows):
+        await tx.run(
+            "UNWIND $rows AS row MATCH (a:Document {id: row.document}) MERGE (t:Resource {id: row.resource}) "
+            "ON CREATE SET t.namespace = $namespace, t.uri = row.uri, t.type = row.type, t.origin = $origin, "
+            "t.created_at = $now, t.updated_at = $now "
+            "MERGE (a)-[r:REFERENCES]->(t) ON CREATE SET r.origin = $origin, r.text = row.text",
+            {"rows": part, "namespace": namespace, "origin": FROM_TEXT, "now": now},
+        )

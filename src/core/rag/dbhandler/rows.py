@@ -1,0 +1,187 @@
+"""From documents and chunks to the rows that are written, and from rows that were read to the dicts that users get."""
+
+from __future__ import annotations
+
+import json
+import posixpath
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from core.rag.analysis import index_terms
+from core.rag.dbhandler.linking import LinkRow, resource_type
+from core.rag.dbhandler.store import Row
+from core.rag.dbhandler.writing import ChunkRow, DocumentRow
+from core.rag.errors import InvalidInputError
+from core.rag.identity import chunk_id, content_hash, document_id, standardize_resource_uri
+from libs.dataloader import Document, DocumentChunk
+
+MAX_PATH_CHARS = 4000
+
+#: Metadata of a chunk that the graph holds in properties or edges of their own.
+_STRUCTURAL = frozenset({"chunk_index", "chunk_count", "parent_id", "parent_document_path", "is_chunk"})
+
+#: What every statement that finds chunks ends with; ``c`` is the chunk and ``d`` its document.
+CHUNK_COLUMNS = (
+    "c.id AS chunk_id, d.id AS document_id, d.path AS path, d.title AS title, c.heading AS heading, "
+    "c.content AS content, c.chunk_index AS chunk_index, c.chunk_count AS chunk_count, "
+    "c.start_char AS start_char, c.end_char AS end_char, c.metadata AS metadata"
+)
+
+#: What every statement that finds documents ends with, but for the content.
+DOCUMENT_COLUMNS = (
+    "d.id AS id, d.path AS path, d.uri AS uri, d.title AS title, d.content_hash AS content_hash, "
+    "d.source_id AS source_id, d.mime_type AS mime_type, d.metadata AS metadata, d.status AS status, "
+    "d.created_at AS created_at, d.updated_at AS updated_at"
+)
+
+
+def to_json(value: Any, what: str) -> str:
+    """A value as compact JSON with sorted keys.
+
+    Raises:
+        InvalidInputError: when it is not JSON-serialisable.
+    """
+    try:
+        return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(f"{what} cannot be stored as JSON: {error}.") from error
+
+
+def from_json(text: str | None) -> dict[str, Any]:
+    """A stored JSON object; empty where there is none."""
+    return json.loads(text) if text else {}
+
+
+def uri_of(document: Document) -> str:
+    """The standardized URI that identifies a document."""
+    return document.uri or standardize_resource_uri(document.path)
+
+
+def display_title(document: Document) -> str:
+    """The title, or the last part of the path for a document without one."""
+    if document.title and document.title.strip():
+        return " ".join(document.title.split())
+    path = document.path
+    if path.startswith(("http://", "https://")):
+        parts = urlsplit(path)
+        path = unquote(parts.path).rstrip("/") or parts.netloc
+    return posixpath.basename(path.replace("\\", "/").rstrip("/")) or document.path
+
+
+def document_row(
+    document: Document,
+    *,
+    namespace: str,
+    source_id: str | None,
+    chunks: list[ChunkRow],
+    state_hash: str = "",
+    embedded_in: Sequence[str] = (),
+) -> DocumentRow:
+    """The row of a document.
+
+    Args:
+        document: What was loaded.
+        namespace: Where it goes.
+        source_id: Its Source.
+        chunks: Rows of its chunks.
+        state_hash: What tells an unchanged document; empty where nobody compares.
+        embedded_in: Ids of the vector stores that hold vectors of all of its chunks.
+
+    Raises:
+        InvalidInputError: on a path that is empty or too long, or metadata that is no JSON.
+    """
+    if not document.path or len(document.path) > MAX_PATH_CHARS:
+        raise InvalidInputError(
+            f"The path of a document has 1 to {MAX_PATH_CHARS} characters, not {len(document.path)}."
+        )
+    uri = uri_of(document)
+    links = [
+        LinkRow(uri=link_uri, type=resource_type(link_uri), text=link.text[:500])
+        for link in document.links
+        if len(link_uri := standardize_resource_uri(link.target)) <= MAX_PATH_CHARS
+    ]
+    return DocumentRow(
+        id=document_id(namespace, uri),
+        properties={
+            "path": document.path,
+            "uri": uri,
+            "title": display_title(document),
+            "content": document.content,
+            "content_hash": content_hash(document.content),
+            "state_hash": state_hash,
+            "embedded_in": list(embedded_in),
+            "source_id": source_id or "",
+            "mime_type": document.mime_type or "text/plain",
+            "metadata": to_json(document.metadata, f"The metadata of {document.path}"),
+            "fingerprint": to_json(dict(document.fingerprint), f"The fingerprint of {document.path}"),
+            "status": "ready",
+        },
+        source_id=source_id,
+        chunks=chunks,
+        links=links,
+    )
+
+
+def chunk_rows(document: str, title: str, chunks: Sequence[DocumentChunk]) -> list[ChunkRow]:
+    """The rows of the chunks of a document, without vectors.
+
+    Args:
+        document: Id of the document.
+        title: Its title, which is searched with every chunk.
+        chunks: All chunks of the document, in order.
+    """
+    rows = []
+    occurrences: dict[str, int] = {}
+    for index, chunk in enumerate(chunks):
+        occurrence = occurrences.get(chunk.content, 0)
+        occurrences[chunk.content] = occurrence + 1
+        extra = {key: value for key, value in chunk.metadata.items() if key not in _STRUCTURAL}
+        heading = " ".join(part for part in (chunk.heading, str(extra.get("table_header", ""))) if part)
+        rows.append(
+            ChunkRow(
+                id=chunk_id(document, chunk.content, occurrence),
+                properties={
+                    "path": chunk.path,
+                    "content": chunk.content,
+                    "terms": index_terms(title, heading, chunk.content),
+                    "content_hash": content_hash(chunk.content),
+                    "parent_id": document,
+                    "chunk_index": index,
+                    "chunk_count": len(chunks),
+                    "start_char": chunk.start_char,
+                    "end_char": chunk.end_char,
+                    "heading": chunk.heading,
+                    "metadata": to_json(extra, f"The metadata of a chunk of {chunk.path}") if extra else "{}",
+                },
+            )
+        )
+    return rows
+
+
+def found_chunk(row: Row, score: float | None = None) -> dict[str, Any]:
+    """What users get for a chunk: ``CHUNK_COLUMNS`` with metadata as a dict, and a score where it was searched for."""
+    found = dict(row)
+    found["metadata"] = from_json(row.get("metadata"))
+    if score is not None:
+        found["score"] = score
+    return found
+
+
+def found_document(row: Row, score: float | None = None) -> dict[str, Any]:
+    """What users get for a document: ``DOCUMENT_COLUMNS`` with metadata as a dict, and a score where it has one."""
+    return found_chunk(row, score)
+
+
+def merge_properties(properties: Mapping[str, Any], **required: str) -> dict[str, Any]:
+    """Bounded, cleaned string properties of small nodes (Source, Resource, Tool …).
+
+    Raises:
+        InvalidInputError: when a required one is empty.
+    """
+    for name, value in required.items():
+        if not value or not value.strip():
+            raise InvalidInputError(f"{name} is empty.")
+        if len(value) > MAX_PATH_CHARS:
+            raise InvalidInputError(f"{name} has {len(value)} characters; at most {MAX_PATH_CHARS} are allowed.")
+    return {key: value for key, value in {**required, **properties}.items() if value is not None}

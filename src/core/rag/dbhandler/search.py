@@ -1,0 +1,165 @@
+"""Finding chunks and documents by vector and by keyword."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from core.rag.dbhandler.rows import CHUNK_COLUMNS, DOCUMENT_COLUMNS, found_chunk, found_document
+from core.rag.dbhandler.scan import cosine_similarity, scan_search
+from core.rag.dbhandler.store import MAX_K, Match, check_k, check_vector
+from core.rag.dbhandler.vectors import VectorStoreInfo, VectorStoreOperations
+from core.rag.errors import NotFoundError
+from core.rag.schema import DEFAULT_VECTOR_INDEX, Label, TextIndex
+
+#: Documents are found through their chunks: this many times the documents wanted are looked at.
+_CHUNKS_PER_DOCUMENT = 8
+
+
+class SearchOperations(VectorStoreOperations):
+    """Searching with embeddings that the caller has, and with analysed words."""
+
+    async def search_chunks(
+        self, query_vector: Sequence[float], k: int = 5, index_name: str = DEFAULT_VECTOR_INDEX
+    ) -> list[dict[str, Any]]:
+        """Chunks whose vectors are most similar to a query vector.
+
+        Args:
+            query_vector: As long as the vectors of the index.
+            k: At most this many, 1 to 10,000.
+            index_name: ``index_name`` of a VectorStore; the default stands for the active one of the namespace.
+
+        Returns:
+            Dicts with ``chunk_id, document_id, path, title, heading, content, chunk_index, chunk_count, start_char,
+            end_char, metadata, score``, best first; ``score`` is the cosine, -1 to 1.
+
+        Raises:
+            InvalidVectorError: on a vector of another dimension, one that is not finite, or one of zeros.
+            NotFoundError: when nothing has been embedded in this namespace, or there is no such index.
+        """
+        check_k(k)
+        store = await self.find_vector_store(index_name)
+        return await self.chunks_of_vectors(await self.match_vectors(store, query_vector, k), k)
+
+    async def semantic_search_chunks(self, query_embedding: Sequence[float], limit: int = 5) -> list[dict[str, Any]]:
+        """The same as :meth:`search_chunks` in the active vector store of the namespace."""
+        return await self.search_chunks(query_embedding, limit)
+
+    async def semantic_search_chunks_fallback(
+        self, query_embedding: Sequence[float], limit: int = 5, index_name: str = DEFAULT_VECTOR_INDEX
+    ) -> list[dict[str, Any]]:
+        """The same result, computed here: the vectors are fetched in pages and compared with NumPy.
+
+        It is chosen by itself where the engine has no vector functions.
+        """
+        check_k(limit)
+        store = await self.find_vector_store(index_name)
+        query = check_vector(query_embedding, store.dimension)
+        matches = await scan_search(await self.connect(), store.index(), query, limit)
+        return await self.chunks_of_vectors(matches, limit)
+
+    async def semantic_search(self, query_embedding: Sequence[float], limit: int = 5) -> list[dict[str, Any]]:
+        """Documents by their most similar chunk.
+
+        Args:
+            query_embedding: As long as the vectors of the active store.
+            limit: At most this many documents.
+
+        Returns:
+            Dicts as ``find_document`` gives them, with ``score`` (the cosine of the best chunk) and ``chunk_id``.
+        """
+        check_k(limit)
+        chunks: list[dict[str, Any]] = []
+        best: dict[str, dict[str, Any]] = {}
+        wanted = min(limit * _CHUNKS_PER_DOCUMENT, MAX_K)
+        while True:
+            chunks = await self.search_chunks(query_embedding, wanted)
+            for chunk in chunks:
+                best.setdefault(chunk["document_id"], chunk)
+            if len(best) >= limit or len(chunks) < wanted or wanted == MAX_K:
+                break
+            wanted = min(4 * wanted, MAX_K)
+        top = list(best.values())[:limit]
+        rows = await self._read(
+            f"UNWIND $ids AS i MATCH (d:Document {{id: i}}) RETURN {DOCUMENT_COLUMNS}, d.content AS content",
+            ids=[chunk["document_id"] for chunk in top],
+        )
+        by_id = {row["id"]: row for row in rows}
+        return [
+            found_document(by_id[chunk["document_id"]], chunk["score"]) | {"chunk_id": chunk["chunk_id"]}
+            for chunk in top
+            if chunk["document_id"] in by_id
+        ]
+
+    async def match_vectors(
+        self, store: VectorStoreInfo, query: Sequence[float], k: int, target: Label = Label.CHUNK
+    ) -> list[Match]:
+        """Ids of Vector nodes by cosine, best first, from the engine or, where it cannot, computed here."""
+        vector = check_vector(query, store.dimension)
+        graph = await self.connect()
+        if graph.capabilities.vector_search:
+            return await graph.vector_search(store.index(target), vector, k)
+        return await scan_search(graph, store.index(target), vector, k)
+
+    async def match_terms(self, terms: Mapping[str, float], k: int, label: Label = Label.CHUNK) -> list[Match]:
+        """Ids of nodes with these analysed words, by BM25, best first.
+
+        Args:
+            terms: Words as :func:`core.rag.analysis.query_terms` gives them, and the weight of each.
+            k: At most this many, 1 to 10,000.
+            label: What to search.
+        """
+        check_k(k)
+        graph = await self.connect()
+        return await graph.text_search(TextIndex(label, self._namespace), terms, k) if terms else []
+
+    async def chunks_of_vectors(self, matches: Sequence[Match], k: int) -> list[dict[str, Any]]:
+        """The chunks that these vectors embed, with the scores of the vectors, at most ``k``."""
+        rows = await self._read(
+            "UNWIND $ids AS i MATCH (v:Vector {id: i})-[:EMBEDDING_OF]->(c:DocumentChunk)-[:CHUNK_OF]->(d:Document) "
+            f"RETURN v.id AS vector_id, {CHUNK_COLUMNS}",
+            ids=[match.id for match in matches],
+        )
+        scores = {match.id: match.score for match in matches}
+        found = [found_chunk(row, scores[row.pop("vector_id")]) for row in rows]
+        found.sort(key=_best_first)
+        return found[:k]
+
+    async def chunks_by_id(self, ids: Iterable[str]) -> dict[str, dict[str, Any]]:
+        """Chunks of the namespace by id; ids that are not there are left out."""
+        unique = list(dict.fromkeys(ids))
+        if not unique:
+            return {}
+        rows = await self._read(
+            "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i})-[:CHUNK_OF]->(d:Document) "
+            f"WHERE c.namespace = $namespace RETURN {CHUNK_COLUMNS}",
+            ids=unique,
+        )
+        return {row["chunk_id"]: found_chunk(row) for row in rows}
+
+    async def neighbouring_chunks(self, chunk_id: str, reach: int) -> list[dict[str, Any]]:
+        """The chunk with up to ``reach`` chunks on either side in its document, in order.
+
+        Raises:
+            NotFoundError: when there is no such chunk.
+        """
+        centre = (await self.chunks_by_id([chunk_id])).get(chunk_id)
+        if centre is None:
+            raise NotFoundError(f"There is no chunk {chunk_id!r} in namespace {self._namespace!r}.")
+        rows = await self._read(
+            "MATCH (c:DocumentChunk)-[:CHUNK_OF]->(d:Document {id: $id}) "
+            f"WHERE c.chunk_index >= $low AND c.chunk_index <= $high RETURN {CHUNK_COLUMNS}",
+            id=centre["document_id"],
+            low=centre["chunk_index"] - reach,
+            high=centre["chunk_index"] + reach,
+        )
+        return sorted((found_chunk(row) for row in rows), key=lambda row: row["chunk_index"])
+
+    @staticmethod
+    def _cosine_similarity(a: Sequence[float], b: Sequence[float]) -> float:
+        """Cosine of the angle between two vectors, -1 to 1; 0 where one has no direction."""
+        return cosine_similarity(a, b)
+
+
+def _best_first(row: Mapping[str, Any]) -> tuple[float, str, int]:
+    return (-row["score"], row["path"], row["chunk_index"])

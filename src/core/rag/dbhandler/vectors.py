@@ -1,0 +1,148 @@
+"""Vector stores: which model's vectors a namespace holds, and where they are indexed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.rag.dbhandler.base import ClientBase
+from core.rag.dbhandler.store import Row, Transaction
+from core.rag.errors import InvalidInputError, ModelMismatchError, NotFoundError
+from core.rag.identity import vector_store_id
+from core.rag.schema import DEFAULT_VECTOR_INDEX, Label, VectorIndex, vector_index
+from core.rag.settings import DEFAULT_NAMESPACE
+from core.rag.times import utc_now
+
+
+@dataclass(frozen=True, slots=True)
+class VectorStoreInfo:
+    """A VectorStore node.
+
+    Attributes:
+        id: Its id.
+        namespace: Its namespace.
+        model: The embedding model.
+        dimension: Length of its vectors.
+        index_name: Name of its index over chunks.
+        status: ``active`` for the one that searches use, ``standby`` for others.
+    """
+
+    id: str
+    namespace: str
+    model: str
+    dimension: int
+    index_name: str
+    status: str
+
+    def index(self, target: Label = Label.CHUNK) -> VectorIndex:
+        """The index over the vectors of one kind of thing."""
+        return vector_index(self.namespace, self.id, self.dimension, target, self.index_name)
+
+
+class VectorStoreOperations(ClientBase):
+    """Creating and finding vector stores."""
+
+    async def vector_stores(self) -> list[VectorStoreInfo]:
+        """The vector stores of the namespace, the active one first, then by age."""
+        rows = await self._read(
+            "MATCH (s:VectorStore) WHERE s.namespace = $namespace "
+            "RETURN s.id AS id, s.model AS model, s.dimension AS dimension, s.index_name AS index_name, "
+            "s.status AS status, s.created_at AS created_at"
+        )
+        rows.sort(key=lambda row: (row["status"] != "active", row["created_at"], row["id"]))
+        return [self._info(row) for row in rows]
+
+    async def find_vector_store(self, index_name: str = DEFAULT_VECTOR_INDEX) -> VectorStoreInfo:
+        """The vector store with this index.
+
+        Args:
+            index_name: Its ``index_name``; the default name stands for the active store of the namespace.
+
+        Raises:
+            NotFoundError: when there is none; nothing has been embedded in this namespace, or the name is wrong.
+        """
+        stores = await self.vector_stores()
+        for store in stores:
+            if store.index_name == index_name:
+                return store
+        if index_name == DEFAULT_VECTOR_INDEX and stores:
+            return stores[0]
+        known = ", ".join(store.index_name for store in stores) or "none; ingest something first"
+        raise NotFoundError(
+            f"There is no vector index {index_name!r} in namespace {self._namespace!r} (there: {known})."
+        )
+
+    async def ensure_vector_store(self, model: str, dimension: int, *, new_store: bool = False) -> VectorStoreInfo:
+        """The vector store of a model, created when the namespace has none yet.
+
+        Args:
+            model: The embedding model.
+            dimension: Length of its vectors.
+            new_store: Build a second store beside one of another model, and make it the active one.
+
+        Raises:
+            ModelMismatchError: when the namespace was built with another model and ``new_store`` is false.
+        """
+        if dimension < 1:
+            raise InvalidInputError(f"An embedding has at least one dimension, not {dimension}.")
+        stores = await self.vector_stores()
+        for store in stores:
+            if store.model == model and store.dimension == dimension:
+                if store.status == "active" or not new_store:
+                    await self._ensure_index(store)
+                    return store
+                break
+        else:
+            if stores and not new_store:
+                there = stores[0]
+                raise ModelMismatchError(
+                    f"Namespace {self._namespace!r} was built with the embedding model {there.model} ({there.dimension}"
+                    f" dimensions), not with {model} ({dimension}). Use that model (MGRAG_EMBEDDING_MODEL), another"
+                    " namespace, or build a second vector store beside it (--new-store, new_store=True)."
+                )
+        return await self._create(model, dimension, first=not stores)
+
+    async def _create(self, model: str, dimension: int, *, first: bool) -> VectorStoreInfo:
+        identifier = vector_store_id(self._namespace, model, dimension)
+        default = first and self._namespace == DEFAULT_NAMESPACE
+        index = vector_index(
+            self._namespace, identifier, dimension, Label.CHUNK, DEFAULT_VECTOR_INDEX if default else ""
+        )
+
+        async def work(tx: Transaction) -> list[Row]:
+            await tx.run(
+                "MATCH (s:VectorStore) WHERE s.namespace = $namespace SET s.status = 'standby'",
+                {"namespace": self._namespace},
+            )
+            return await tx.run(
+                "MERGE (s:VectorStore {id: $id}) "
+                "ON CREATE SET s.namespace = $namespace, s.model = $model, s.dimension = $dimension, "
+                "s.index_name = $index_name, s.created_at = $now "
+                "SET s.status = 'active', s.updated_at = $now "
+                "RETURN s.id AS id, s.model AS model, s.dimension AS dimension, s.index_name AS index_name, "
+                "s.status AS status",
+                {
+                    "id": identifier,
+                    "namespace": self._namespace,
+                    "model": model,
+                    "dimension": dimension,
+                    "index_name": index.name,
+                    "now": utc_now(),
+                },
+            )
+
+        store = self._info((await self._write(work))[0])
+        await self._ensure_index(store)
+        return store
+
+    async def _ensure_index(self, store: VectorStoreInfo) -> None:
+        await (await self.connect()).ensure_vector_index(store.index())
+
+    def _info(self, row: Row) -> VectorStoreInfo:
+        return VectorStoreInfo(
+            id=row["id"],
+            namespace=self._namespace,
+            model=row["model"],
+            dimension=row["dimension"],
+            index_name=row["index_name"],
+            status=row["status"],
+        )

@@ -1,0 +1,422 @@
+"""Writing documents with their chunks, vectors and links, and removing them: the units of work, statement by statement.
+
+Each function takes an open transaction. All of them may be repeated, and together they keep these promises: a document
+is replaced as a whole; a chunk whose text did not change keeps its node and its vector; equal texts share a vector; no
+vector or resource outlives the last thing that needed it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.linking import LinkRow, release_incoming, relink_incoming, remove_unused_resources, write_links
+from core.rag.dbhandler.store import Row, Transaction
+from core.rag.identity import chunk_id
+from core.rag.schema import check_name
+from core.rag.times import utc_now
+
+
+@dataclass(slots=True)
+class ChunkRow:
+    """A chunk to write.
+
+    Attributes:
+        id: Its id.
+        properties: Its properties; see :class:`core.rag.schema.Label`.
+        vector_id: The vector of its text, or ``None`` where it gets none.
+        embedding: The vector itself where it is not in the graph yet.
+    """
+
+    id: str
+    properties: dict[str, Any]
+    vector_id: str | None = None
+    embedding: tuple[float, ...] | None = None
+
+
+@dataclass(slots=True)
+class DocumentRow:
+    """A document to write, whole.
+
+    Attributes:
+        id: Its id.
+        properties: Its properties; see :class:`core.rag.schema.Label`.
+        source_id: The Source that it comes from, which exists.
+        chunks: Its chunks, in order.
+        links: What it refers to.
+    """
+
+    id: str
+    properties: dict[str, Any]
+    source_id: str | None
+    chunks: list[ChunkRow] = field(default_factory=list)
+    links: list[LinkRow] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class WriteOutcome:
+    """What a write did.
+
+    Attributes:
+        added: Ids of documents that were not there before.
+        updated: Ids of documents that were replaced.
+        missing_vectors: Vectors that were to be reused but are gone. The caller raises, embeds them, and writes again.
+    """
+
+    added: set[str]
+    updated: set[str]
+    missing_vectors: set[str]
+
+
+async def write_documents(
+    tx: Transaction,
+    documents: Sequence[DocumentRow],
+    *,
+    namespace: str,
+    vector_store: str | None,
+    vector_label: str,
+    text_label: str,
+) -> WriteOutcome:
+    """Write documents whole, each replacing what it was before.
+
+    Args:
+        tx: The transaction.
+        documents: With ids that differ from one another.
+        namespace: Where they go.
+        vector_store: Id of the VectorStore that their vectors are stored in.
+        vector_label: The second label of these vectors.
+        text_label: ``:Label`` that chunks need to be in the keyword index, or nothing.
+
+    Returns:
+        What happened.
+    """
+    now = utc_now()
+    existing = await _existing_chunks(tx, [document.id for document in documents])
+    outcome = WriteOutcome(set(), set(), set())
+    new_chunks: list[ChunkRow] = []
+    changed: list[Row] = []
+    wanted: list[ChunkRow] = []
+    stale_edges: list[Row] = []
+    removed: list[str] = []
+    next_edges: list[Row] = []
+    replaced: list[DocumentRow] = []
+    for document in documents:
+        before = existing.get(document.id)
+        if before is None:
+            outcome.added.add(document.id)
+            new_chunks += document.chunks
+            wanted += [chunk for chunk in document.chunks if chunk.vector_id]
+        else:
+            outcome.updated.add(document.id)
+            replaced.append(document)
+            kept = {chunk.id for chunk in document.chunks}
+            removed += [identifier for identifier in before if identifier not in kept]
+            for chunk in document.chunks:
+                was = before.get(chunk.id)
+                if was is None:
+                    new_chunks.append(chunk)
+                    wanted += [chunk] if chunk.vector_id else []
+                    continue
+                difference = {key: value for key, value in chunk.properties.items() if was["props"].get(key) != value}
+                if difference:
+                    changed.append({"id": chunk.id, "props": difference})
+                vectors = {edge["vector"] for edge in was["edges"] if edge["store"] == vector_store}
+                stale_edges += [{"id": v, "chunk_id": chunk.id} for v in vectors if v != chunk.vector_id]
+                if chunk.vector_id and chunk.vector_id not in vectors:
+                    wanted.append(chunk)
+        order = [chunk.id for chunk in document.chunks]
+        next_edges += [{"a": a, "b": b} for a, b in pairwise(order)]
+
+    await _merge_documents(tx, documents, namespace, now)
+    maybe_unused = await _remove_chunks(tx, removed)
+    maybe_unused |= {row["id"] for row in stale_edges}
+    for rows in batches(stale_edges):
+        await tx.run(
+            "UNWIND $rows AS row MATCH (v:Vector {id: row.id})-[r:EMBEDDING_OF]->(c:DocumentChunk {id: row.chunk_id}) "
+            "DELETE r",
+            {"rows": rows},
+        )
+    await _merge_chunks(tx, new_chunks, namespace, text_label, now)
+    for rows in batches(changed):
+        await tx.run(
+            "UNWIND $rows AS row MATCH (c:DocumentChunk {id: row.id}) SET c += row.props, c.updated_at = $now",
+            {"rows": rows, "now": now},
+        )
+    await _chain_chunks(tx, [document.id for document in replaced], next_edges)
+    if vector_store is not None:
+        outcome.missing_vectors = await _attach_vectors(tx, wanted, namespace, vector_store, vector_label, now)
+    if not outcome.missing_vectors:
+        await _remove_unused_vectors(tx, maybe_unused)
+        await write_links(tx, [(d.id, d.links) for d in documents], namespace, now, {d.id for d in replaced})
+        await relink_incoming(tx, [(d.id, d.properties["uri"]) for d in documents if d.id in outcome.added], namespace)
+    return outcome
+
+
+async def update_documents(tx: Transaction, documents: Sequence[DocumentRow], namespace: str) -> None:
+    """Write properties and source of documents; their chunks and links stay as they are."""
+    await _merge_documents(tx, documents, namespace, utc_now())
+
+
+async def add_chunks(
+    tx: Transaction,
+    chunks: Sequence[ChunkRow],
+    *,
+    namespace: str,
+    vector_store: str | None,
+    vector_label: str,
+    text_label: str,
+) -> list[str]:
+    """Add chunks to documents that keep the ones that they have, and number and chain them again.
+
+    A chunk with ``chunk_index`` -1 goes behind the last one, unless the document has one of the same text. Its id is set
+    here: the same text at the same index is the same chunk.
+
+    Returns:
+        The ids, in the order of the chunks.
+    """
+    now = utc_now()
+    documents = sorted({chunk.properties["parent_id"] for chunk in chunks})
+    there = await _chunk_positions(tx, documents)
+    for chunk in chunks:
+        siblings = there[chunk.properties["parent_id"]]
+        index, text_hash = chunk.properties["chunk_index"], chunk.properties["content_hash"]
+        same = [row for row in siblings if row["hash"] == text_hash]
+        found = next((row for row in same if index in (-1, row["index"])), None)
+        if found is None:
+            index = index if index >= 0 else max((row["index"] for row in siblings), default=-1) + 1
+            chunk.id = chunk_id(chunk.properties["parent_id"], chunk.properties["content"], len(same))
+            siblings.append(
+                {"id": chunk.id, "index": index, "start": chunk.properties["start_char"], "hash": text_hash}
+            )
+        else:
+            chunk.id, index = found["id"], found["index"]
+        chunk.properties["chunk_index"] = index
+    await _merge_chunks(tx, chunks, namespace, text_label, now)
+    counts: list[Row] = []
+    edges: list[Row] = []
+    for siblings in there.values():
+        siblings.sort(key=lambda row: (row["index"], row["start"], row["id"]))
+        counts += [{"id": row["id"], "count": len(siblings)} for row in siblings]
+        edges += [{"a": a["id"], "b": b["id"]} for a, b in pairwise(siblings)]
+    for rows in batches(counts):
+        await tx.run(
+            "UNWIND $rows AS row MATCH (c:DocumentChunk {id: row.id}) SET c.chunk_count = row.count", {"rows": rows}
+        )
+    await _chain_chunks(tx, documents, edges)
+    if vector_store is not None:
+        await _attach_vectors(
+            tx, [chunk for chunk in chunks if chunk.vector_id], namespace, vector_store, vector_label, now
+        )
+    return [chunk.id for chunk in chunks]
+
+
+async def _chunk_positions(tx: Transaction, documents: Sequence[str]) -> dict[str, list[Row]]:
+    positions: dict[str, list[Row]] = {identifier: [] for identifier in documents}
+    for part in batches(documents):
+        rows = await tx.run(
+            "UNWIND $ids AS i MATCH (c:DocumentChunk)-[:CHUNK_OF]->(d:Document {id: i}) RETURN d.id AS document, "
+            "c.id AS id, c.chunk_index AS index, c.start_char AS start, c.content_hash AS hash",
+            {"ids": part},
+        )
+        for row in rows:
+            positions[row.pop("document")].append(row)
+    return positions
+
+
+async def remove_documents(tx: Transaction, ids: Sequence[str], *, namespace: str) -> int:
+    """Remove documents with their chunks, and whatever nothing else refers to afterwards.
+
+    Removed with them: vectors that no other chunk shares, symbols defined in them, resources and sources that were made
+    while ingesting and that nothing refers to any more. What other documents said about them stays: their references
+    turn into references to a Resource.
+
+    Returns:
+        How many documents there were.
+    """
+    unique = sorted(set(ids))
+    found: list[Row] = []
+    for part in batches(unique):
+        found += await tx.run(
+            "UNWIND $ids AS i MATCH (d:Document {id: i}) OPTIONAL MATCH (d)-[:SOURCED_FROM]->(s:Source) "
+            "RETURN d.id AS id, d.uri AS uri, collect(s.id) AS sources",
+            {"ids": part},
+        )
+    present = [row["id"] for row in found]
+    if not present:
+        return 0
+    chunks = await _existing_chunks(tx, present)
+    maybe_unused = await _remove_chunks(tx, [chunk for before in chunks.values() for chunk in before])
+    await _remove_unused_vectors(tx, maybe_unused)
+    resources = await release_incoming(tx, [(row["id"], row["uri"]) for row in found], namespace, utc_now())
+    for part in batches(present):
+        await tx.run(
+            "UNWIND $ids AS i MATCH (s:Symbol)-[:DEFINED_IN]->(d:Document {id: i}) DETACH DELETE s", {"ids": part}
+        )
+        await tx.run("UNWIND $ids AS i MATCH (d:Document {id: i}) DETACH DELETE d", {"ids": part})
+    await remove_unused_resources(tx, resources)
+    await remove_unused_sources(tx, {source for row in found for source in row["sources"]})
+    return len(present)
+
+
+async def remove_unused_sources(tx: Transaction, ids: Iterable[str]) -> None:
+    """Remove those of the sources that no document comes from, and that none refers to."""
+    for part in batches(sorted(ids)):
+        await tx.run(
+            "UNWIND $ids AS i MATCH (s:Source {id: i}) OPTIONAL MATCH (s)-[r]-() WITH s, count(r) AS k WHERE k = 0 "
+            "DETACH DELETE s",
+            {"ids": part},
+        )
+
+
+async def _existing_chunks(tx: Transaction, documents: Sequence[str]) -> dict[str, dict[str, Row]]:
+    """For each of the documents that exists: its chunks by id, with their properties and vectors."""
+    found: dict[str, dict[str, Row]] = {}
+    for part in batches(documents):
+        rows = await tx.run("UNWIND $ids AS i MATCH (d:Document {id: i}) RETURN d.id AS id", {"ids": part})
+        if not rows:
+            continue
+        present = [row["id"] for row in rows]
+        for identifier in present:
+            found[identifier] = {}
+        rows = await tx.run(
+            "UNWIND $ids AS i MATCH (c:DocumentChunk)-[:CHUNK_OF]->(d:Document {id: i}) "
+            "RETURN d.id AS document, c.id AS id, properties(c) AS props",
+            {"ids": present},
+        )
+        for row in rows:
+            found[row["document"]][row["id"]] = {"props": row["props"], "edges": []}
+        owner = {row["id"]: row["document"] for row in rows}
+        for chunk_part in batches(sorted(owner)):
+            rows = await tx.run(
+                "UNWIND $ids AS i MATCH (v:Vector)-[:EMBEDDING_OF]->(c:DocumentChunk {id: i}) "
+                "RETURN c.id AS id, v.id AS vector, v.vector_store_id AS store",
+                {"ids": chunk_part},
+            )
+            for row in rows:
+                found[owner[row["id"]]][row["id"]]["edges"].append({"vector": row["vector"], "store": row["store"]})
+    return found
+
+
+async def _merge_documents(tx: Transaction, documents: Sequence[DocumentRow], namespace: str, now: str) -> None:
+    by_source: dict[str | None, list[Row]] = {}
+    for document in documents:
+        row = {"id": document.id, "props": document.properties}
+        by_source.setdefault(document.source_id, []).append(row)
+    for source, all_rows in by_source.items():
+        match, edge = ("", "")
+        if source is not None:
+            match, edge = "MATCH (s:Source {id: $source}) ", " MERGE (d)-[:SOURCED_FROM]->(s)"
+        for rows in batches(all_rows):
+            await tx.run(
+                f"{match}UNWIND $rows AS row MERGE (d:Document {{id: row.id}}) "
+                "ON CREATE SET d.namespace = $namespace, d.created_at = $now "
+                f"SET d += row.props, d.updated_at = $now{edge}",
+                {"rows": rows, "source": source, "namespace": namespace, "now": now},
+            )
+
+
+async def _merge_chunks(tx: Transaction, chunks: Sequence[ChunkRow], namespace: str, text_label: str, now: str) -> None:
+    label = f"c:{check_name(text_label[1:])}, " if text_label else ""
+    all_rows = [
+        {"id": chunk.id, "parent": chunk.properties["parent_id"], "props": chunk.properties} for chunk in chunks
+    ]
+    for rows in batches(all_rows):
+        await tx.run(
+            "UNWIND $rows AS row MATCH (d:Document {id: row.parent}) MERGE (c:DocumentChunk {id: row.id}) "
+            "ON CREATE SET c.namespace = $namespace, c.created_at = $now "
+            f"SET {label}c += row.props, c.updated_at = $now MERGE (c)-[:CHUNK_OF]->(d)",
+            {"rows": rows, "namespace": namespace, "now": now},
+        )
+
+
+async def _chain_chunks(tx: Transaction, replaced: Sequence[str], wanted: Sequence[Row]) -> None:
+    """Make the NEXT edges those in ``wanted``; only replaced documents can have others."""
+    there: set[tuple[str, str]] = set()
+    for part in batches(replaced):
+        rows = await tx.run(
+            "UNWIND $ids AS i MATCH (a:DocumentChunk)-[:CHUNK_OF]->(d:Document {id: i}) "
+            "MATCH (a)-[:NEXT]->(b:DocumentChunk) RETURN a.id AS a, b.id AS b",
+            {"ids": part},
+        )
+        there |= {(row["a"], row["b"]) for row in rows}
+    pairs = {(row["a"], row["b"]) for row in wanted}
+    for rows in batches([{"a": a, "b": b} for a, b in sorted(there - pairs)]):
+        await tx.run(
+            "UNWIND $rows AS row MATCH (a:DocumentChunk {id: row.a})-[r:NEXT]->(b:DocumentChunk {id: row.b}) DELETE r",
+            {"rows": rows},
+        )
+    for rows in batches([row for row in wanted if (row["a"], row["b"]) not in there]):
+        await tx.run(
+            "UNWIND $rows AS row MATCH (a:DocumentChunk {id: row.a}) MATCH (b:DocumentChunk {id: row.b}) "
+            "MERGE (a)-[:NEXT]->(b)",
+            {"rows": rows},
+        )
+
+
+async def _attach_vectors(
+    tx: Transaction, chunks: Sequence[ChunkRow], namespace: str, vector_store: str, vector_label: str, now: str
+) -> set[str]:
+    """Store the new vectors and connect the reused ones; returns those that were to be reused but are not there."""
+    label = check_name(vector_label)
+    fresh: dict[str, Row] = {}
+    reused: list[Row] = []
+    for chunk in chunks:
+        assert chunk.vector_id is not None
+        if chunk.embedding is not None and chunk.vector_id not in fresh:
+            fresh[chunk.vector_id] = {"id": chunk.vector_id, "chunk_id": chunk.id, "embedding": chunk.embedding}
+        else:
+            reused.append({"id": chunk.vector_id, "chunk_id": chunk.id})
+    for rows in batches(list(fresh.values())):
+        await tx.run(
+            "MATCH (s:VectorStore {id: $store}) UNWIND $rows AS row MATCH (c:DocumentChunk {id: row.chunk_id}) "
+            "MERGE (v:Vector {id: row.id}) "
+            f"ON CREATE SET v:{label}, v.embedding = row.embedding, v.namespace = $namespace, "
+            "v.vector_store_id = $store, v.chunk_id = row.chunk_id, v.created_at = $now, v.updated_at = $now "
+            "MERGE (v)-[:EMBEDDING_OF]->(c) MERGE (v)-[:STORED_IN]->(s)",
+            {"rows": rows, "store": vector_store, "namespace": namespace, "now": now},
+        )
+    missing: set[str] = set()
+    for rows in batches(reused):
+        found = await tx.run(
+            "UNWIND $rows AS row MATCH (c:DocumentChunk {id: row.chunk_id}) MATCH (v:Vector {id: row.id}) "
+            "MERGE (v)-[:EMBEDDING_OF]->(c) RETURN v.id AS id",
+            {"rows": rows},
+        )
+        missing |= {row["id"] for row in rows} - {row["id"] for row in found}
+    return missing
+
+
+async def _remove_chunks(tx: Transaction, ids: Sequence[str]) -> set[str]:
+    """Remove chunks; returns the vectors that may be unused now."""
+    maybe_unused: set[str] = set()
+    for part in batches(ids):
+        rows = await tx.run(
+            "UNWIND $ids AS i MATCH (v:Vector)-[:EMBEDDING_OF]->(c:DocumentChunk {id: i}) RETURN DISTINCT v.id AS id",
+            {"ids": part},
+        )
+        maybe_unused |= {row["id"] for row in rows}
+        await tx.run("UNWIND $ids AS i MATCH (c:DocumentChunk {id: i}) DETACH DELETE c", {"ids": part})
+    return maybe_unused
+
+
+async def _remove_unused_vectors(tx: Transaction, ids: Iterable[str]) -> None:
+    """Remove those of the vectors that embed nothing any more; the others name a chunk that is there."""
+    for part in batches(sorted(ids)):
+        await tx.run(
+            "UNWIND $ids AS i MATCH (v:Vector {id: i}) OPTIONAL MATCH (v)-[r:EMBEDDING_OF]->() "
+            "WITH v, count(r) AS k WHERE k = 0 DETACH DELETE v",
+            {"ids": part},
+        )
+        rows = await tx.run(
+            "UNWIND $ids AS i MATCH (v:Vector {id: i})-[:EMBEDDING_OF]->(c:DocumentChunk) "
+            "RETURN v.id AS id, v.chunk_id AS named, collect(c.id) AS chunks",
+            {"ids": part},
+        )
+        moved = [{"id": row["id"], "chunk_id": min(row["chunks"])} for row in rows if row["named"] not in row["chunks"]]
+        if moved:
+            await tx.run(
+                "UNWIND $rows AS row MATCH (v:Vector {id: row.id}) SET v.chunk_id = row.chunk_id", {"rows": moved}
+            )

@@ -1,0 +1,273 @@
+"""Loading, splitting, embedding and writing, all at once, with bounded memory."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from core.rag.dbhandler.rows import uri_of
+from core.rag.errors import EmbeddingInputError, InvalidInputError, MGRagError, SourceError
+from core.rag.identity import document_id, standardize_resource_uri
+from core.rag.indexing.prepare import Prepared, Preparer
+from core.rag.indexing.report import IngestReport
+from core.rag.indexing.state import StateReader
+from libs.dataloader import Document, Loader, LoadError, LoadFailure, Unchanged
+
+if TYPE_CHECKING:
+    from core.rag.indexing.splitter import TextSplitter
+
+    from core.rag.dbhandler import MemGraphClient
+    from core.rag.dbhandler.vectors import VectorStoreInfo
+    from core.rag.embedder import EmbeddingService
+
+#: A batch is passed on when it has this many documents, or this many characters.
+BATCH_DOCUMENTS = 256
+BATCH_CHARS = 1_000_000
+
+#: Batches that may wait between two stages; with the above it bounds the memory.
+_WAITING = 2
+
+
+@dataclass(slots=True)
+class _Batch:
+    """Documents of one source on their way."""
+
+    loader: Loader
+    source_id: str
+    documents: list[Document] = field(default_factory=list)
+    chars: int = 0
+
+
+class Indexer:
+    """Puts documents into the graph, and only what changed.
+
+    A document is written in one transaction with its chunks, vectors and links; small documents share one.
+    """
+
+    def __init__(
+        self,
+        client: MemGraphClient,
+        embedder: EmbeddingService,
+        splitter: TextSplitter,
+        vector_store: VectorStoreInfo,
+    ) -> None:
+        """Prepare an indexer.
+
+        Args:
+            client: Where documents go.
+            embedder: Its model is that of ``vector_store``.
+            splitter: How documents are cut.
+            vector_store: Where vectors go.
+        """
+        self._client = client
+        self._embedder = embedder
+        self._state = StateReader(client, splitter.fingerprint, vector_store.id)
+        self._preparer = Preparer(client, embedder, splitter, vector_store, self._state.pipeline)
+        self._vector_store = vector_store
+
+    async def index(
+        self,
+        loaders: Sequence[Loader],
+        *,
+        prune: bool = False,
+        stop: asyncio.Event | None = None,
+        progress: Callable[[IngestReport], None] | None = None,
+    ) -> IngestReport:
+        """Load everything that the loaders give, and bring the graph up to date with it.
+
+        Args:
+            loaders: Sources.
+            prune: Also remove documents of these sources that they do not have any more.
+            stop: When set, no further documents are taken up; those in flight are finished.
+            progress: Called after each transaction with the report so far.
+
+        Returns:
+            What was done.
+
+        Raises:
+            SourceError: when a source cannot be loaded at all; documents of the sources before it are in the graph.
+            EmbeddingError: when the embedding provider fails for good.
+            StoreError: when the graph does.
+        """
+        started = time.perf_counter()
+        report = IngestReport()
+        run = _Run(self, report, stop or asyncio.Event(), progress)
+        try:
+            await run.all(loaders)
+            if prune and not run.stop.is_set():
+                await run.prune()
+        finally:
+            report.seconds = time.perf_counter() - started
+        report.interrupted = run.stop.is_set()
+        return report
+
+
+class _Run:
+    """One call of :meth:`Indexer.index`."""
+
+    def __init__(
+        self,
+        indexer: Indexer,
+        report: IngestReport,
+        stop: asyncio.Event,
+        progress: Callable[[IngestReport], None] | None,
+    ) -> None:
+        self._indexer = indexer
+        self._client = indexer._client
+        self.report = report
+        self.stop = stop
+        self._progress = progress
+        self._touched: set[str] = set()
+        self._load_error: LoadError | None = None
+        self._seen: list[tuple[Loader, str, set[str]]] = []
+        self._loaded: asyncio.Queue[_Batch | None] = asyncio.Queue(_WAITING)
+        self._split: asyncio.Queue[Prepared | None] = asyncio.Queue(_WAITING)
+        self._embedded: asyncio.Queue[Prepared | None] = asyncio.Queue(_WAITING)
+
+    async def all(self, loaders: Sequence[Loader]) -> None:
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self._load(loaders))
+                group.create_task(self._prepare())
+                group.create_task(self._embed())
+                group.create_task(self._write())
+        except BaseExceptionGroup as failed:
+            raise _first(failed) from failed
+        if self._load_error is not None:
+            raise SourceError(str(self._load_error)) from self._load_error
+
+    async def _load(self, loaders: Sequence[Loader]) -> None:
+        for loader in loaders:
+            if self.stop.is_set():
+                break
+            source_id = await self._client.ensure_source(loader.source)
+            seen: set[str] = set()
+            self._seen.append((loader, source_id, seen))
+            batch = _Batch(loader, source_id)
+            try:
+                async for result in loader.load(self._indexer._state.known(source_id, self._touched)):
+                    if isinstance(result, LoadFailure):
+                        self.report.fail(result.path, result.reason)
+                        seen.add(document_id(self._client.namespace, standardize_resource_uri(result.path)))
+                    elif isinstance(result, Unchanged):
+                        self.report.documents.unchanged += 1
+                        seen.add(document_id(self._client.namespace, result.uri))
+                    else:
+                        batch = await self._collect(batch, result, seen)
+                    if self.stop.is_set():
+                        break
+            except LoadError as error:
+                if len(loaders) == 1:
+                    self._load_error = error
+                self.report.fail(error.path, error.reason)
+                seen.clear()
+                self._seen.pop()
+            if batch.documents:
+                await self._loaded.put(batch)
+        await self._loaded.put(None)
+
+    async def _collect(self, batch: _Batch, document: Document, seen: set[str]) -> _Batch:
+        document.uri = uri_of(document)
+        identifier = document_id(self._client.namespace, document.uri)
+        full = len(batch.documents) >= BATCH_DOCUMENTS or batch.chars + len(document.content) > BATCH_CHARS
+        again = identifier in seen and any(other.uri == document.uri for other in batch.documents)
+        if batch.documents and (full or again):
+            await self._loaded.put(batch)
+            batch = _Batch(batch.loader, batch.source_id)
+        seen.add(identifier)
+        batch.documents.append(document)
+        batch.chars += len(document.content)
+        return batch
+
+    async def _prepare(self) -> None:
+        while (batch := await self._loaded.get()) is not None:
+            changed = await self._indexer._state.changed(batch.documents, batch.source_id, self._touched)
+            self.report.documents.unchanged += changed.unchanged
+            if not changed.documents:
+                self._tell()
+                continue
+            for part in await self._split_each(changed.documents, batch.source_id):
+                await self._split.put(part)
+        await self._split.put(None)
+
+    async def _split_each(self, documents: list[Document], source_id: str) -> list[Prepared]:
+        """Split documents together, or one by one where one of them is refused."""
+        try:
+            return [await self._indexer._preparer.split(documents, source_id)]
+        except InvalidInputError as error:
+            if len(documents) == 1:
+                self.report.fail(documents[0].path, str(error))
+                return []
+        return [part for document in documents for part in await self._split_each([document], source_id)]
+
+    async def _embed(self) -> None:
+        while (part := await self._split.get()) is not None:
+            for embedded in await self._embed_each(part):
+                await self._embedded.put(embedded)
+        await self._embedded.put(None)
+
+    async def _embed_each(self, part: Prepared) -> list[Prepared]:
+        """Embed the chunks together, or document by document where one of them is refused."""
+        try:
+            await self._indexer._preparer.embed(part)
+        except EmbeddingInputError as error:
+            if len(part.rows) == 1:
+                self.report.fail(part.rows[0].properties["path"], str(error))
+                return []
+            return [good for single in part.split() for good in await self._embed_each(single)]
+        return [part]
+
+    async def _write(self) -> None:
+        while (part := await self._embedded.get()) is not None:
+            await self._write_part(part)
+            self._tell()
+
+    async def _write_part(self, part: Prepared) -> None:
+        outcome = await self._client.write_documents(part.rows, self._indexer._vector_store)
+        while outcome.missing_vectors:
+            # Somebody removed, in the meantime, the last document that used these texts.
+            await self._indexer._preparer.embed_again(part, outcome.missing_vectors)
+            outcome = await self._client.write_documents(part.rows, self._indexer._vector_store)
+        self.report.documents.added += len(outcome.added)
+        self.report.documents.updated += len(outcome.updated)
+        self.report.chunks += sum(len(row.chunks) for row in part.rows)
+        self.report.vectors.embedded += part.embedded
+        self.report.vectors.reused += sum(len(row.chunks) for row in part.rows) - part.embedded
+
+    async def prune(self) -> None:
+        """Remove what the sources do not have any more."""
+        for loader, source_id, seen in self._seen:
+            source = loader.source
+            if source.type == "documents":
+                self.report.warnings.append(
+                    "Documents given directly are not pruned: they have no source to vanish from."
+                )
+                continue
+            if not getattr(loader, "complete", True):
+                self.report.warnings.append(f"Nothing was pruned of {source.uri}: it was not read to the end.")
+                continue
+            gone = await self._indexer._state.vanished(source_id, source, seen)
+            self.report.documents.deleted += await self._client.delete_documents(gone)
+
+    def _tell(self) -> None:
+        if self._progress is not None:
+            self._progress(self.report)
+
+
+def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """The error that a person should see: this project's own before anything else."""
+    leaves = list(_leaves(group))
+    for error in leaves:
+        if isinstance(error, MGRagError):
+            return error
+    return leaves[0]
+
+
+def _leaves(group: BaseExceptionGroup[BaseException]) -> Sequence[BaseException]:
+    found: list[BaseException] = []
+    for error in group.exceptions:
+        found += _leaves(error) if isinstance(error, BaseExceptionGroup) else [error]
+    return found

@@ -1,0 +1,76 @@
+"""What an ingest did."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class FailedDocument:
+    """A document that could not be ingested, and why."""
+
+    path: str
+    reason: str
+
+
+@dataclass(slots=True)
+class DocumentCounts:
+    """How many documents were …"""
+
+    added: int = 0
+    updated: int = 0
+    unchanged: int = 0
+    deleted: int = 0
+    failed: list[FailedDocument] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class VectorCounts:
+    """For how many chunks a vector was made, and for how many one was there already."""
+
+    embedded: int = 0
+    reused: int = 0
+
+
+@dataclass(slots=True)
+class IngestReport:
+    """What an ingest did.
+
+    Attributes:
+        documents: How many were added, updated, unchanged, deleted; which failed and why.
+        chunks: Chunks of the documents that were added or updated.
+        vectors: Vectors made and reused for these chunks.
+        seconds: Wall time.
+        interrupted: Whether it was asked to stop before the end.
+        warnings: What the user should know, e.g. that nothing was pruned because a crawl was cut short.
+    """
+
+    documents: DocumentCounts = field(default_factory=DocumentCounts)
+    chunks: int = 0
+    vectors: VectorCounts = field(default_factory=VectorCounts)
+    seconds: float = 0.0
+    interrupted: bool = False
+    warnings: list[str] = field(default_factory=list)
+
+    def fail(self, path: str, reason: str) -> None:
+        """Note a document that could not be ingested."""
+        self.documents.failed.append(FailedDocument(path, reason))
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values, ready for JSON."""
+        documents = self.documents
+        return {
+            "documents": {
+                "added": documents.added,
+                "updated": documents.updated,
+                "unchanged": documents.unchanged,
+                "deleted": documents.deleted,
+                "failed": [{"path": item.path, "reason": item.reason} for item in documents.failed],
+            },
+            "chunks": self.chunks,
+            "vectors": {"embedded": self.vectors.embedded, "reused": self.vectors.reused},
+            "seconds": round(self.seconds, 3),
+            "interrupted": self.interrupted,
+            "warnings": list(self.warnings),
+        }

@@ -1,0 +1,112 @@
+"""From what callers name to loaders."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, AsyncIterator, Iterable
+from os import PathLike, fspath
+from typing import TYPE_CHECKING, Any, cast
+
+from core.rag.errors import InvalidInputError
+from libs.dataloader import Document, Known, Loader, LoadResult, SourceInfo
+
+if TYPE_CHECKING:
+    from core.rag.settings import Settings
+
+#: A path, a URL, a loader, a document, or an iterable of documents.
+Source = str | PathLike[str] | Loader | Document | Iterable[Document] | AsyncIterable[Document]
+
+
+class IterableLoader:
+    """Documents that the caller has, as a loader."""
+
+    def __init__(self, documents: Iterable[Document] | AsyncIterable[Document], name: str = "documents") -> None:
+        self._documents = documents
+        self._name = name
+
+    @property
+    def source(self) -> SourceInfo:
+        """One common source for all documents given directly."""
+        return SourceInfo(name=self._name, type="documents", uri=f"documents:{self._name}")
+
+    async def load(self, known: Known | None = None) -> AsyncIterator[LoadResult]:  # noqa: ARG002
+        """Yield the documents; the indexer sees by itself which did not change."""
+        if isinstance(self._documents, AsyncIterable):
+            async for document in self._documents:
+                yield _checked(document)
+        else:
+            for document in self._documents:
+                yield _checked(document)
+
+
+def loaders_for(sources: Source | Iterable[Source], settings: Settings, **options: Any) -> list[Loader]:
+    """The loaders for what a caller named.
+
+    Args:
+        sources: One or several of paths, URLs, loaders, documents and iterables of documents.
+        settings: For the file size limit.
+        options: ``include``, ``exclude``, ``gitignore``, ``recursive``, ``hidden`` for folders; ``url_pattern``,
+            ``max_urls``, ``max_depth``, ``delay``, ``same_host``, ``respect_robots``, ``allow_private`` for URLs.
+
+    Raises:
+        InvalidInputError: on anything else, or an option that is not known.
+    """
+    unknown = set(options) - _FILE_OPTIONS - _WEB_OPTIONS
+    if unknown:
+        raise InvalidInputError(
+            f"Unknown option {', '.join(sorted(unknown))}; known: {', '.join(sorted(_FILE_OPTIONS | _WEB_OPTIONS))}."
+        )
+    loaders: list[Loader] = []
+    loose: list[Document] = []
+    for source in _listed(sources):
+        if isinstance(source, Document):
+            loose.append(source)
+        elif isinstance(source, str | PathLike):
+            loaders.append(_loader_for(fspath(source), settings, options))
+        elif isinstance(source, Loader):
+            loaders.append(source)
+        elif isinstance(source, Iterable | AsyncIterable) and not isinstance(source, bytes | bytearray):
+            loaders.append(IterableLoader(source))
+        else:
+            raise InvalidInputError(
+                f"A {type(source).__name__} is no source: give paths, URLs, loaders, or iterables of Document."
+            )
+    if loose:
+        loaders.append(IterableLoader(loose))
+    return loaders
+
+
+_FILE_OPTIONS = frozenset({"include", "exclude", "gitignore", "recursive", "hidden"})
+_WEB_OPTIONS = frozenset(
+    {"url_pattern", "max_urls", "max_depth", "delay", "concurrency", "same_host", "respect_robots", "allow_private"}
+)
+
+
+def _loader_for(source: str, settings: Settings, options: dict[str, Any]) -> Loader:
+    if source.lower().startswith(("http://", "https://")):
+        from libs.dataloader import WebLoader
+
+        return WebLoader(
+            source,
+            max_bytes=settings.max_file_bytes,
+            **{key: value for key, value in options.items() if key in _WEB_OPTIONS},
+        )
+    from libs.dataloader import DocumentLoader
+
+    return DocumentLoader(
+        source,
+        max_bytes=settings.max_file_bytes,
+        **{key: value for key, value in options.items() if key in _FILE_OPTIONS},
+    )
+
+
+def _listed(sources: Source | Iterable[Source]) -> Iterable[Source]:
+    if isinstance(sources, list | tuple | set | frozenset):
+        return sources
+    # A generator may be endless or large: it is one source of documents.
+    return [cast(Source, sources)]
+
+
+def _checked(document: Document) -> Document:
+    if not isinstance(document, Document):
+        raise InvalidInputError(f"The iterable gave a {type(document).__name__}, not a Document.")
+    return document

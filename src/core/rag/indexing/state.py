@@ -1,0 +1,142 @@
+"""What the graph holds already, and whether it is still right."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from core.rag.analysis import ANALYSIS_VERSION
+from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.rows import from_json, to_json
+from core.rag.dbhandler.store import Transaction
+from core.rag.dbhandler.writing import remove_unused_sources
+from core.rag.identity import content_hash, document_id
+from libs.dataloader import Document, Known, KnownDocument, SourceInfo
+
+if TYPE_CHECKING:
+    from core.rag.dbhandler import MemGraphClient
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """The documents of a batch that have to be written, and how many do not."""
+
+    documents: list[Document]
+    unchanged: int
+
+
+def state_hash(document: Document) -> str:
+    """A hash over everything that is stored of a document, apart from where it comes from and what it is called."""
+    digest = hashlib.sha256(document.content.encode("utf-8", "surrogatepass"))
+    rest = (
+        document.title,
+        document.mime_type,
+        document.format,
+        to_json(document.metadata, f"The metadata of {document.path}") if document.metadata else "",
+        [(link.target, link.text) for link in document.links],
+        [(kind, list(places)) for kind, places in document.locations.items()],
+    )
+    digest.update(b"\x1f" + repr(rest).encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()
+
+
+class StateReader:
+    """Compares documents with what is stored of them."""
+
+    def __init__(self, client: MemGraphClient, splitter: str, vector_store: str) -> None:
+        """Prepare a reader.
+
+        Args:
+            client: The graph.
+            splitter: Fingerprint of the splitter.
+            vector_store: Id of the vector store that has to hold vectors of every chunk.
+        """
+        self._client = client
+        self._vector_store = vector_store
+        self.pipeline = content_hash(splitter, str(ANALYSIS_VERSION))[:16]
+
+    def known(self, source: str, touched: set[str]) -> Known:
+        """What a loader may ask; see :data:`libs.dataloader.Known`."""
+
+        async def known(uris: Sequence[str]) -> Mapping[str, KnownDocument]:
+            by_id = {document_id(self._client.namespace, uri): uri for uri in uris}
+            rows = await self._stored([identifier for identifier in by_id if identifier not in touched], source)
+            usable = [row for row in rows if self._current(row)]
+            links = await self._links([row["id"] for row in usable if "sha256" not in row["fingerprint"]])
+            return {
+                by_id[row["id"]]: KnownDocument(from_json(row["fingerprint"]), links.get(row["id"], ()))
+                for row in usable
+            }
+
+        return known
+
+    async def changed(self, documents: Sequence[Document], source: str, touched: set[str]) -> Changed:
+        """Which of the documents differ from what is stored; these are noted in ``touched``.
+
+        Args:
+            documents: With different URIs, which are set.
+            source: Id of the Source that they come from.
+            touched: Ids of documents that this run writes; what is stored of them may be about to change.
+        """
+        ids = [document_id(self._client.namespace, document.uri or "") for document in documents]
+        stored = {row["id"]: row for row in await self._stored([i for i in ids if i not in touched], source)}
+        changed: list[Document] = []
+        fingerprints: list[dict[str, Any]] = []
+        for identifier, document in zip(ids, documents, strict=True):
+            row = stored.get(identifier)
+            if row is None or not self._current(row) or row["state_hash"] != state_hash(document):
+                changed.append(document)
+                touched.add(identifier)
+                continue
+            fingerprint = to_json(dict(document.fingerprint), f"The fingerprint of {document.path}")
+            if fingerprint != row["fingerprint"]:
+                fingerprints.append({"id": identifier, "fingerprint": fingerprint})
+        if fingerprints:
+            await self._client.set_fingerprints(fingerprints)
+        return Changed(changed, len(documents) - len(changed))
+
+    async def vanished(self, source_id: str, source: SourceInfo, seen: set[str]) -> list[str]:
+        """Documents of a source that it does not have any more and that come from nowhere else.
+
+        A document that also comes from a source outside of this one stays, but not as a document of this one.
+        """
+        rows = await self._client.documents_of_source(source_id)
+        gone = [row for row in rows if row["id"] not in seen]
+        inside = source.uri.rstrip("/") + "/"
+        alone = [
+            row["id"] for row in gone if all(uri == source.uri or uri.startswith(inside) for uri in row["sources"])
+        ]
+        shared = sorted({row["id"] for row in gone} - set(alone))
+        if shared:
+
+            async def work(tx: Transaction) -> None:
+                for part in batches(shared):
+                    await tx.run(
+                        "UNWIND $ids AS i MATCH (d:Document {id: i})-[r:SOURCED_FROM]->(s:Source {id: $source}) "
+                        "DELETE r",
+                        {"ids": part, "source": source_id},
+                    )
+                await remove_unused_sources(tx, [source_id])
+
+            await (await self._client.connect()).transaction(work)
+        return alone
+
+    def _current(self, row: Mapping[str, Any]) -> bool:
+        return row["pipeline"] == self.pipeline and self._vector_store in (row["embedded_in"] or ())
+
+    async def _stored(self, ids: Sequence[str], source: str) -> list[dict[str, Any]]:
+        """The state of those of the documents that are stored; each comes from the source afterwards."""
+        if not ids:
+            return []
+        rows = await self._client.document_states(ids)
+        elsewhere = [row["id"] for row in rows if row["source_id"] != source]
+        if elsewhere:
+            await self._client.add_to_source(elsewhere, source)
+        return rows
+
+    async def _links(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        if not ids:
+            return {}
+        return await self._client.document_links(ids)

@@ -1,0 +1,54 @@
+"""What a search finds."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+SearchMode = Literal["hybrid", "vector", "keyword", "fuzzy"]
+
+MODES: tuple[SearchMode, ...] = ("hybrid", "vector", "keyword", "fuzzy")
+
+
+@dataclass(slots=True)
+class Hit:
+    """A chunk that was found.
+
+    Attributes:
+        chunk_id: Id of the chunk.
+        document_id: Id of its document.
+        path: Path, URL or name of the document.
+        title: Title of the document.
+        heading: Heading path of the chunk.
+        content: Its text; with ``expand`` that of its neighbours too.
+        chunk_index: Its position in the document, from 0.
+        start_char: Where ``content`` begins in the document.
+        end_char: Where it ends (exclusive).
+        score: What hits are ordered by; comparable within one search only.
+        scores: The score of each leg that found it: ``vector`` (cosine), ``keyword`` (BM25), ``fuzzy`` (0 to 1).
+        metadata: Where it stands: ``page``, ``slide``, ``sheet``, ``row`` …
+    """
+
+    chunk_id: str
+    document_id: str
+    path: str
+    title: str
+    heading: str
+    content: str
+    chunk_index: int
+    start_char: int
+    end_char: int
+    score: float
+    scores: dict[str, float] = field(default_factory=dict)
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values, ready for JSON."""
+        return asdict(self)
+
+    def __getitem__(self, key: str) -> Any:
+        """A field by its name, for code that treats hits as dicts."""
+        try:
+            return getattr(self, key)
+        except AttributeError:
+            raise KeyError(key) from None

@@ -1,0 +1,15 @@
+"""Times as they are stored: UTC, ISO 8601 with microseconds, so that they sort as text."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+
+def utc_now() -> str:
+    """The present moment."""
+    return iso(datetime.now(UTC))
+
+
+def iso(moment: datetime) -> str:
+    """A moment as text; a naive one is taken as local time."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
