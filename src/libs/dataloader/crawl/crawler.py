@@ -1,0 +1,243 @@
+"""The crawl itself: pages are fetched side by side and handled one after the other."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter, deque
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+
+from libs.dataloader.crawl.fetch import BlockedError, UnwantedError
+from libs.dataloader.crawl.frontier import Entry, Frontier
+from libs.dataloader.crawl.scope import Scope
+from libs.dataloader.crawl.sitemaps import SitemapFailure, sitemap_pages
+from libs.dataloader.crawl.traps import TrapDetector
+from libs.dataloader.crawl.urls import host_and_port, path_of, without_www
+from libs.dataloader.crawl.visit import RobotsForbidError, Visit, Visitor
+from libs.dataloader.errors import InvalidSourceError, LoadError, NothingMatchedError, SourceNotFoundError
+from libs.dataloader.types import Document, Known, LoadFailure, LoadResult, Unchanged
+
+logger = logging.getLogger(__name__)
+
+_REASONS = {
+    "robots": "not allowed by robots.txt",
+    "noindex": "asking not to be indexed",
+    "scope": "redirecting out of the crawl",
+    "duplicate": "copies of others",
+    "type": "of a kind that is not read",
+    "trap": "in a crawl trap",
+}
+_INDEX_PATHS = ("/index", "/default", "/home")
+
+
+@dataclass(slots=True)
+class Crawler:
+    """Crawls from one URL.
+
+    Up to ``lookahead`` pages are fetched ahead, but they are handled in the order in which their URLs were found, as if
+    one were fetched after the other. So the same site gives the same documents in the same order, however fast each
+    page comes, also where limits cut the crawl short.
+
+    Args:
+        start: Normalised start URL.
+        visitor: Visits pages.
+        scope: Tells what belongs to the crawl.
+        frontier: What is to be fetched.
+        traps: Recognises traps.
+        known: What is stored already.
+        use_sitemap: Whether sitemaps are read.
+        lookahead: How many pages may wait for being handled.
+    """
+
+    start: str
+    visitor: Visitor
+    scope: Scope
+    frontier: Frontier
+    traps: TrapDetector
+    known: Known | None
+    use_sitemap: bool
+    lookahead: int
+    skipped: Counter[str] = field(default_factory=Counter)
+    failed: bool = False
+    _given: set[str] = field(default_factory=set)
+    _bodies: set[str] = field(default_factory=set)
+    _without_result: set[str] = field(default_factory=set)
+    _results: int = 0
+    _ended: bool = False
+
+    async def run(self) -> AsyncGenerator[LoadResult]:
+        """Crawl; see :meth:`libs.dataloader.WebLoader.load`."""
+        running: deque[tuple[Entry, asyncio.Task[Visit]]] = deque()
+        entry = Entry(self.start)
+        self.frontier.claim(self.start)
+        try:
+            visit = await self.visitor.visit(self.start, await self.visitor.ask(self.start), is_start=True)
+            self._refuse(visit)
+            self.frontier.claim(visit.url)
+            if self.scope.matches(visit.url):
+                self.frontier.spend()
+            for result in self._settle(replace(entry, url=visit.url), visit, is_start=True):
+                yield self._count(result)
+            async with aclosing(self._add_sitemaps(visit)) as failures:
+                async for failure in failures:
+                    yield failure
+            while True:
+                await self._dispatch(running)
+                if not running:
+                    break
+                entry, task = running[0]
+                visit = await task
+                running.popleft()
+                for result in self._settle(entry, visit):
+                    yield self._count(result)
+        finally:
+            for _, task in running:
+                task.cancel()
+            await asyncio.gather(*(task for _, task in running), return_exceptions=True)
+        self._ended = True
+        self.skipped += self.frontier.skipped
+        if not self._results:
+            raise NothingMatchedError(self.start, self._why_nothing())
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything that belongs to the crawl was seen."""
+        return self._ended and not self.failed and not self.frontier.overflowed
+
+    async def _dispatch(self, running: deque[tuple[Entry, asyncio.Task[Visit]]]) -> None:
+        entries: list[Entry] = []
+        while len(running) + len(entries) < self.lookahead and (entry := self.frontier.take()) is not None:
+            if entry.url in self._given:  # as the canonical URL of another page
+                self.skipped["duplicate"] += 1
+            else:
+                entries.append(entry)
+        if not entries:
+            return
+        stored = await self.known([entry.url for entry in entries]) if self.known is not None else {}
+        for entry in entries:
+            visit = self.visitor.visit(entry.url, stored.get(entry.url))
+            running.append((entry, asyncio.create_task(visit)))
+
+    def _refuse(self, visit: Visit) -> None:
+        """Raise where the start URL gives nothing to start from."""
+        error = visit.failure
+        if error is None or isinstance(error, UnwantedError):
+            return
+        where = "" if visit.url == self.start else f" (redirected to {visit.url})"
+        if isinstance(error, RobotsForbidError):
+            hint = "; respect_robots=False fetches it all the same, if you may"
+            raise LoadError(self.start, f"{error.reason}{hint}{where}") from error
+        if isinstance(error, BlockedError):
+            raise InvalidSourceError(self.start, f"{error.reason}{where}") from error
+        raise SourceNotFoundError(self.start, f"{error.reason}{where}") from error
+
+    async def _add_sitemaps(self, visit: Visit) -> AsyncGenerator[LoadResult]:
+        if not visit.sitemap and not (self.use_sitemap and visit.is_html and self.frontier.has_room):
+            return
+        rules = await self.visitor.robots.rules(visit.url)
+        named = (visit.url,) if visit.sitemap else rules.sitemaps
+        start = Entry(visit.url)
+        async with aclosing(sitemap_pages(self.visitor.fetcher, visit.url, named, self.scope)) as pages:
+            async for page in pages:
+                if isinstance(page, SitemapFailure):
+                    self.failed = True
+                    yield LoadFailure(page.url, page.reason)
+                    continue
+                self.frontier.add_links(start, (page,))
+                if self.frontier.overflowed:
+                    break
+
+    def _settle(self, entry: Entry, visit: Visit, *, is_start: bool = False) -> Iterator[LoadResult]:
+        """Take note of a visit and give its result, if there is one."""
+        url = visit.url
+        if visit.failure is not None:
+            self._without_result.add(url)
+            self.failed = self.failed or visit.failure.may_pass
+            yield LoadFailure(url, visit.failure.reason)
+            return
+        skipped = visit.skipped
+        if visit.sitemap:
+            return
+        if skipped is None and self.traps.is_closed(url) and not is_start:
+            skipped = "trap"
+        if skipped is not None:
+            self._skip(url, skipped)
+            return
+        is_text_copy = self.traps.record(url, visit.trace)
+        is_copy = is_text_copy or visit.sha256 in self._bodies
+        if visit.sha256:
+            self._bodies.add(visit.sha256)
+        if not is_copy:  # the links of a copy can only lead to more of the same
+            self.frontier.add_links(replace(entry, url=url), visit.follow)
+        if is_text_copy or url in self._given:
+            self._skip(url, "duplicate")
+        elif not is_start or self.scope.matches(url):
+            yield from self._result(visit, is_start=is_start)
+
+    def _result(self, visit: Visit, *, is_start: bool) -> Iterator[LoadResult]:
+        page, url = visit.page, visit.url
+        if page is None or page.document is None:
+            self._given.add(url)
+            yield Unchanged(url, url)
+            return
+        if not page.indexed:
+            self._skip(url, "noindex")
+            if is_start:
+                yield LoadFailure(url, "the page asks not to be indexed (noindex)")
+            return
+        canonical = self._canonical(url, page.canonical)
+        if canonical is None or canonical in self._without_result:
+            self._given.add(url)
+            yield page.document
+            return
+        if not self.frontier.claim(canonical):  # it was given, or comes by itself
+            self._skip(url, "duplicate")
+            return
+        self._given.add(canonical)
+        known = visit.known_canonical
+        if known is not None and known.fingerprint.get("sha256") == visit.sha256:
+            yield Unchanged(canonical, canonical)
+            return
+        yield _renamed(page.document, canonical)
+
+    def _canonical(self, url: str, canonical: str | None) -> str | None:
+        """The other URL that this page is to be known by, if it is to be believed."""
+        if canonical is None or canonical == url or not self.scope.includes(canonical):
+            return None
+        if without_www(host_and_port(canonical)) != without_www(host_and_port(url)):
+            return None
+        # Many a site's template calls the home page the canonical URL of all pages.
+        if path_of(canonical) == "/" and path_of(url) != "/" and not path_of(url).lower().startswith(_INDEX_PATHS):
+            return None
+        return canonical
+
+    def _skip(self, url: str, reason: str) -> None:
+        self.skipped[reason] += 1
+        self._without_result.add(url)
+
+    def _count(self, result: LoadResult) -> LoadResult:
+        self._results += 1
+        return result
+
+    def _why_nothing(self) -> str:
+        found = [f"{count} {_REASONS[key]}" for key, count in sorted(self.skipped.items()) if count]
+        what = "nothing matched the URL pattern" if self.scope.has_pattern else "no page was found"
+        if self.failed:
+            found.append("a sitemap that could not be read")
+        return f"{what} among the pages that this one and the sitemap lead to" + (
+            f": {', '.join(found)}" if found else ""
+        )
+
+
+def _renamed(document: Document, url: str) -> Document:
+    """The document under its canonical URL; the other is kept for conditional requests."""
+    fetched = document.path
+    return replace(
+        document,
+        path=url,
+        uri=url,
+        metadata={**document.metadata, "url": url},
+        fingerprint={**document.fingerprint, "url": fetched},
+    )

@@ -1,0 +1,309 @@
+"""One GET at a time: sent when it is the host's turn, cut off at its limits, tried again where that may help."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import ssl
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
+from http import HTTPStatus
+
+import httpx
+
+from libs.dataloader.crawl.clock import Clock
+from libs.dataloader.crawl.decoding import ACCEPT_ENCODING, BadEncodingError, BodyDecoder, TooMuchError
+from libs.dataloader.crawl.guard import BlockedAddressError
+from libs.dataloader.crawl.throttle import Throttle
+from libs.dataloader.crawl.urls import host_and_port, host_of, origin
+
+MAX_RETRY_AFTER = 120.0
+MAX_BACKOFF = 30.0
+FIRST_BACKOFF = 0.5
+TIRED_AFTER = 10
+SILENT_AFTER = 30
+
+_REDIRECTS = frozenset((301, 302, 303, 307, 308))
+_RETRIED = frozenset((408, 425, 429, *range(500, 600))) - {501, 505, 511}
+
+#: Given the response's headers and the beginning of its body: why the rest is not wanted, or ``None``.
+Check = Callable[[httpx.Headers, bytes], str | None]
+
+
+class FetchError(Exception):
+    """A URL could not be fetched.
+
+    Attributes:
+        reason: What happened, for a person to read.
+        status: HTTP status, where there was an answer.
+    """
+
+    def __init__(self, reason: str, status: int | None = None) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.status = status
+
+    @property
+    def may_pass(self) -> bool:
+        """Whether the page may be there all the same; not where the server says that there is none."""
+        return self.status not in (404, 410)
+
+
+class UnreachableError(FetchError):
+    """The server cannot be reached: no such name, connection refused, no answer."""
+
+
+class BlockedError(FetchError):
+    """The address is one that may not be asked."""
+
+
+class UnwantedError(FetchError):
+    """The page is there, but it is too large, or of a kind that is not wanted, or damaged."""
+
+    @property
+    def may_pass(self) -> bool:
+        """Never."""
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """An answer.
+
+    Attributes:
+        url: What was asked for.
+        status: 2xx, 304, or that of a redirect.
+        headers: Of the response.
+        body: Decompressed; empty for 304 and redirects.
+        location: Where a redirect leads, as the server wrote it.
+    """
+
+    url: str
+    status: int
+    headers: httpx.Headers
+    body: bytes = b""
+    location: str | None = None
+
+
+@dataclass(slots=True)
+class _HostState:
+    answered: bool = False
+    failed_in_a_row: int = 0
+    silent_in_a_row: int = 0
+
+
+@dataclass(slots=True)
+class _Failure:
+    """An attempt that did not succeed."""
+
+    error: FetchError
+    retry: bool
+    wait: float | None = None  # as the server asked
+
+
+@dataclass(slots=True)
+class Fetcher:
+    """Fetches with retries.
+
+    A request is repeated after 408, 425, 429 and 5xx answers, broken connections and timeouts, up to ``retries``
+    times. In between it waits as long as Retry-After says, at most :data:`MAX_RETRY_AFTER` seconds, during which the
+    whole host is left in peace; else :data:`FIRST_BACKOFF` seconds, doubled each time up to :data:`MAX_BACKOFF`, of
+    which a random part is taken off. A host that never answered is asked only twice where it refuses the connection
+    and once where its name does not exist. After :data:`TIRED_AFTER` failures in a row a host's pages are tried once
+    each, after :data:`SILENT_AFTER` without any answer they fail without being tried.
+
+    Args:
+        client: Sends the requests; must not follow redirects by itself.
+        throttle: Decides when.
+        clock: Time.
+        retries: How often a request is repeated.
+        timeout: Seconds for one attempt, from connecting to the last byte.
+        max_bytes: Size limit of a body, compressed and decompressed.
+        headers_for: Further headers for a URL (credentials go only where the caller sent them).
+    """
+
+    client: httpx.AsyncClient
+    throttle: Throttle
+    clock: Clock
+    retries: int
+    timeout: float
+    max_bytes: int
+    headers_for: Callable[[str], Mapping[str, str]]
+    requests: int = 0
+    _hosts: dict[str, _HostState] = field(default_factory=dict)
+
+    async def get(
+        self,
+        url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        check: Check | None = None,
+        max_bytes: int | None = None,
+        truncate: bool = False,
+    ) -> Fetched:
+        """Fetch a URL; a redirect is returned, not followed.
+
+        Args:
+            url: Normalised URL.
+            headers: Further headers, such as If-None-Match.
+            check: Looks at headers and first bytes before the rest is read.
+            max_bytes: Size limit, where another than the usual one is wanted.
+            truncate: Return the beginning of a body that is over the limit instead of failing.
+
+        Raises:
+            FetchError: if there is no usable answer; a subclass where that tells more.
+        """
+        host = self._hosts.setdefault(origin(url), _HostState())
+        limit = self.max_bytes if max_bytes is None else max_bytes
+        attempt = 0
+        while True:
+            if host.silent_in_a_row >= SILENT_AFTER:
+                raise UnreachableError(f"not tried: {host_of(url)} gave no answer to {SILENT_AFTER} requests in a row")
+            outcome = await self._attempt(url, headers or {}, check, limit, truncate=truncate)
+            if isinstance(outcome, Fetched):
+                host.answered = True
+                host.failed_in_a_row = host.silent_in_a_row = 0
+                return outcome
+            error = outcome.error
+            if error.status is not None or isinstance(error, UnwantedError):
+                host.answered = True
+                host.silent_in_a_row = 0
+            limit_of_tries = self._tries(host, error)
+            attempt += 1
+            if not outcome.retry or attempt >= limit_of_tries:
+                if outcome.retry:
+                    host.failed_in_a_row += 1
+                    host.silent_in_a_row += error.status is None
+                if attempt > 1:
+                    error.reason += f" ({attempt} attempts)"
+                raise error
+            await self._wait(url, attempt, outcome.wait)
+
+    def _tries(self, host: _HostState, error: FetchError) -> int:
+        if host.failed_in_a_row >= TIRED_AFTER:
+            return 1
+        if isinstance(error, UnreachableError) and not host.answered:
+            return min(self.retries, 1) + 1
+        return self.retries + 1
+
+    async def _wait(self, url: str, attempt: int, asked: float | None) -> None:
+        if asked is not None:
+            self.throttle.pause(host_and_port(url), min(asked, MAX_RETRY_AFTER))
+            return  # the next turn comes when the pause is over
+        backoff = min(FIRST_BACKOFF * 2 ** (attempt - 1), MAX_BACKOFF)
+        await self.clock.sleep(backoff * (0.5 + self.clock.chance() / 2))
+
+    async def _attempt(
+        self, url: str, headers: Mapping[str, str], check: Check | None, limit: int, *, truncate: bool
+    ) -> Fetched | _Failure:
+        async with self.throttle.slot(host_and_port(url)):
+            self.requests += 1
+            try:
+                async with asyncio.timeout(self.timeout):
+                    return await self._exchange(url, headers, check, limit, truncate=truncate)
+            except (TimeoutError, httpx.TimeoutException):
+                return _Failure(FetchError(f"no complete answer within {self.timeout:g} seconds"), retry=True)
+            except BlockedAddressError as error:
+                return _Failure(BlockedError(str(error)), retry=False)
+            except BadEncodingError as error:
+                return _Failure(FetchError(str(error)), retry="breaks off" in str(error))
+            except TooMuchError:
+                return _Failure(UnwantedError(f"larger than the limit of {limit:,} bytes"), retry=False)
+            except (httpx.TransportError, httpx.InvalidURL) as error:
+                return _transport_failure(url, error)
+
+    async def _exchange(
+        self, url: str, headers: Mapping[str, str], check: Check | None, limit: int, *, truncate: bool
+    ) -> Fetched | _Failure:
+        sent = {**self.headers_for(url), **headers, "Accept-Encoding": ACCEPT_ENCODING}
+        async with self.client.stream("GET", url, headers=sent) as response:
+            status = response.status_code
+            if status in _REDIRECTS and (location := response.headers.get("location")):
+                return Fetched(url, status, response.headers, location=location)
+            if status == HTTPStatus.NOT_MODIFIED:
+                return Fetched(url, status, response.headers)
+            if not 200 <= status < 300 or status in (HTTPStatus.NO_CONTENT, HTTPStatus.RESET_CONTENT):
+                reason = f"HTTP {status} {response.reason_phrase}".rstrip()
+                wait = _retry_after(response.headers, self.clock.now()) if status in _RETRIED else None
+                return _Failure(FetchError(reason, status), retry=status in _RETRIED, wait=wait)
+            body = await _read(response, check, limit, truncate=truncate)
+            return body if isinstance(body, _Failure) else Fetched(url, status, response.headers, body)
+
+
+async def _read(response: httpx.Response, check: Check | None, limit: int, *, truncate: bool) -> bytes | _Failure:
+    decoder = BodyDecoder(response.headers.get("content-encoding", ""), limit)
+    declared = response.headers.get("content-length", "")
+    if declared.isdecimal() and len(declared) < 20 and int(declared) > limit and not truncate:
+        return _Failure(UnwantedError(f"{int(declared):,} bytes, the limit is {limit:,}"), retry=False)
+    received = 0
+    unchecked = check is not None
+    try:
+        async for piece in response.aiter_raw():
+            received += len(piece)
+            if received > limit:
+                raise TooMuchError
+            decoder.feed(piece)
+            if unchecked and len(head := decoder.head(1024)) == 1024:
+                unchecked = False
+                if check is not None and (reason := check(response.headers, head)):
+                    return _Failure(UnwantedError(reason), retry=False)
+    except TooMuchError:
+        if truncate:
+            return decoder.head(limit)
+        raise
+    body = decoder.finish()
+    if unchecked and check is not None and (reason := check(response.headers, body[:1024])):
+        return _Failure(UnwantedError(reason), retry=False)
+    return body
+
+
+def _retry_after(headers: httpx.Headers, now: float) -> float | None:
+    """Seconds that the server asks to wait, from either form of the header (RFC 9110, section 10.2.3)."""
+    value = headers.get("retry-after", "").strip()
+    if value.isascii() and value.isdecimal():
+        return float(value[:12])
+    try:
+        return max(0.0, parsedate_to_datetime(value).timestamp() - now)
+    except (ValueError, TypeError, OverflowError):
+        return None
+
+
+def _transport_failure(url: str, error: httpx.TransportError | httpx.InvalidURL) -> _Failure:
+    host = host_of(url)
+    for cause in _causes(error):
+        if isinstance(cause, socket.gaierror):
+            again = cause.errno == socket.EAI_AGAIN
+            return _Failure(UnreachableError(f"the host name {host} cannot be resolved: {cause.strerror}"), retry=again)
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            reason = f"the TLS certificate of {host} is not valid: {cause.verify_message}"
+            return _Failure(UnreachableError(reason), retry=False)
+        if isinstance(cause, ssl.SSLError):
+            return _Failure(UnreachableError(f"no TLS connection to {host}: {cause.reason or cause}"), retry=False)
+        if isinstance(cause, ConnectionRefusedError):
+            reason = f"{host_and_port(url)} refused the connection (is the server running?)"
+            return _Failure(UnreachableError(reason), retry=True)
+    if isinstance(error, httpx.ConnectError):
+        return _Failure(UnreachableError(f"no connection to {host_and_port(url)}: {_words(error)}"), retry=True)
+    if isinstance(error, httpx.NetworkError | httpx.RemoteProtocolError):
+        return _Failure(FetchError(f"the connection broke off: {_words(error)}"), retry=True)
+    return _Failure(FetchError(f"the request could not be sent: {_words(error)}"), retry=False)
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """The error and all that led to it."""
+    waiting: list[BaseException | None] = [error]
+    seen: set[int] = set()
+    while waiting:
+        cause = waiting.pop()
+        if cause is None or id(cause) in seen:
+            continue
+        seen.add(id(cause))
+        yield cause
+        waiting += [cause.__context__, cause.__cause__]
+        if isinstance(cause, BaseExceptionGroup):
+            waiting += cause.exceptions
+
+
+def _words(error: Exception) -> str:
+    return str(error) or type(error).__name__

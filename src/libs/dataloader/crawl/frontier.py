@@ -1,0 +1,97 @@
+"""What is still to be fetched, and what was already found."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from libs.dataloader.crawl.scope import Scope
+from libs.dataloader.crawl.traps import MAX_DATE_STEPS, TrapDetector, endless_shape, group_of, has_date
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A page to fetch.
+
+    Attributes:
+        url: Normalised.
+        depth: Links from the start page.
+        steps: How many links in a row led on within the same group of like, dated URLs.
+    """
+
+    url: str
+    depth: int = 0
+    steps: int = 0
+
+
+class Frontier:
+    """First in, first out; every URL once.
+
+    Args:
+        scope: Which URLs are wanted.
+        traps: Which groups of URLs were given up.
+        limit: How many pages may be fetched at all.
+        max_depth: Links from the start page; ``None`` for no limit.
+    """
+
+    def __init__(self, scope: Scope, traps: TrapDetector, limit: int, max_depth: int | None) -> None:
+        self._scope = scope
+        self._traps = traps
+        self._left = limit
+        self._max_depth = max_depth
+        self._queue: deque[Entry] = deque()
+        self._found: set[str] = set()
+        self.overflowed = False
+        self.skipped: Counter[str] = Counter()
+
+    @property
+    def has_room(self) -> bool:
+        """Whether further URLs could still be fetched."""
+        return len(self._queue) < self._left
+
+    def claim(self, url: str) -> bool:
+        """Mark a URL as found; false if it was before."""
+        if url in self._found:
+            return False
+        self._found.add(url)
+        return True
+
+    def spend(self) -> None:
+        """Count a page that is fetched without having been taken from here."""
+        self._left -= 1
+
+    def add_links(self, parent: Entry, links: Iterable[str]) -> None:
+        """Add the links of a page, in order."""
+        if self._max_depth is not None and parent.depth >= self._max_depth:
+            return
+        group = group_of(parent.url) if has_date(parent.url) else None
+        for url in links:
+            steps = parent.steps + 1 if group is not None and group == group_of(url) else 0
+            self._add(Entry(url, parent.depth + 1, steps))
+
+    def _add(self, entry: Entry) -> None:
+        url = entry.url
+        if url in self._found or not self._scope.includes(url):
+            return
+        self._found.add(url)
+        if entry.steps > MAX_DATE_STEPS or endless_shape(url) or self._traps.is_closed(url):
+            self.skipped["trap"] += 1
+        elif self.has_room:
+            self._queue.append(entry)
+        else:
+            self._found.discard(url)  # or this would grow without bound
+            self.overflowed = True
+
+    def take(self) -> Entry | None:
+        """The next page to fetch; ``None`` if there is none, or none may be fetched any more."""
+        while self._queue and self._left > 0:
+            entry = self._queue.popleft()
+            if self._traps.is_closed(entry.url):
+                self.skipped["trap"] += 1
+                continue
+            self._left -= 1
+            return entry
+        if self._queue:
+            self.overflowed = True
+        return None

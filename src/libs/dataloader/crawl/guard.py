@@ -1,0 +1,176 @@
+"""Keeps a crawler that works for others away from addresses that only its own machine or network can reach."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import ssl
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import httpcore
+import httpx
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+#: Given host and port, all addresses of the host.
+Resolver = Callable[[str, int], Awaitable[Sequence[str]]]
+
+_GLOBAL_UNICAST = ipaddress.IPv6Network("2000::/3")
+_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+_FORMER_6TO4_RELAYS = ipaddress.IPv4Network("192.88.99.0/24")
+
+
+class BlockedAddressError(Exception):
+    """The host is, or resolves to, an address that is not on the public internet."""
+
+
+def is_public(address: str) -> bool:
+    """Whether an IP address is one that anybody on the internet would reach the same host by.
+
+    Loopback, private, shared (carrier-grade NAT), link-local, multicast, documentation and reserved addresses are not,
+    nor is an IPv6 address that stands for such an IPv4 address (mapped, 6to4, Teredo, NAT64).
+    """
+    ip = ipaddress.ip_address(address.partition("%")[0])
+    if isinstance(ip, ipaddress.IPv4Address):
+        return ip.is_global and not ip.is_multicast and not ip.is_reserved and ip not in _FORMER_6TO4_RELAYS
+    embedded = ip.ipv4_mapped or ip.sixtofour
+    if embedded is None and ip in _NAT64:
+        embedded = ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)
+    if embedded is not None:
+        return is_public(str(embedded))
+    return ip in _GLOBAL_UNICAST and ip.is_global and not ip.is_multicast and ip.teredo is None
+
+
+async def resolve(host: str, port: int) -> Sequence[str]:
+    """Ask the system for the addresses of a host.
+
+    Raises:
+        OSError: if there are none (``socket.gaierror``).
+    """
+    import socket
+
+    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+
+class GuardedBackend(httpcore.AsyncNetworkBackend):
+    """Opens connections to public addresses only.
+
+    The name is resolved here, every address it has is checked, and the connection is opened to the very address that
+    was checked: a name that points elsewhere a moment later (DNS rebinding) gains nothing. TLS still verifies the name.
+
+    Args:
+        inner: What opens the connections.
+        resolver: What resolves names.
+    """
+
+    def __init__(self, inner: httpcore.AsyncNetworkBackend | None = None, resolver: Resolver = resolve) -> None:
+        self._inner = httpcore.AnyIOBackend() if inner is None else inner
+        self._resolver = resolver
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        """Connect to the first address of the host that answers; see :class:`httpcore.AsyncNetworkBackend`.
+
+        Raises:
+            BlockedAddressError: if any of its addresses is not public.
+        """
+        try:
+            addresses = await self._resolver(host, port)
+        except OSError as error:
+            raise httpcore.ConnectError(str(error)) from error
+        if not addresses or not all(map(is_public, addresses)):
+            # Which address it was stays unsaid: it would tell a stranger about the network that this runs in.
+            raise BlockedAddressError(f"{host} is not on the public internet, and only public addresses are allowed")
+        for address in addresses[:-1]:
+            try:
+                return await self._inner.connect_tcp(address, port, timeout, local_address, socket_options)
+            except (httpcore.ConnectError, httpcore.ConnectTimeout):
+                continue
+        return await self._inner.connect_tcp(addresses[-1], port, timeout, local_address, socket_options)
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait between connection attempts."""
+        await self._inner.sleep(seconds)
+
+
+class GuardedTransport(httpx.AsyncBaseTransport):
+    """An httpx transport that reaches public addresses only (:class:`GuardedBackend`) and uses no proxy.
+
+    Args:
+        backend: What opens the connections.
+        max_connections: How many at a time.
+    """
+
+    def __init__(self, backend: GuardedBackend | None = None, max_connections: int = 100) -> None:
+        self._pool = httpcore.AsyncConnectionPool(
+            ssl_context=ssl.create_default_context(),
+            max_connections=max_connections,
+            max_keepalive_connections=max_connections,
+            keepalive_expiry=5.0,
+            network_backend=backend or GuardedBackend(),
+        )
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Send one request; see :class:`httpx.AsyncBaseTransport`."""
+        assert isinstance(request.stream, httpx.AsyncByteStream)
+        url = httpcore.URL(
+            scheme=request.url.raw_scheme,
+            host=request.url.raw_host,
+            port=request.url.port,
+            target=request.url.raw_path,
+        )
+        with _as_httpx_errors():
+            response = await self._pool.handle_async_request(
+                httpcore.Request(
+                    request.method,
+                    url,
+                    headers=request.headers.raw,
+                    content=request.stream,
+                    extensions=request.extensions,
+                )
+            )
+        assert isinstance(response.stream, AsyncIterable)
+        return httpx.Response(
+            response.status,
+            headers=response.headers,
+            stream=_Stream(response),
+            extensions=response.extensions,
+        )
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        await self._pool.aclose()
+
+
+class _Stream(httpx.AsyncByteStream):
+    def __init__(self, response: httpcore.Response) -> None:
+        self._response = response
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        with _as_httpx_errors():
+            async for part in self._response.aiter_stream():
+                yield part
+
+    async def aclose(self) -> None:
+        await self._response.aclose()
+
+
+@contextmanager
+def _as_httpx_errors() -> Iterator[None]:
+    """httpcore's errors become those of httpx, which have the same names."""
+    try:
+        yield
+    except (httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError, httpcore.ProxyError) as error:
+        kind = getattr(httpx, type(error).__name__, httpx.TransportError)
+        raise kind(str(error)) from error

@@ -1,0 +1,63 @@
+"""Which URLs belong to a crawl."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from urllib.parse import unquote
+
+from libs.dataloader.crawl.urls import host_and_port, host_of, looks_like_page, without_www
+
+
+class Scope:
+    """Hosts and URL pattern of a crawl.
+
+    Args:
+        start: Normalised start URL, whose host is allowed, with and without ``www.``.
+        same_host: If false every host is allowed.
+        allowed_hosts: Further hosts: ``example.org``, ``example.org:8080``, ``*.example.org`` (all below it). One
+            without a port is allowed on every port.
+        pattern: Searched in the URL as normalised, or in the same with its percent-encoding undone.
+    """
+
+    def __init__(
+        self, start: str, *, same_host: bool, allowed_hosts: Iterable[str], pattern: re.Pattern[str] | None
+    ) -> None:
+        self._same_host = same_host
+        hosts = [host.strip().lower().removesuffix(".") for host in allowed_hosts]
+        self._further = frozenset(host for host in hosts if not host.startswith("*."))
+        self._below = tuple(host[1:] for host in hosts if host.startswith("*."))
+        self._pattern = pattern
+        self._own = ""
+        self.move_to(start)
+
+    def move_to(self, url: str) -> None:
+        """Make the host of this URL the crawl's own, as where the start URL redirects there."""
+        self._own = without_www(host_and_port(url))
+
+    @property
+    def has_pattern(self) -> bool:
+        """Whether there is a pattern."""
+        return self._pattern is not None
+
+    def allows_host(self, url: str) -> bool:
+        """Whether the URL's host belongs to the crawl."""
+        if not self._same_host:
+            return True
+        netloc, host = host_and_port(url), host_of(url)
+        return (
+            without_www(netloc) == self._own
+            or netloc in self._further
+            or host in self._further
+            or host.endswith(self._below)
+        )
+
+    def matches(self, url: str) -> bool:
+        """Whether the URL matches the pattern."""
+        if self._pattern is None or self._pattern.search(url):
+            return True
+        return "%" in url and self._pattern.search(unquote(url)) is not None
+
+    def includes(self, url: str) -> bool:
+        """Whether a page of this URL is wanted: host, pattern and file extension are right."""
+        return self.allows_host(url) and looks_like_page(url) and self.matches(url)

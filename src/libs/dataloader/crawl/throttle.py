@@ -1,0 +1,66 @@
+"""How many requests run at a time, and how close together they reach one host."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+from libs.dataloader.crawl.clock import Clock
+
+
+@dataclass(slots=True)
+class _Host:
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    delay: float = 0.0
+    not_before: float = 0.0
+
+
+class Throttle:
+    """Gives out permissions to send a request.
+
+    Args:
+        clock: Time.
+        concurrency: Requests at a time over all hosts.
+        delay: Seconds between the beginnings of two requests to one host.
+    """
+
+    def __init__(self, clock: Clock, concurrency: int, delay: float) -> None:
+        self._clock = clock
+        self._delay = delay
+        self._slots = asyncio.Semaphore(concurrency)
+        self._hosts: dict[str, _Host] = {}
+
+    @asynccontextmanager
+    async def slot(self, host: str) -> AsyncIterator[None]:
+        """Wait for this host's turn and for a free place, in the order of asking, and hold the place."""
+        state = self._state(host)
+        async with state.turn:  # whoever waits for the host's delay keeps those behind him waiting too
+            while True:
+                await self._slots.acquire()
+                wait = state.not_before - self._clock.monotonic()
+                if wait <= 0:
+                    break
+                self._slots.release()  # other hosts need not wait for this one
+                await self._clock.sleep(wait)
+            state.not_before = self._clock.monotonic() + state.delay
+        try:
+            yield
+        finally:
+            self._slots.release()
+
+    def slow_down(self, host: str, delay: float) -> None:
+        """Keep at least this many seconds between two requests to a host."""
+        state = self._state(host)
+        state.delay = max(state.delay, delay)
+
+    def pause(self, host: str, seconds: float) -> None:
+        """Send nothing to a host for a while."""
+        state = self._state(host)
+        state.not_before = max(state.not_before, self._clock.monotonic() + seconds)
+
+    def _state(self, host: str) -> _Host:
+        if host not in self._hosts:
+            self._hosts[host] = _Host(delay=self._delay)
+        return self._hosts[host]

@@ -1,0 +1,192 @@
+"""One visit: from a URL over its redirects to a page, an unchanged page, a failure, or nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import httpx
+
+from libs.dataloader.crawl.fetch import Fetched, Fetcher, FetchError, UnwantedError
+from libs.dataloader.crawl.media import Kind, kind_of
+from libs.dataloader.crawl.pages import Page, conditions, links_to_follow, read_page
+from libs.dataloader.crawl.robots import Robots, product_token
+from libs.dataloader.crawl.scope import Scope
+from libs.dataloader.crawl.traps import Trace
+from libs.dataloader.crawl.urls import join_url, names_a_page
+from libs.dataloader.types import Known, KnownDocument
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """What became of a URL. Exactly one of ``page``, ``unchanged``, ``failure`` and ``skipped`` is set.
+
+    Attributes:
+        url: Where it ended, after redirects.
+        page: What was there.
+        sha256: Of the body.
+        unchanged: What is known of the page, which is as it was.
+        failure: Why it could not be fetched.
+        skipped: Why it is of no interest: ``robots``, ``scope``, ``duplicate``, ``type``.
+        sitemap: The body was a sitemap.
+        known_canonical: What is known of the document that the page says it is.
+    """
+
+    url: str
+    page: Page | None = None
+    sha256: str = ""
+    unchanged: KnownDocument | None = None
+    failure: FetchError | None = None
+    skipped: str | None = None
+    sitemap: bool = False
+    known_canonical: KnownDocument | None = None
+
+    @property
+    def trace(self) -> Trace | None:
+        """What the page's text is remembered by."""
+        if self.page is not None:
+            return self.page.trace
+        if self.unchanged is not None:
+            return Trace.parse(self.unchanged.fingerprint.get("text", ""))
+        return None
+
+    @property
+    def is_html(self) -> bool:
+        """Whether it is a page that leads on, rather than a document that pages lead to."""
+        if self.page is not None and self.page.document is not None:
+            return self.page.document.mime_type == Kind.HTML
+        return self.unchanged is not None and self.unchanged.fingerprint.get("kind", Kind.HTML) == Kind.HTML
+
+    @property
+    def follow(self) -> tuple[str, ...]:
+        """Links to go on to."""
+        if self.page is not None:
+            return self.page.follow
+        return links_to_follow(self.unchanged) if self.unchanged is not None else ()
+
+
+class RobotsForbidError(FetchError):
+    """robots.txt does not allow the URL, or could not be read."""
+
+
+@dataclass(slots=True)
+class Visitor:
+    """Visits pages.
+
+    Args:
+        fetcher: Fetches.
+        robots: Tells what may be fetched.
+        scope: Tells what belongs to the crawl.
+        claim: Marks a URL as found; false if it was found before.
+        known: What is stored already.
+        max_redirects: Redirects in a row.
+    """
+
+    fetcher: Fetcher
+    robots: Robots
+    scope: Scope
+    claim: Callable[[str], bool]
+    known: Known | None
+    max_redirects: int
+
+    async def visit(self, url: str, known: KnownDocument | None, *, is_start: bool = False) -> Visit:
+        """Fetch a page. Redirects, also those of ``meta refresh``, are followed to URLs that nobody else visits.
+
+        Args:
+            url: Normalised, and already claimed.
+            known: What is stored of it.
+            is_start: It is the start URL: a redirect takes the crawl to another host, and nothing is skipped silently.
+        """
+        chain = [url]
+        cookie_was_set = False
+        while True:
+            step = await self._step(url, known, is_start=is_start)
+            if isinstance(step, Visit):
+                if step.page is None or step.page.refresh is None:
+                    return step
+                location = step.page.refresh
+            else:
+                location = step.location or ""
+                cookie_was_set = cookie_was_set or "set-cookie" in step.headers
+            target = join_url(url, location)
+            if target is None:
+                return Visit(chain[0], failure=FetchError(f"redirects to {location[:200]!r}, which is no web page"))
+            if len(chain) > self.max_redirects:
+                return Visit(chain[0], failure=FetchError(f"more than {self.max_redirects} redirects"))
+            if target in chain:
+                if not cookie_was_set:
+                    return Visit(chain[0], failure=FetchError("redirects in a circle"))
+            elif is_start:
+                self.claim(target)
+                if not self.scope.allows_host(target):
+                    self.scope.move_to(target)
+            elif not self.scope.includes(target):
+                return Visit(url, skipped="scope")
+            elif not self.claim(target):
+                return Visit(url, skipped="duplicate")
+            chain.append(target)
+            url = target
+            known = await self.ask(url)
+
+    async def ask(self, url: str) -> KnownDocument | None:
+        """What is stored of a URL."""
+        return None if self.known is None else (await self.known([url])).get(url)
+
+    async def _step(self, url: str, known: KnownDocument | None, *, is_start: bool) -> Visit | Fetched:
+        """Fetch one URL; a redirect is returned."""
+        try:
+            rules = await self.robots.rules(url)
+            if rules.unavailable is not None:
+                reason = f"robots.txt of the host could not be read, so nothing may be fetched: {rules.unavailable}"
+                return Visit(url, failure=RobotsForbidError(reason))
+            if not rules.allows(url):
+                if is_start:
+                    return Visit(url, failure=RobotsForbidError("robots.txt of the host does not allow it"))
+                return Visit(url, skipped="robots")
+            kinds: list[Kind] = []
+
+            def check(headers: httpx.Headers, head: bytes) -> str | None:
+                kind = kind_of(headers.get("content-type", ""), head, url)
+                if isinstance(kind, Kind):
+                    kinds.append(kind)
+                    return None
+                return kind
+
+            answer = await self.fetcher.get(url, headers=conditions(known, url), check=check)
+            if answer.status == 304 and known is None:
+                raise FetchError("HTTP 304 Not Modified, although nothing was asked on a condition")
+        except UnwantedError as error:
+            if is_start or names_a_page(url):
+                return Visit(url, failure=error)
+            return Visit(url, skipped="type")
+        except FetchError as error:
+            return Visit(url, failure=error)
+        if answer.location is not None:
+            return answer
+        if answer.status == 304 and known is not None:
+            return Visit(url, unchanged=known, sha256=known.fingerprint.get("sha256", ""))
+        if kinds[0] is Kind.SITEMAP:
+            return Visit(url, sitemap=True) if is_start else Visit(url, skipped="type")
+        return await self._read(url, kinds[0], answer, known)
+
+    async def _read(self, url: str, kind: Kind, answer: Fetched, known: KnownDocument | None) -> Visit:
+        sha256 = hashlib.sha256(answer.body).hexdigest()
+        if known is not None and known.fingerprint.get("sha256") == sha256:
+            return Visit(url, unchanged=known, sha256=sha256)
+        robot = product_token(self.robots.user_agent)
+        try:
+            page = await asyncio.to_thread(read_page, url, kind, answer.headers, answer.body, robot)
+        except Exception as error:
+            logger.warning("Converting %s failed", url, exc_info=True)
+            return Visit(url, failure=UnwantedError(f"it could not be converted: {type(error).__name__}: {error}"))
+        if page.document is None:
+            return Visit(url, failure=UnwantedError(page.problem or "it could not be read"))
+        known_canonical = None
+        if page.canonical is not None and page.canonical != url:
+            known_canonical = await self.ask(page.canonical)
+        return Visit(url, page=page, sha256=sha256, known_canonical=known_canonical)

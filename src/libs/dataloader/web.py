@@ -1,0 +1,299 @@
+"""Loading web pages: :class:`WebLoader`."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from base64 import b64encode
+from collections import Counter
+from collections.abc import AsyncGenerator, Iterable, Mapping
+from contextlib import aclosing
+from typing import TYPE_CHECKING
+
+from libs.dataloader.crawl.clock import Clock
+from libs.dataloader.crawl.scope import Scope
+from libs.dataloader.crawl.urls import host_and_port, normalize_url, path_of, split_credentials, without_www
+from libs.dataloader.errors import InvalidSourceError
+from libs.dataloader.types import Known, LoadResult, SourceInfo
+
+if TYPE_CHECKING:
+    import httpx
+
+    from libs.dataloader.crawl.crawler import Crawler
+
+
+class _DefaultInt(int):
+    """A default that can be told from the same number given by the caller."""
+
+
+DEFAULT_CHUNK_SIZE = _DefaultInt(1024)
+DEFAULT_CHUNK_OVERLAP = _DefaultInt(200)
+DEFAULT_USER_AGENT = "memgraph-rag/0.1 (document loader)"
+_ACCEPT = "text/html, application/xhtml+xml, text/markdown, application/pdf;q=0.9, text/plain;q=0.9, */*;q=0.5"
+_LEAST_LOOKAHEAD = 32
+_LOOKAHEAD = 8  # pages that may wait for being handled, for each that is fetched at a time
+_HEADER_NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
+_HEADER_VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
+
+
+class WebLoader:
+    """Loads a web site, beginning with one page.
+
+    Pages are fetched side by side and given in the order in which their URLs were found, so the same site gives the
+    same documents in the same order. Nothing is fetched before ``load`` is iterated over.
+
+    **What belongs to the crawl.** Pages of the start URL's host (with and without ``www.``; the host that it redirects
+    to, if it does), named by links in HTML or by the sitemaps of the start page's host. The start page is always
+    fetched, but given only if it matches ``url_pattern``. Links marked ``nofollow`` are not followed, ``noindex``
+    pages not given; ``robots.txt`` is obeyed (a host that answers with 5xx or 429 there forbids everything). Links to
+    images, archives, style sheets and the like are not pages.
+
+    **What a page gives.** HTML, PDF, plain text, Markdown and JSON, by Content-Type or, where that lies, by the bytes.
+    A document's path is its URL in one spelling (:func:`libs.dataloader.crawl.urls.normalize_url`), or its
+    ``rel=canonical`` on the same host. What cannot be loaded is given as a
+    :class:`~libs.dataloader.LoadFailure`. Pages that were given before (``known``) are asked for with
+    ``If-None-Match`` and ``If-Modified-Since``; their links are followed all the same.
+
+    **What ends a crawl.** Besides ``max_urls`` and ``max_depth``, so that traps end: URLs over 2,048 characters, over
+    24 path segments, with one segment more than 3 times, or with over 16 parameters are left out; so are the 61st step
+    within one calendar, and from one path with different queries or from one numbered series more than 100 and 1,000
+    pages, plus 5 for each that brought text that was new, numbers aside. The links of a page with the bytes of an
+    earlier one are not followed, and the same text under the same path with another query is given once.
+
+    Args:
+        url: Where to begin; ``http`` or ``https``. User and password in it are used for its host, and stored nowhere.
+        url_pattern: Regular expression, searched in a page's normalised URL (and in the same without
+            percent-encoding).
+        max_urls: How many pages are fetched at most.
+        chunk_size: For the splitter of this source; the loader itself does not split.
+        chunk_overlap: Likewise.
+        same_host: If false, links to every host are followed.
+        allowed_hosts: Further hosts: ``docs.example.org``, ``example.org:8080``, ``*.example.org``.
+        concurrency: Requests at a time.
+        delay: Seconds between the beginnings of two requests to one host; a longer ``Crawl-delay`` of robots.txt goes
+            before it, up to 30 seconds.
+        max_bytes: Size limit of a page, before and after decompression.
+        timeout: Seconds for one attempt at a page, from connecting to its last byte.
+        max_redirects: Redirects in a row, ``meta refresh`` among them.
+        max_depth: Links from the start page; 0 loads only that page. ``None``: no limit.
+        respect_robots: Obey robots.txt.
+        use_sitemap: Read the sitemaps that robots.txt names, else ``/sitemap.xml``.
+        retries: How often a request is repeated after 408, 425, 429, 5xx, a timeout or a broken connection.
+            Retry-After is honoured up to two minutes.
+        user_agent: Sent with each request; its first word is looked up in robots.txt.
+        headers: Sent to the start URL's host and to ``allowed_hosts`` only.
+        allow_private: If false, only public addresses are connected to, redirects included; for services that fetch
+            what others name. No proxy is used then.
+        transport: An httpx transport to send the requests with.
+
+    Attributes:
+        complete: After the iteration: whether all that belongs to the crawl was seen. False where ``max_urls`` ended it
+            or a page or sitemap failed for a reason that may pass (anything but 404, 410 and documents that cannot be
+            read): what was not seen may be there all the same, so do not delete it.
+        skipped: After the iteration: how many URLs were left out, by reason (``robots``, ``noindex``, ``scope``,
+            ``duplicate``, ``type``, ``trap``).
+        chunk_size, chunk_overlap: As given, else 1,024 and 200.
+        explicit_chunk_size, explicit_chunk_overlap: The same, but ``None`` where the caller gave none.
+
+    Raises:
+        InvalidSourceError: if an argument makes no sense.
+
+    Example:
+        >>> loader = WebLoader("https://example.org/docs/", url_pattern=r"/docs/")
+        >>> loader.source.type
+        'web'
+    """
+
+    def __init__(
+        self,
+        url: str,
+        url_pattern: str | None = None,
+        max_urls: int = 10000,
+        chunk_size: int | None = DEFAULT_CHUNK_SIZE,
+        chunk_overlap: int | None = DEFAULT_CHUNK_OVERLAP,
+        *,
+        same_host: bool = True,
+        allowed_hosts: Iterable[str] = (),
+        concurrency: int = 8,
+        delay: float = 0.0,
+        max_bytes: int = 50_000_000,
+        timeout: float = 30.0,
+        max_redirects: int = 10,
+        max_depth: int | None = None,
+        respect_robots: bool = True,
+        use_sitemap: bool = True,
+        retries: int = 4,
+        user_agent: str = DEFAULT_USER_AGENT,
+        headers: Mapping[str, str] | None = None,
+        allow_private: bool = True,
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        bare, self._credentials = split_credentials(url)
+        try:
+            self.url = normalize_url(bare)
+        except ValueError as error:
+            raise InvalidSourceError(bare, f"{error}; a URL is written like https://example.org/page") from None
+        self.url_pattern = url_pattern
+        self._pattern = self._compile(url_pattern)
+        self._check("max_urls", max_urls, 1)
+        self._check("concurrency", concurrency, 1)
+        self._check("delay", delay, 0)
+        self._check("max_bytes", max_bytes, 1)
+        self._check("timeout", timeout, 0.001)
+        self._check("max_redirects", max_redirects, 0)
+        self._check("max_depth", max_depth or 0, 0)
+        self._check("retries", retries, 0)
+        if transport is not None and not allow_private:
+            raise InvalidSourceError(self.url, "a transport of your own cannot be kept to public addresses")
+        self.max_urls = max_urls
+        self.explicit_chunk_size = None if isinstance(chunk_size, _DefaultInt) else chunk_size
+        self.explicit_chunk_overlap = None if isinstance(chunk_overlap, _DefaultInt) else chunk_overlap
+        self.chunk_size = int(DEFAULT_CHUNK_SIZE if chunk_size is None else chunk_size)
+        self.chunk_overlap = int(DEFAULT_CHUNK_OVERLAP if chunk_overlap is None else chunk_overlap)
+        self._same_host = same_host
+        self._allowed_hosts = self._check_hosts(allowed_hosts)
+        self._trusted = Scope(self.url, same_host=True, allowed_hosts=self._allowed_hosts, pattern=None)
+        self._concurrency = concurrency
+        self._delay = delay
+        self._max_bytes = max_bytes
+        self._timeout = timeout
+        self._max_redirects = max_redirects
+        self._max_depth = max_depth
+        self._respect_robots = respect_robots
+        self._use_sitemap = use_sitemap
+        self._retries = retries
+        self._user_agent = self._check_header("User-Agent", user_agent) or DEFAULT_USER_AGENT
+        self._headers = {name: self._check_header(name, value) for name, value in (headers or {}).items()}
+        self._allow_private = allow_private
+        self._transport = transport
+        self._clock = Clock()
+        self.complete = False
+        self.skipped: Counter[str] = Counter()
+
+    @property
+    def source(self) -> SourceInfo:
+        """The start URL, as what the documents come from."""
+        return SourceInfo(host_and_port(self.url) + path_of(self.url).rstrip("/"), "web", self.url)
+
+    async def load(self, known: Known | None = None) -> AsyncGenerator[LoadResult]:
+        """Crawl.
+
+        Args:
+            known: Tells what is already stored.
+
+        Yields:
+            Documents, pages that are as they were, and pages that failed, as they come; each URL once.
+
+        Raises:
+            SourceNotFoundError: if the start URL cannot be fetched, with the reason.
+            InvalidSourceError: if it is at an address that is not public, and ``allow_private`` is false.
+            LoadError: if robots.txt does not allow the start URL.
+            NothingMatchedError: if no page matches the pattern.
+        """
+        self.complete = False
+        self.skipped = Counter()
+        async with await asyncio.to_thread(self._client) as client:  # reading the TLS certificates takes a while
+            crawler = self._crawler(client, known)
+            try:
+                async with aclosing(crawler.run()) as results:
+                    async for result in results:
+                        yield result
+            finally:
+                self.complete = crawler.complete
+                self.skipped = crawler.skipped
+
+    def _client(self) -> httpx.AsyncClient:
+        import httpx
+
+        transport = self._transport
+        if not self._allow_private:
+            from libs.dataloader.crawl.guard import GuardedTransport
+
+            transport = GuardedTransport(max_connections=self._concurrency)
+        return httpx.AsyncClient(
+            transport=transport,
+            trust_env=self._allow_private,  # proxies, as set for this machine
+            follow_redirects=False,
+            timeout=httpx.Timeout(self._timeout, pool=None),
+            limits=httpx.Limits(max_connections=self._concurrency, max_keepalive_connections=self._concurrency),
+            headers={"User-Agent": self._user_agent, "Accept": _ACCEPT},
+        )
+
+    def _crawler(self, client: httpx.AsyncClient, known: Known | None) -> Crawler:
+        from libs.dataloader.crawl.crawler import Crawler
+        from libs.dataloader.crawl.fetch import Fetcher
+        from libs.dataloader.crawl.frontier import Frontier
+        from libs.dataloader.crawl.robots import Robots
+        from libs.dataloader.crawl.throttle import Throttle
+        from libs.dataloader.crawl.traps import TrapDetector
+        from libs.dataloader.crawl.visit import Visitor
+
+        scope = Scope(self.url, same_host=self._same_host, allowed_hosts=self._allowed_hosts, pattern=self._pattern)
+        traps = TrapDetector()
+        frontier = Frontier(scope, traps, self.max_urls, self._max_depth)
+        fetcher = Fetcher(
+            client=client,
+            throttle=Throttle(self._clock, self._concurrency, self._delay),
+            clock=self._clock,
+            retries=self._retries,
+            timeout=self._timeout,
+            max_bytes=self._max_bytes,
+            headers_for=self._headers_for,
+        )
+        return Crawler(
+            start=self.url,
+            visitor=Visitor(
+                fetcher=fetcher,
+                robots=Robots(fetcher, self._user_agent, self._respect_robots),
+                scope=scope,
+                claim=frontier.claim,
+                known=known,
+                max_redirects=self._max_redirects,
+            ),
+            scope=scope,
+            frontier=frontier,
+            traps=traps,
+            known=known,
+            use_sitemap=self._use_sitemap and self._max_depth != 0 and self.max_urls > 1,
+            lookahead=max(_LEAST_LOOKAHEAD, _LOOKAHEAD * self._concurrency),
+        )
+
+    def _headers_for(self, url: str) -> Mapping[str, str]:
+        """What only the hosts that the caller named get to see; never in the clear if they were named with https."""
+        if not self._trusted.allows_host(url) or (self.url.startswith("https:") and not url.startswith("https:")):
+            return {}
+        if self._credentials is None or without_www(host_and_port(url)) != without_www(host_and_port(self.url)):
+            return self._headers
+        pair = ":".join(self._credentials).encode()
+        return {"Authorization": "Basic " + b64encode(pair).decode("ascii"), **self._headers}
+
+    def _compile(self, pattern: str | None) -> re.Pattern[str] | None:
+        if pattern is None:
+            return None
+        try:
+            return re.compile(pattern)
+        except re.error as error:
+            hint = (
+                "; it looks like a glob: in a regular expression .* stands for any characters" if "*" in pattern else ""
+            )
+            raise InvalidSourceError(
+                self.url, f"url_pattern {pattern!r} is not a regular expression ({error}){hint}"
+            ) from error
+
+    def _check(self, name: str, value: float, least: float) -> None:
+        if not isinstance(value, int | float) or not least <= value < float("inf"):
+            raise InvalidSourceError(self.url, f"{name} must be a number of at least {least:g}, not {value!r}")
+
+    def _check_header(self, name: str, value: str) -> str:
+        if not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(value):
+            raise InvalidSourceError(self.url, f"the header {name!r} has a name or value that cannot be sent")
+        return value
+
+    def _check_hosts(self, hosts: Iterable[str]) -> tuple[str, ...]:
+        checked = (hosts,) if isinstance(hosts, str) else tuple(hosts)
+        for host in checked:
+            if not host.strip() or "/" in host or "*" in host.removeprefix("*."):
+                raise InvalidSourceError(
+                    self.url, f"allowed_hosts has {host!r}; write docs.example.org, example.org:8080 or *.example.org"
+                )
+        return checked
