@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -110,9 +111,9 @@ def main_content(body: HtmlElement) -> HtmlElement:
     whole = deepcopy(body)
     sizes = _Sizes(body)
     hidden = [node for node in body.iter() if isinstance(node.tag, str) and _is_hidden(node)]
-    if sum(sizes.text[node] for node in hidden) < _HIDDEN_SHARE * sizes.text[body]:
+    if hidden and sum(sizes.text[node] for node in hidden) < _HIDDEN_SHARE * sizes.text[body]:
         _drop(hidden)  # else a script shows it in the browser
-    sizes = _Sizes(body)
+        sizes = _Sizes(body)
     total = sizes.text[body]
     protected = set(sizes.core.iterancestors()) if sizes.core is not None else set()
     _drop(
@@ -197,8 +198,7 @@ class _Sizes:
                 continue
             parent = node.getparent()
             if parent in frame or (
-                self.text[node] < largest
-                and (node.tag in ("nav", "footer") or _FRAME_NAMES.search(_names(node)) is not None)
+                self.text[node] < largest and (node.tag in ("nav", "footer") or _naming(node).frame)
             ):
                 frame.add(node)
             elif parent is not None and node.tag in _RUNNING_TEXT and self.plain(node) >= _RUNNING_TEXT[node.tag]:
@@ -237,17 +237,30 @@ def _is_chrome(node: HtmlElement, sizes: _Sizes) -> bool:
         return not any(ancestor.tag in _SECTIONING for ancestor in node.iterancestors())
     if node.tag in _NAMES_DO_NOT_COUNT:
         return False
-    if _is_strongly_named(node) or (sizes.plain(node) < _OWN_TEXT_CHARS and _WEAK_NAMES.search(_names(node))):
+    naming = _naming(node)
+    if naming.strong or (naming.weak and sizes.plain(node) < _OWN_TEXT_CHARS):
         return True
     if sizes.core_score < _CORE_CHARS or node.tag not in _LINK_BLOCKS or not sizes.is_link_list(node):
         return False
     return core not in list(node.iterancestors())
 
 
-def _names(node: HtmlElement) -> str:
+class _Naming(NamedTuple):
+    strong: bool
+    weak: bool
+    frame: bool
+
+
+_UNNAMED = _Naming(strong=False, weak=False, frame=False)
+
+
+def _naming(node: HtmlElement) -> _Naming:
+    """What the id and class of an element say of it."""
     name = f"{node.get('id', '')} {node.get('class', '')}"
-    return _SPLIT.sub(" ", name).lower() if len(name) > 2 else ""
+    return _classify(name) if len(name) > 2 else _UNNAMED
 
 
-def _is_strongly_named(node: HtmlElement) -> bool:
-    return node.tag not in _NAMES_DO_NOT_COUNT and _STRONG_NAMES.search(_names(node)) is not None
+@lru_cache(maxsize=4096)  # pages of one site use the same names
+def _classify(name: str) -> _Naming:
+    name = _SPLIT.sub(" ", name).lower()
+    return _Naming(*(pattern.search(name) is not None for pattern in (_STRONG_NAMES, _WEAK_NAMES, _FRAME_NAMES)))

@@ -99,6 +99,7 @@ class _Writer:
         self._numbers: dict[HtmlElement, int] = {}  # next number of each ordered list
         self._lists: list[HtmlElement] = []  # lists around here
         self._last_list: HtmlElement | None = None  # outermost list of the block before
+        self._last_quote = ""  # prefix of the block before, if it was quoted
         self._row: HtmlElement | None = None  # a layout row that is being written as one line
         self._heading = 0
 
@@ -145,7 +146,8 @@ class _Writer:
         elif tag in _HEADINGS:
             self._heading = _HEADINGS[tag]
         elif tag == "li":
-            self._open_item(node)
+            if not any(True for _ in node.iter(*_HEADINGS)):  # an item with headings is a section, not an item
+                self._open_item(node)
         elif tag in _LISTS or tag == "dl":
             self._lists.append(node)
         elif tag == "blockquote":
@@ -273,8 +275,11 @@ class _Writer:
         lines = block.split("\n")
         lines = [first + lines[0], *((later + line).rstrip() for line in lines[1:])]
         around = self._lists[0] if self._lists else None
+        quote = later.rstrip() if later.startswith(">") else ""
         if self._pieces:
-            self._pieces.append("\n" if self._markers and around is not None and around is self._last_list else "\n\n")
+            tight = self._markers and around is not None and around is self._last_list
+            self._pieces.append("\n" if tight else f"\n{quote}\n" if quote and quote == self._last_quote else "\n\n")
+        self._last_quote = quote
         self._pieces.append("\n".join(lines))
         self._last_list = around
         self._markers.clear()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from urllib.parse import unquote, urljoin, urlsplit
 
 from libs.dataloader.types import Link
@@ -15,6 +16,7 @@ _KEPT_SCHEMES = ("http://", "https://", "file://")
 _MAX_LENGTH = 4096
 
 
+@lru_cache(maxsize=4096)
 def resolve_link(href: str, base: str | None, root: str | None = None) -> str | None:
     """Make a link absolute, without its fragment.
 
