@@ -1,0 +1,248 @@
+"""What every embedder is, and the rules that hold for all of them.
+
+**Blank texts.** A text in which nothing is visible (empty, only white space, only control or invisible formatting
+characters) has no meaning to embed, and an all-zero vector is refused by vector indexes. Such a text gets
+``blank_vector(dimension)``: one fixed unit vector that is as good as orthogonal to every real one. So it can be stored
+like any other, and it is found by nothing. A query for which ``is_blank`` is true has no nearest neighbours; searching
+code returns no vector hits for it instead of asking an index.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import unicodedata
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+from core.rag.errors import EmbeddingError, InvalidInputError
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    type Vectors = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingUsage:
+    """What an embedder has used since it was made.
+
+    Attributes:
+        tokens: Tokens embedded, as the provider counts them.
+        requests: Requests sent to a provider, repeated ones included; 0 for a local model.
+        retries: How many of those were repetitions after a failure.
+    """
+
+    tokens: int = 0
+    requests: int = 0
+    retries: int = 0
+
+
+class EmbeddingService(ABC):
+    """Turns texts into vectors.
+
+    An own embedder defines ``model``, ``dimension`` and ``get_embeddings``; the rest has defaults::
+
+        class MyEmbedding(EmbeddingService):
+            @property
+            def model(self) -> str:
+                return "my-model"
+
+            @property
+            def dimension(self) -> int:
+                return 384
+
+            async def get_embeddings(self, texts, names=None):
+                return numpy.asarray(await my_model(texts), dtype="float32")
+    """
+
+    @property
+    @abstractmethod
+    def model(self) -> str:
+        """The identity that is stored in the graph; vectors of one identity and dimension can be compared."""
+
+    @property
+    @abstractmethod
+    def dimension(self) -> int:
+        """The length of every vector.
+
+        Raises:
+            EmbeddingError: It is not known before ``prepare`` (an unknown model of a remote provider).
+        """
+
+    @abstractmethod
+    async def get_embeddings(self, texts: Sequence[str], names: Sequence[str] | None = None) -> Vectors:
+        """Embed many texts.
+
+        Args:
+            texts: Any sequence of strings (a list serves), but not one string.
+            names: What each text is called in an error message, for example the path and number of the chunk.
+
+        Returns:
+            A float32 array of shape (len(texts), dimension); row i belongs to text i.
+
+        Raises:
+            EmbeddingInputError: A text is too long; names it.
+            EmbeddingError: The provider failed.
+            InvalidInputError: Not a sequence of strings.
+        """
+
+    async def get_embedding(self, text: str) -> list[float]:
+        """Embed one text, for example a query.
+
+        Returns:
+            ``dimension`` floats.
+
+        Raises:
+            EmbeddingError: As ``get_embeddings``.
+        """
+        rows = await self.get_embeddings([text])
+        return [float(value) for value in rows[0]]
+
+    @property
+    def max_input_tokens(self) -> int | None:
+        """How many tokens one text may have; None if there is no limit, or none is known."""
+        return None
+
+    @property
+    def usage(self) -> EmbeddingUsage:
+        """Tokens, requests and retries so far."""
+        return EmbeddingUsage()
+
+    def count_tokens(self, text: str) -> int:
+        """Count the tokens of a text, or give an upper bound.
+
+        Returns:
+            The number of UTF-8 bytes unless a subclass knows better: no byte-level tokenizer makes more tokens.
+        """
+        return utf8_length(text)
+
+    async def prepare(self) -> None:
+        """Do now what the first embedding would wait for: load weights, learn the dimension. May be called again."""
+        return
+
+    async def close(self) -> None:
+        """Release connections. The embedder cannot be used afterwards; closing it again does nothing."""
+        return
+
+    async def __aenter__(self) -> Self:
+        await self.prepare()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self.close()
+
+
+def is_blank(text: str) -> bool:
+    """Tell whether nothing in a text is visible: white space, control and invisible formatting characters only."""
+    # The first visible character ends this, so that it costs nothing for ordinary text.
+    return all(char.isspace() or unicodedata.category(char) in ("Cc", "Cf", "Cs") for char in text)
+
+
+def blank_vector(dimension: int) -> Vectors:
+    """Give the vector of blank texts: every component plus or minus 1/sqrt(dimension), signs from a fixed hash.
+
+    Returns:
+        A float32 array of shape (dimension,), of length 1. The same for ever: vectors in existing graphs depend on it.
+    """
+    import numpy as np
+
+    stream = hashlib.shake_256(b"memgraph-rag blank text").digest((dimension + 7) // 8)
+    signs = np.unpackbits(np.frombuffer(stream, dtype=np.uint8))[:dimension].astype(np.float32) * 2 - 1
+    return np.asarray(signs / np.sqrt(np.float32(dimension)), dtype=np.float32)
+
+
+def utf8_length(text: str) -> int:
+    """Count the bytes of a text in UTF-8, lone surrogates as three."""
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+
+
+def clean_text(text: str) -> str:
+    """Replace lone surrogates, which no tokenizer and no protocol takes, by U+FFFD."""
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return "".join("\ufffd" if "\ud800" <= char <= "\udfff" else char for char in text)
+    return text
+
+
+def check_texts(texts: Sequence[str], names: Sequence[str] | None = None) -> list[str]:
+    """Check the arguments of ``get_embeddings``.
+
+    Returns:
+        The texts, clean.
+
+    Raises:
+        InvalidInputError: One string instead of a sequence, an item that is no string, or not one name per text.
+    """
+    if isinstance(texts, str | bytes):
+        raise InvalidInputError("get_embeddings takes a sequence of texts, not one text: use get_embedding for that")
+    if names is not None and len(names) != len(texts):
+        raise InvalidInputError(f"{len(texts)} texts came with {len(names)} names: give one name per text")
+    for position, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise InvalidInputError(f"Text number {position} is {type(text).__name__}, not a string")
+    return [clean_text(text) for text in texts]
+
+
+async def embed_texts(service: EmbeddingService, texts: Sequence[str], names: Sequence[str] | None = None) -> Vectors:
+    """Embed with any embedder, one brought by the user included, and make sure of the result.
+
+    A row of zeros (which no index takes) is replaced by ``blank_vector``. An embedder whose ``get_embeddings`` knows no
+    names is called without them.
+
+    Args:
+        service: The embedder.
+        texts: The texts.
+        names: What each text is called in an error message.
+
+    Returns:
+        A float32 array of shape (len(texts), service.dimension), finite, no row all zero.
+
+    Raises:
+        EmbeddingError: Wrong shape or not finite; says which embedder, and which text.
+    """
+    import numpy as np
+
+    if not texts:
+        return np.empty((0, service.dimension), dtype=np.float32)
+    if names is not None and "names" in inspect.signature(service.get_embeddings).parameters:
+        result = await service.get_embeddings(texts, names=names)
+    else:
+        result = await service.get_embeddings(texts)
+    vectors = np.asarray(result, dtype=np.float32)
+    if vectors.shape != (len(texts), service.dimension):
+        raise EmbeddingError(
+            f"The embedder {service.model} returned an array of shape {vectors.shape} "
+            f"for {len(texts)} texts of dimension {service.dimension}"
+        )
+    return usable_rows(vectors, service.model, names)
+
+
+def usable_rows(vectors: Vectors, model: str, names: Sequence[str] | None = None) -> Vectors:
+    """Refuse vectors that are not finite, and replace rows of zeros by ``blank_vector``.
+
+    Raises:
+        EmbeddingError: Names the first text whose vector is not finite.
+    """
+    import numpy as np
+
+    squares = np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64)
+    wrong = np.flatnonzero(~np.isfinite(squares))
+    if wrong.size:
+        which = f"{names[wrong[0]]}" if names is not None else f"text number {wrong[0]}"
+        raise EmbeddingError(f"The embedder {model} returned a vector that is not finite for {which}")
+    zero = np.flatnonzero(squares == 0)
+    if zero.size:
+        vectors = vectors.copy()
+        vectors[zero] = blank_vector(vectors.shape[1])
+    return vectors
