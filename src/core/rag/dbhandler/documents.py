@@ -214,7 +214,7 @@ class DocumentOperations(VectorStoreOperations, ClientBase):
             raise InvalidInputError(f"limit is {limit}, but has to be at least 1.")
         rows = await self._read(
             "MATCH (d:Document) WHERE d.namespace = $namespace AND d.path > $after AND d.path STARTS WITH $prefix "
-            f"WITH d ORDER BY d.path LIMIT {int(limit)} OPTIONAL MATCH (c:DocumentChunk)-[:CHUNK_OF]->(d) "
+            f"WITH d ORDER BY d.path LIMIT {int(limit)} OPTIONAL MATCH (d)<-[:CHUNK_OF]-(c:DocumentChunk) "
             f"WITH d, count(c) AS chunk_count RETURN {DOCUMENT_COLUMNS}, chunk_count",
             after=after,
             prefix=prefix,
@@ -232,7 +232,7 @@ class DocumentOperations(VectorStoreOperations, ClientBase):
         """
         document = await self._require(path)
         rows = await self._read(
-            f"MATCH (c:DocumentChunk)-[:CHUNK_OF]->(d:Document {{id: $id}}) RETURN {CHUNK_COLUMNS}", id=document["id"]
+            f"MATCH (d:Document {{id: $id}})<-[:CHUNK_OF]-(c:DocumentChunk) RETURN {CHUNK_COLUMNS}", id=document["id"]
         )
         return sorted((found_chunk(row) for row in rows), key=lambda row: (row["chunk_index"], row["start_char"]))
 
@@ -416,7 +416,7 @@ class DocumentOperations(VectorStoreOperations, ClientBase):
     async def documents_of_source(self, source: str) -> list[dict[str, Any]]:
         """Id, path and the URIs of all sources (``sources``) of the documents of a source."""
         rows = await self._read(
-            "MATCH (d:Document)-[:SOURCED_FROM]->(s:Source {id: $source}) RETURN d.id AS id, d.path AS path",
+            "MATCH (s:Source {id: $source})<-[:SOURCED_FROM]-(d:Document) RETURN d.id AS id, d.path AS path",
             source=source,
         )
         uris: dict[str, list[str]] = {row["id"]: [] for row in rows}

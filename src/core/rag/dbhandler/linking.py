@@ -99,7 +99,7 @@ async def relink_incoming(tx: Transaction, documents: Sequence[tuple[str, str]],
     rows = [{"id": identifier, "resource": resource_id(namespace, uri)} for identifier, uri in documents]
     for part in batches(rows):
         found = await tx.run(
-            "UNWIND $rows AS row MATCH (a:Document)-[r:REFERENCES]->(t:Resource {id: row.resource}) "
+            "UNWIND $rows AS row MATCH (t:Resource {id: row.resource})<-[r:REFERENCES]-(a:Document) "
             "WHERE r.origin = $origin RETURN a.id AS document, row.id AS target, t.id AS resource, r.text AS text",
             {"rows": part, "origin": FROM_TEXT},
         )
@@ -138,7 +138,7 @@ async def release_incoming(tx: Transaction, documents: Sequence[tuple[str, str]]
         )
         maybe_unused |= {row["id"] for row in rows}
         rows = await tx.run(
-            "UNWIND $ids AS i MATCH (a:Document)-[r:REFERENCES]->(d:Document {id: i}) WHERE r.origin = $origin "
+            "UNWIND $ids AS i MATCH (d:Document {id: i})<-[r:REFERENCES]-(a:Document) WHERE r.origin = $origin "
             "RETURN a.id AS document, d.id AS target, r.text AS text",
             {"ids": part, "origin": FROM_TEXT},
         )

@@ -147,7 +147,7 @@ class SearchOperations(VectorStoreOperations):
         if centre is None:
             raise NotFoundError(f"There is no chunk {chunk_id!r} in namespace {self._namespace!r}.")
         rows = await self._read(
-            "MATCH (c:DocumentChunk)-[:CHUNK_OF]->(d:Document {id: $id}) "
+            "MATCH (d:Document {id: $id})<-[:CHUNK_OF]-(c:DocumentChunk) "
             f"WHERE c.chunk_index >= $low AND c.chunk_index <= $high RETURN {CHUNK_COLUMNS}",
             id=centre["document_id"],
             low=centre["chunk_index"] - reach,

@@ -171,8 +171,8 @@ async def add_chunks(
 ) -> list[str]:
     """Add chunks to documents that keep the ones that they have, and number and chain them again.
 
-    A chunk with ``chunk_index`` -1 goes behind the last one, unless the document has one of the same text. Its id is set
-    here: the same text at the same index is the same chunk.
+    A chunk with ``chunk_index`` -1 goes behind the last one, unless the document has one of the same text. Its id is
+    set here: the same text at the same index is the same chunk.
 
     Returns:
         The ids, in the order of the chunks.
@@ -217,7 +217,7 @@ async def _chunk_positions(tx: Transaction, documents: Sequence[str]) -> dict[st
     positions: dict[str, list[Row]] = {identifier: [] for identifier in documents}
     for part in batches(documents):
         rows = await tx.run(
-            "UNWIND $ids AS i MATCH (c:DocumentChunk)-[:CHUNK_OF]->(d:Document {id: i}) RETURN d.id AS document, "
+            "UNWIND $ids AS i MATCH (d:Document {id: i})<-[:CHUNK_OF]-(c:DocumentChunk) RETURN d.id AS document, "
             "c.id AS id, c.chunk_index AS index, c.start_char AS start, c.content_hash AS hash",
             {"ids": part},
         )
@@ -253,7 +253,7 @@ async def remove_documents(tx: Transaction, ids: Sequence[str], *, namespace: st
     resources = await release_incoming(tx, [(row["id"], row["uri"]) for row in found], namespace, utc_now())
     for part in batches(present):
         await tx.run(
-            "UNWIND $ids AS i MATCH (s:Symbol)-[:DEFINED_IN]->(d:Document {id: i}) DETACH DELETE s", {"ids": part}
+            "UNWIND $ids AS i MATCH (d:Document {id: i})<-[:DEFINED_IN]-(s:Symbol) DETACH DELETE s", {"ids": part}
         )
         await tx.run("UNWIND $ids AS i MATCH (d:Document {id: i}) DETACH DELETE d", {"ids": part})
     await remove_unused_resources(tx, resources)
@@ -282,7 +282,7 @@ async def _existing_chunks(tx: Transaction, documents: Sequence[str]) -> dict[st
         for identifier in present:
             found[identifier] = {}
         rows = await tx.run(
-            "UNWIND $ids AS i MATCH (c:DocumentChunk)-[:CHUNK_OF]->(d:Document {id: i}) "
+            "UNWIND $ids AS i MATCH (d:Document {id: i})<-[:CHUNK_OF]-(c:DocumentChunk) "
             "RETURN d.id AS document, c.id AS id, properties(c) AS props",
             {"ids": present},
         )
@@ -291,7 +291,7 @@ async def _existing_chunks(tx: Transaction, documents: Sequence[str]) -> dict[st
         owner = {row["id"]: row["document"] for row in rows}
         for chunk_part in batches(sorted(owner)):
             rows = await tx.run(
-                "UNWIND $ids AS i MATCH (v:Vector)-[:EMBEDDING_OF]->(c:DocumentChunk {id: i}) "
+                "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i})<-[:EMBEDDING_OF]-(v:Vector) "
                 "RETURN c.id AS id, v.id AS vector, v.vector_store_id AS store",
                 {"ids": chunk_part},
             )
@@ -337,7 +337,7 @@ async def _chain_chunks(tx: Transaction, replaced: Sequence[str], wanted: Sequen
     there: set[tuple[str, str]] = set()
     for part in batches(replaced):
         rows = await tx.run(
-            "UNWIND $ids AS i MATCH (a:DocumentChunk)-[:CHUNK_OF]->(d:Document {id: i}) "
+            "UNWIND $ids AS i MATCH (d:Document {id: i})<-[:CHUNK_OF]-(a:DocumentChunk) "
             "MATCH (a)-[:NEXT]->(b:DocumentChunk) RETURN a.id AS a, b.id AS b",
             {"ids": part},
         )
@@ -394,7 +394,7 @@ async def _remove_chunks(tx: Transaction, ids: Sequence[str]) -> set[str]:
     maybe_unused: set[str] = set()
     for part in batches(ids):
         rows = await tx.run(
-            "UNWIND $ids AS i MATCH (v:Vector)-[:EMBEDDING_OF]->(c:DocumentChunk {id: i}) RETURN DISTINCT v.id AS id",
+            "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i})<-[:EMBEDDING_OF]-(v:Vector) RETURN DISTINCT v.id AS id",
             {"ids": part},
         )
         maybe_unused |= {row["id"] for row in rows}
