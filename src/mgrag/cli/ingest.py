@@ -1,0 +1,128 @@
+"""``mgrag ingest``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mgrag.cli.runtime import (
+    EXIT_FAILED,
+    EXIT_INTERRUPTED,
+    DbOption,
+    JsonOption,
+    NamespaceOption,
+    console,
+    graph,
+    open_kb,
+    print_json,
+    run,
+    stop_on_interrupt,
+)
+
+if TYPE_CHECKING:
+    from core.rag.indexing.report import IngestReport
+    from mgrag.cli.runtime import Graph
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(ingest)
+
+
+def ingest(
+    context: typer.Context,
+    sources: Annotated[list[str], typer.Argument(metavar="PATH_OR_URL...", help="Files, folders, web addresses.")],
+    include: Annotated[list[str] | None, typer.Option(metavar="GLOB", help="Only these files; repeatable.")] = None,
+    exclude: Annotated[list[str] | None, typer.Option(metavar="GLOB", help="Not these files; repeatable.")] = None,
+    gitignore: Annotated[bool, typer.Option(help="Skip what .gitignore files say.")] = True,
+    url_pattern: Annotated[str | None, typer.Option(metavar="REGEX", help="Only pages whose address matches.")] = None,
+    max_urls: Annotated[int | None, typer.Option(metavar="N", help="At most so many pages of a site.")] = None,
+    prune: Annotated[bool, typer.Option("--prune", help="Remove documents that vanished from these sources.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 if any document failed.")] = False,
+    model: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Embedding model. Default: MGRAG_EMBEDDING_MODEL, else wordllama."),
+    ] = None,
+    new_store: Annotated[
+        bool, typer.Option("--new-store", help="Build a second vector store where the graph has another model.")
+    ] = False,
+    chunk_size: Annotated[int | None, typer.Option(metavar="TOKENS", help="Longest chunk.")] = None,
+    chunk_overlap: Annotated[int | None, typer.Option(metavar="TOKENS", help="What neighbours share.")] = None,
+    db: DbOption = None,
+    namespace: NamespaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Load files, folders and web pages into the graph; only what changed is done again."""
+    web = {"url_pattern": url_pattern, "max_urls": max_urls}
+    options: dict[str, Any] = {
+        "include": tuple(include or ()),
+        "exclude": tuple(exclude or ()),
+        "gitignore": gitignore,
+        **{key: value for key, value in web.items() if value is not None},
+    }
+    where = graph(context, db, namespace)
+    opening: dict[str, Any] = {
+        "model": model,
+        "new_store": new_store,
+        "chunk_size": chunk_size,
+        "chunk_overlap": chunk_overlap,
+    }
+    report = run(lambda: _ingest(where, opening, sources, prune=prune, quiet=as_json, options=options))
+    if as_json:
+        print_json(report.to_dict())
+    else:
+        _show(report)
+    done = report.documents
+    if report.interrupted:
+        raise typer.Exit(EXIT_INTERRUPTED)
+    if done.failed and (strict or not (done.added or done.updated or done.unchanged)):
+        raise typer.Exit(EXIT_FAILED)
+
+
+async def _ingest(
+    where: Graph,
+    opening: dict[str, Any],
+    sources: list[str],
+    *,
+    prune: bool,
+    quiet: bool,
+    options: dict[str, Any],
+) -> IngestReport:
+    async with open_kb(where, **opening) as kb:
+        stop = stop_on_interrupt()
+        if quiet:
+            return await kb.ingest(sources, prune=prune, stop=stop, **options)
+        with console(stderr=True).status("Loading …") as status:
+
+            def progress(report: IngestReport) -> None:
+                done = report.documents
+                status.update(
+                    f"{done.added + done.updated} documents written, {done.unchanged} unchanged,"
+                    f" {len(done.failed)} failed; {report.chunks} chunks"
+                )
+
+            return await kb.ingest(sources, prune=prune, stop=stop, progress=progress, **options)
+
+
+def _show(report: IngestReport) -> None:
+    out = console()
+    for item in report.documents.failed:
+        out.print(f"failed  {item.path}: {item.reason}", markup=False, style="yellow")
+    for warning in report.warnings:
+        out.print(f"note    {warning}", markup=False, style="yellow")
+    out.print(summary(report), markup=False)
+
+
+def summary(report: IngestReport) -> str:
+    """One line for people."""
+    done = report.documents
+    if not (done.added or done.updated or done.deleted or done.failed) and done.unchanged:
+        return f"Nothing changed: {done.unchanged} documents are up to date ({report.seconds:.1f} s)."
+    counts = [f"{done.added} added", f"{done.updated} updated", f"{done.unchanged} unchanged"]
+    counts += [f"{done.deleted} deleted"] if done.deleted else []
+    counts += [f"{len(done.failed)} failed"] if done.failed else []
+    return (
+        f"Documents: {', '.join(counts)}. Chunks: {report.chunks}"
+        f" ({report.vectors.embedded} embedded, {report.vectors.reused} vectors reused). {report.seconds:.1f} s."
+    )
