@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
-from core.rag.errors import InvalidInputError, InvalidVectorError
-from core.rag.schema import TextIndex, VectorIndex
+from core.rag.errors import InvalidInputError, InvalidVectorError, QueryError
+from core.rag.schema import TextIndex, VectorIndex, check_name
 
 if TYPE_CHECKING:
     from core.rag.settings import Settings
@@ -20,6 +22,9 @@ Row = dict[str, Any]
 Parameters = Mapping[str, Any]
 
 MAX_K = 10_000
+
+#: Longest path that is searched for, in edges.
+MAX_DEPTH = 64
 
 
 class Transaction(Protocol):
@@ -73,6 +78,8 @@ class GraphStore(Protocol):
         """Run one *reading* statement; repeated when that may help.
 
         Raises:
+            InvalidInputError: by :func:`check_parameters`.
+            QueryError: by :func:`check_reading`, and when the engine refuses the statement.
             StoreError: with the engine's error as its cause.
         """
         ...
@@ -81,7 +88,8 @@ class GraphStore(Protocol):
         """Run a unit of work in one transaction and commit it; durable on return.
 
         The work is repeated *whole* on a conflict or a lost connection, so it must be safe to repeat: MERGE on ids, no
-        side effects outside the transaction.
+        side effects outside the transaction. A statement that failed or was cancelled spoils the transaction: nothing
+        of it is committed even if the work goes on. A cancellation during the commit arrives after it.
 
         Raises:
             StoreError: when it could not be committed; nothing of it is in the graph then (a lost connection during
@@ -122,7 +130,10 @@ class GraphStore(Protocol):
             k: At most this many, 1 to ``MAX_K``.
 
         Returns:
-            Best first; only committed nodes.
+            Best first; only committed nodes. Nothing where the namespace has no such index.
+
+        Raises:
+            InvalidInputError: by :func:`check_k` and :func:`check_terms`.
         """
         ...
 
@@ -139,11 +150,21 @@ class GraphStore(Protocol):
     async def shortest_path(
         self, start_id: str, end_id: str, *, edge_types: Sequence[str], max_depth: int, namespace: str
     ) -> list[str] | None:
-        """Ids of the nodes on one shortest undirected path, both ends included, or ``None``."""
+        """Ids of the nodes on one shortest undirected path, both ends included, or ``None``.
+
+        The path of a node to itself is that node alone.
+
+        Raises:
+            InvalidInputError: by :func:`check_path`.
+        """
         ...
 
     async def backup(self, target: str) -> None:
-        """Write a copy of everything to a file, where the engine is embedded."""
+        """Write a copy of everything to a new file, where the engine is embedded; it opens like any graph.
+
+        Raises:
+            BackupError: if the file exists or cannot be written.
+        """
         ...
 
     async def close(self) -> None:
@@ -195,31 +216,114 @@ def check_k(k: int) -> int:
 def check_parameters(parameters: Parameters) -> None:
     """Refuse values that some engine would silently store as something else.
 
-    An embedding travels as a ``tuple``. A ``list`` of nothing but floats would become a 32-bit vector on Grafeo: such
+    What may travel: ``None``, ``bool``, ``int`` of 64 bits, ``float``, ``str``, ``list`` and ``dict`` of these, and an
+    embedding as a ``tuple`` of floats. A ``list`` of nothing but floats would become a 32-bit vector on Grafeo: such
     lists are stored as JSON instead. ``id`` values have to be non-empty strings: a MERGE would make a node without id.
 
     Raises:
-        InvalidInputError: naming the place.
+        InvalidVectorError: on an embedding that is empty, not finite, all zeros, or not all floats.
+        InvalidInputError: on any other such value, naming the place.
     """
     for name, value in parameters.items():
-        _check_value(name, value)
+        _check_value(name, value, is_id=name == "id")
 
 
-def _check_value(place: str, value: Any) -> None:
-    if isinstance(value, dict):
+def _check_value(place: str, value: Any, *, is_id: bool = False) -> None:
+    if is_id and (not isinstance(value, str) or not value):
+        raise InvalidInputError(f"The id at {place} is {value!r}, but ids are non-empty strings.")
+    if value is None or isinstance(value, str | bool | float):
+        return
+    if isinstance(value, tuple):
+        _check_embedding(place, value)
+    elif isinstance(value, int):
+        if not -(2**63) <= value < 2**63:
+            raise InvalidInputError(f"{place} is {value}, which does not fit into 64 bits: store it as a string.")
+    elif isinstance(value, dict):
         for key, item in value.items():
-            if key == "id" and (not isinstance(item, str) or not item):
-                raise InvalidInputError(f"The id at {place} is {item!r}, but ids are non-empty strings.")
-            if isinstance(item, list | dict):
-                _check_value(f"{place}.{key}", item)
-    elif isinstance(value, list) and value:
-        if isinstance(value[0], float) and all(isinstance(item, float) for item in value):
+            if item.__class__ in _PLAIN and key != "id":  # most are
+                continue
+            if not isinstance(key, str):
+                raise InvalidInputError(f"{place} has the key {key!r}, but keys are strings.")
+            _check_value(f"{place}.{key}", item, is_id=key == "id")
+    elif isinstance(value, list):
+        if value and all(isinstance(item, float) for item in value):
             raise InvalidInputError(f"{place} is a list of floats: send an embedding as a tuple, other lists as JSON.")
-        if isinstance(value[0], dict | list):
-            for item in value:
-                _check_value(place, item)
-    elif place == "id" and (not isinstance(value, str) or not value):
-        raise InvalidInputError(f"The id is {value!r}, but ids are non-empty strings.")
+        for position, item in enumerate(value):
+            if item.__class__ not in _PLAIN:
+                _check_value(f"{place}[{position}]", item)
+    else:
+        raise InvalidInputError(
+            f"{place} is a {type(value).__name__}, which not every engine can store: send text, numbers, truth values,"
+            " lists, dicts, or an embedding as a tuple of floats; times as ISO strings."
+        )
+
+
+_PLAIN = frozenset({str, bool, float, type(None)})
+
+
+def _check_embedding(place: str, value: tuple[Any, ...]) -> None:
+    if not value or not all(issubclass(kind, float) for kind in set(map(type, value))):
+        raise InvalidVectorError(f"{place} is a tuple, so an embedding, but not one of floats: send lists as lists.")
+    # A sum of finite numbers is finite, unless they are huge: only then look at each.
+    if not math.isfinite(sum(value)) and not all(map(math.isfinite, value)):
+        raise InvalidVectorError(f"The embedding at {place} holds values that are not finite (NaN or infinity).")
+    if not any(value):
+        raise InvalidVectorError(f"The embedding at {place} is all zeros, which has no direction to compare.")
+
+
+def check_reading(statement: str) -> None:
+    """Refuse a writing statement where only reading ones belong: it would pass by the guards of a transaction.
+
+    Raises:
+        QueryError: naming the clause.
+    """
+    clause = _writing_clause(statement)
+    if clause:
+        raise QueryError(f"A statement with {clause} was sent as a query: writes belong into a transaction.")
+
+
+_TEXTS = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`|//[^\n]*|/\*.*?\*/""", re.DOTALL)
+_WRITING = re.compile(
+    r"(?<![\w.$:|])(CREATE|MERGE|SET|DELETE|DETACH|REMOVE|DROP|INSERT|FOREACH|LOAD|ALTER)(?=[\s(])", re.IGNORECASE
+)
+
+
+@lru_cache(maxsize=512)
+def _writing_clause(statement: str) -> str:
+    found = _WRITING.search(_TEXTS.sub("''", statement))
+    return found[1].upper() if found else ""
+
+
+def check_terms(terms: Mapping[str, float]) -> dict[str, float]:
+    """Check the words of a keyword search.
+
+    Returns:
+        The words that count: not empty, and of a weight above zero.
+
+    Raises:
+        InvalidInputError: on a weight that is negative or not finite.
+    """
+    for term, weight in terms.items():
+        if not 0 <= weight < math.inf:
+            raise InvalidInputError(f"The weight of {term[:50]!r} is {weight}, but weights are finite, from 0 up.")
+    return {term: float(weight) for term, weight in terms.items() if weight and term.strip()}
+
+
+def check_path(edge_types: Sequence[str], max_depth: int) -> list[str]:
+    """Check what a path search may follow.
+
+    Returns:
+        The edge types, safe to be part of a statement.
+
+    Raises:
+        InvalidNameError: on an edge type that is no name.
+        InvalidInputError: without edge types, or on a depth outside of 1 to ``MAX_DEPTH``.
+    """
+    if isinstance(max_depth, bool) or not isinstance(max_depth, int) or not 1 <= max_depth <= MAX_DEPTH:
+        raise InvalidInputError(f"max_depth is {max_depth!r}, but has to be a whole number from 1 to {MAX_DEPTH}.")
+    if not edge_types:
+        raise InvalidInputError("A path needs at least one edge type to follow.")
+    return [check_name(name) for name in edge_types]
 
 
 async def open_store(
