@@ -1,0 +1,25 @@
+"""From documents to chunks, vectors and a graph; the names are imported when they are first used."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from core.rag.indexing.indexer import Indexer
+    from core.rag.indexing.report import IngestReport
+    from core.rag.indexing.splitter import TextSplitter
+
+_WHERE = {
+    "Indexer": "core.rag.indexing.indexer",
+    "IngestReport": "core.rag.indexing.report",
+    "TextSplitter": "core.rag.indexing.splitter",
+}
+
+__all__ = ["Indexer", "IngestReport", "TextSplitter"]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _WHERE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_WHERE[name]), name)

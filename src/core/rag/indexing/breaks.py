@@ -1,0 +1,322 @@
+"""Where a text may be cut, and how good each place is.
+
+Lines and paragraphs are found here; sentences, words and grapheme clusters inside longer ones by
+``semantic-text-splitter`` (Unicode Standard Annex 29). It takes quadratic time where it finds nothing to hold on to, so
+it is given bounded windows, each beginning at a boundary that it found itself.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import IntEnum
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from semantic_text_splitter import TextSplitter as PieceSplitter
+
+
+class Level(IntEnum):
+    """How good a place is to cut; higher is better."""
+
+    INSIDE = -1  # within a grapheme cluster
+    CHARACTER = 0  # within a word
+    WORD = 1
+    SENTENCE = 2
+    LINE = 3
+    PARAGRAPH = 4
+    SEPARATOR = 5  # after a separator that the caller asked for, or before a definition
+    HARD = 6  # between records or rows; never overlapped
+
+
+@dataclass(slots=True)
+class Breaks:
+    """A stretch of text as atoms, each with the place at its end.
+
+    Attributes:
+        start: Where the stretch begins.
+        ends: Where each atom ends, ascending; the last is the end of the stretch.
+        levels: How good it is to cut there.
+    """
+
+    start: int
+    ends: list[int] = field(default_factory=list)
+    levels: list[int] = field(default_factory=list)
+
+    @property
+    def end(self) -> int:
+        """Where the last atom ends."""
+        return self.ends[-1] if self.ends else self.start
+
+    def add(self, end: int, level: int) -> None:
+        """Append an atom; an empty one only says how good the place is."""
+        if end > self.end:
+            self.ends.append(end)
+            self.levels.append(level)
+        elif self.levels:
+            self.levels[-1] = max(self.levels[-1], level)
+
+    def extend_last(self, end: int, level: int) -> None:
+        """Let the last atom reach further (whitespace belongs to what stands before it)."""
+        if self.ends:
+            self.ends[-1] = end
+            self.levels[-1] = max(self.levels[-1], level)
+        else:
+            self.add(end, level)
+
+    def mark(self, level: int) -> None:
+        """Say that the end of the last atom is at least this good."""
+        if self.levels:
+            self.levels[-1] = max(self.levels[-1], level)
+
+
+# A line that ends so is no line of a paragraph that goes on.
+_TERMINAL = frozenset(".!?:;…。！？：；।॥؟۔።᠃⁇⁈⁉‽|>}]")
+_SENTENCE_TERMINAL = frozenset(".!?…。！？।॥؟۔።᠃⁇⁈⁉‽｡")
+_CLOSING = "\"'”’»)]}」』）】*_`"
+_LIST_ITEM = re.compile(r"[ \t]*(?:[-*+•·‣▪#>|~=]|\d{1,4}[.)]|[A-Za-z][.)]\s|`{3})")
+_WRAPPED_AT_LEAST = 40  # characters; a shorter line was not broken for want of room
+_LONGEST_SPACE = 64  # characters of whitespace that go with what stands before them
+
+_SURROGATE_PAIR = re.compile("([\ud800-\udbff])([\udc00-\udfff])")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def without_surrogates(text: str) -> str:
+    """The same text, character for character, as something that can be encoded.
+
+    A surrogate becomes U+FFFD; the second half of a pair a combining mark, so that pairs stay together.
+    """
+    if text.isascii() or _SURROGATE.search(text) is None:
+        return text
+    return _SURROGATE.sub("\ufffd", _SURROGATE_PAIR.sub("\ufffd\u0301", text))
+
+
+def prose_breaks(text: str, start: int, end: int, separator: str, piece: int) -> Breaks:
+    """Places in running text: paragraphs, lines, sentences, words.
+
+    Args:
+        text: A text that can be encoded.
+        start: Where the stretch begins in it.
+        end: Where it ends.
+        separator: A preferred place to cut after.
+        piece: Length in characters up to which atoms are left whole.
+    """
+    breaks = Breaks(start)
+    wanted = separator_ends(text, start, end, separator)
+    blocks: list[tuple[int, int, int]] = []
+    for stop in [*wanted, end]:
+        blocks += _paragraph_lines(text, blocks[-1][1] if blocks else start, stop)
+        if blocks and stop != end:
+            blocks[-1] = (*blocks[-1][:2], Level.SEPARATOR)
+    _add_pieces(breaks, text, blocks, piece)
+    return breaks
+
+
+def line_breaks(text: str, start: int, end: int, piece: int, *, indented: bool = False) -> Breaks:
+    """Places in text where every line counts: code.
+
+    Args:
+        text: A text that can be encoded.
+        start: Where the stretch begins in it.
+        end: Where it ends.
+        piece: Length in characters up to which a line is left whole.
+        indented: A blank line before a line that is indented no deeper than the first one is a better place.
+    """
+    breaks = Breaks(start)
+    blocks: list[tuple[int, int, int]] = []
+    outermost = -1
+    position = start
+    for line in text[start:end].splitlines(keepends=True):
+        after = position + len(line)
+        if line.isspace():
+            if blocks:
+                blocks[-1] = (blocks[-1][0], after, Level.PARAGRAPH)
+            else:
+                blocks.append((position, after, Level.PARAGRAPH))
+        else:
+            depth = len(line) - len(line.lstrip()) if indented else 0
+            if outermost < 0:
+                outermost = depth
+            elif indented and depth <= outermost and blocks[-1][2] == Level.PARAGRAPH:
+                blocks[-1] = (*blocks[-1][:2], Level.SEPARATOR)
+            blocks.append((position, after, Level.LINE))
+        position = after
+    _add_pieces(breaks, text, blocks, piece)
+    return breaks
+
+
+def record_breaks(text: str, start: int, end: int) -> Breaks:
+    """Places between records, that is, after blank lines."""
+    breaks = Breaks(start)
+    for match in re.compile(r"\n[ \t\r]*\n\s*").finditer(text, start, end):
+        breaks.add(match.end(), Level.HARD)
+    breaks.add(end, Level.HARD)
+    return breaks
+
+
+def row_breaks(text: str, start: int, end: int) -> Breaks:
+    """Places between the rows of a table, one per line."""
+    breaks = Breaks(start)
+    position = start
+    for line in text[start:end].splitlines(keepends=True):
+        position += len(line)
+        if line.isspace():
+            breaks.extend_last(position, Level.HARD)
+        else:
+            breaks.add(position, Level.HARD)
+    return breaks
+
+
+def piece_breaks(text: str, start: int, end: int, piece: int) -> Breaks:
+    """Places inside one atom that is too large, at most ``piece`` characters apart."""
+    breaks = Breaks(start)
+    _add_pieces(breaks, text, [(start, end, Level.CHARACTER)], piece)
+    return breaks
+
+
+def separator_ends(text: str, start: int, end: int, separator: str) -> list[int]:
+    """Where a separator other than whitespace ends (whitespace has its own levels)."""
+    if not separator or separator.isspace():
+        return []
+    found = (match.end() for match in re.compile(re.escape(separator)).finditer(text, start, end))
+    return [place for place in found if place < end and not inside_cluster(text, place)]
+
+
+def inside_cluster(text: str, place: int) -> bool:
+    """Whether a place lies within a grapheme cluster (UAX 29, without the rarer rules for Indic conjuncts)."""
+    if not 0 < place < len(text):
+        return False
+    before, after = text[place - 1], text[place]
+    if after == "\n":
+        return before == "\r"
+    if after < "\u0300" or before in "\r\n":
+        return False
+    if after == "\u200d" or "\U0001f3fb" <= after <= "\U0001f3ff" or "\U000e0020" <= after <= "\U000e007f":
+        return True
+    if unicodedata.category(after)[0] == "M":
+        return True
+    if before == "\u200d":
+        return unicodedata.category(after) in {"So", "Sm", "Po", "Ps", "Cn"}
+    if _is_flag_half(after) and _is_flag_half(before):
+        first = place - 1
+        while first > 0 and _is_flag_half(text[first - 1]):
+            first -= 1
+        return (place - first) % 2 == 1
+    return "\u1100" <= after <= "\ud7fb" and _joins_hangul(before, after)
+
+
+def _is_flag_half(character: str) -> bool:
+    return "\U0001f1e6" <= character <= "\U0001f1ff"
+
+
+def _joins_hangul(before: str, after: str) -> bool:
+    leading = "\u1100" <= before <= "\u115f" or "\ua960" <= before <= "\ua97c"
+    vowel = "\u1160" <= after <= "\u11a7" or "\ud7b0" <= after <= "\ud7c6"
+    trailing = "\u11a8" <= after <= "\u11ff" or "\ud7cb" <= after <= "\ud7fb"
+    if leading:
+        return vowel or "\u1100" <= after <= "\u115f" or "\uac00" <= after <= "\ud7a3" or "\ua960" <= after <= "\ua97c"
+    return (vowel or trailing) and ("\u1160" <= before <= "\u11ff" or "\uac00" <= before <= "\ud7fb")
+
+
+def _paragraph_lines(text: str, start: int, end: int) -> list[tuple[int, int, int]]:
+    """Lines as ``(start, end, level)``; those that were only wrapped for want of room are joined."""
+    blocks: list[tuple[int, int, int]] = []
+    position = start
+    wrapped = False  # whether the last line may go on in the next
+    for line in text[start:end].splitlines(keepends=True):
+        after = position + len(line)
+        if line.isspace():
+            level = Level.PARAGRAPH if line[-1] in "\r\n\f\v\x85\u2028\u2029" else Level.WORD
+            if blocks:
+                blocks[-1] = (blocks[-1][0], after, max(level, blocks[-1][2]))
+            else:
+                blocks.append((position, after, level))
+            wrapped = False
+        else:
+            if wrapped and not line[0].isspace() and _LIST_ITEM.match(line) is None:
+                blocks[-1] = (blocks[-1][0], after, Level.LINE)
+            else:
+                blocks.append((position, after, Level.LINE))
+            wrapped = len(line) > _WRAPPED_AT_LEAST and line.rstrip().rstrip(_CLOSING)[-1:] not in _TERMINAL
+        position = after
+    return blocks
+
+
+def _add_pieces(breaks: Breaks, text: str, blocks: Iterable[tuple[int, int, int]], piece: int) -> None:
+    """Append blocks, those longer than ``piece`` in pieces."""
+    blocks = list(blocks)
+    window = max(4 * piece, 256)
+    splitter = _piece_splitter(piece)
+    short = [text[first:last] for first, last, _ in blocks if piece < last - first <= window]
+    ready = iter(splitter.chunk_all_indices([_as_one_line(block) for block in short]) if short else ())
+    for first, last, level in blocks:
+        if last - first <= piece:
+            breaks.add(last, level)
+        elif last - first <= window:
+            places = [first + offset for offset, _ in next(ready)[1:]]
+            _add_places(breaks, text, places, last, level)
+        else:
+            _add_places(breaks, text, _windowed(text, first, last, piece, window), last, level)
+
+
+def _windowed(text: str, start: int, end: int, piece: int, window: int) -> list[int]:
+    """Places in a long block. The last piece of a window is found again with more after it, in the next one."""
+    splitter = _piece_splitter(piece)
+    places: list[int] = []
+    while start < end:
+        stop = min(start + window, end)
+        found = [start + offset for offset, _ in splitter.chunk_indices(_as_one_line(text[start:stop]))[1:]]
+        places += found
+        if stop == end or not found:
+            start = stop
+            if stop < end:
+                places.append(stop)
+        else:
+            start = found[-1]
+    return places
+
+
+def _as_one_line(block: str) -> str:
+    """Line ends inside a block are no better places than other spaces."""
+    return block.translate(_LINE_ENDS) if not block.isspace() else block
+
+
+_LINE_ENDS = {ord(character): " " for character in "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"}
+
+
+def _add_places(breaks: Breaks, text: str, places: list[int], end: int, level: int) -> None:
+    for place in places:
+        if text[place].isspace() and not text[place - 1].isspace():
+            place = _after_space(text, place, end)  # the space belongs to what stands before it
+        breaks.add(place, _level_at(text, place) if place < end else level)
+    breaks.add(end, level)
+
+
+def _after_space(text: str, place: int, end: int) -> int:
+    last = min(end, place + _LONGEST_SPACE)
+    while place < last and text[place].isspace():
+        place += 1
+    return place
+
+
+def _level_at(text: str, place: int) -> int:
+    before = text[place - 1]
+    if inside_cluster(text, place):
+        return Level.INSIDE
+    if before.isspace():
+        said = text[max(0, place - 16) : place].rstrip().rstrip(_CLOSING)
+        return Level.SENTENCE if said[-1:] in _SENTENCE_TERMINAL else Level.WORD
+    if before in "。！？｡…":
+        return Level.SENTENCE
+    return Level.CHARACTER
+
+
+@lru_cache(maxsize=64)
+def _piece_splitter(piece: int) -> PieceSplitter:
+    from semantic_text_splitter import TextSplitter as PieceSplitter
+
+    return PieceSplitter(piece, trim=False)

@@ -1,0 +1,276 @@
+"""The structure of source code: definitions.
+
+Tree-sitter grammars where there is one; for every other language a line-based guess that only believes definitions at
+the left margin.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from core.rag.indexing.grammars import GRAMMARS, Grammar, language_of, load_language
+from core.rag.indexing.sections import Section, heading_path, merge_blank, shortened
+from core.rag.indexing.tokens import TokenCounter
+
+if TYPE_CHECKING:
+    from tree_sitter import Language, Node
+
+
+# Definitions that contain little else: looked into even when they would fit.
+_OPENED = frozenset({"namespace", "module", "mod"})
+# One node around a definition and what belongs to it (decorators, `export`, template parameters).
+_AROUND = frozenset({"decorated_definition", "export_statement", "template_declaration", "ambient_declaration"})
+_BODIES = frozenset({"block", "declaration_list", "class_body", "statement_block", "body_statement", "enum_body",
+                     "interface_body", "object_type", "field_declaration_list", "enum_body_declarations",
+                     "annotation_type_body", "enum_declaration_list"})  # fmt: skip
+_BEFORE = frozenset({"comment", "line_comment", "block_comment", "attribute_item", "decorator", "attribute_list"})
+_DEEPEST = 16  # definitions within definitions
+_FUNCTION_VALUES = frozenset({"arrow_function", "function_expression", "generator_function", "class"})
+
+
+def code_sections(text: str, language: str, counter: TokenCounter, size: int) -> list[Section]:
+    """Cut source code before each definition.
+
+    A definition that fits into a chunk is one section, larger ones that contain definitions are cut into these;
+    comments and decorators directly above go along. What stands between definitions is a section of its own.
+
+    Args:
+        text: The code, as something that can be encoded.
+        language: Its language; an unknown one is guessed at by lines.
+        counter: What counts.
+        size: Tokens per chunk at most.
+    """
+    if not text:
+        return []
+    grammar = GRAMMARS.get(language_of(language))
+    known = load_language(grammar.module, grammar.function) if grammar else None
+    if grammar is None or known is None:
+        marks = list(_guessed(text))
+    else:
+        marks = list(_Definitions(text, grammar, counter, size).marks(known))
+    return _between_marks(text, marks)
+
+
+#: From here on the text stands under this heading.
+Mark = tuple[int, str]
+
+
+class _Definitions:
+    """Walks the syntax tree of one text."""
+
+    def __init__(self, text: str, grammar: Grammar, counter: TokenCounter, size: int) -> None:
+        self._text = text
+        self._source = text.encode()
+        self._grammar = grammar
+        self._counter = counter
+        self._size = size
+        self._offsets = _Offsets(text, self._source)
+
+    def marks(self, language: Language) -> Iterator[Mark]:
+        """Where a heading begins to be true, ascending."""
+        from tree_sitter import Parser
+
+        yield from self._inside(Parser(language).parse(self._source).root_node, (), 0)
+
+    def _inside(self, parent: Node, path: tuple[str, ...], depth: int) -> Iterator[Mark]:
+        waiting: Node | None = None  # the first of the comments and attributes that stand right above
+        previous: Node | None = None
+        row = -1  # on which the last thing that is neither ended
+        named = True  # whether what stands here already is under the heading of `path`
+        for node in parent.children:
+            if node.type in _BEFORE:
+                if node.start_point[0] == row:
+                    continue
+                if waiting is None or (previous is not None and node.start_point[0] > previous.end_point[0] + 1):
+                    waiting = node
+                previous = node
+                continue
+            adjacent = previous is not None and node.start_point[0] <= previous.end_point[0] + 1
+            begin = waiting if waiting is not None and adjacent else node
+            waiting, previous, row = None, None, node.end_point[0]
+            definition = self._definition(node)
+            if definition is not None:
+                label = self._label(definition)
+                inner = (*path, label)
+                start = self._line_start(begin)
+                yield start, heading_path(inner)
+                body = self._body(definition)
+                if (
+                    body is not None
+                    and depth < _DEEPEST
+                    and (
+                        self._grammar.words.get(definition.type) in _OPENED
+                        or not self._counter.fits(
+                            self._text[start : self._offsets.character(node.end_byte)], self._size
+                        )
+                    )
+                ):
+                    yield from self._inside(body, inner, depth + 1)
+                named = False
+            elif (node.type in self._grammar.wrappers or node.type in _BODIES) and depth < _DEEPEST:
+                yield from self._inside(node, path, depth + 1)
+                named = False
+            elif not named and node.is_named:
+                yield self._line_start(begin), heading_path(path)
+                named = True
+
+    def _definition(self, node: Node) -> Node | None:
+        """The definition that a node is or wraps."""
+        for _ in range(3):
+            if node.type in self._grammar.words:
+                if node.type.endswith("_specifier") and node.child_by_field_name("body") is None:
+                    return None  # C: a mention of a struct, not its definition
+                return node
+            if node.type == "type_definition":  # C: typedef struct {…} name;
+                kind = node.child_by_field_name("type")
+                return node if kind is not None and kind.child_by_field_name("body") is not None else None
+            if node.type in {"lexical_declaration", "variable_declaration"}:
+                return node if self._function_value(node) is not None else None
+            if node.type not in _AROUND and node.type not in {"expression_statement", "declaration"}:
+                return None
+            inner = node.child_by_field_name("definition") or node.child_by_field_name("declaration")
+            if inner is None:
+                inner = next((child for child in node.children if child.type in self._grammar.words), None)
+            if inner is None:
+                return None
+            node = inner
+        return None
+
+    def _function_value(self, node: Node) -> Node | None:
+        """JavaScript: the declarator of ``const name = () => …``."""
+        for child in node.named_children:
+            value = child.child_by_field_name("value") if child.type == "variable_declarator" else None
+            if value is not None and value.type in _FUNCTION_VALUES:
+                return child
+        return None
+
+    def _body(self, node: Node) -> Node | None:
+        body = node.child_by_field_name("body")
+        if body is not None:
+            return body
+        return next((child for child in node.children if child.type in _BODIES), None)
+
+    def _label(self, node: Node) -> str:
+        word = self._grammar.words.get(node.type, "")
+        name: Node | None = None
+        if node.type == "impl_item":
+            kind, trait = node.child_by_field_name("type"), node.child_by_field_name("trait")
+            name = kind
+            if kind is not None and trait is not None:
+                return shortened(f"impl {self._words(trait)} for {self._words(kind)}")
+        elif node.type in {"lexical_declaration", "variable_declaration"}:
+            word = self._words(node.children[0])
+            declarator = self._function_value(node)
+            name = declarator.child_by_field_name("name") if declarator is not None else None
+        elif node.type == "type_declaration":  # Go
+            specification = next(iter(node.named_children), None)
+            name = specification.child_by_field_name("name") if specification is not None else None
+        elif node.type == "type_definition":
+            word, name = "typedef", node.child_by_field_name("declarator")
+        else:
+            name = node.child_by_field_name("name") or _declared(node)
+        receiver = node.child_by_field_name("receiver")  # Go
+        said = self._words(name) if name is not None else ""
+        if receiver is not None:
+            said = f"{self._words(receiver)} {said}"
+        return shortened(f"{word} {said}".strip())
+
+    def _words(self, node: Node) -> str:
+        return self._source[node.start_byte : min(node.end_byte, node.start_byte + 1000)].decode(errors="ignore")
+
+    def _line_start(self, node: Node) -> int:
+        """Where the line begins on which a node stands first, else where the node begins."""
+        place = self._offsets.character(node.start_byte)
+        line = self._text.rfind("\n", 0, place) + 1
+        return line if not self._text[line:place].strip() else place
+
+
+class _Offsets:
+    """From byte offsets to character offsets."""
+
+    def __init__(self, text: str, source: bytes) -> None:
+        self._source = source
+        self._same = len(text) == len(source)
+        self._bytes = [0]
+        self._characters = [0]
+
+    def character(self, byte: int) -> int:
+        """The character that begins at a byte; fast where the bytes asked for are near each other."""
+        if self._same:
+            return byte
+        index = bisect_right(self._bytes, byte) - 1
+        place = self._characters[index] + len(self._source[self._bytes[index] : byte].decode(errors="ignore"))
+        if byte > self._bytes[-1]:
+            self._bytes.append(byte)
+            self._characters.append(place)
+        return place
+
+
+def _declared(node: Node) -> Node | None:
+    """C and C++: the name within a declarator."""
+    declarator = node.child_by_field_name("declarator")
+    for _ in range(8):
+        if declarator is None or declarator.type in {"function_declarator", "parenthesized_declarator"}:
+            break
+        declarator = declarator.child_by_field_name("declarator")
+    return declarator.child_by_field_name("declarator") if declarator is not None else None
+
+
+def _between_marks(text: str, marks: list[Mark]) -> list[Section]:
+    sections: list[Section] = []
+    start, heading = 0, ""
+    for place, following in [*marks, (len(text), "")]:
+        if place > start:
+            if sections and _TRIFLE.fullmatch(text, start, place) is not None:
+                sections[-1].end = place  # closing brackets
+            elif sections and sections[-1].heading == heading == "":
+                sections[-1].end = place
+            else:
+                sections.append(Section(start, place, heading, "code"))
+            start = place
+        heading = following
+    return merge_blank(text, sections)
+
+
+_TRIFLE = re.compile(r"(?:\W|_|\bend\b)*")
+
+_MARGIN = re.compile(r"^(?P<line>\S[^\n]*)$", re.MULTILINE)
+_DEFINITION = re.compile(
+    r"(?:(?:[a-z]\w*|@\w+(?:\([^()\n]*\))?)[ \t]+){0,5}?"
+    r"(?P<word>class|interface|trait|object|struct|enum|union|protocol|extension|module|namespace|package|record|"
+    r"def|defp|defmodule|fun|func|function|fn|sub|proc|procedure|type|impl|macro|table|view|trigger)"
+    r"[ \t]+(?:if[ \t]+not[ \t]+exists[ \t]+)?(?P<name>[\"`\[]?[^\W\d][\w.:$\-\]\"`]*[?!]?)",
+    re.IGNORECASE,
+)
+_COMMENT = re.compile(r"(?://|#|--|;|/\*|\*|%|@|\"\"\"|\(\*)")
+_CLOSING = re.compile(r"(?:[\]})]|end\b|END\b|fi\b|done\b|esac\b)")
+
+
+def _guessed(text: str) -> Iterator[Mark]:
+    """Definitions at the left margin, by the words that languages use for them."""
+    comment = -1  # where the comment begins that ends on the line above
+    blank_before = True
+    inside = False
+    last_end = 0
+    for match in _MARGIN.finditer(text):
+        gap = text[last_end : match.start()]
+        blank_before = gap.count("\n") > 1 and not gap.strip(" \t\r\n")
+        if gap.strip():
+            comment = -1
+        last_end = match.end()
+        line = match["line"][:300]
+        definition = _DEFINITION.match(line)
+        begin = comment if comment >= 0 and not blank_before else match.start()
+        if definition is not None:
+            yield begin, shortened(f"{definition['word'].lower()} {definition['name'].strip('[]`').strip(chr(34))}")
+            inside, comment = True, -1
+        elif _COMMENT.match(line) is not None:
+            comment = begin if comment >= 0 else match.start()
+        else:
+            if inside and blank_before and _CLOSING.match(line) is None:
+                yield begin, ""
+                inside = False
+            comment = -1

@@ -1,0 +1,189 @@
+"""Which languages have a grammar, and what their definitions are called."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tree_sitter import Language
+
+
+@dataclass(frozen=True, slots=True)
+class Grammar:
+    """What is to know of a language.
+
+    Attributes:
+        module: The grammar's package.
+        words: What a definition is called in a heading, by node type.
+        wrappers: Node types that only contain: looked into whatever their size, not named.
+        function: The function of the package that gives the language.
+    """
+
+    module: str
+    words: Mapping[str, str]
+    wrappers: frozenset[str] = frozenset()
+    function: str = "language"
+
+
+_JAVASCRIPT = {
+    "class_declaration": "class",
+    "function_declaration": "function",
+    "generator_function_declaration": "function",
+    "method_definition": "method",
+}
+_TYPESCRIPT = {
+    **_JAVASCRIPT,
+    "abstract_class_declaration": "class",
+    "interface_declaration": "interface",
+    "enum_declaration": "enum",
+    "type_alias_declaration": "type",
+    "internal_module": "namespace",
+    "module": "module",
+    "function_signature": "function",
+    "abstract_method_signature": "method",
+}
+_C = {
+    "function_definition": "function",
+    "struct_specifier": "struct",
+    "union_specifier": "union",
+    "enum_specifier": "enum",
+}
+_PREPROCESSOR = frozenset({"preproc_ifdef", "preproc_if", "preproc_else", "preproc_elif", "linkage_specification"})
+
+GRAMMARS: Mapping[str, Grammar] = {
+    "python": Grammar("tree_sitter_python", {"class_definition": "class", "function_definition": "def"}),
+    "javascript": Grammar("tree_sitter_javascript", _JAVASCRIPT),
+    "typescript": Grammar("tree_sitter_typescript", _TYPESCRIPT, function="language_typescript"),
+    "tsx": Grammar("tree_sitter_typescript", _TYPESCRIPT, function="language_tsx"),
+    "java": Grammar(
+        "tree_sitter_java",
+        {
+            "class_declaration": "class",
+            "interface_declaration": "interface",
+            "enum_declaration": "enum",
+            "record_declaration": "record",
+            "annotation_type_declaration": "@interface",
+            "method_declaration": "method",
+            "constructor_declaration": "constructor",
+        },
+    ),
+    "go": Grammar(
+        "tree_sitter_go",
+        {"function_declaration": "func", "method_declaration": "func", "type_declaration": "type"},
+    ),
+    "rust": Grammar(
+        "tree_sitter_rust",
+        {
+            "function_item": "fn",
+            "struct_item": "struct",
+            "enum_item": "enum",
+            "union_item": "union",
+            "trait_item": "trait",
+            "impl_item": "impl",
+            "mod_item": "mod",
+            "macro_definition": "macro",
+        },
+    ),
+    "c": Grammar("tree_sitter_c", _C, _PREPROCESSOR),
+    "cpp": Grammar(
+        "tree_sitter_cpp",
+        {**_C, "class_specifier": "class", "namespace_definition": "namespace"},
+        _PREPROCESSOR,
+    ),
+    "csharp": Grammar(
+        "tree_sitter_c_sharp",
+        {
+            "namespace_declaration": "namespace",
+            "class_declaration": "class",
+            "struct_declaration": "struct",
+            "interface_declaration": "interface",
+            "enum_declaration": "enum",
+            "record_declaration": "record",
+            "method_declaration": "method",
+            "constructor_declaration": "constructor",
+        },
+        frozenset({"preproc_if"}),
+    ),
+    "ruby": Grammar(
+        "tree_sitter_ruby", {"module": "module", "class": "class", "method": "def", "singleton_method": "def"}
+    ),
+    "php": Grammar(
+        "tree_sitter_php",
+        {
+            "namespace_definition": "namespace",
+            "class_declaration": "class",
+            "interface_declaration": "interface",
+            "trait_declaration": "trait",
+            "enum_declaration": "enum",
+            "function_definition": "function",
+            "method_declaration": "method",
+        },
+        function="language_php",
+    ),
+    "bash": Grammar("tree_sitter_bash", {"function_definition": "function"}),
+}
+
+_ALIASES = {
+    "py": "python",
+    "python3": "python",
+    "pyi": "python",
+    "js": "javascript",
+    "jsx": "javascript",
+    "mjs": "javascript",
+    "cjs": "javascript",
+    "node": "javascript",
+    "ts": "typescript",
+    "typescriptreact": "tsx",
+    "javascriptreact": "javascript",
+    "golang": "go",
+    "rs": "rust",
+    "h": "c",
+    "c++": "cpp",
+    "cc": "cpp",
+    "cxx": "cpp",
+    "hpp": "cpp",
+    "cs": "csharp",
+    "c#": "csharp",
+    "c_sharp": "csharp",
+    "c-sharp": "csharp",
+    "rb": "ruby",
+    "sh": "bash",
+    "shell": "bash",
+    "zsh": "bash",
+}
+
+
+def language_of(name: str) -> str:
+    """The name of a language as :data:`GRAMMARS` has it, where it is there."""
+    name = name.strip().lower()
+    return _ALIASES.get(name, name)
+
+
+@lru_cache(maxsize=1)
+def grammar_versions() -> str:
+    """Which grammars are installed; part of the splitter's fingerprint."""
+    packages = sorted({"tree_sitter", *(grammar.module for grammar in GRAMMARS.values())})
+    return ",".join(f"{package[12:]}{_version(package)}" for package in packages)
+
+
+@lru_cache(maxsize=32)
+def load_language(module: str, function: str) -> Language | None:
+    """A language, or ``None`` where its grammar is not installed or does not go with the installed tree-sitter."""
+    try:
+        from tree_sitter import Language
+
+        return Language(getattr(importlib.import_module(module), function)())
+    except (ImportError, ValueError):
+        return None
+
+
+def _version(package: str) -> str:
+    try:
+        return importlib.metadata.version(package.replace("_", "-"))
+    except importlib.metadata.PackageNotFoundError:
+        return "-"

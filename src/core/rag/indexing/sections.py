@@ -1,0 +1,132 @@
+"""Stretches of a document that belong together under one heading."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+#: How a section that is too large is taken apart.
+Kind = Literal["prose", "markdown", "code", "table", "records"]
+
+HEADING_SEPARATOR = " > "
+_LONGEST_HEADING = 200  # characters of one heading; more is a paragraph that looks like one
+
+
+@dataclass(slots=True)
+class Section:
+    """A stretch of a document.
+
+    Attributes:
+        start: Where it begins.
+        end: Where it ends; the next one begins there.
+        heading: Heading path, outermost first; empty where there is none.
+        kind: How to take it apart.
+    """
+
+    start: int
+    end: int
+    heading: str
+    kind: Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading in the text.
+
+    Attributes:
+        start: Where its line begins.
+        end: Where its last line ends.
+        level: 1 for the outermost.
+        title: Its words, without markup.
+    """
+
+    start: int
+    end: int
+    level: int
+    title: str
+
+
+def heading_path(parts: Iterable[str]) -> str:
+    """Headings as one line, outermost first."""
+    return HEADING_SEPARATOR.join(part for part in parts if part)
+
+
+def shortened(title: str) -> str:
+    """A heading as one line of bounded length."""
+    title = " ".join(title[: 4 * _LONGEST_HEADING].split())
+    return title if len(title) <= _LONGEST_HEADING else title[: _LONGEST_HEADING - 1].rstrip() + "…"
+
+
+def sections_of(text: str, headings: Sequence[Heading], title: str | None, kind: Kind) -> list[Section]:
+    """Cut a text before each heading.
+
+    A heading without any text of its own goes with the first of its subsections. The title of the document is left
+    out of the path where there is something else to name.
+
+    Args:
+        text: The whole text.
+        headings: Those in it, in order.
+        title: The title of the document.
+        kind: How the sections are to be taken apart.
+    """
+    if not text:
+        return []
+    name = shortened(title or "").casefold()
+    sections: list[Section] = []
+    path: list[Heading] = []
+    start = 0
+    carried = False  # whether the stretch from `start` on has only headings so far
+    for index, heading in enumerate(headings):
+        if not carried and heading.start > start:
+            sections.append(Section(start, heading.start, _path_text(path, name), kind))
+        if not carried:
+            start = heading.start
+        while path and path[-1].level >= heading.level:
+            path.pop()
+        path.append(heading)
+        following = headings[index + 1] if index + 1 < len(headings) else None
+        carried = (
+            following is not None
+            and following.level > heading.level
+            and (heading.end >= following.start or text[heading.end : following.start].isspace())
+        )
+    sections.append(Section(start, len(text), _path_text(path, name), kind))
+    return merge_blank(text, sections)
+
+
+def cut_sections(sections: Iterable[Section], places: Iterable[int]) -> list[Section]:
+    """Cut sections at further places (where a slide or sheet begins)."""
+    result: list[Section] = []
+    waiting = iter(sorted(set(places)))
+    place = next(waiting, None)
+    for section in sections:
+        start = section.start
+        while place is not None and place < section.end:
+            if place > start:
+                result.append(Section(start, place, section.heading, section.kind))
+                start = place
+            place = next(waiting, None)
+        result.append(Section(start, section.end, section.heading, section.kind))
+    return result
+
+
+def merge_blank(text: str, sections: Iterable[Section]) -> list[Section]:
+    """Let sections of nothing but whitespace belong to the one before, or at the start to the one after."""
+    result: list[Section] = []
+    for section in sections:
+        if result and text[section.start : section.end].isspace():
+            result[-1].end = section.end
+        elif len(result) == 1 and text[result[0].start : result[0].end].isspace():
+            section.start = result[0].start
+            result = [section]
+        else:
+            result.append(section)
+    return result
+
+
+def _path_text(path: Sequence[Heading], name: str) -> str:
+    titles = [heading.title for heading in path]
+    if len(titles) > 1 and name and titles[0].casefold() == name:
+        titles = titles[1:]
+    return heading_path(titles)

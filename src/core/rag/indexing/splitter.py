@@ -1,0 +1,295 @@
+"""From a document to chunks."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from core.rag.errors import InvalidInputError
+from core.rag.indexing.breaks import Breaks, line_breaks, prose_breaks, record_breaks, without_surrogates
+from core.rag.indexing.code import code_sections
+from core.rag.indexing.grammars import grammar_versions
+from core.rag.indexing.markdown import Outline, markdown_breaks, outline, table_breaks
+from core.rag.indexing.packing import Packer, Table, table_at
+from core.rag.indexing.sections import Section, cut_sections, sections_of
+from core.rag.indexing.tokens import FunctionTokens, TokenCounter, WordLlamaTokens
+from core.rag.indexing.underlined import underlined_headings
+from libs.dataloader.types import ChunkMetadata, Document, DocumentChunk
+
+DEFAULT_CHUNK_SIZE = 1024
+DEFAULT_CHUNK_OVERLAP = 200
+
+_VERSION = 1  # raised whenever the same settings begin to give other chunks
+_PLACES = ("page", "slide", "sheet", "row", "cell")
+_SECTION_PLACES = ("slide", "sheet")  # nothing runs on from one of these into the next
+_SAMPLE = 4096  # characters by which the length of a token is told
+_PIECES_PER_CHUNK = 8
+_PIECE = (16, 1024)  # characters, at least and at most
+
+_wordllama_tokens = WordLlamaTokens()  # loads nothing before it is asked
+
+
+class TextSplitter:
+    """Splits documents into chunks of at most so many tokens, along their structure.
+
+    For the chunks of a document: ``document.content[chunk.start_char:chunk.end_char] == chunk.content``; they are in
+    order, each begins after the one before, and together they hold every character. None has more than ``chunk_size``
+    tokens (save for a single character that alone has more), and no grapheme cluster is cut unless it is larger than
+    a chunk. Neighbours share up to ``chunk_overlap`` tokens, whole sentences where possible, but nothing is shared
+    across headings, definitions, table rows and records.
+
+    How a document is split depends on its ``format``:
+
+    - ``markdown``: along headings; ``heading`` is the path of headings, ``"Guide > Install > Linux"`` (without the
+      title of the document, where there is more than that). Fenced code and tables stay whole where they fit.
+    - ``code:<language>``: along definitions; ``heading`` is ``"class Foo > def bar"``.
+    - ``table``: by rows. Chunks after the first have the header line in ``metadata["table_header"]``, also for tables
+      in Markdown.
+    - ``records``: between paragraphs, which are not cut where they fit.
+    - ``rst``: along underlined headings.
+    - anything else: paragraphs, lines, sentences, words.
+
+    Args:
+        chunk_size: Tokens per chunk at most.
+        chunk_overlap: Tokens that two neighbouring chunks share at most; less than ``chunk_size``.
+        separator: A preferred place to cut after. Line ends are preferred to sentence ends anyway, and blank lines to
+            these; any other separator that is not whitespace is preferred to all of them.
+        count_tokens: Counts the tokens of a text; ``None`` counts as the default embedder does. For OpenAI's models:
+            ``lambda text: len(tiktoken.get_encoding("cl100k_base").encode_ordinary(text))``.
+
+    Raises:
+        InvalidInputError: if the sizes make no sense.
+
+    Example:
+        >>> splitter = TextSplitter(chunk_size=64, chunk_overlap=0)
+        >>> document = Document(path="guide.md", content="# Guide\\n\\n## Install\\n\\nRun it.\\n", format="markdown")
+        >>> [chunk.heading for chunk in splitter.split(document)]
+        ['Guide > Install']
+    """
+
+    def __init__(
+        self,
+        chunk_size: int = DEFAULT_CHUNK_SIZE,
+        chunk_overlap: int = DEFAULT_CHUNK_OVERLAP,
+        separator: str = "\n",
+        *,
+        count_tokens: Callable[[str], int] | None = None,
+    ) -> None:
+        _check_number("chunk_size", chunk_size, 1)
+        _check_number("chunk_overlap", chunk_overlap, 0)
+        if chunk_overlap >= chunk_size:
+            raise InvalidInputError(
+                f"chunk_overlap ({chunk_overlap}) must be less than chunk_size ({chunk_size}): "
+                "each chunk has to hold something that the one before does not."
+            )
+        if not isinstance(separator, str):
+            raise InvalidInputError(f"separator must be a string, not {separator!r}.")
+        if count_tokens is not None and not callable(count_tokens):
+            raise InvalidInputError("count_tokens must be a function from a text to its number of tokens.")
+        self.chunk_size = chunk_size
+        self.chunk_overlap = chunk_overlap
+        self.separator = separator
+        self._counter: TokenCounter = _wordllama_tokens if count_tokens is None else FunctionTokens(count_tokens)
+
+    def __repr__(self) -> str:
+        return f"TextSplitter({self.chunk_size}, {self.chunk_overlap}, {self.separator!r})"
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Changes whenever the same document could be split otherwise: settings, tokenizer, versions."""
+        parts = (
+            str(_VERSION),
+            str(self.chunk_size),
+            str(self.chunk_overlap),
+            self.separator,
+            self._counter.fingerprint,
+            importlib.metadata.version("semantic-text-splitter"),
+            grammar_versions(),
+        )
+        digest = hashlib.sha256("\x1f".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        return f"split{_VERSION}-{self.chunk_size}-{self.chunk_overlap}-{digest}"
+
+    def count_tokens(self, text: str) -> int:
+        """The number of tokens of a text, as this splitter counts."""
+        return self._counter.count(without_surrogates(text))
+
+    def split_text(self, text: str) -> list[str]:
+        """Split plain text; see :meth:`split`.
+
+        Returns:
+            The texts of the chunks, in order.
+        """
+        if not text:
+            return []
+        return [text[start:end] for start, end, _, _ in self._spans(Document(path="", content=text))]
+
+    def split(self, document: Document, parent_id: str | None = None) -> list[DocumentChunk]:
+        """Split a document.
+
+        Args:
+            document: What to split.
+            parent_id: Id of the document in the graph; derived from its URI or path in the default namespace where
+                ``None``.
+
+        Returns:
+            The chunks in order; none for an empty document. Their metadata says where they stand (``chunk_index``,
+            ``chunk_count``, ``parent_id``, ``parent_document_path``, ``is_chunk``, and ``page``, ``page_end``,
+            ``slide``, ``sheet``, ``row``, ``cell``, ``table_header`` where these apply).
+        """
+        content = document.content
+        if not content:
+            return []
+        if parent_id is None:
+            parent_id = _default_id(document)
+        spans = self._spans(document)
+        chunks: list[DocumentChunk] = []
+        for index, (start, end, heading, table) in enumerate(spans):
+            metadata = ChunkMetadata(
+                chunk_index=index,
+                chunk_count=len(spans),
+                parent_id=parent_id,
+                parent_document_path=document.path,
+                is_chunk=True,
+            )
+            if table is not None:
+                _add_table(metadata, content, start, table, document.format)
+            if document.locations:
+                _add_places(metadata, document.locations, content, start, end)
+            chunks.append(
+                DocumentChunk(
+                    path=document.path,
+                    content=content[start:end],
+                    title=document.title,
+                    metadata=metadata,
+                    uri=document.uri,
+                    mime_type=document.mime_type,
+                    format=document.format,
+                    start_char=start,
+                    end_char=end,
+                    heading=heading,
+                )
+            )
+        return chunks
+
+    def _spans(self, document: Document) -> list[tuple[int, int, str, Table | None]]:
+        """``(start, end, heading, table)`` of each chunk; the table is the one in whose rows it begins or is."""
+        text = without_surrogates(document.content)
+        sections, structure = self._sections(document, text)
+        places = [
+            start
+            for name in _SECTION_PLACES
+            for start, _ in document.locations.get(name, ())
+            if 0 < start < len(text) and not text[:start].isspace()
+        ]
+        if places:
+            sections = cut_sections(sections, places)
+        spans: list[tuple[int, int, str, Table | None]] = []
+        for section in sections:
+            if self._counter.fits(text[section.start : section.end], self.chunk_size):
+                table = _whole_table(section) if section.kind == "table" else None
+                spans.append((section.start, section.end, section.heading, table))
+                continue
+            breaks, tables = self._breaks(text, section, structure)
+            packed = Packer(text, self._counter, self.chunk_size, self.chunk_overlap).pack(breaks, tables)
+            spans += [(start, end, section.heading, table_at(tables, start)) for start, end in packed]
+        return spans
+
+    def _sections(self, document: Document, text: str) -> tuple[list[Section], Outline]:
+        kind, _, language = document.format.partition(":")
+        structure = Outline()
+        if kind == "markdown":
+            structure = outline(text)
+            return sections_of(text, structure.headings, document.title, "markdown"), structure
+        if kind == "code":
+            return code_sections(text, language, self._counter, self.chunk_size), structure
+        if kind == "rst":
+            return sections_of(text, underlined_headings(text), document.title, "prose"), structure
+        if kind == "table":
+            return [Section(0, len(text), "", "table")], structure
+        return [Section(0, len(text), "", "records" if kind == "records" else "prose")], structure
+
+    def _breaks(self, text: str, section: Section, structure: Outline) -> tuple[Breaks, Sequence[Table]]:
+        start, end, piece = section.start, section.end, self._piece(text, section)
+        match section.kind:
+            case "markdown":
+                return markdown_breaks(
+                    text, start, end, structure.fences, self.separator, piece, self._counter, self.chunk_size
+                )
+            case "code":
+                return line_breaks(text, start, end, piece, indented=True), ()
+            case "records":
+                return record_breaks(text, start, end), ()
+            case "table":
+                breaks, table = table_breaks(text, start, end, self._counter, self.chunk_size)
+                return breaks, (table,)
+            case _:
+                return prose_breaks(text, start, end, self.separator, piece), ()
+
+    def _piece(self, text: str, section: Section) -> int:
+        """Up to how many characters running text is not looked into.
+
+        A fraction of a chunk, by the length that tokens have here. A power of two, so that it hardly ever changes
+        when the text does (and the places with it).
+        """
+        sample = text[section.start : min(section.end, section.start + _SAMPLE)]
+        per_token = len(sample) / max(self._counter.count(sample), 1)
+        tokens = self.chunk_size / _PIECES_PER_CHUNK
+        if self.chunk_overlap:
+            tokens = min(tokens, max(self.chunk_overlap / 2, 1))
+        length = min(max(int(tokens * per_token), _PIECE[0]), _PIECE[1])
+        return 1 << (length.bit_length() - 1)
+
+
+def _check_number(name: str, value: Any, least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise InvalidInputError(f"{name} must be a whole number of tokens, at least {least}, not {value!r}.")
+
+
+def _default_id(document: Document) -> str:
+    from core.rag.identity import document_id, standardize_resource_uri
+    from core.rag.settings import DEFAULT_NAMESPACE
+
+    return document_id(DEFAULT_NAMESPACE, document.uri or standardize_resource_uri(document.path))
+
+
+def _whole_table(section: Section) -> Table:
+    return Table(section.start, section.start, section.end, "")
+
+
+def _add_table(metadata: ChunkMetadata, content: str, start: int, table: Table, kind: str) -> None:
+    if start >= table.body and table.header:
+        metadata["table_header"] = table.header
+    if table.header or kind == "table":
+        metadata["row"] = 1 + content.count("\n", table.body, max(start, table.body))
+
+
+def _add_places(
+    metadata: ChunkMetadata,
+    locations: Mapping[str, Sequence[tuple[int, int | str]]],
+    content: str,
+    start: int,
+    end: int,
+) -> None:
+    """Where the first character that shows is; for pages also where the last one is."""
+    chunk = content[start:end]
+    first = start + len(chunk) - len(chunk.lstrip())
+    last = start + len(chunk.rstrip()) - 1
+    if first >= end:
+        first = last = start
+    for name in _PLACES:
+        starts = locations.get(name)
+        if not starts:
+            continue
+        index = bisect_right(starts, first, key=_start) - 1
+        if index >= 0:
+            metadata[name] = starts[index][1]
+        if name == "page" and (index_end := bisect_right(starts, last, key=_start) - 1) > max(index, 0):
+            metadata["page_end"] = starts[index_end][1]
+
+
+def _start(place: tuple[int, Any]) -> int:
+    return place[0]
