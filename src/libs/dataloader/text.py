@@ -53,6 +53,29 @@ _SURROGATE_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
+# Where a detector is wrong about a short text it takes one or two accented letters for another script.
+_OTHER_SCRIPTS = frozenset(
+    (
+        "cp1251",
+        "cp1253",
+        "cp1255",
+        "cp1256",
+        "cp874",
+        "koi8-r",
+        "koi8-u",
+        "iso8859-5",
+        "iso8859-6",
+        "iso8859-7",
+        "iso8859-8",
+    )
+)
+_CENTRAL_EUROPEAN = frozenset(("pl", "cs", "sk", "hu", "sl", "hr", "bs", "sr", "ro", "sq"))
+_HIGH_RUN = re.compile(rb"[\x80-\xff]{3}")
+_MULTIBYTE = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
+_CONTROL_BYTES = bytes(set(range(32)) - set(b"\t\n\r\f\b\x1b")) + b"\x7f"
+_SAMPLE = 65_536
+
+
 class Decoded(NamedTuple):
     """Text and the name of the encoding it came in."""
 
@@ -103,32 +126,103 @@ def decode_bytes(data: bytes, *, declared: str | None = None) -> Decoded:
         declared: Charset label from a header or a document, if any.
 
     Returns:
-        The text, without byte order mark and otherwise uncleaned, and the name of its encoding.
+        The text, without byte order mark and otherwise uncleaned, and the name of its encoding. Bytes that are no text
+        at all come back as cp1252 (:func:`looks_binary` tells them).
     """
     if (name := bom_encoding(data)) is not None:
         return Decoded(data.decode(name, "replace").removeprefix("\ufeff"), name)
     codec = python_codec(declared)
-    try:
-        # ISO-2022-JP and UTF-7 are ASCII bytes throughout.
-        if codec is None or not codec.replace("_", "-").startswith(("iso-2022", "iso2022", "utf-7", "utf-16", "hz")):
+    ascii_only = codec is not None and codec.replace("_", "-").startswith(
+        ("iso-2022", "iso2022", "utf-7", "utf-16", "hz")
+    )
+    if not ascii_only:
+        try:
             text = data.decode("utf-8")
-            if "\x00" not in text:
+            if "\x00" not in text and "\x1b$" not in text:  # else it may be UTF-16, UTF-32 or ISO-2022
                 return Decoded(text, "utf-8")
-    except UnicodeDecodeError:
-        pass
+        except UnicodeDecodeError:
+            pass
     if codec is not None:
         try:
             return Decoded(data.decode(codec), codec)
         except UnicodeError:
             pass
-    return detect_and_decode(data)
+    name = detect_encoding(data) or "cp1252"
+    return Decoded(data.decode(name, "replace"), name)
 
 
-def detect_and_decode(data: bytes) -> Decoded:
-    """Decode by what the bytes look like; never fails."""
-    from charset_normalizer import from_bytes
+def detect_encoding(data: bytes) -> str | None:
+    """What the bytes look like.
 
-    best = from_bytes(data).best()
-    if best is None:
-        return Decoded(data.decode("cp1252", "replace"), "cp1252")
-    return Decoded(str(best), best.encoding)
+    Args:
+        data: Bytes without byte order mark.
+
+    Returns:
+        The name of a Python codec, or ``None`` where they do not look like text.
+    """
+    import chardet
+    from chardet import EncodingEra
+
+    sample = data[:_SAMPLE]
+    if _is_damaged_utf8(sample):
+        return "utf-8"
+    era = EncodingEra.MODERN_WEB | EncodingEra.LEGACY_ISO  # the rest costs more wrong guesses than it brings right ones
+    found = chardet.detect(sample, encoding_era=era, prefer_superset=True, compat_names=False)
+    name, language = found["encoding"], found["language"]
+    if name is None:
+        if _is_mostly_text(sample):
+            return "utf-8"
+        return next((name for name in ("utf-16-le", "utf-16-be") if _is_east_asian(sample, name)), None)
+    name = "utf-8" if name == "ascii" else name
+    if name in _OTHER_SCRIPTS and _HIGH_RUN.search(sample) is None:
+        return "cp1252"
+    if name == "cp1250" and language not in _CENTRAL_EUROPEAN:
+        return "cp1252"
+    return name
+
+
+def looks_binary(data: bytes) -> bool:
+    """Whether these bytes are no text in any encoding."""
+    if bom_encoding(data) is not None or not data:
+        return False
+    sample = data[:_SAMPLE]
+    if b"\x00" not in sample and _is_mostly_text(sample):
+        try:
+            sample.decode("utf-8")
+            return False
+        except UnicodeDecodeError as error:
+            if error.start > len(sample) - 4 and len(data) > len(sample):  # cut inside a character
+                return False
+    return detect_encoding(data) is None
+
+
+def _is_mostly_text(sample: bytes) -> bool:
+    """Whether hardly any control characters are among the bytes."""
+    return len(sample) - len(sample.translate(None, _CONTROL_BYTES)) <= len(sample) // 100
+
+
+def _is_damaged_utf8(sample: bytes) -> bool:
+    """Whether this is UTF-8 apart from a few bytes: another encoding hardly ever has whole UTF-8 sequences in it."""
+    if sample.isascii():
+        return False
+    whole = len(_MULTIBYTE.findall(sample))
+    broken = sum(byte > 127 for byte in _MULTIBYTE.sub(b"", sample))
+    return whole >= 4 and whole > 4 * broken and _is_mostly_text(sample)
+
+
+def _is_east_asian(sample: bytes, name: str) -> bool:
+    """Whether the bytes make sense as Chinese, Japanese or Korean in UTF-16 without byte order mark."""
+    try:
+        text = sample[: len(sample) // 2 * 2].decode(name)
+    except UnicodeDecodeError:
+        return False
+    common = sum(
+        "\u3000" <= char <= "\u30ff"
+        or "\u4e00" <= char <= "\u9fa5"
+        or "\uac00" <= char <= "\ud7a3"
+        or " " <= char <= "~"
+        or char in "\n\r\t\uff0c\uff01\uff1f"
+        for char in text
+    )
+    punctuation = sum(char in "。、，．.! \n！？" for char in text)
+    return len(text) >= 8 and common >= 0.97 * len(text) and punctuation > 0

@@ -91,6 +91,7 @@ class Document:
         locations: For each kind of place (``page``, ``slide``, ``sheet``, ``row``, ``cell``) the
             ``(start_char, value)`` pairs at which a new one begins, ascending.
         fingerprint: What lets the loader recognise next time that nothing changed (hash of the bytes, ETag …).
+        records: Of a table or a list of objects: ``(start_char, record)`` for each row, in order.
     """
 
     path: str
@@ -103,6 +104,7 @@ class Document:
     links: tuple[Link, ...] = ()
     locations: Mapping[str, Sequence[tuple[int, int | str]]] = field(default_factory=dict)
     fingerprint: Mapping[str, str] = field(default_factory=dict)
+    records: Sequence[tuple[int, Mapping[str, Any]]] = ()
 
 
 @dataclass(slots=True)
