@@ -1,0 +1,20 @@
+"""A clock for code that waits."""
+
+from __future__ import annotations
+
+from core.rag.openai_api import Timing
+
+
+class Clock:
+    """Time that passes only when somebody sleeps."""
+
+    def __init__(self) -> None:
+        self.now = 1_000.0
+        self.slept: list[float] = []
+
+    async def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.now += seconds
+
+    def timing(self, jitter: float = 0.0, wall: float = 0.0) -> Timing:
+        return Timing(self.sleep, lambda: self.now, lambda: wall, lambda: jitter)
