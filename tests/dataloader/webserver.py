@@ -5,11 +5,15 @@ from __future__ import annotations
 import asyncio
 import gzip
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from email.utils import formatdate
 from http import HTTPStatus
 from typing import Self
+
+from libs.dataloader import Document, Known, KnownDocument, LoadFailure, LoadResult, Unchanged
+from libs.dataloader.crawl.clock import Clock
+from libs.dataloader.web import WebLoader
 
 
 @dataclass
@@ -31,6 +35,7 @@ class Reply:
     cut_after: promise the whole body, send so many bytes, close.
     drip: after the headers send a byte now and then, for ever.
     hang: read the request and never answer.
+    drop: read the request and close the connection.
     encoding: compress with gzip, deflate or raw-deflate (deflate without its zlib header) and say so.
     """
 
@@ -43,11 +48,12 @@ class Reply:
     cut_after: int | None = None
     drip: bool = False
     hang: bool = False
+    drop: bool = False
     encoding: str | None = None
     chunked: bool = False
 
 
-Answer = Reply | str | Callable[[Request], "Reply | str"]
+Answer = Reply | str | Callable[[Request], "Reply | str | Awaitable[Reply | str]"]
 
 
 def redirect(location: str, status: int = 302, **headers: str) -> Reply:
@@ -81,6 +87,7 @@ class WebServer:
 
     async def __aenter__(self) -> Self:
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        self.port: int = self._server.sockets[0].getsockname()[1]
         return self
 
     async def __aexit__(self, *error: object) -> None:
@@ -89,12 +96,6 @@ class WebServer:
         for task in self._connections:
             task.cancel()
         await asyncio.gather(*self._connections, return_exceptions=True)
-
-    @property
-    def port(self) -> int:
-        assert self._server is not None
-        port: int = self._server.sockets[0].getsockname()[1]
-        return port
 
     def url(self, target: str = "/", host: str = "127.0.0.1") -> str:
         return f"http://{host}:{self.port}{target}"
@@ -139,10 +140,14 @@ class WebServer:
         if answer is None:
             answer = Reply("<h1>Not here</h1>", status=404)
         reply = answer if isinstance(answer, Reply | str) else answer(request)
+        if isinstance(reply, Awaitable):
+            reply = await reply
         if isinstance(reply, str):
             reply = Reply(reply)
         if reply.hang:
             await asyncio.Event().wait()
+        if reply.drop:
+            return False
         body = reply.body.encode() if isinstance(reply.body, str) else reply.body
         headers = {"Date": formatdate(usegmt=True), **reply.headers}
         if reply.content_type is not None:
@@ -188,3 +193,72 @@ def _compress(body: bytes, encoding: str) -> bytes:
     if encoding == "raw-deflate":
         return zlib.compress(body)[2:-4]
     return body
+
+
+class FakeClock(Clock):
+    """Time that passes only by sleeping; remembers how long that was."""
+
+    def __init__(self) -> None:
+        self.time = 1_000.0
+        self.epoch = 1_800_000_000.0
+        self.sleeps: list[float] = []
+
+    def monotonic(self) -> float:
+        return self.time
+
+    def now(self) -> float:
+        return self.epoch + self.time
+
+    def chance(self) -> float:
+        return 1.0
+
+    async def sleep(self, seconds: float) -> None:
+        self.sleeps.append(seconds)
+        self.time += seconds
+        await asyncio.sleep(0)
+
+
+@dataclass
+class Crawled:
+    results: list[LoadResult] = field(default_factory=list)
+
+    @property
+    def documents(self) -> dict[str, Document]:
+        """Documents by what follows the server's address in their path."""
+        return {tail(r.path): r for r in self.results if isinstance(r, Document)}
+
+    @property
+    def unchanged(self) -> list[str]:
+        return [tail(r.path) for r in self.results if isinstance(r, Unchanged)]
+
+    @property
+    def failures(self) -> dict[str, str]:
+        return {tail(r.path): r.reason for r in self.results if isinstance(r, LoadFailure)}
+
+    def known(self) -> Known:
+        """What a graph would know after this crawl."""
+        stored = {
+            r.uri: KnownDocument(dict(r.fingerprint), tuple(link.target for link in r.links))
+            for r in self.results
+            if isinstance(r, Document) and r.uri is not None
+        }
+
+        async def known(uris: Sequence[str]) -> Mapping[str, KnownDocument]:
+            return {uri: stored[uri] for uri in uris if uri in stored}
+
+        return known
+
+
+def tail(url: str) -> str:
+    return "/" + url.split("/", 3)[3]
+
+
+async def crawl(loader: WebLoader, known: Known | None = None) -> Crawled:
+    """Load everything without waiting: the loader's clock is replaced unless a test did so before."""
+    if not isinstance(loader._clock, FakeClock):
+        loader._clock = FakeClock()
+    crawled = Crawled()
+    async with asyncio.timeout(60):
+        async for result in loader.load(known):
+            crawled.results.append(result)
+    return crawled

@@ -8,6 +8,7 @@ from base64 import b64encode
 from collections import Counter
 from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import aclosing
+from functools import cache
 from typing import TYPE_CHECKING
 
 from libs.dataloader.crawl.clock import Clock
@@ -17,6 +18,8 @@ from libs.dataloader.errors import InvalidSourceError
 from libs.dataloader.types import Known, LoadResult, SourceInfo
 
 if TYPE_CHECKING:
+    import ssl
+
     import httpx
 
     from libs.dataloader.crawl.crawler import Crawler
@@ -34,6 +37,14 @@ _LEAST_LOOKAHEAD = 32
 _LOOKAHEAD = 8  # pages that may wait for being handled, for each that is fetched at a time
 _HEADER_NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 _HEADER_VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
+
+
+@cache
+def _ssl_context() -> ssl.SSLContext:
+    """Reading all the certificates takes a while, and they serve every crawl."""
+    import httpx
+
+    return httpx.create_ssl_context()
 
 
 class WebLoader:
@@ -192,7 +203,7 @@ class WebLoader:
         """
         self.complete = False
         self.skipped = Counter()
-        async with await asyncio.to_thread(self._client) as client:  # reading the TLS certificates takes a while
+        async with await asyncio.to_thread(self._client) as client:
             crawler = self._crawler(client, known)
             try:
                 async with aclosing(crawler.run()) as results:
@@ -205,15 +216,19 @@ class WebLoader:
     def _client(self) -> httpx.AsyncClient:
         import httpx
 
+        from libs.dataloader.crawl.fetch import keep_location
+
+        ssl_context = _ssl_context()
         transport = self._transport
         if not self._allow_private:
             from libs.dataloader.crawl.guard import GuardedTransport
 
-            transport = GuardedTransport(max_connections=self._concurrency)
+            transport = GuardedTransport(ssl_context, max_connections=self._concurrency)
         return httpx.AsyncClient(
             transport=transport,
+            verify=ssl_context,
             trust_env=self._allow_private,  # proxies, as set for this machine
-            follow_redirects=False,
+            event_hooks={"response": [keep_location]},
             timeout=httpx.Timeout(self._timeout, pool=None),
             limits=httpx.Limits(max_connections=self._concurrency, max_keepalive_connections=self._concurrency),
             headers={"User-Agent": self._user_agent, "Accept": _ACCEPT},

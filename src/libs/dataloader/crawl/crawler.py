@@ -223,7 +223,8 @@ class Crawler:
 
     def _why_nothing(self) -> str:
         found = [f"{count} {_REASONS[key]}" for key, count in sorted(self.skipped.items()) if count]
-        what = "nothing matched the URL pattern" if self.scope.has_pattern else "no page was found"
+        pattern = self.scope.pattern
+        what = f"nothing matched the URL pattern {pattern!r}" if pattern is not None else "no page was found"
         if self.failed:
             found.append("a sitemap that could not be read")
         return f"{what} among the pages that this one and the sitemap lead to" + (

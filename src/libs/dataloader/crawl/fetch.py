@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import ssl
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
@@ -102,6 +102,16 @@ class _Failure:
     wait: float | None = None  # as the server asked
 
 
+async def keep_location(response: httpx.Response) -> None:
+    """A response hook that every client of a :class:`Fetcher` needs.
+
+    httpx looks at the target of a redirect even where it is not to follow it, and fails if that is no URL.
+    """
+    if (location := response.headers.get("location")) is not None:
+        response.extensions["location"] = location
+        del response.headers["location"]
+
+
 @dataclass(slots=True)
 class Fetcher:
     """Fetches with retries.
@@ -114,7 +124,7 @@ class Fetcher:
     each, after :data:`SILENT_AFTER` without any answer they fail without being tried.
 
     Args:
-        client: Sends the requests; must not follow redirects by itself.
+        client: Sends the requests; has :func:`keep_location` as a response hook.
         throttle: Decides when.
         clock: Time.
         retries: How often a request is repeated.
@@ -219,7 +229,7 @@ class Fetcher:
         sent = {**self.headers_for(url), **headers, "Accept-Encoding": ACCEPT_ENCODING}
         async with self.client.stream("GET", url, headers=sent) as response:
             status = response.status_code
-            if status in _REDIRECTS and (location := response.headers.get("location")):
+            if status in _REDIRECTS and (location := response.extensions.get("location")):
                 return Fetched(url, status, response.headers, location=location)
             if status == HTTPStatus.NOT_MODIFIED:
                 return Fetched(url, status, response.headers)
@@ -232,14 +242,15 @@ class Fetcher:
 
 
 async def _read(response: httpx.Response, check: Check | None, limit: int, *, truncate: bool) -> bytes | _Failure:
-    decoder = BodyDecoder(response.headers.get("content-encoding", ""), limit)
+    is_raw = not response.is_stream_consumed
+    decoder = BodyDecoder(response.headers.get("content-encoding", "") if is_raw else "", limit)
     declared = response.headers.get("content-length", "")
     if declared.isdecimal() and len(declared) < 20 and int(declared) > limit and not truncate:
         return _Failure(UnwantedError(f"{int(declared):,} bytes, the limit is {limit:,}"), retry=False)
     received = 0
     unchecked = check is not None
     try:
-        async for piece in response.aiter_raw():
+        async for piece in _pieces(response):
             received += len(piece)
             if received > limit:
                 raise TooMuchError
@@ -256,6 +267,14 @@ async def _read(response: httpx.Response, check: Check | None, limit: int, *, tr
     if unchecked and check is not None and (reason := check(response.headers, body[:1024])):
         return _Failure(UnwantedError(reason), retry=False)
     return body
+
+
+async def _pieces(response: httpx.Response) -> AsyncIterator[bytes]:
+    if response.is_stream_consumed:  # by a transport that gives the whole body at once, decoded
+        yield response.content
+        return
+    async for piece in response.aiter_raw():
+        yield piece
 
 
 def _retry_after(headers: httpx.Headers, now: float) -> float | None:

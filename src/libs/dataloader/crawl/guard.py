@@ -108,13 +108,16 @@ class GuardedTransport(httpx.AsyncBaseTransport):
     """An httpx transport that reaches public addresses only (:class:`GuardedBackend`) and uses no proxy.
 
     Args:
+        ssl_context: Checks certificates.
         backend: What opens the connections.
         max_connections: How many at a time.
     """
 
-    def __init__(self, backend: GuardedBackend | None = None, max_connections: int = 100) -> None:
+    def __init__(
+        self, ssl_context: ssl.SSLContext, backend: GuardedBackend | None = None, max_connections: int = 100
+    ) -> None:
         self._pool = httpcore.AsyncConnectionPool(
-            ssl_context=ssl.create_default_context(),
+            ssl_context=ssl_context,
             max_connections=max_connections,
             max_keepalive_connections=max_connections,
             keepalive_expiry=5.0,

@@ -13,7 +13,7 @@ import httpx
 
 from libs.dataloader.crawl.media import Kind
 from libs.dataloader.crawl.traps import Trace
-from libs.dataloader.crawl.urls import join_url, path_of
+from libs.dataloader.crawl.urls import join_url, origin, path_of
 from libs.dataloader.types import Document, KnownDocument, Link
 
 _CHARSET = re.compile(r"""charset\s*=\s*["']?\s*([A-Za-z0-9_.:+\-]+)""", re.IGNORECASE)
@@ -71,12 +71,11 @@ def read_page(url: str, kind: Kind, headers: httpx.Headers, body: bytes, robot: 
     return replace(page, document=document)
 
 
-def links_to_follow(known: KnownDocument) -> tuple[str, ...]:
+def links_to_follow(url: str, known: KnownDocument) -> tuple[str, ...]:
     """The links of a page as they were followed when it was stored."""
-    ignored = set(_urls(known.fingerprint, "not_followed"))
-    further = _urls(known.fingerprint, "further_links")
-    urls = (join_url(link, link) for link in (*known.links, *further) if link not in ignored)
-    return tuple(dict.fromkeys(url for url in urls if url is not None))
+    links = _followed(known.fingerprint)
+    urls = (join_url(url, link) for link in (known.links if links is None else links))
+    return tuple(dict.fromkeys(target for target in urls if target is not None))
 
 
 def conditions(known: KnownDocument | None, url: str) -> dict[str, str]:
@@ -96,15 +95,11 @@ def _html(url: str, headers: httpx.Headers, body: bytes, orders: frozenset[str])
 
     page = html_to_document(body, url, encoding=_charset(headers))
     orders |= page.robots
-    content_links = _normalized(page.links, url)
     page_links = _normalized(page.page_links, url)
     follow = () if orders & {"nofollow", "none"} else tuple(page_links)
-    followed = set(follow)
-    fingerprint: dict[str, str] = {}
-    if further := [link for link in follow if link not in content_links]:
-        fingerprint["further_links"] = json.dumps(further)
-    if not_followed := [link for link in content_links if link not in followed]:
-        fingerprint["not_followed"] = json.dumps(not_followed)
+    # More and other links than the document's own: navigation belongs to it, nofollow does not.
+    root = origin(url)
+    fingerprint = {"follow": json.dumps([link.removeprefix(root) for link in follow])}
     refresh = join_url(url, page.refresh) if page.refresh else None
     return Page(
         Document(
@@ -115,7 +110,7 @@ def _html(url: str, headers: httpx.Headers, body: bytes, orders: frozenset[str])
             metadata={"url": url, **page.metadata},
             mime_type=Kind.HTML.value,
             format="markdown",
-            links=tuple(Link(target, text) for target, text in content_links.items()),
+            links=tuple(Link(target, text) for target, text in _normalized(page.links, url).items()),
             fingerprint=fingerprint,
         ),
         follow=follow,
@@ -174,9 +169,9 @@ def _robots_header(headers: httpx.Headers, robot: str) -> frozenset[str]:
     return frozenset(words)
 
 
-def _urls(fingerprint: Mapping[str, str], key: str) -> list[str]:
+def _followed(fingerprint: Mapping[str, str]) -> list[str] | None:
     try:
-        found: Any = json.loads(fingerprint.get(key, "[]"))
+        found: Any = json.loads(fingerprint.get("follow", ""))
     except ValueError:
-        return []
-    return [item for item in found if isinstance(item, str)] if isinstance(found, list) else []
+        return None
+    return [item for item in found if isinstance(item, str)] if isinstance(found, list) else None

@@ -36,9 +36,9 @@ class Scope:
         self._own = without_www(host_and_port(url))
 
     @property
-    def has_pattern(self) -> bool:
-        """Whether there is a pattern."""
-        return self._pattern is not None
+    def pattern(self) -> str | None:
+        """The URL pattern, if there is one."""
+        return None if self._pattern is None else self._pattern.pattern
 
     def allows_host(self, url: str) -> bool:
         """Whether the URL's host belongs to the crawl."""

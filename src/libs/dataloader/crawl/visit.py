@@ -67,7 +67,7 @@ class Visit:
         """Links to go on to."""
         if self.page is not None:
             return self.page.follow
-        return links_to_follow(self.unchanged) if self.unchanged is not None else ()
+        return links_to_follow(self.url, self.unchanged) if self.unchanged is not None else ()
 
 
 class RobotsForbidError(FetchError):
