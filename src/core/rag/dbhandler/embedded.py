@@ -11,14 +11,17 @@ import asyncio
 import ctypes
 import os
 import random
+import threading
 import time
 import weakref
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from core.rag.dbhandler import grafeo as dialect
+from core.rag.dbhandler import grafeo_engine as engine
+from core.rag.dbhandler.commitlog import CommitLog
 from core.rag.dbhandler.gate import WriterGate
 from core.rag.dbhandler.store import (
     Capabilities,
@@ -28,26 +31,19 @@ from core.rag.dbhandler.store import (
     Transaction,
     check_k,
     check_parameters,
+    check_path,
+    check_reading,
+    check_terms,
     check_vector,
 )
-from core.rag.errors import (
-    BackupError,
-    StoreConflictError,
-    StoreDamagedError,
-    StoreError,
-    StoreLockedError,
-    StoreUnavailableError,
-)
+from core.rag.errors import BackupError, QueryError, StoreConflictError, StoreError, StoreUnavailableError
 from core.rag.schema import TextIndex, VectorIndex, check_name
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from core.rag.settings import Settings
 
 _READERS = 4
-_CHECKPOINT_SECONDS = 60
-_CHECKPOINT_WAL_BYTES = 64 << 20
+_WRITERS = 2  # one runs the statements of a transaction while the other stores the commit before
 _FIRST_RETRY_SECONDS = 0.02
 
 _open_stores: weakref.WeakSet[EmbeddedStore] = weakref.WeakSet()
@@ -56,11 +52,11 @@ _open_stores: weakref.WeakSet[EmbeddedStore] = weakref.WeakSet()
 def _keep_handles_after_fork() -> None:
     """In a forked child: never let a handle be closed, which would delete the log that the parent writes to."""
     for store in list(_open_stores):
-        if store._db is not None:
-            ctypes.pythonapi.Py_IncRef(ctypes.py_object(store._db))
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(store._db))
 
 
-os.register_at_fork(after_in_child=_keep_handles_after_fork)
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(after_in_child=_keep_handles_after_fork)
 
 
 class EmbeddedStore:
@@ -68,13 +64,15 @@ class EmbeddedStore:
 
     def __init__(self, db: Any, path: Path | None, *, sync: bool, retry_deadline: float) -> None:
         self._db = db
+        self._closed = False
         self._path = path
-        self._sync = sync and path is not None
+        self._log = CommitLog(path, every_commit=sync) if path is not None else None
         self._retry_deadline = retry_deadline
         self._pid = os.getpid()
         self._gate = WriterGate()
-        self._threads = ThreadPoolExecutor(_READERS + 1, thread_name_prefix="mgrag-grafeo")
-        self._samples: dict[str, np.ndarray[Any, Any]] = {}
+        # Apart, so that slow queries do not hold up a transaction.
+        self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="mgrag-read")
+        self._writers = ThreadPoolExecutor(_WRITERS, thread_name_prefix="mgrag-write")
         info = db.info()
         self._capabilities = Capabilities(
             engine="grafeo",
@@ -96,18 +94,14 @@ class EmbeddedStore:
             settings: For ``sync_every_commit`` and ``retry_deadline``; ``None``: the defaults.
 
         Raises:
-            StoreLockedError: when another process has it open.
+            StoreLockedError: when another process has it open, or this one has already.
             StoreDamagedError: when the file is not a graph, or is damaged.
             StoreUnavailableError: when it cannot be opened for another reason (a folder, no permission).
         """
         sync = settings.sync_every_commit if settings else True
         deadline = settings.retry_deadline if settings else 30.0
-        if path == ":memory:":
-            from grafeo import GrafeoDB
-
-            return cls(GrafeoDB(), None, sync=False, retry_deadline=deadline)
-        file = Path(path).expanduser().absolute()
-        db = await asyncio.to_thread(_open_file, file)
+        file = None if path == ":memory:" else engine.graph_file(path)
+        db = await asyncio.to_thread(engine.open_engine, file)
         return cls(db, file, sync=sync, retry_deadline=deadline)
 
     @property
@@ -122,67 +116,57 @@ class EmbeddedStore:
 
     async def run(self, statement: str, parameters: Parameters | None = None) -> list[Row]:
         """See :class:`~core.rag.dbhandler.store.GraphStore`."""
+        check_reading(statement)
         check_parameters(parameters or {})
-        return await self._call(lambda db: _rows(db, statement, parameters), "A query")
+        return await self._read(lambda db: engine.rows(db, statement, parameters), "A query")
 
     async def transaction[T](self, work: Callable[[Transaction], Awaitable[T]]) -> T:
-        """See :class:`~core.rag.dbhandler.store.GraphStore`. One at a time in this process."""
+        """See :class:`~core.rag.dbhandler.store.GraphStore`. One at a time in this process.
+
+        Raises:
+            StoreError: also when called by the work of another transaction, which would wait for itself.
+        """
         deadline = time.monotonic() + self._retry_deadline
         delay = _FIRST_RETRY_SECONDS
         while True:
+            self._check_usable("A transaction")
             try:
                 async with self._gate.hold():
-                    return await self._attempt(work)
+                    result, number = await self._attempt(work)
+                break
             except StoreConflictError:
                 if time.monotonic() + delay > deadline:
                     raise
             await asyncio.sleep(delay * random.uniform(0.5, 1.5))  # noqa: S311
             delay = min(2 * delay, 1.0)
-
-    async def _attempt[T](self, work: Callable[[Transaction], Awaitable[T]]) -> T:
-        handle = await self._call(lambda db: db.begin_transaction(), "Beginning a transaction")
-        try:
-            result = await work(_EmbeddedTransaction(self, handle))
-        except BaseException:
-            # Also on cancellation: a later commit must never write what a failed unit of work left behind.
-            await self._call(lambda _: _roll_back(handle), "A rollback")
-            raise
-        await self._call(lambda _: self._commit(handle), "A commit")
+        if self._log is not None:
+            # Outside of the gate: the next transaction may run meanwhile. Its commit is behind this one in the log.
+            log = self._log
+            await self._write(lambda _: log.acknowledge(number), "Storing a commit")
         return result
 
-    def _commit(self, handle: Any) -> None:
+    async def _attempt[T](self, work: Callable[[Transaction], Awaitable[T]]) -> tuple[T, int]:
+        transaction = _EmbeddedTransaction(self)
         try:
-            handle.commit()
-        except BaseException:
-            _roll_back(handle)
+            await self._write(transaction.begin, "Beginning a transaction")
+            result = await work(transaction)
+            return result, await self._write(transaction.commit, "A commit")
+        except BaseException as error:
+            # Also on cancellation: a later commit must never write what a failed unit of work left behind.
+            try:
+                await self._write(transaction.roll_back, "A rollback")
+            except StoreError as second:
+                error.add_note(f"The rollback failed, too: {second}")
             raise
-        if self._sync:
-            self._sync_log()
-
-    def _sync_log(self) -> None:
-        """Bring the commit to the disk; the engine itself only does so at a later one."""
-        assert self._path is not None
-        folder = self._path.with_name(self._path.name + ".wal")
-        try:
-            logs = sorted(entry.name for entry in os.scandir(folder) if entry.name.endswith(".log"))
-        except FileNotFoundError:  # a checkpoint has just moved everything, synced, into the graph file
-            return
-        if not logs:
-            return
-        try:
-            descriptor = os.open(folder / logs[-1], os.O_RDWR)
-        except FileNotFoundError:
-            return
-        try:
-            os.fdatasync(descriptor)
-        finally:
-            os.close(descriptor)
 
     async def ensure_schema(self) -> None:
         """See :class:`~core.rag.dbhandler.store.GraphStore`."""
-        async with self._gate.hold():
+
+        def ensure(db: Any) -> None:
             for statement in dialect.schema_statements():
-                await self._call(lambda db, s=statement: _rows(db, s, None), "Creating the schema")  # type: ignore[misc]
+                engine.rows(db, statement, None)
+
+        await self._exclusively(ensure, "Creating the schema")
 
     async def ensure_text_index(self, index: TextIndex) -> None:
         """See :class:`~core.rag.dbhandler.store.GraphStore`."""
@@ -191,155 +175,177 @@ class EmbeddedStore:
             if not dialect.has_text_index(db, index):
                 dialect.create_text_index(db, index)
 
-        async with self._gate.hold():
-            await self._call(ensure, f"Creating the keyword index of {index.label}")
+        await self._exclusively(ensure, f"Creating the keyword index of {index.label}")
 
     async def drop_text_index(self, index: TextIndex) -> None:
         """See :class:`~core.rag.dbhandler.store.GraphStore`."""
-        async with self._gate.hold():
-            await self._call(lambda db: db.drop_text_index(index.partition, "terms"), "Dropping a keyword index")
+        await self._exclusively(lambda db: dialect.drop_text_index(db, index), "Dropping a keyword index")
 
     async def ensure_vector_index(self, index: VectorIndex) -> None:
-        """Nothing to create: vectors are compared exactly, by their label."""
+        """See :class:`~core.rag.dbhandler.store.GraphStore`. Nothing is created: vectors are compared exactly."""
         check_name(index.label)
+        await self._read(lambda db: dialect.check_dimension(db, index), f"Looking at the vectors of {index.name}")
 
     async def drop_vector_index(self, index: VectorIndex) -> None:
         """Nothing to drop."""
-        self._samples.pop(index.label, None)
+        check_name(index.label)
 
     async def text_search(self, index: TextIndex, terms: Mapping[str, float], k: int) -> list[Match]:
         """See :class:`~core.rag.dbhandler.store.GraphStore`."""
         check_k(k)
+        terms = check_terms(terms)
         if not terms:
             return []
-        found = await self._call(lambda db: dialect.text_search(db, index, terms, k), "A keyword search")
+        found = await self._read(lambda db: dialect.text_search(db, index, terms, k), "A keyword search")
         return [Match(identifier, score) for identifier, score in found]
 
     async def vector_search(self, index: VectorIndex, query: Sequence[float], k: int) -> list[Match]:
         """See :class:`~core.rag.dbhandler.store.GraphStore`."""
+        check_name(index.label)
         check_k(k)
         vector = check_vector(query, index.dimension)
-        found = await self._call(lambda db: self._search(db, index, vector, k), "A vector search")
+        found = await self._read(lambda db: dialect.vector_search(db, index, vector, k), "A vector search")
         return [Match(identifier, score) for identifier, score in found]
-
-    def _search(self, db: Any, index: VectorIndex, query: tuple[float, ...], k: int) -> list[tuple[str, float]]:
-        import numpy as np
-
-        sample = self._samples.get(index.label)
-        if sample is None:
-            vectors = dialect.vector_sample(db, index)
-            sample = np.array([v for v in vectors if len(v) == index.dimension], dtype=np.float32)
-            if len(sample) == dialect.SAMPLE_SIZE:  # a smaller one is the whole index, which still grows
-                sample /= np.linalg.norm(sample, axis=1, keepdims=True)
-                self._samples[index.label] = sample
-        floor: float | None = None
-        # Only worth it where the sample is a fair part of what would be sorted otherwise.
-        if len(sample) == dialect.SAMPLE_SIZE and k <= dialect.SAMPLE_SIZE // 8:
-            unit = np.asarray(query, dtype=np.float32)
-            scores = sample @ (unit / np.linalg.norm(unit))
-            floor = float(np.partition(scores, -k)[-k]) - 1e-5
-        return dialect.vector_search(db, index, query, k, floor)
 
     async def shortest_path(
         self, start_id: str, end_id: str, *, edge_types: Sequence[str], max_depth: int, namespace: str
     ) -> list[str] | None:
         """See :class:`~core.rag.dbhandler.store.GraphStore`."""
-        types = [check_name(name) for name in edge_types]
-        return await self._call(
+        types = check_path(edge_types, max_depth)
+        return await self._read(
             lambda db: dialect.shortest_path(db, start_id, end_id, types, max_depth, namespace), "A shortest path"
         )
 
     async def backup(self, target: str) -> None:
-        """Write a copy of the whole graph to one file that did not exist before."""
+        """See :class:`~core.rag.dbhandler.store.GraphStore`."""
         destination = Path(target).expanduser().absolute()
         if destination.exists():
             raise BackupError(f"{destination} exists; name a file that does not.")
         if not destination.parent.is_dir():
             raise BackupError(f"The folder {destination.parent} does not exist; create it first.")
-        async with self._gate.hold():
-            await self._call(lambda db: db.save(str(destination)), f"A backup to {destination}")
+        await self._exclusively(lambda db: engine.save(db, destination), f"A backup to {destination}")
 
     async def close(self) -> None:
         """Write a checkpoint and let go of the file."""
+        if self._closed:
+            return
+        self._check_usable("Closing")
         async with self._gate.hold():
-            if self._db is None:
+            if self._db is None:  # closed while this one waited
                 return
-            if self._pid != os.getpid():
-                raise StoreUnavailableError(_FORKED)
-            db, self._db = self._db, None
-            _open_stores.discard(self)
+            self._closed = True
+            handles, self._db = [self._db], None
             try:
-                await asyncio.get_running_loop().run_in_executor(self._threads, db.close)
-            except RuntimeError as error:
-                raise dialect.map_error(error, "Closing the graph") from error
+                await _finish(self._writers.submit(engine.close_engine, handles))
             finally:
-                self._threads.shutdown(wait=False)
+                _open_stores.discard(self)
+                if self._log is not None:
+                    self._log.stop()
+                self._readers.shutdown(wait=False)
+                self._writers.shutdown(wait=False)
 
-    async def _call[T](self, function: Callable[[Any], T], what: str) -> T:
+    async def _exclusively[T](self, function: Callable[[Any], T], what: str) -> T:
+        """Call the engine while no transaction is open."""
+        self._check_usable(what)
+        async with self._gate.hold():
+            return await self._write(function, what)
+
+    async def _write[T](self, function: Callable[[Any], T], what: str) -> T:
         """Call the engine in a worker thread, and wait for it even when cancelled: it cannot be interrupted."""
-        if self._db is None:
+        return await _finish(self._submit(self._writers, function, what))
+
+    async def _read[T](self, function: Callable[[Any], T], what: str) -> T:
+        """Call the engine in a worker thread; a cancelled caller does not wait for the rest."""
+        return await asyncio.wrap_future(self._submit(self._readers, function, what))
+
+    def _submit[T](self, threads: ThreadPoolExecutor, function: Callable[[Any], T], what: str) -> Future[T]:
+        self._check_usable(what)
+        try:
+            return threads.submit(engine.call, function, self._db, what)
+        except RuntimeError as error:  # closed by another thread, or the interpreter is about to end
+            raise StoreUnavailableError(f"{what} came after the graph was closed; open it again.") from error
+
+    def _check_usable(self, what: str) -> None:
+        if self._closed:
             raise StoreUnavailableError(f"{what} came after the graph was closed; open it again.")
         if self._pid != os.getpid():
-            raise StoreUnavailableError(_FORKED)
-        future = asyncio.get_running_loop().run_in_executor(self._threads, function, self._db)
-        try:
-            return await asyncio.shield(future)
-        except asyncio.CancelledError:
-            await asyncio.wait([future])
-            if not future.cancelled():
-                future.exception()  # seen, so that it is not reported as lost
-            raise
-        except StoreError:
-            raise
-        except RuntimeError as error:
-            raise dialect.map_error(error, what) from error
+            raise StoreUnavailableError(
+                "The graph was opened in the parent of this process. An embedded graph belongs to one process: open it"
+                " after forking, start helpers with the 'spawn' method, or use a Memgraph server (bolt://)."
+            )
 
 
 class _EmbeddedTransaction:
-    def __init__(self, store: EmbeddedStore, handle: Any) -> None:
+    """A transaction of the engine. Once a statement has failed, or was cancelled, it can only be rolled back."""
+
+    def __init__(self, store: EmbeddedStore) -> None:
         self._store = store
-        self._handle = handle
+        self._handle: Any = None
+        self._running = threading.Lock()  # statements may be gathered, but the engine takes one at a time
+        self._spoiled: BaseException | None = None
+        self._ended = False
 
     async def run(self, statement: str, parameters: Parameters | None = None) -> list[Row]:
+        """See :class:`~core.rag.dbhandler.store.Transaction`."""
         check_parameters(parameters or {})
-        return await self._store._call(lambda _: _rows(self._handle, statement, parameters), "A write")
+        try:
+            return await self._store._write(lambda _: self._run(statement, parameters), "A write")
+        except asyncio.CancelledError as error:
+            self._spoiled = self._spoiled or error
+            raise
+
+    def _run(self, statement: str, parameters: Parameters | None) -> list[Row]:
+        with self._running:
+            if self._ended:
+                raise QueryError("A statement came after its transaction had ended: use it inside of the unit of work.")
+            try:
+                return engine.call(lambda handle: engine.rows(handle, statement, parameters), self._handle, "A write")
+            except BaseException as error:
+                self._spoiled = self._spoiled or error
+                raise
+
+    def begin(self, db: Any) -> None:
+        if self._store._log is not None:
+            self._store._log.check()
+        self._handle = db.begin_transaction()
+
+    def commit(self, _: Any) -> int:
+        """Commit; returns the number of the commit in the log."""
+        with self._running:
+            if isinstance(self._spoiled, StoreConflictError):
+                raise self._spoiled
+            if self._spoiled is not None:
+                raise QueryError(
+                    "Nothing was stored: a statement of the transaction had failed or was cancelled, but the unit of"
+                    f" work went on ({str(self._spoiled) or 'cancelled'})."
+                ) from self._spoiled
+            self._ended = True
+            self._handle.commit()
+            self._handle = None
+        return self._store._log.written() if self._store._log is not None else 0
+
+    def roll_back(self, _: Any) -> None:
+        with self._running:
+            self._ended = True
+            handle, self._handle = self._handle, None
+            if handle is not None:
+                engine.roll_back(handle)
 
 
-_FORKED = (
-    "The graph was opened in the parent of this process. An embedded graph belongs to one process: open it after"
-    " forking, start helpers with the 'spawn' method, or use a Memgraph server (bolt://)."
-)
-
-
-def _rows(runner: Any, statement: str, parameters: Parameters | None) -> list[Row]:
-    return [dict(row) for row in runner.execute_cypher(statement, dict(parameters or {}))]
-
-
-def _roll_back(handle: Any) -> None:
-    if handle.is_active:
-        handle.rollback()
-
-
-def _open_file(file: Path) -> Any:
-    from grafeo import GrafeoDB
-
-    if file.is_dir():
-        raise StoreUnavailableError(f"{file} is a folder; name a file for the graph, such as {file / 'graph.grafeo'}.")
+async def _finish[T](work: Future[T]) -> T:
+    """Wait for a call that cannot be interrupted. Cancellations that arrive meanwhile take effect afterwards."""
+    future = asyncio.wrap_future(work)
+    cancelled: asyncio.CancelledError | None = None
+    while not future.done():
+        try:
+            await asyncio.wait([future])
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled is not None:
+        if not future.cancelled():
+            future.exception()  # seen, so that it is not reported as lost
+        raise cancelled
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        db = GrafeoDB(str(file))
-        db.set_checkpoint_triggers(interval_secs=_CHECKPOINT_SECONDS, wal_bytes=_CHECKPOINT_WAL_BYTES)
-    except OSError as error:
-        raise StoreUnavailableError(f"{file} cannot be opened: {error.strerror or error}.") from error
-    except RuntimeError as error:
-        text = str(error)
-        if "locked" in text:
-            raise StoreLockedError(
-                f"{file} is in use by another process. Close that one, or put the graph on a Memgraph server (bolt://),"
-                " which many processes can share."
-            ) from error
-        mapped = dialect.map_error(error, f"Opening {file}")
-        if isinstance(mapped, StoreDamagedError):
-            raise mapped from error
-        raise StoreUnavailableError(f"{file} cannot be opened: {text.splitlines()[0]}") from error
-    return cast(Any, db)
+        return future.result()
+    finally:
+        del future, work  # an error in it and this frame would keep each other, and what the engine locks, alive

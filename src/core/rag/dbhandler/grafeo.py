@@ -1,33 +1,31 @@
-"""The Grafeo dialect: index definitions, vector and text search, shortest path, and what its errors mean.
+"""The Grafeo dialect: index definitions, vector and text search, shortest path.
 
 Facts about the engine that the code relies on are those of Grafeo 0.6.
 """
 
 from __future__ import annotations
 
+import heapq
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from core.rag.errors import (
-    QueryError,
-    StoreConflictError,
-    StoreConstraintError,
-    StoreDamagedError,
-    StoreError,
-    StoreFullError,
-    StoreReadOnlyError,
-    StoreUnavailableError,
-)
+from core.rag.errors import ModelMismatchError
 from core.rag.schema import PROPERTY_INDEXES, Label, TextIndex, VectorIndex
 
 BM25_K1 = 1.5
 BM25_B = 0.75
 
-#: How many vectors of an index are remembered to bound a search from below.
-SAMPLE_SIZE = 512
+#: The tokenizer that keeps every word: which ones count was decided when the text was analysed. The default one drops
+#: single letters and common English words.
+TOKENIZER = "standard"
 
-_CODE = re.compile(r"GRAFEO-([A-Z]\d{3})")
+#: Most results of a text search that the engine gives at once.
+MAX_PARTS = 10_000
+
+# A search of many vectors looks at this many first, to learn from which score on the others are worth sorting.
+_FIRST_LOOK = 1024
+
 _DDL_NAME = re.compile(r"[^A-Za-z0-9]+")
 
 
@@ -42,8 +40,20 @@ class Runner(Protocol):
         """Search a text index."""
         ...
 
-    def create_text_index(self, label: str, property: str, k1: float, b: float, tokenizer: str) -> Any:  # noqa: A002
+    def create_text_index(
+        self,
+        label: str,
+        property: str,  # noqa: A002
+        k1: float,
+        b: float,
+        tokenizer: str,
+        stop_words: list[str],
+    ) -> Any:
         """Create, or make anew, a text index."""
+        ...
+
+    def get_property_batch(self, node_ids: list[int], property: str) -> list[Any]:  # noqa: A002
+        """A property of several nodes, ``None`` for those that are gone."""
         ...
 
     def drop_text_index(self, label: str, property: str) -> bool:  # noqa: A002
@@ -78,7 +88,12 @@ def has_text_index(db: Runner, index: TextIndex) -> bool:
 
 def create_text_index(db: Runner, index: TextIndex) -> None:
     """Create the index over the nodes of the namespace."""
-    db.create_text_index(index.partition, "terms", BM25_K1, BM25_B, "simple")
+    db.create_text_index(index.partition, "terms", BM25_K1, BM25_B, TOKENIZER, [])
+
+
+def drop_text_index(db: Runner, index: TextIndex) -> None:
+    """Drop the index if it is there."""
+    db.drop_text_index(index.partition, "terms")
 
 
 def text_search(db: Runner, index: TextIndex, terms: Mapping[str, float], k: int) -> list[tuple[str, float]]:
@@ -86,72 +101,88 @@ def text_search(db: Runner, index: TextIndex, terms: Mapping[str, float], k: int
     by_weight: dict[float, list[str]] = {}
     for term, weight in terms.items():
         by_weight.setdefault(weight, []).append(term)
-    scores: dict[str, float] = {}
-    # Only the sum decides the order, so each part has to give more than k where there are several.
-    wanted = k if len(by_weight) == 1 else min(4 * k + 100, 10_000)
-    for weight, words in by_weight.items():
-        for identifier, score in _text_search_part(db, index, " ".join(words), wanted):
-            scores[identifier] = scores.get(identifier, 0.0) + weight * score
-    return sorted(scores.items(), key=lambda item: (-item[1], item[0]))[:k]
-
-
-def _text_search_part(db: Runner, index: TextIndex, query: str, k: int) -> list[tuple[str, float]]:
-    statement = (
-        f"CALL grafeo.search.text('{index.partition}', 'terms', $query, {k}) YIELD node_id, score "
-        "MATCH (n) WHERE id(n) = node_id RETURN n.id AS id, score"
-    )
+    # Only the sum decides the order: each part has to give all where there are several; the engine scores all anyway.
+    wanted = k if len(by_weight) == 1 else MAX_PARTS
+    scores: dict[int, float] = {}
     try:
-        rows = db.execute_cypher(statement, {"query": query})
+        for weight, words in by_weight.items():
+            for node, score in db.text_search(index.partition, "terms", " ".join(words), wanted):
+                scores[node] = scores.get(node, 0.0) + weight * score
     except RuntimeError as error:
         if _is_missing_text_index(error):
             return []
         raise
-    return [(row["id"], row["score"]) for row in rows if row["id"] is not None]
+    best = heapq.nlargest(k, scores, key=lambda node: scores[node])
+    found = [
+        (identifier, scores[node])
+        for node, identifier in zip(best, db.get_property_batch(best, "id"), strict=True)
+        if identifier is not None  # deleted since
+    ]
+    return best_first(found)
 
 
-def vector_sample(db: Runner, index: VectorIndex) -> list[list[float]]:
-    """Up to ``SAMPLE_SIZE`` vectors; ids are hashes, so the first by id are as good as drawn by lot."""
-    rows = db.execute_cypher(
-        f"MATCH (v:{index.label}) WITH v.id AS id, v.embedding AS embedding ORDER BY id LIMIT {SAMPLE_SIZE} "
-        "RETURN embedding"
-    )
-    return [row["embedding"] for row in rows if row["embedding"] is not None]
-
-
-def vector_search(
-    db: Runner, index: VectorIndex, query: tuple[float, ...], k: int, floor: float | None
-) -> list[tuple[str, float]]:
+def vector_search(db: Runner, index: VectorIndex, query: tuple[float, ...], k: int) -> list[tuple[str, float]]:
     """Exact cosine over the whole index.
 
-    Args:
-        db: The engine.
-        index: Which vectors.
-        query: The query vector.
-        k: How many.
-        floor: A score that the k-th best is believed to reach. Sorting only what is above it saves half of the time;
-            when fewer than k are, the search is repeated without.
+    Sorting is half of the cost, so where there are many vectors, the k-th best of some of them is found first: what is
+    below it cannot be among the k best of all.
     """
-    if floor is not None:
+    look = max(_FIRST_LOOK, 8 * k)
+    if count(db, index.label) >= 4 * look:
         statement = (
-            f"MATCH (v:{index.label}) WHERE cosine_similarity(v.embedding, $query) >= $floor "
-            f"RETURN v.id AS id, cosine_similarity(v.embedding, $query) AS score ORDER BY score DESC LIMIT {k}"
+            f"MATCH (v:{index.label}) WITH v LIMIT {look} WITH cosine_similarity(v.embedding, $query) AS score "
+            f"WHERE score IS NOT NULL RETURN score ORDER BY score DESC LIMIT {k}"
         )
-        rows = db.execute_cypher(statement, {"query": query, "floor": floor})
-        found = [(row["id"], row["score"]) for row in rows]
-        if len(found) >= k:
-            return found
+        scores = [row["score"] for row in db.execute_cypher(statement, {"query": query})]
+        if len(scores) == k:
+            statement = (
+                f"MATCH (v:{index.label}) WHERE cosine_similarity(v.embedding, $query) >= $floor "
+                f"RETURN v.id AS id, cosine_similarity(v.embedding, $query) AS score ORDER BY score DESC LIMIT {k}"
+            )
+            found = list(db.execute_cypher(statement, {"query": query, "floor": scores[-1]}))
+            if len(found) == k:  # else some were deleted in between
+                return best_first([(row["id"], row["score"]) for row in found])
     statement = (
-        # A null score (a vector of another dimension) would sort first.
+        # A null score (a vector of another dimension, or none) would sort first.
         f"MATCH (v:{index.label}) WITH v.id AS id, cosine_similarity(v.embedding, $query) AS s WHERE s IS NOT NULL "
         f"RETURN id, s AS score ORDER BY score DESC LIMIT {k}"
     )
-    return [(row["id"], row["score"]) for row in db.execute_cypher(statement, {"query": query})]
+    return best_first([(row["id"], row["score"]) for row in db.execute_cypher(statement, {"query": query})])
+
+
+def best_first(found: list[tuple[str, float]]) -> list[tuple[str, float]]:
+    """Sort by score, equal ones by id."""
+    return sorted(found, key=lambda item: (-item[1], item[0]))
+
+
+def count(db: Runner, label: str) -> int:
+    """Number of nodes of a label; the engine keeps it."""
+    return int(next(iter(db.execute_cypher(f"MATCH (n:{label}) RETURN count(n) AS n")))["n"])
+
+
+def check_dimension(db: Runner, index: VectorIndex) -> None:
+    """Refuse an index whose vectors have another dimension.
+
+    Raises:
+        ModelMismatchError: naming both.
+    """
+    statement = f"MATCH (v:{index.label}) WHERE v.embedding IS NOT NULL RETURN v.embedding AS embedding LIMIT 1"
+    for row in db.execute_cypher(statement):
+        if len(row["embedding"]) != index.dimension:
+            raise ModelMismatchError(
+                f"The vector index {index.name} holds vectors of {len(row['embedding'])} dimensions, not of"
+                f" {index.dimension}: use the embedding model that it was built with, or another vector store."
+            )
 
 
 def shortest_path(
     db: Runner, start_id: str, end_id: str, edge_types: Sequence[str], max_depth: int, namespace: str
 ) -> list[str] | None:
     """One shortest undirected path, as ids."""
+    if start_id == end_id:
+        statement = "MATCH (a {id: $start}) WHERE a.namespace = $namespace RETURN [a.id] AS ids LIMIT 1"
+        found = list(db.execute_cypher(statement, {"start": start_id, "namespace": namespace}))
+        return found[0]["ids"] if found else None
     types = "|".join(edge_types)
     statement = (
         "MATCH (a {id: $start}), (b {id: $end}) WHERE a.namespace = $namespace AND b.namespace = $namespace "
@@ -159,34 +190,6 @@ def shortest_path(
     )
     rows = list(db.execute_cypher(statement, {"start": start_id, "end": end_id, "namespace": namespace}))
     return rows[0]["ids"] if rows else None
-
-
-def map_error(error: BaseException, what: str) -> StoreError:
-    """Turn an engine error into this project's, by its code.
-
-    Args:
-        error: What the engine raised.
-        what: What was being done, for the message.
-    """
-    text = str(error)
-    match = _CODE.search(text)
-    code = match[1] if match else ""
-    first_line = text.splitlines()[0] if text else type(error).__name__
-    if code == "T001" or (code == "Q006" and "the writer does not see it" in text):
-        return StoreConflictError(f"{what} met a concurrent write: {first_line}")
-    if code in {"T009", "S001"} and ("space" in text or "full" in text or "quota" in text):
-        return StoreFullError(f"{what} failed: the disk is full. Nothing of it was stored; free space and repeat.")
-    if code == "V001" and ("unique" in text.lower() or "constraint" in text.lower()):
-        return StoreConstraintError(f"{what} would store a second node with the same id: {first_line}")
-    if code == "S002" or "damaged" in text:
-        return StoreDamagedError(
-            f"{what} found the graph file damaged: {first_line}. Restore a backup (mgrag restore) or ingest again."
-        )
-    if "read-only" in text.lower() or "read only" in text.lower():
-        return StoreReadOnlyError(f"{what} was refused: the graph is open for reading only.")
-    if "closed" in text.lower():
-        return StoreUnavailableError(f"{what} came after the graph was closed.")
-    return QueryError(f"{what} was refused by the engine: {first_line}")
 
 
 def _is_missing_text_index(error: RuntimeError) -> bool:

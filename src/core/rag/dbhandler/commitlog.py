@@ -1,0 +1,122 @@
+"""Bringing commits of the embedded engine to the disk.
+
+Grafeo writes a commit to its log and leaves it to the operating system to store it; it synchronizes only at a later
+commit. What is acknowledged here has to survive a power cut, so the log is synchronized after every commit, or, where
+the settings allow it, at least once a second.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import threading
+from pathlib import Path
+
+from core.rag.errors import StoreError, StoreFullError, StoreUnavailableError
+
+#: In group mode, the commits of this many seconds may be lost in a power cut.
+GROUP_SECONDS = 1.0
+
+
+class CommitLog:
+    """The write-ahead log beside a graph file."""
+
+    def __init__(self, graph: Path, *, every_commit: bool) -> None:
+        """Find the log of a graph that is open.
+
+        Args:
+            graph: The graph file.
+            every_commit: Whether a commit is acknowledged only when it is on the disk; else within ``GROUP_SECONDS``.
+        """
+        self._folder = graph.with_name(graph.name + ".wal")
+        self._every_commit = every_commit
+        self._guard = threading.Lock()  # of the numbers
+        self._syncing = threading.Lock()
+        self._written = 0
+        self._synced = 0
+        self._timer: threading.Timer | None = None
+        self._failure: OSError | None = None
+
+    def written(self) -> int:
+        """Note that the engine has written a commit; returns its number."""
+        with self._guard:
+            self._written += 1
+            return self._written
+
+    def acknowledge(self, number: int) -> None:
+        """Return when the commit may be called durable.
+
+        Raises:
+            StoreError: when the disk refuses; the graph has to be opened again then.
+        """
+        if self._every_commit or self._failure is not None:
+            self._sync_up_to(number)
+            return
+        with self._guard:
+            if self._timer is None:
+                self._timer = threading.Timer(GROUP_SECONDS, self._sync_group)
+                self._timer.daemon = True
+                self._timer.start()
+
+    def check(self) -> None:
+        """Refuse to go on after a failed synchronization: what the system still holds of the log is not known.
+
+        Raises:
+            StoreError: when a synchronization has failed.
+        """
+        if self._failure is not None:
+            raise _store_error(self._failure, self._folder) from self._failure
+
+    def stop(self) -> None:
+        """Forget what is due; closing writes everything to the graph file."""
+        with self._guard:
+            timer, self._timer = self._timer, None
+        if timer is not None:
+            timer.cancel()
+
+    def _sync_group(self) -> None:
+        with self._guard:
+            self._timer = None
+            number = self._written
+        try:
+            self._sync_up_to(number)
+        except StoreError:
+            return  # kept, and raised at the next transaction
+
+    def _sync_up_to(self, number: int) -> None:
+        with self._syncing:
+            self.check()
+            if self._synced >= number:  # another commit's synchronization has covered this one
+                return
+            with self._guard:
+                covered = self._written
+            try:
+                self._sync()
+            except OSError as error:
+                self._failure = error
+                raise _store_error(error, self._folder) from error
+            self._synced = covered
+
+    def _sync(self) -> None:
+        # When the engine begins another log or a checkpoint, it synchronizes the one before by itself.
+        try:
+            logs = sorted(entry.name for entry in os.scandir(self._folder) if entry.name.endswith(".log"))
+            if not logs:
+                return
+            descriptor = os.open(self._folder / logs[-1], os.O_RDWR)
+        except FileNotFoundError:  # a checkpoint has just moved everything into the graph file
+            return
+        try:
+            if hasattr(os, "fdatasync"):
+                os.fdatasync(descriptor)
+            else:  # macOS
+                os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _store_error(error: OSError, folder: Path) -> StoreError:
+    advice = "Close the graph and open it again."
+    if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+        return StoreFullError(f"The disk is full, so a commit could not be stored in {folder}. Free space. {advice}")
+    return StoreUnavailableError(f"A commit could not be stored in {folder}: {error.strerror or error}. {advice}")

@@ -1,0 +1,224 @@
+"""Calls into Grafeo: opening, statements, closing, and what its errors mean. No statement is written here.
+
+Facts about the engine that the code relies on are those of Grafeo 0.6.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from core.rag.dbhandler.store import Parameters, Row
+from core.rag.errors import (
+    BackupError,
+    InvalidInputError,
+    MGRagError,
+    QueryError,
+    StoreConflictError,
+    StoreConstraintError,
+    StoreDamagedError,
+    StoreError,
+    StoreFullError,
+    StoreLockedError,
+    StoreReadOnlyError,
+    StoreUnavailableError,
+)
+
+# The engine makes no checkpoint unless told to, and its log would grow for ever.
+CHECKPOINT_SECONDS = 60
+CHECKPOINT_LOG_BYTES = 64 << 20
+
+_CODE = re.compile(r"GRAFEO-([A-Z]\d{3})")
+_NO_SPACE = re.compile(r"os error (28|122|27)\b|no space|disk (is )?full|quota", re.IGNORECASE)
+
+
+def graph_file(path: str) -> Path:
+    """The absolute path of a graph file.
+
+    Raises:
+        StoreUnavailableError: when there can be no file of that name.
+    """
+    try:
+        file = Path(path).expanduser().absolute()
+        folder = file.is_dir()
+    except (RuntimeError, ValueError, OSError) as error:  # no such home, a NUL character, too long
+        raise StoreUnavailableError(f"{path[:200]!r} cannot be the path of a graph: {error}.") from error
+    if folder or not path or "\0" in path:
+        raise StoreUnavailableError(
+            f"{path[:200]!r} is a folder or no file name; name a file, such as {Path(path or '.') / 'graph.grafeo'}."
+        )
+    return file
+
+
+def open_engine(file: Path | None) -> Any:
+    """Open or create a graph; its folder is made if need be.
+
+    Args:
+        file: The graph file; ``None``: in memory.
+
+    Returns:
+        A ``grafeo.GrafeoDB``.
+
+    Raises:
+        StoreLockedError: when it is open already.
+        StoreDamagedError: when it is not a graph, or is damaged.
+        StoreUnavailableError: when it cannot be opened for another reason.
+    """
+    from grafeo import GrafeoDB
+
+    if file is None:
+        return GrafeoDB()
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        db = GrafeoDB(str(file))
+        db.set_checkpoint_triggers(interval_secs=CHECKPOINT_SECONDS, wal_bytes=CHECKPOINT_LOG_BYTES)
+    except OSError as error:
+        raise StoreUnavailableError(f"{file} cannot be opened: {error.strerror or error}.") from error
+    except RuntimeError as error:
+        if "cannot be locked" in str(error):
+            raise StoreLockedError(
+                f"{file} is in use by another process, or open in this one already. Close it there, or put the graph"
+                " on a Memgraph server (bolt://), which many processes can share."
+            ) from error
+        mapped = map_error(error, f"Opening {file}")
+        if isinstance(mapped, StoreDamagedError | StoreFullError):
+            raise mapped from error
+        raise StoreUnavailableError(f"{file} cannot be opened: {_first_line(error)}.") from error
+    return db
+
+
+def close_engine(handles: list[Any]) -> None:
+    """Write a checkpoint and let go of the file.
+
+    Args:
+        handles: The engine; emptied, since the file stays locked as long as anything refers to it, and the traceback of
+            an error would.
+
+    Raises:
+        StoreError: when the checkpoint could not be written. The file is let go of all the same, and what was committed
+            is in the log beside it.
+    """
+    db = handles.pop()
+    try:
+        db.close()
+    except RuntimeError as error:
+        kind = type(map_error(error, "Closing"))
+        raise kind(
+            f"The graph file could not be written on closing: {_first_line(error)}. What was committed is in the log"
+            " beside it, and there when it is opened again."
+        ) from error
+    finally:
+        del db
+
+
+def rows(runner: Any, statement: str, parameters: Parameters | None) -> list[Row]:
+    """Run a statement.
+
+    Args:
+        runner: The engine, or a transaction of it.
+        statement: The Cypher text.
+        parameters: Checked before.
+
+    Raises:
+        InvalidInputError: when a parameter cannot be passed on (a lone surrogate).
+    """
+    try:
+        return list(runner.execute_cypher(statement, dict(parameters or {})))
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InvalidInputError(f"A parameter or statement cannot be given to the engine: {error}.") from error
+
+
+def roll_back(handle: Any) -> None:
+    """Roll a transaction back, unless the engine has ended it already (a conflict or a full disk at the commit)."""
+    try:
+        if handle.is_active:
+            handle.rollback()
+    except RuntimeError as error:
+        if _code(error) != "T004":
+            raise
+
+
+def save(db: Any, destination: Path) -> None:
+    """Write a copy of the graph to a new file, durably.
+
+    Raises:
+        BackupError: when it cannot be written; nothing of it is left then.
+    """
+    try:
+        db.save(str(destination))
+        for place in (destination, destination.parent):
+            descriptor = os.open(place, os.O_RDONLY)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+    except (RuntimeError, OSError) as error:
+        for name in ("", ".partial", ".partial.creating"):
+            destination.with_name(destination.name + name).unlink(missing_ok=True)
+        raise BackupError(f"The backup to {destination} could not be written: {_first_line(error)}.") from error
+
+
+def call[T](function: Callable[[Any], T], db: Any, what: str) -> T:
+    """Call ``function(db)``, with the engine's errors turned into this project's.
+
+    Args:
+        function: What to call.
+        db: The engine.
+        what: What is being done, for the message.
+    """
+    try:
+        return function(db)
+    except MGRagError:
+        raise
+    except RuntimeError as error:
+        raise map_error(error, what) from error
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":
+            raise
+        raise StoreError(f"{what} crashed inside the engine: {_first_line(error)}. Open the graph again.") from error
+
+
+def map_error(error: BaseException, what: str) -> StoreError:
+    """Turn an engine error into this project's, by its code; its text may hold anything that was in the statement.
+
+    Args:
+        error: What the engine raised.
+        what: What was being done, for the message.
+    """
+    text, line = str(error), _first_line(error)
+    match _code(error):
+        case "T001":
+            return StoreConflictError(f"{what} met a concurrent write: {line}.")
+        case "Q006" if "the writer does not see it" in text:
+            return StoreConflictError(f"{what} met a concurrent write: {line}.")
+        case "T009" | "X003" | "S001" if _NO_SPACE.search(text):
+            return StoreFullError(f"{what} failed: the disk is full. Nothing of it was stored; free space and repeat.")
+        case "V001" if "constraint" in text.lower():
+            return StoreConstraintError(f"{what} would store a second node with the same id: {line}.")
+        case "S001" | "S002" | "S003":
+            return StoreDamagedError(
+                f"{what} found the graph file damaged: {line}. Restore a backup (mgrag restore) or ingest again."
+            )
+        case "T005" | "T006" if "read-only" in text:
+            return StoreReadOnlyError(f"{what} was refused: the graph is open for reading only.")
+        case "T007":
+            return StoreUnavailableError(f"{what} came after the graph was closed; open it again.")
+        case "T008" | "T009" | "T010" | "T011":
+            return StoreUnavailableError(f"{what} failed: {line}. Close the graph and open it again.")
+        case "X003":
+            return StoreUnavailableError(f"{what} failed: {line}.")
+        case _:
+            return QueryError(f"{what} was refused by the engine: {line}.")
+
+
+def _code(error: BaseException) -> str:
+    found = _CODE.match(str(error))
+    return found[1] if found else ""
+
+
+def _first_line(error: BaseException) -> str:
+    text = str(error)
+    return text.splitlines()[0].rstrip(".") if text else type(error).__name__
