@@ -2,9 +2,9 @@
 
 **Blank texts.** A text in which nothing is visible (empty, only white space, only control or invisible formatting
 characters) has no meaning to embed, and an all-zero vector is refused by vector indexes. Such a text gets
-``blank_vector(dimension)``: one fixed unit vector that is as good as orthogonal to every real one. So it can be stored
-like any other, and it is found by nothing. A query for which ``is_blank`` is true has no nearest neighbours; searching
-code returns no vector hits for it instead of asking an index.
+``blank_vector(dimension)``: one fixed unit vector, close to orthogonal to every real one. So it can be stored like any
+other, and it comes far behind what is about something. A query for which ``is_blank`` is true has no nearest
+neighbours; searching code returns no vector hits for it instead of asking an index.
 """
 
 from __future__ import annotations
