@@ -20,12 +20,12 @@ class AdminOperations(VectorStoreOperations):
         """
         nodes: dict[str, int] = {}
         for label in Label:
-            rows = await self._read(f"MATCH (n:{label}) WHERE n.namespace = $namespace RETURN count(n) AS n")
+            rows = await self.read(f"MATCH (n:{label}) WHERE n.namespace = $namespace RETURN count(n) AS n")
             if rows[0]["n"]:
                 nodes[label.value] = rows[0]["n"]
         edges: dict[str, int] = {}
         for edge in EdgeType:
-            rows = await self._read(f"MATCH (n)-[r:{edge}]->() WHERE n.namespace = $namespace RETURN count(r) AS n")
+            rows = await self.read(f"MATCH (n)-[r:{edge}]->() WHERE n.namespace = $namespace RETURN count(r) AS n")
             if rows[0]["n"]:
                 edges[edge.value] = rows[0]["n"]
         return {"nodes": nodes, "edges": edges}

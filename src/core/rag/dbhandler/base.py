@@ -130,7 +130,7 @@ class ClientBase:
     ) -> None:
         await self.close()
 
-    async def _read(self, statement: str, **parameters: Any) -> list[Row]:
+    async def read(self, statement: str, **parameters: Any) -> list[Row]:
         """Run a reading statement; ``$namespace`` is always there."""
         store = await self.connect()
         return await store.run(statement, {"namespace": self._namespace, **parameters})

@@ -160,7 +160,7 @@ class DocumentOperations(VectorStoreOperations, ClientBase):
         """
         uri = standardize_resource_uri(source.uri)
         identifier = source_id(self._namespace, uri)
-        if await self._read("MATCH (s:Source {id: $id}) RETURN s.id AS id", id=identifier):
+        if await self.read("MATCH (s:Source {id: $id}) RETURN s.id AS id", id=identifier):
             return identifier
         properties = merge_properties({"type": source.type}, name=source.name, uri=uri)
 
@@ -182,14 +182,14 @@ class DocumentOperations(VectorStoreOperations, ClientBase):
             created_at, updated_at``, or ``None``.
         """
         by_uri = document_id(self._namespace, standardize_resource_uri(path))
-        rows = await self._read(
+        rows = await self.read(
             f"UNWIND $ids AS i MATCH (d:Document {{id: i}}) RETURN {DOCUMENT_COLUMNS}, d.content AS content, "
             "d.namespace AS namespace",
             ids=list(dict.fromkeys((by_uri, path))) if path else [by_uri],
         )
         rows = [row for row in rows if row["namespace"] == self._namespace]
         if not rows:
-            rows = await self._read(
+            rows = await self.read(
                 "MATCH (d:Document {path: $path}) WHERE d.namespace = $namespace "
                 f"RETURN {DOCUMENT_COLUMNS}, d.content AS content, d.namespace AS namespace LIMIT 1",
                 path=path,
@@ -212,7 +212,7 @@ class DocumentOperations(VectorStoreOperations, ClientBase):
         """
         if limit < 1:
             raise InvalidInputError(f"limit is {limit}, but has to be at least 1.")
-        rows = await self._read(
+        rows = await self.read(
             "MATCH (d:Document) WHERE d.namespace = $namespace AND d.path > $after AND d.path STARTS WITH $prefix "
             f"WITH d ORDER BY d.path LIMIT {int(limit)} OPTIONAL MATCH (d)<-[:CHUNK_OF]-(c:DocumentChunk) "
             f"WITH d, count(c) AS chunk_count RETURN {DOCUMENT_COLUMNS}, chunk_count",
@@ -231,7 +231,7 @@ class DocumentOperations(VectorStoreOperations, ClientBase):
             NotFoundError: when there is no such document.
         """
         document = await self._require(path)
-        rows = await self._read(
+        rows = await self.read(
             f"MATCH (d:Document {{id: $id}})<-[:CHUNK_OF]-(c:DocumentChunk) RETURN {CHUNK_COLUMNS}", id=document["id"]
         )
         return sorted((found_chunk(row) for row in rows), key=lambda row: (row["chunk_index"], row["start_char"]))
@@ -359,7 +359,7 @@ class DocumentOperations(VectorStoreOperations, ClientBase):
 
     async def document_states(self, ids: Sequence[str]) -> list[dict[str, Any]]:
         """What tells whether documents changed, for those of the ids that are there; for the indexer."""
-        return await self._read(
+        return await self.read(
             "UNWIND $ids AS i MATCH (d:Document {id: i}) RETURN d.id AS id, d.state_hash AS state_hash, "
             "d.pipeline AS pipeline, d.embedded_in AS embedded_in, d.fingerprint AS fingerprint, "
             "d.source_id AS source_id",
@@ -368,7 +368,7 @@ class DocumentOperations(VectorStoreOperations, ClientBase):
 
     async def document_links(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
         """URIs that the texts of documents refer to, by id of the document; for the indexer."""
-        rows = await self._read(
+        rows = await self.read(
             "UNWIND $ids AS i MATCH (d:Document {id: i})-[r:REFERENCES]->(t) WHERE r.origin = 'text' "
             "RETURN d.id AS id, collect(t.uri) AS uris",
             ids=list(ids),
@@ -377,7 +377,7 @@ class DocumentOperations(VectorStoreOperations, ClientBase):
 
     async def existing_vectors(self, ids: Sequence[str]) -> set[str]:
         """Those of the ids that are Vector nodes; for the indexer."""
-        rows = await self._read("UNWIND $ids AS i MATCH (v:Vector {id: i}) RETURN v.id AS id", ids=list(ids))
+        rows = await self.read("UNWIND $ids AS i MATCH (v:Vector {id: i}) RETURN v.id AS id", ids=list(ids))
         return {row["id"] for row in rows}
 
     async def set_fingerprints(self, rows: Sequence[dict[str, Any]]) -> None:
@@ -394,7 +394,7 @@ class DocumentOperations(VectorStoreOperations, ClientBase):
 
     async def add_to_source(self, ids: Sequence[str], source: str) -> None:
         """Say that documents come from this source, too; for the indexer."""
-        rows = await self._read(
+        rows = await self.read(
             "UNWIND $ids AS i MATCH (d:Document {id: i})-[:SOURCED_FROM]->(s:Source {id: $source}) RETURN d.id AS id",
             ids=list(ids),
             source=source,
@@ -415,13 +415,13 @@ class DocumentOperations(VectorStoreOperations, ClientBase):
 
     async def documents_of_source(self, source: str) -> list[dict[str, Any]]:
         """Id, path and the URIs of all sources (``sources``) of the documents of a source."""
-        rows = await self._read(
+        rows = await self.read(
             "MATCH (s:Source {id: $source})<-[:SOURCED_FROM]-(d:Document) RETURN d.id AS id, d.path AS path",
             source=source,
         )
         uris: dict[str, list[str]] = {row["id"]: [] for row in rows}
         for part in batches(sorted(uris)):
-            for row in await self._read(
+            for row in await self.read(
                 "UNWIND $ids AS i MATCH (d:Document {id: i})-[:SOURCED_FROM]->(s:Source) "
                 "RETURN d.id AS id, s.uri AS uri",
                 ids=part,

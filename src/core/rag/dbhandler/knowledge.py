@@ -53,7 +53,7 @@ class KnowledgeOperations(DocumentOperations):
             NotFoundError: when there is no such document.
         """
         parent = await self._require(document)
-        rows = await self._read(
+        rows = await self.read(
             "MATCH (r:Resource {id: $id}) WHERE r.namespace = $namespace RETURN r.id AS id", id=resource or "-"
         )
         target = rows[0]["id"] if rows else await self.create_resource(resource)

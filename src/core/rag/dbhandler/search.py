@@ -80,7 +80,7 @@ class SearchOperations(VectorStoreOperations):
                 break
             wanted = min(4 * wanted, MAX_K)
         top = list(best.values())[:limit]
-        rows = await self._read(
+        rows = await self.read(
             f"UNWIND $ids AS i MATCH (d:Document {{id: i}}) RETURN {DOCUMENT_COLUMNS}, d.content AS content",
             ids=[chunk["document_id"] for chunk in top],
         )
@@ -115,7 +115,7 @@ class SearchOperations(VectorStoreOperations):
 
     async def chunks_of_vectors(self, matches: Sequence[Match], k: int) -> list[dict[str, Any]]:
         """The chunks that these vectors embed, with the scores of the vectors, at most ``k``."""
-        rows = await self._read(
+        rows = await self.read(
             "UNWIND $ids AS i MATCH (v:Vector {id: i})-[:EMBEDDING_OF]->(c:DocumentChunk)-[:CHUNK_OF]->(d:Document) "
             f"RETURN v.id AS vector_id, {CHUNK_COLUMNS}",
             ids=[match.id for match in matches],
@@ -130,7 +130,7 @@ class SearchOperations(VectorStoreOperations):
         unique = list(dict.fromkeys(ids))
         if not unique:
             return {}
-        rows = await self._read(
+        rows = await self.read(
             "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i})-[:CHUNK_OF]->(d:Document) "
             f"WHERE c.namespace = $namespace RETURN {CHUNK_COLUMNS}",
             ids=unique,
@@ -146,7 +146,7 @@ class SearchOperations(VectorStoreOperations):
         centre = (await self.chunks_by_id([chunk_id])).get(chunk_id)
         if centre is None:
             raise NotFoundError(f"There is no chunk {chunk_id!r} in namespace {self._namespace!r}.")
-        rows = await self._read(
+        rows = await self.read(
             "MATCH (d:Document {id: $id})<-[:CHUNK_OF]-(c:DocumentChunk) "
             f"WHERE c.chunk_index >= $low AND c.chunk_index <= $high RETURN {CHUNK_COLUMNS}",
             id=centre["document_id"],

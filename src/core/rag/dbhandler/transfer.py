@@ -100,7 +100,7 @@ class TransferOperations(VectorStoreOperations):
             ids = await self._ids(label)
             targets = await self._vector_targets() if label is Label.VECTOR and ids else {}
             for page in batches(ids, max_rows=_PAGE):
-                rows = await self._read(
+                rows = await self.read(
                     f"UNWIND $ids AS i MATCH (n:{label} {{id: i}}) RETURN n.id AS id, properties(n) AS props", ids=page
                 )
                 for row in sorted(rows, key=lambda row: row["id"]):
@@ -112,14 +112,14 @@ class TransferOperations(VectorStoreOperations):
 
     async def _ids(self, label: Label) -> list[str]:
         """Ids of all nodes of a label, in order: one scan, where pages by ``id >`` would be one scan each."""
-        rows = await self._read(f"MATCH (n:{label}) WHERE n.namespace = $namespace RETURN n.id AS id")
+        rows = await self.read(f"MATCH (n:{label}) WHERE n.namespace = $namespace RETURN n.id AS id")
         return sorted(row["id"] for row in rows)
 
     async def _vector_targets(self) -> dict[str, str]:
         """The label of what each vector embeds, for those that do not embed a chunk."""
         found: dict[str, str] = {}
         for label in (Label.INTERACTION, Label.ENTITY, Label.CONCEPT):
-            rows = await self._read(
+            rows = await self.read(
                 f"MATCH (v:Vector)-[:EMBEDDING_OF]->(t:{label}) WHERE v.namespace = $namespace "
                 "RETURN DISTINCT v.id AS id"
             )
@@ -129,7 +129,7 @@ class TransferOperations(VectorStoreOperations):
     async def _write_edges(self, out: IO[str], report: TransferReport) -> None:
         for label in Label:
             for page in batches(await self._ids(label), max_rows=_PAGE):
-                rows = await self._read(
+                rows = await self.read(
                     f"UNWIND $ids AS i MATCH (a:{label} {{id: i}})-[r]->(b) "
                     "RETURN type(r) AS type, a.id AS a, b.id AS b, labels(b) AS labels, properties(r) AS props",
                     ids=page,

@@ -43,7 +43,7 @@ class VectorStoreOperations(ClientBase):
 
     async def vector_stores(self) -> list[VectorStoreInfo]:
         """The vector stores of the namespace, the active one first, then by age."""
-        rows = await self._read(
+        rows = await self.read(
             "MATCH (s:VectorStore) WHERE s.namespace = $namespace "
             "RETURN s.id AS id, s.model AS model, s.dimension AS dimension, s.index_name AS index_name, "
             "s.status AS status, s.created_at AS created_at"
