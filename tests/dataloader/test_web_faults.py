@@ -322,10 +322,14 @@ async def test_answers_without_a_page_are_failures(reply: Reply) -> None:
     assert list(found.failures) == ["/a"] and found.failures["/a"].startswith("HTTP ")
 
 
-async def test_an_empty_page_is_a_document_without_text() -> None:
-    async with WebServer({"/": page("/a"), "/a": ""}) as server:
-        found, _, _ = await load(server)
-    assert found.documents["/a"].content == ""
+@pytest.mark.parametrize(
+    "body", ["", "<html><body><div id=app></div><a href='/b'></a><script>run()</script></body></html>"]
+)
+async def test_a_page_without_text_is_reported_and_followed(body: str) -> None:
+    async with WebServer({"/": page("/a"), "/a": body, "/b": page()}) as server:
+        found, loader, _ = await load(server)
+    assert list(found.documents) == (["/", "/b"] if body else ["/"])
+    assert "has no text" in found.failures["/a"] and loader.complete
 
 
 async def test_what_a_converter_cannot_take_is_reported_and_the_crawl_goes_on(

@@ -178,7 +178,7 @@ class Crawler:
 
     def _result(self, visit: Visit, *, is_start: bool) -> Iterator[LoadResult]:
         page, url = visit.page, visit.url
-        if page is None or page.document is None:
+        if page is None:
             self._given.add(url)
             yield Unchanged(url, url)
             return
@@ -186,6 +186,10 @@ class Crawler:
             self._skip(url, "noindex")
             if is_start:
                 yield LoadFailure(url, "the page asks not to be indexed (noindex)")
+            return
+        if page.document is None or page.problem is not None:
+            self._without_result.add(url)
+            yield LoadFailure(url, page.problem or "it could not be read")
             return
         canonical = self._canonical(url, page.canonical)
         if canonical is None or canonical in self._without_result:

@@ -13,10 +13,12 @@ import httpx
 
 from libs.dataloader.crawl.media import Kind
 from libs.dataloader.crawl.traps import Trace
-from libs.dataloader.crawl.urls import join_url, origin, path_of
+from libs.dataloader.crawl.urls import extension_of, join_url, origin, path_of
 from libs.dataloader.types import Document, KnownDocument, Link
 
 _CHARSET = re.compile(r"""charset\s*=\s*["']?\s*([A-Za-z0-9_.:+\-]+)""", re.IGNORECASE)
+_EXTENSIONS = {Kind.PDF: "pdf", Kind.MARKDOWN: "md", Kind.JSON: "json", Kind.TEXT: "txt"}
+_JSON_LINES = ("jsonl", "ndjson")
 _DIGITS = re.compile(r"[0-9]+")
 _LONG_ENOUGH = 200  # characters of text with which a page that refreshes to another is still a page of its own
 
@@ -26,25 +28,30 @@ class Page:
     """What a page gives to a crawl.
 
     Attributes:
-        document: The document; ``None`` where the body could not be read.
+        document: What there is to store; ``None`` where the body could not be read.
         follow: Normalised URLs to go on to, in order.
         canonical: The URL that the page says is its own, normalised.
         refresh: Where the page only sends its reader on to.
-        indexed: Whether the page may be stored.
+        orders: What it, or its header, asks of robots, such as ``noindex``, in lower case.
         trace: What its text is remembered by.
-        problem: Why there is no document.
+        problem: Why the document is not worth storing.
     """
 
     document: Document | None = None
     follow: tuple[str, ...] = ()
     canonical: str | None = None
     refresh: str | None = None
-    indexed: bool = True
+    orders: frozenset[str] = frozenset()
     trace: Trace | None = None
     problem: str | None = None
 
+    @property
+    def indexed(self) -> bool:
+        """Whether the page may be stored."""
+        return not self.orders & {"noindex", "none"}
 
-def read_page(url: str, kind: Kind, headers: httpx.Headers, body: bytes, robot: str) -> Page:
+
+def read_page(url: str, kind: Kind, headers: httpx.Headers, body: bytes, *, robot: str, max_bytes: int) -> Page:
     """Convert a body; takes a while, so it belongs into a thread.
 
     Args:
@@ -53,22 +60,29 @@ def read_page(url: str, kind: Kind, headers: httpx.Headers, body: bytes, robot: 
         headers: Of the response.
         body: Decompressed.
         robot: Name of this crawler in X-Robots-Tag headers.
+        max_bytes: Limit for the size of a document; what is compressed in it may expand to a few times as much.
 
     Returns:
         The page. Its document has ``url`` as path and URI.
     """
-    orders = _robots_header(headers, robot)
-    page = _html(url, headers, body, orders) if kind is Kind.HTML else _file(url, kind, headers, body, orders)
+    page = _html(url, headers, body) if kind is Kind.HTML else _file(url, kind, headers, body, max_bytes)
+    orders = _robots_header(headers, robot) | page.orders
+    follow = () if orders & {"nofollow", "none"} else page.follow
+    page = replace(page, orders=orders, follow=follow)
     if page.document is None:
         return page
-    fingerprint = {"sha256": hashlib.sha256(body).hexdigest(), "kind": kind.value, **page.document.fingerprint}
-    if page.trace is not None:
-        fingerprint["text"] = str(page.trace)
+    # More and other links than the document's own: navigation belongs to it, nofollow does not.
+    root = origin(url)
+    fingerprint = {
+        "sha256": hashlib.sha256(body).hexdigest(),
+        "kind": kind.value,
+        "follow": json.dumps([link.removeprefix(root) for link in follow]),
+        "text": str(page.trace),
+    }
     for key, header in (("etag", "etag"), ("last_modified", "last-modified")):
         if value := headers.get(header, "").strip():
             fingerprint[key] = value
-    document = replace(page.document, fingerprint=fingerprint)
-    return replace(page, document=document)
+    return replace(page, document=replace(page.document, fingerprint=fingerprint))
 
 
 def links_to_follow(url: str, known: KnownDocument) -> tuple[str, ...]:
@@ -90,16 +104,11 @@ def conditions(known: KnownDocument | None, url: str) -> dict[str, str]:
     return found
 
 
-def _html(url: str, headers: httpx.Headers, body: bytes, orders: frozenset[str]) -> Page:
+def _html(url: str, headers: httpx.Headers, body: bytes) -> Page:
     from libs.dataloader.html import html_to_document
 
     page = html_to_document(body, url, encoding=_charset(headers))
-    orders |= page.robots
-    page_links = _normalized(page.page_links, url)
-    follow = () if orders & {"nofollow", "none"} else tuple(page_links)
-    # More and other links than the document's own: navigation belongs to it, nofollow does not.
-    root = origin(url)
-    fingerprint = {"follow": json.dumps([link.removeprefix(root) for link in follow])}
+    links = _normalized(page.page_links, url)
     refresh = join_url(url, page.refresh) if page.refresh else None
     return Page(
         Document(
@@ -111,24 +120,39 @@ def _html(url: str, headers: httpx.Headers, body: bytes, orders: frozenset[str])
             mime_type=Kind.HTML.value,
             format="markdown",
             links=tuple(Link(target, text) for target, text in _normalized(page.links, url).items()),
-            fingerprint=fingerprint,
         ),
-        follow=follow,
+        follow=tuple(links),
         canonical=join_url(url, page.canonical) if page.canonical else None,
         refresh=refresh if refresh != url and len(page.markdown) < _LONG_ENOUGH else None,
-        indexed=not orders & {"noindex", "none"},
-        trace=_trace([page.title or "", page.markdown], page_links),
+        orders=page.robots,
+        trace=_trace([page.title or "", page.markdown], links),
+        problem=None if page.markdown else "it has no text (pages that scripts put together in the browser have none)",
     )
 
 
-def _file(url: str, kind: Kind, headers: httpx.Headers, body: bytes, orders: frozenset[str]) -> Page:
-    from libs.dataloader.text import clean_text, decode_bytes
+def _file(url: str, kind: Kind, headers: httpx.Headers, body: bytes, max_bytes: int) -> Page:
+    from libs.dataloader.formats import FileData, UnreadableError, read_document
 
-    text = clean_text(decode_bytes(body, declared=_charset(headers)).text)
+    extension = extension_of(url) if kind is Kind.JSON and extension_of(url) in _JSON_LINES else _EXTENSIONS[kind]
+    name = path_of(url).rpartition("/")[2].partition(".")[0] or "document"
+    file = FileData(f"{name}.{extension}", body, uri=url, declared=_charset(headers), max_bytes=max_bytes)
+    try:
+        document = read_document(file)
+    except UnreadableError as error:
+        return Page(problem=error.reason)
+    links = _normalized(document.links, url)
+    document = replace(
+        document,
+        path=url,
+        uri=url,
+        metadata={"url": url, **document.metadata},
+        mime_type=kind.value,
+        links=tuple(Link(target, text) for target, text in links.items()),
+    )
     return Page(
-        Document(path=url, uri=url, content=text, metadata={"url": url}, mime_type=kind.value, format="text"),
-        indexed=not orders & {"noindex", "none"},
-        trace=_trace([text], {}),
+        document,
+        follow=tuple(links),
+        trace=_trace([document.title or "", document.content], links),
     )
 
 

@@ -180,12 +180,12 @@ class Visitor:
             return Visit(url, unchanged=known, sha256=sha256)
         robot = product_token(self.robots.user_agent)
         try:
-            page = await asyncio.to_thread(read_page, url, kind, answer.headers, answer.body, robot)
+            page = await asyncio.to_thread(
+                read_page, url, kind, answer.headers, answer.body, robot=robot, max_bytes=self.fetcher.max_bytes
+            )
         except Exception as error:
             logger.warning("Converting %s failed", url, exc_info=True)
             return Visit(url, failure=UnwantedError(f"it could not be converted: {type(error).__name__}: {error}"))
-        if page.document is None:
-            return Visit(url, failure=UnwantedError(page.problem or "it could not be read"))
         known_canonical = None
         if page.canonical is not None and page.canonical != url:
             known_canonical = await self.ask(page.canonical)
