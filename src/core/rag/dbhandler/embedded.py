@@ -118,7 +118,7 @@ class EmbeddedStore:
         """See :class:`~core.rag.dbhandler.store.GraphStore`."""
         check_reading(statement)
         check_parameters(parameters or {})
-        return await self._read(lambda db: engine.rows(db, statement, parameters), "A query")
+        return await self._reading(lambda db: engine.rows(db, statement, parameters), "A query")
 
     async def transaction[T](self, work: Callable[[Transaction], Awaitable[T]]) -> T:
         """See :class:`~core.rag.dbhandler.store.GraphStore`. One at a time in this process.
@@ -142,19 +142,19 @@ class EmbeddedStore:
         if self._log is not None:
             # Outside of the gate: the next transaction may run meanwhile. Its commit is behind this one in the log.
             log = self._log
-            await self._write(lambda _: log.acknowledge(number), "Storing a commit")
+            await self._writing(lambda _: log.acknowledge(number), "Storing a commit")
         return result
 
     async def _attempt[T](self, work: Callable[[Transaction], Awaitable[T]]) -> tuple[T, int]:
         transaction = _EmbeddedTransaction(self)
         try:
-            await self._write(transaction.begin, "Beginning a transaction")
+            await self._writing(transaction.begin, "Beginning a transaction")
             result = await work(transaction)
-            return result, await self._write(transaction.commit, "A commit")
+            return result, await self._writing(transaction.commit, "A commit")
         except BaseException as error:
             # Also on cancellation: a later commit must never write what a failed unit of work left behind.
             try:
-                await self._write(transaction.roll_back, "A rollback")
+                await self._writing(transaction.roll_back, "A rollback")
             except StoreError as second:
                 error.add_note(f"The rollback failed, too: {second}")
             raise
@@ -184,7 +184,7 @@ class EmbeddedStore:
     async def ensure_vector_index(self, index: VectorIndex) -> None:
         """See :class:`~core.rag.dbhandler.store.GraphStore`. Nothing is created: vectors are compared exactly."""
         check_name(index.label)
-        await self._read(lambda db: dialect.check_dimension(db, index), f"Looking at the vectors of {index.name}")
+        await self._reading(lambda db: dialect.check_dimension(db, index), f"Looking at the vectors of {index.name}")
 
     async def drop_vector_index(self, index: VectorIndex) -> None:
         """Nothing to drop."""
@@ -196,7 +196,7 @@ class EmbeddedStore:
         terms = check_terms(terms)
         if not terms:
             return []
-        found = await self._read(lambda db: dialect.text_search(db, index, terms, k), "A keyword search")
+        found = await self._reading(lambda db: dialect.text_search(db, index, terms, k), "A keyword search")
         return [Match(identifier, score) for identifier, score in found]
 
     async def vector_search(self, index: VectorIndex, query: Sequence[float], k: int) -> list[Match]:
@@ -204,7 +204,7 @@ class EmbeddedStore:
         check_name(index.label)
         check_k(k)
         vector = check_vector(query, index.dimension)
-        found = await self._read(lambda db: dialect.vector_search(db, index, vector, k), "A vector search")
+        found = await self._reading(lambda db: dialect.vector_search(db, index, vector, k), "A vector search")
         return [Match(identifier, score) for identifier, score in found]
 
     async def shortest_path(
@@ -212,7 +212,7 @@ class EmbeddedStore:
     ) -> list[str] | None:
         """See :class:`~core.rag.dbhandler.store.GraphStore`."""
         types = check_path(edge_types, max_depth)
-        return await self._read(
+        return await self._reading(
             lambda db: dialect.shortest_path(db, start_id, end_id, types, max_depth, namespace), "A shortest path"
         )
 
@@ -248,13 +248,13 @@ class EmbeddedStore:
         """Call the engine while no transaction is open."""
         self._check_usable(what)
         async with self._gate.hold():
-            return await self._write(function, what)
+            return await self._writing(function, what)
 
-    async def _write[T](self, function: Callable[[Any], T], what: str) -> T:
+    async def _writing[T](self, function: Callable[[Any], T], what: str) -> T:
         """Call the engine in a worker thread, and wait for it even when cancelled: it cannot be interrupted."""
         return await _finish(self._submit(self._writers, function, what))
 
-    async def _read[T](self, function: Callable[[Any], T], what: str) -> T:
+    async def _reading[T](self, function: Callable[[Any], T], what: str) -> T:
         """Call the engine in a worker thread; a cancelled caller does not wait for the rest."""
         return await asyncio.wrap_future(self._submit(self._readers, function, what))
 
@@ -289,7 +289,7 @@ class _EmbeddedTransaction:
         """See :class:`~core.rag.dbhandler.store.Transaction`."""
         check_parameters(parameters or {})
         try:
-            return await self._store._write(lambda _: self._run(statement, parameters), "A write")
+            return await self._store._writing(lambda _: self._run(statement, parameters), "A write")
         except asyncio.CancelledError as error:
             self._spoiled = self._spoiled or error
             raise

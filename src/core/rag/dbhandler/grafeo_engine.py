@@ -44,12 +44,12 @@ def graph_file(path: str) -> Path:
     try:
         file = Path(path).expanduser().absolute()
         folder = file.is_dir()
-    except (RuntimeError, ValueError, OSError) as error:  # no such home, a NUL character, too long
-        raise StoreUnavailableError(f"{path[:200]!r} cannot be the path of a graph: {error}.") from error
-    if folder or not path or "\0" in path:
-        raise StoreUnavailableError(
-            f"{path[:200]!r} is a folder or no file name; name a file, such as {Path(path or '.') / 'graph.grafeo'}."
-        )
+    except (RuntimeError, OSError) as error:  # no such home, too long
+        raise StoreUnavailableError(f"{path[:200]!r} cannot be the path of a graph: {_first_line(error)}.") from error
+    if not path or "\0" in path:
+        raise StoreUnavailableError(f"{path[:200]!r} is no file name; name a file, such as graph.grafeo.")
+    if folder:
+        raise StoreUnavailableError(f"{file} is a folder; name a file, such as {file / 'graph.grafeo'}.")
     return file
 
 
@@ -78,7 +78,7 @@ def open_engine(file: Path | None) -> Any:
     except OSError as error:
         raise StoreUnavailableError(f"{file} cannot be opened: {error.strerror or error}.") from error
     except RuntimeError as error:
-        if "cannot be locked" in str(error):
+        if _code(error) == "X001" and "locked" in str(error):
             raise StoreLockedError(
                 f"{file} is in use by another process, or open in this one already. Close it there, or put the graph"
                 " on a Memgraph server (bolt://), which many processes can share."
