@@ -95,8 +95,8 @@ class EmbeddedStore:
 
         Raises:
             StoreLockedError: when another process has it open, or this one has already.
-            StoreDamagedError: when the file is not a graph, or is damaged.
-            StoreUnavailableError: when it cannot be opened for another reason (a folder, no permission).
+            StoreDamagedError: when the file is damaged.
+            StoreUnavailableError: when it cannot be opened for another reason (no graph, a folder, no permission).
         """
         sync = settings.sync_every_commit if settings else True
         deadline = settings.retry_deadline if settings else 30.0

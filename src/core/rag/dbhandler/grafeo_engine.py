@@ -64,25 +64,30 @@ def open_engine(file: Path | None) -> Any:
 
     Raises:
         StoreLockedError: when it is open already.
-        StoreDamagedError: when it is not a graph, or is damaged.
-        StoreUnavailableError: when it cannot be opened for another reason.
+        StoreDamagedError: when it is damaged.
+        StoreUnavailableError: when it is no graph, or cannot be opened for another reason.
     """
     from grafeo import GrafeoDB
 
     if file is None:
         return GrafeoDB()
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
+        if not file.parent.is_dir():
+            file.parent.mkdir(parents=True)
         db = GrafeoDB(str(file))
         db.set_checkpoint_triggers(interval_secs=CHECKPOINT_SECONDS, wal_bytes=CHECKPOINT_LOG_BYTES)
     except OSError as error:
-        raise StoreUnavailableError(f"{file} cannot be opened: {error.strerror or error}.") from error
+        raise StoreUnavailableError(
+            f"{file} cannot be opened, since its folder {file.parent} cannot be made: {error.strerror or error}."
+        ) from error
     except RuntimeError as error:
         if _code(error) == "X001" and "locked" in str(error):
             raise StoreLockedError(
                 f"{file} is in use by another process, or open in this one already. Close it there, or put the graph"
                 " on a Memgraph server (bolt://), which many processes can share."
             ) from error
+        if "not a Grafeo database" in str(error) or "not a database file" in str(error):
+            raise StoreUnavailableError(f"{file} is not a graph, but something else; name another file.") from error
         mapped = map_error(error, f"Opening {file}")
         if isinstance(mapped, StoreDamagedError | StoreFullError):
             raise mapped from error
