@@ -1,0 +1,46 @@
+"""Runs one command and never lets it outlive its owner: `python -m tests.servers.guard [--detached] COMMAND…`.
+
+The owner holds the other end of our standard input. When that closes, because the owner closed it or died in whatever
+way, the command is killed (not so with `--detached`). SIGTERM is passed on to the command. Our exit means that the
+command is gone and reaped.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from types import FrameType
+
+
+def main(arguments: list[str]) -> int:
+    """Run the command and return its exit code (negative: the signal that ended it)."""
+    detached = arguments[:1] == ["--detached"]
+    command = arguments[1:] if detached else arguments
+    # A SIGTERM that comes before there is anybody to pass it to waits until there is.
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+    server = subprocess.Popen(command, stdin=subprocess.DEVNULL, preexec_fn=_unblock)
+
+    def pass_on(signum: int, frame: FrameType | None) -> None:
+        server.terminate()
+
+    def watch() -> None:
+        # Not sys.stdin: its lock, held by a daemon thread, would abort the interpreter on its way out.
+        while os.read(0, 1024):
+            pass
+        server.kill()
+
+    signal.signal(signal.SIGTERM, pass_on)
+    _unblock()
+    if not detached:
+        threading.Thread(target=watch, daemon=True).start()
+    return server.wait()
+
+
+def _unblock() -> None:
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
+
+
+if __name__ == "__main__":
+    code = main(sys.argv[1:])
+    sys.exit(code if code >= 0 else 128 - code)
