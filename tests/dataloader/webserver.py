@@ -72,6 +72,7 @@ def page(*links: str, title: str = "", text: str = "", head: str = "") -> str:
 
 class WebServer:
     """Serves ``pages``: by target (path with query), else by path, else ``fallback``, else 404.
+    The fallback is not for robots.txt and sitemap.xml.
 
     ``requests`` has every request in order of arrival; ``most_at_once`` how many were being answered at a time.
     """
@@ -136,7 +137,8 @@ class WebServer:
             self._at_once -= 1
 
     async def _answer(self, request: Request, writer: asyncio.StreamWriter) -> bool:
-        answer = self.pages.get(request.target, self.pages.get(request.path, self.fallback))
+        fallback = None if request.path in ("/robots.txt", "/sitemap.xml") else self.fallback
+        answer = self.pages.get(request.target, self.pages.get(request.path, fallback))
         if answer is None:
             answer = Reply("<h1>Not here</h1>", status=404)
         reply = answer if isinstance(answer, Reply | str) else answer(request)

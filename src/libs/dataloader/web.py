@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import httpx
 
     from libs.dataloader.crawl.crawler import Crawler
+    from libs.dataloader.crawl.guard import GuardedBackend
 
 
 class _DefaultInt(int):
@@ -178,6 +179,7 @@ class WebLoader:
         self._allow_private = allow_private
         self._transport = transport
         self._clock = Clock()
+        self._backend: GuardedBackend | None = None
         self.complete = False
         self.skipped: Counter[str] = Counter()
 
@@ -223,7 +225,7 @@ class WebLoader:
         if not self._allow_private:
             from libs.dataloader.crawl.guard import GuardedTransport
 
-            transport = GuardedTransport(ssl_context, max_connections=self._concurrency)
+            transport = GuardedTransport(ssl_context, self._backend, self._concurrency)
         return httpx.AsyncClient(
             transport=transport,
             verify=ssl_context,

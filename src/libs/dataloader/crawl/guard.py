@@ -22,6 +22,7 @@ Resolver = Callable[[str, int], Awaitable[Sequence[str]]]
 _GLOBAL_UNICAST = ipaddress.IPv6Network("2000::/3")
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 _FORMER_6TO4_RELAYS = ipaddress.IPv4Network("192.88.99.0/24")
+_DOCUMENTATION = ipaddress.IPv6Network("3fff::/20")  # RFC 9637, which Python 3.12 does not know
 
 
 class BlockedAddressError(Exception):
@@ -42,7 +43,7 @@ def is_public(address: str) -> bool:
         embedded = ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)
     if embedded is not None:
         return is_public(str(embedded))
-    return ip in _GLOBAL_UNICAST and ip.is_global and not ip.is_multicast and ip.teredo is None
+    return ip in _GLOBAL_UNICAST and ip.is_global and ip.teredo is None and ip not in _DOCUMENTATION
 
 
 async def resolve(host: str, port: int) -> Sequence[str]:
