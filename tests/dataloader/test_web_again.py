@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 from webserver import Crawled, Reply, Request, WebServer, crawl, page, redirect
 
-from libs.dataloader import Document, KnownDocument, Unchanged
-from libs.dataloader.web import WebLoader
+from libs.dataloader import Document, KnownDocument, LoadFailure, Unchanged, WebLoader
 
 DATE = "Wed, 21 Oct 2026 07:28:00 GMT"
 
@@ -137,6 +136,8 @@ async def test_a_page_that_is_gone_is_no_longer_unchanged(status: int) -> None:
         second = await crawl(loader, first.known())
     assert second.unchanged == ["/"] and list(second.failures) == ["/a"]
     assert loader.complete is (status != 500)  # after a 500 the page may be there all the same
+    failure = second.results[-1]
+    assert isinstance(failure, LoadFailure) and failure.gone is (status != 500)
 
 
 async def test_a_start_page_outside_of_the_pattern_is_never_given() -> None:

@@ -18,8 +18,9 @@ from libs.dataloader import (
     LoadError,
     NothingMatchedError,
     SourceNotFoundError,
+    WebLoader,
 )
-from libs.dataloader.web import DEFAULT_USER_AGENT, WebLoader
+from libs.dataloader.web import DEFAULT_USER_AGENT
 
 
 def robots(text: str) -> Reply:

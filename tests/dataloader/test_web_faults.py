@@ -14,9 +14,8 @@ import httpx
 import pytest
 from webserver import Crawled, FakeClock, Reply, Request, WebServer, crawl, page
 
-from libs.dataloader import Document, InvalidSourceError, LoadFailure, SourceNotFoundError
+from libs.dataloader import Document, InvalidSourceError, LoadFailure, SourceNotFoundError, WebLoader
 from libs.dataloader.crawl.decoding import BadEncodingError, BodyDecoder, TooMuchError
-from libs.dataloader.web import WebLoader
 
 NO_EXTRAS = {"/robots.txt": Reply(status=404), "/sitemap.xml": Reply(status=404)}
 

@@ -14,9 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from webserver import Reply, Request, WebServer, crawl, page, redirect
 
-from libs.dataloader import InvalidSourceError
+from libs.dataloader import InvalidSourceError, WebLoader
 from libs.dataloader.crawl.guard import BlockedAddressError, GuardedBackend, GuardedTransport, is_public
-from libs.dataloader.web import WebLoader
 
 PUBLIC = "93.184.216.34"
 

@@ -8,8 +8,8 @@ import random
 import pytest
 from webserver import Reply, Request, WebServer, crawl, page
 
+from libs.dataloader import WebLoader
 from libs.dataloader.crawl.traps import Trace, TrapDetector, endless_shape, group_of, has_date
-from libs.dataloader.web import WebLoader
 
 WORDS = "river stone cloud amber forest copper violet harbor winter candle meadow thunder".split()  # noqa: SIM905
 

@@ -11,9 +11,8 @@ from email.utils import formatdate
 from http import HTTPStatus
 from typing import Self
 
-from libs.dataloader import Document, Known, KnownDocument, LoadFailure, LoadResult, Unchanged
+from libs.dataloader import Document, Known, KnownDocument, LoadFailure, LoadResult, Unchanged, WebLoader
 from libs.dataloader.crawl.clock import Clock
-from libs.dataloader.web import WebLoader
 
 
 @dataclass

@@ -1,5 +1,10 @@
 """Loading files and web pages into :class:`Document` objects. Knows nothing of the graph."""
 
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from libs.dataloader.errors import (
     InvalidSourceError,
     LoadError,
@@ -22,6 +27,12 @@ from libs.dataloader.types import (
     Unchanged,
 )
 
+if TYPE_CHECKING:
+    from libs.dataloader.web import WebLoader
+
+# Loaders are imported when they are used: they bring much that a command like --help does not need.
+_LOADERS = {"WebLoader": "libs.dataloader.web"}
+
 __all__ = [
     "ChunkMetadata",
     "Document",
@@ -40,4 +51,11 @@ __all__ = [
     "SourceInfo",
     "SourceNotFoundError",
     "Unchanged",
+    "WebLoader",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LOADERS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_LOADERS[name]), name)

@@ -133,10 +133,17 @@ class Unchanged:
 
 @dataclass(frozen=True, slots=True)
 class LoadFailure:
-    """A file or page that could not be loaded, and why."""
+    """A file or page that could not be loaded, and why.
+
+    Attributes:
+        path: Which one.
+        reason: What happened, for a person to read.
+        gone: It is certain that it does not exist any more (HTTP 404 or 410): what is stored of it is outdated.
+    """
 
     path: str
     reason: str
+    gone: bool = False
 
 
 LoadResult = Document | Unchanged | LoadFailure

@@ -151,7 +151,8 @@ class _Run:
                 async for result in loader.load(self._indexer._state.known(source_id, self._touched)):
                     if isinstance(result, LoadFailure):
                         self.report.fail(result.path, result.reason)
-                        seen.add(document_id(self._client.namespace, standardize_resource_uri(result.path)))
+                        if not result.gone:
+                            seen.add(document_id(self._client.namespace, standardize_resource_uri(result.path)))
                     elif isinstance(result, Unchanged):
                         self.report.documents.unchanged += 1
                         seen.add(document_id(self._client.namespace, result.uri))

@@ -155,7 +155,7 @@ class Crawler:
         if visit.failure is not None:
             self._without_result.add(url)
             self.failed = self.failed or visit.failure.may_pass
-            yield LoadFailure(url, visit.failure.reason)
+            yield LoadFailure(url, visit.failure.reason, gone=visit.failure.status in (404, 410))
             return
         skipped = visit.skipped
         if visit.sitemap:
