@@ -113,6 +113,11 @@ class SearchOperations(VectorStoreOperations):
         graph = await self.connect()
         return await graph.text_search(TextIndex(label, self._namespace), terms, k) if terms else []
 
+    async def count_chunks(self) -> int:
+        """How many chunks the namespace has."""
+        rows = await self.read("MATCH (c:DocumentChunk) WHERE c.namespace = $namespace RETURN count(c) AS n")
+        return int(rows[0]["n"])
+
     async def chunks_of_vectors(self, matches: Sequence[Match], k: int) -> list[dict[str, Any]]:
         """The chunks that these vectors embed, with the scores of the vectors, at most ``k``."""
         rows = await self.read(

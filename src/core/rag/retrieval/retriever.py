@@ -1,0 +1,179 @@
+"""Searching: run the legs, fuse them, filter, and fetch what was found."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from core.rag.analysis import query_terms
+from core.rag.dbhandler.store import MAX_K, check_k
+from core.rag.errors import InvalidInputError
+from core.rag.retrieval.hits import MODES, Hit, SearchMode
+from core.rag.retrieval.legs import Legs
+
+if TYPE_CHECKING:
+    from core.rag.retrieval.filters import Filter
+
+    from core.rag.dbhandler import MemGraphClient
+    from core.rag.embedder import EmbeddingService
+
+#: Scored candidates: chunk id to (final score, score of each leg).
+Ranking = dict[str, tuple[float, dict[str, float]]]
+
+#: A ranking of about this many chunks or all there are.
+Rank = Callable[[int], Awaitable[Ranking]]
+
+_FIRST_CANDIDATES = 100
+MAX_EXPAND = 20
+
+
+class Retriever:
+    """Finds chunks in one namespace."""
+
+    def __init__(self, client: MemGraphClient, embedder: EmbeddingService) -> None:
+        """Prepare a retriever.
+
+        Args:
+            client: The graph.
+            embedder: Embeds questions; its model is that of the namespace.
+        """
+        self._client = client
+        self._embedder = embedder
+
+    async def search(
+        self,
+        query: str,
+        k: int,
+        mode: SearchMode,
+        *,
+        filters: str | Mapping[str, Any] | None = None,
+        expand: int = 0,
+    ) -> list[Hit]:
+        """See :meth:`core.rag.KnowledgeBase.search`."""
+        check_k(k)
+        if mode not in MODES:
+            raise InvalidInputError(f"There is no search mode {mode!r}; there are {', '.join(MODES)}.")
+        if not 0 <= expand <= MAX_EXPAND:
+            raise InvalidInputError(f"expand is {expand}, but has to be from 0 to {MAX_EXPAND}.")
+        if not query.strip():
+            raise InvalidInputError("The query is empty.")
+        wanted = _parse(filters)
+        stores = [
+            store
+            for store in await self._client.vector_stores()
+            if store.model == self._embedder.model and store.dimension == self._embedder.dimension
+        ]
+        rank = self._ranking(Legs(self._client, stores[0] if stores else None), query, mode)
+        best = await (rank(max(k, _FIRST_CANDIDATES)) if wanted is None else self._filtered(rank, wanted, k))
+        top = sorted(best.items(), key=lambda item: (-item[1][0], item[0]))[:k]
+        hits = await self._hits(top)
+        return await asyncio.gather(*(self._expanded(hit, expand) for hit in hits)) if expand else hits
+
+    def _ranking(self, legs: Legs, query: str, mode: SearchMode) -> Rank:
+        async def vector(k: int) -> Ranking:
+            found = await legs.vector(await self._embedder.get_embedding(query), k)
+            return {key: (score, {"vector": score}) for key, score in found.items()}
+
+        async def keyword(k: int) -> Ranking:
+            found = await legs.keyword(dict.fromkeys(query_terms(query), 1.0), k)
+            return {key: (score, {"keyword": score}) for key, score in found.items()}
+
+        async def fuzzy(k: int) -> Ranking:
+            from core.rag.retrieval.fuzzy import fuzzy_rank
+
+            found = fuzzy_rank(query, await legs.names(), k)
+            return {key: (score, {"fuzzy": score}) for key, score in found.items()}
+
+        async def hybrid(k: int) -> Ranking:
+            return await self._hybrid(legs, query, k)
+
+        return {"vector": vector, "keyword": keyword, "fuzzy": fuzzy, "hybrid": hybrid}[mode]
+
+    async def _hybrid(self, legs: Legs, query: str, k: int) -> Ranking:
+        import numpy as np
+
+        embedding = await self._embedder.get_embedding(query)
+        vectors, words, sample = await asyncio.gather(
+            legs.vector(embedding, k),
+            legs.keyword(dict.fromkeys(query_terms(query), 1.0), min(max(10 * k, 1000), MAX_K)),
+            legs.sample(),
+        )
+        total = await self._client.count_chunks()
+        top = list(words)[: max(k, 100)]
+        cosines = {**await legs.cosines(embedding, [key for key in top if key not in vectors]), **vectors}
+        keys = dict.fromkeys([*vectors, *top])
+        unit = np.asarray(embedding, dtype=np.float32)
+        unit /= np.linalg.norm(unit)
+        matrix = np.array(sample, dtype=np.float32).reshape(len(sample), -1)
+        norms = np.linalg.norm(matrix, axis=1) if len(sample) else np.ones(0)
+        spread_v = float(((matrix @ unit) / norms).std()) if len(sample) > 1 else 0.0
+        scores = np.array(list(words.values()))
+        mean = scores.sum() / max(total, 1)
+        spread_w = float(np.sqrt(max((scores**2).sum() / max(total, 1) - mean * mean, 0.0))) if len(scores) else 0.0
+        ranking: Ranking = {}
+        for key in keys:
+            parts: dict[str, float] = {}
+            score = 0.0
+            if key in cosines:
+                parts["vector"] = cosines[key]
+                score += cosines[key] / (spread_v or 1.0)
+            if key in words:
+                parts["keyword"] = words[key]
+                score += words[key] / (spread_w or 1.0)
+            ranking[key] = (score / 2, parts)
+        return ranking
+
+    async def _filtered(self, rank: Rank, wanted: Filter, k: int) -> Ranking:
+        """Rank more and more chunks until enough of them pass, or there are no more."""
+        from core.rag.retrieval.legs import document_facts
+
+        size = max(4 * k, _FIRST_CANDIDATES)
+        facts: dict[str, dict[str, Any]] = {}
+        while True:
+            ranking = await rank(min(size, MAX_K))
+            new = [key for key in ranking if key not in facts]
+            facts.update(await document_facts(self._client, new))
+            passing = {key: value for key, value in ranking.items() if key in facts and wanted.matches(facts[key])}
+            if len(passing) >= k or len(ranking) < size or size >= MAX_K:
+                return passing
+            size *= 8
+
+    async def _hits(self, top: list[tuple[str, tuple[float, dict[str, float]]]]) -> list[Hit]:
+        chunks = await self._client.chunks_by_id([key for key, _ in top])
+        return [_hit(chunks[key], score, scores) for key, (score, scores) in top if key in chunks]
+
+    async def _expanded(self, hit: Hit, reach: int) -> Hit:
+        """The hit with the text of its neighbours; overlaps are not repeated."""
+        parts = await self._client.neighbouring_chunks(hit.chunk_id, reach)
+        text, start, end = parts[0]["content"], parts[0]["start_char"], parts[0]["end_char"]
+        for part in parts[1:]:
+            text += part["content"][max(end - part["start_char"], 0) :]
+            end = max(end, part["end_char"])
+        hit.content, hit.start_char, hit.end_char = text, start, end
+        return hit
+
+
+def _parse(filters: str | Mapping[str, Any] | None) -> Filter | None:
+    if filters is None or not filters:
+        return None
+    from core.rag.retrieval.filters import parse_filter
+
+    return parse_filter(filters)
+
+
+def _hit(chunk: Mapping[str, Any], score: float, scores: dict[str, float]) -> Hit:
+    return Hit(
+        chunk_id=chunk["chunk_id"],
+        document_id=chunk["document_id"],
+        path=chunk["path"],
+        title=chunk["title"],
+        heading=chunk["heading"],
+        content=chunk["content"],
+        chunk_index=chunk["chunk_index"],
+        start_char=chunk["start_char"],
+        end_char=chunk["end_char"],
+        score=score,
+        scores=scores,
+        metadata=dict(chunk["metadata"]),
+    )
