@@ -66,6 +66,7 @@ class EmbeddedStore:
         self._db = db
         self._closed = False
         self._path = path
+        self._checkpoints = False
         self._log = CommitLog(path, every_commit=sync) if path is not None else None
         self._retry_deadline = retry_deadline
         self._pid = os.getpid()
@@ -305,8 +306,12 @@ class _EmbeddedTransaction:
                 raise
 
     def begin(self, db: Any) -> None:
+        """Begin; the first writing transaction of a file also turns its checkpoints on."""
         if self._store._log is not None:
             self._store._log.check()
+            if not self._store._checkpoints:
+                engine.start_checkpoints(db)
+                self._store._checkpoints = True
         self._handle = db.begin_transaction()
 
     def commit(self, _: Any) -> int:
@@ -325,6 +330,7 @@ class _EmbeddedTransaction:
         return self._store._log.written() if self._store._log is not None else 0
 
     def roll_back(self, _: Any) -> None:
+        """Undo everything; no error when the engine has done so already."""
         with self._running:
             self._ended = True
             handle, self._handle = self._handle, None

@@ -1,0 +1,77 @@
+"""The engines that the conformance suite runs on."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from core.rag.dbhandler.store import GraphStore
+from dbhandler.kit import BOLT_URI, Corner, Engine, bolt_engine, clean_namespace
+
+ENGINES = ["embedded-memory", "embedded-file"]
+if BOLT_URI:
+    ENGINES.append("bolt")
+
+
+@pytest.fixture(autouse=True)
+def bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test sees the database of whoever runs it."""
+    for name in ("MEMGRAPH_URI", "MEMGRAPH_USERNAME", "MEMGRAPH_PASSWORD", "MEMGRAPH_DATABASE", "MGRAG_NAMESPACE"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(params=[pytest.param(name, marks=pytest.mark.bolt if name == "bolt" else ()) for name in ENGINES])
+async def engine(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Engine]:
+    """Where a graph is; what a test leaves in its namespaces is removed."""
+    if request.param == "bolt":
+        server = bolt_engine()
+        yield server
+        store = await server.open()
+        try:
+            for namespace in server.namespaces:
+                await clean_namespace(store, namespace)
+        finally:
+            await store.close()
+    elif request.param == "embedded-file":
+        yield Engine(f"embedded:{tmp_path / 'graph.grafeo'}")
+    else:
+        yield Engine("embedded::memory:")
+
+
+@pytest.fixture
+async def store(engine: Engine) -> AsyncIterator[GraphStore]:
+    """An open store with its schema."""
+    opened = await engine.open()
+    try:
+        await opened.ensure_schema()
+        yield opened
+    finally:
+        await opened.close()
+
+
+@pytest.fixture
+async def corner(engine: Engine, store: GraphStore) -> AsyncIterator[Corner]:
+    """A namespace of the store."""
+    opened = Corner(engine, store)
+    yield opened
+    if not engine.embedded:
+        await opened.clean()
+
+
+@pytest.fixture
+def graph_file(tmp_path: Path) -> Path:
+    """Where an embedded graph can be made."""
+    return tmp_path / "graph.grafeo"
+
+
+@pytest.fixture
+async def file_store(graph_file: Path) -> AsyncIterator[GraphStore]:
+    """An open store on a file, for what only the embedded engine has."""
+    opened = await Engine(f"embedded:{graph_file}").open()
+    try:
+        await opened.ensure_schema()
+        yield opened
+    finally:
+        await opened.close()

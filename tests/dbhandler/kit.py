@@ -1,0 +1,198 @@
+"""What the store tests share: engines, and a corner of a graph that a test fills and leaves clean."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import uuid
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from core.rag.dbhandler.store import GraphStore, Match, Row, Transaction, open_store
+from core.rag.schema import EdgeType, Label, TextIndex, VectorIndex, check_name, vector_index
+from core.rag.settings import Settings
+
+BOLT_URI = os.environ.get("MGRAG_TEST_BOLT_URI")
+
+#: An index that a server updates in its own time has to be right after this long.
+PATIENCE_SECONDS = 20.0
+
+
+@dataclass
+class Engine:
+    """Where a graph is, and how to open it."""
+
+    uri: str
+    username: str | None = None
+    password: str | None = None
+    #: Namespaces that tests have written to.
+    namespaces: list[str] = field(default_factory=list)
+
+    @property
+    def persistent(self) -> bool:
+        """Whether the graph is still there when the store is opened again."""
+        return self.uri != "embedded::memory:"
+
+    @property
+    def embedded(self) -> bool:
+        return self.uri.startswith("embedded:")
+
+    async def open(self, **settings: Any) -> GraphStore:
+        """Open the graph, with settings by their environment names."""
+        return await open_store(
+            self.uri,
+            username=self.username,
+            password=self.password,
+            settings=Settings(_env_file=None, **settings),
+        )
+
+    def namespace(self) -> str:
+        """A namespace that nothing else uses; the test's fixture removes what is in it."""
+        self.namespaces.append(f"test-{uuid.uuid4().hex}")
+        return self.namespaces[-1]
+
+
+def bolt_engine() -> Engine:
+    assert BOLT_URI is not None
+    return Engine(BOLT_URI, os.environ.get("MGRAG_TEST_BOLT_USER"), os.environ.get("MGRAG_TEST_BOLT_PASSWORD"))
+
+
+class Corner:
+    """A namespace of a graph, with short names for its nodes."""
+
+    def __init__(self, engine: Engine, store: GraphStore) -> None:
+        self.engine = engine
+        self.store = store
+        self.namespace = engine.namespace()
+        self._text: set[TextIndex] = set()
+        self._vectors: set[VectorIndex] = set()
+
+    def id(self, name: str) -> str:
+        """The id of the node that a test calls ``name``."""
+        return f"{self.namespace}/{name}"
+
+    def names(self, ids: Iterable[str]) -> list[str]:
+        """The inverse of :meth:`id`, in order."""
+        return [identifier.removeprefix(f"{self.namespace}/") for identifier in ids]
+
+    def found(self, matches: Sequence[Match]) -> list[str]:
+        return self.names(match.id for match in matches)
+
+    async def write(self, statement: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
+        """Run one statement in a transaction."""
+
+        async def work(tx: Transaction) -> list[Row]:
+            return await tx.run(statement, parameters)
+
+        return await self.store.transaction(work)
+
+    async def put(self, *names: str, label: Label = Label.DOCUMENT, **properties: Any) -> None:
+        """Merge nodes, all with the same properties."""
+        await self.write(
+            f"UNWIND $rows AS row MERGE (n:{label} {{id: row.id}}) SET n += row.props",
+            {"rows": [{"id": self.id(name), "props": {"namespace": self.namespace, **properties}} for name in names]},
+        )
+
+    async def link(self, *pairs: tuple[str, str], edge: EdgeType = EdgeType.RELATED_TO, label: Label) -> None:
+        """Merge edges between nodes of a label."""
+        await self.write(
+            f"UNWIND $rows AS row MATCH (a:{label} {{id: row.a}}) MATCH (b:{label} {{id: row.b}}) "
+            f"MERGE (a)-[:{edge}]->(b)",
+            {"rows": [{"a": self.id(a), "b": self.id(b)} for a, b in pairs]},
+        )
+
+    async def delete(self, *names: str, label: Label = Label.DOCUMENT) -> None:
+        await self.write(
+            f"UNWIND $ids AS i MATCH (n:{label} {{id: i}}) DETACH DELETE n", {"ids": [self.id(name) for name in names]}
+        )
+
+    async def stored(self, label: Label = Label.DOCUMENT) -> list[str]:
+        """Names of the committed nodes of a label, sorted."""
+        rows = await self.store.run(
+            f"MATCH (n:{label}) WHERE n.namespace = $namespace RETURN n.id AS id", {"namespace": self.namespace}
+        )
+        return sorted(self.names(row["id"] for row in rows))
+
+    async def value(self, name: str, key: str, label: Label = Label.DOCUMENT) -> Any:
+        """A property of a committed node."""
+        rows = await self.store.run(
+            f"MATCH (n:{label} {{id: $id}}) RETURN n.{check_name(key)} AS value", {"id": self.id(name)}
+        )
+        assert len(rows) == 1, f"{len(rows)} nodes are called {name}"
+        return rows[0]["value"]
+
+    async def text_index(self, label: Label = Label.CHUNK) -> TextIndex:
+        index = TextIndex(label, self.namespace)
+        self._text.add(index)
+        await self.store.ensure_text_index(index)
+        return index
+
+    def text_statement(self, index: TextIndex) -> str:
+        """The statement that merges ``$rows`` of id and terms into the index."""
+        second = f"n:{index.partition}, " if self.store.capabilities.text_index_per_namespace else ""
+        return (
+            f"UNWIND $rows AS row MERGE (n:{index.label} {{id: row.id}}) "
+            f"SET {second}n.terms = row.terms, n.namespace = $namespace"
+        )
+
+    def text_rows(self, texts: Mapping[str, str]) -> dict[str, Any]:
+        rows = [{"id": self.id(name), "terms": terms} for name, terms in texts.items()]
+        return {"rows": rows, "namespace": self.namespace}
+
+    async def put_texts(self, index: TextIndex, texts: Mapping[str, str]) -> None:
+        """Merge nodes with analysed words."""
+        await self.write(self.text_statement(index), self.text_rows(texts))
+
+    async def vector_index(self, dimension: int, model: str = "model") -> VectorIndex:
+        index = vector_index(self.namespace, f"{self.namespace}/{model}", dimension)
+        self._vectors.add(index)
+        await self.store.ensure_vector_index(index)
+        return index
+
+    def vector_statement(self, index: VectorIndex) -> str:
+        """The statement that merges ``$rows`` of id and embedding into the index."""
+        return (
+            f"UNWIND $rows AS row MERGE (v:Vector {{id: row.id}}) "
+            f"SET v:{check_name(index.label)}, v.namespace = $namespace, v.embedding = row.embedding"
+        )
+
+    def vector_rows(self, vectors: Mapping[str, Sequence[float]]) -> dict[str, Any]:
+        rows = [{"id": self.id(name), "embedding": tuple(map(float, values))} for name, values in vectors.items()]
+        return {"rows": rows, "namespace": self.namespace}
+
+    async def put_vectors(self, index: VectorIndex, vectors: Mapping[str, Sequence[float]]) -> None:
+        """Merge vector nodes."""
+        await self.write(self.vector_statement(index), self.vector_rows(vectors))
+
+    async def clean(self) -> None:
+        """Remove the indexes and everything in the namespace."""
+        for text in self._text:
+            await self.store.drop_text_index(text)
+        for vectors in self._vectors:
+            await self.store.drop_vector_index(vectors)
+        await clean_namespace(self.store, self.namespace)
+
+
+async def clean_namespace(store: GraphStore, namespace: str) -> None:
+    """Remove all nodes of a namespace, a bounded number at a time."""
+    for label in Label:
+        while rows := await store.run(
+            f"MATCH (n:{label}) WHERE n.namespace = $namespace RETURN n.id AS id LIMIT 1000", {"namespace": namespace}
+        ):
+            ids = [row["id"] for row in rows]
+
+            async def work(tx: Transaction, label: Label = label, ids: list[str] = ids) -> None:
+                await tx.run(f"UNWIND $ids AS i MATCH (n:{label} {{id: i}}) DETACH DELETE n", {"ids": ids})
+
+            await store.transaction(work)
+
+
+async def eventually[T](fetch: Callable[[], Awaitable[T]], wanted: Callable[[T], bool]) -> T:
+    """What ``fetch`` gives as soon as it is wanted, else what it gives in the end: some indexes lag behind."""
+    end = asyncio.get_running_loop().time() + PATIENCE_SECONDS
+    while True:
+        value = await fetch()
+        if wanted(value) or asyncio.get_running_loop().time() > end:
+            return value
+        await asyncio.sleep(0.05)

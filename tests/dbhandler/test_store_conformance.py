@@ -1,0 +1,641 @@
+"""What every engine has to do: statements, transactions, schema, errors. Nothing here knows which engine it runs on."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from core.rag.dbhandler.store import GraphStore, Row, Transaction, open_store
+from core.rag.errors import (
+    BackupError,
+    ConfigurationError,
+    InvalidInputError,
+    InvalidNameError,
+    InvalidVectorError,
+    ModelMismatchError,
+    QueryError,
+    StoreConflictError,
+    StoreConstraintError,
+    StoreError,
+    StoreUnavailableError,
+)
+from core.rag.schema import EdgeType, Label, TextIndex, VectorIndex
+from dbhandler.kit import Corner, Engine
+
+CREATE = "CREATE (n:Document {id: $id, namespace: $namespace})"
+
+
+class MarkerError(Exception):
+    """Raised by a unit of work on purpose."""
+
+
+# What a store says about itself
+
+
+async def test_an_engine_says_what_it_is(store: GraphStore, engine: Engine) -> None:
+    capabilities = store.capabilities
+    assert capabilities.engine in {"grafeo", "memgraph", "neo4j"}
+    assert capabilities.version
+    assert capabilities.location
+    assert capabilities.shared is not engine.embedded
+    if engine.password:
+        assert engine.password not in repr(capabilities)
+
+
+@pytest.mark.parametrize("uri", ["http://localhost", "sqlite:graph.db", "redis://localhost:1"])
+async def test_other_addresses_are_refused_by_name(uri: str) -> None:
+    with pytest.raises(ConfigurationError, match=uri.partition(":")[0]):
+        await open_store(uri)
+
+
+# Statements
+
+
+async def test_a_query_gives_rows_by_column_name(store: GraphStore) -> None:
+    rows = await store.run("UNWIND $xs AS x RETURN x AS number, x * 2 AS double ORDER BY number", {"xs": [2, 1]})
+    assert rows == [{"number": 1, "double": 2}, {"number": 2, "double": 4}]
+
+
+async def test_a_query_without_parameters(store: GraphStore) -> None:
+    assert await store.run("RETURN 1 AS one") == [{"one": 1}]
+    assert await store.run("RETURN 1 AS one", None) == [{"one": 1}]
+
+
+async def test_a_query_that_finds_nothing_gives_no_rows(corner: Corner) -> None:
+    assert await corner.store.run("MATCH (n:Document {id: $id}) RETURN n.id AS id", {"id": corner.id("none")}) == []
+
+
+async def test_many_rows_come_back_whole(store: GraphStore) -> None:
+    rows = await store.run("UNWIND range(1, 20000) AS i RETURN i AS i")
+    assert [row["i"] for row in rows] == list(range(1, 20001))
+
+
+SCALARS: list[Any] = [
+    True,
+    False,
+    0,
+    -1,
+    2**31,
+    2**53 + 1,
+    2**63 - 1,
+    -(2**63),
+    0.1,
+    -2.5,
+    1e300,
+    5e-324,
+    1.7976931348623157e308,
+    "",
+    'it\'s "quoted" `ticked` \\ back',
+    "a\0b",
+    "\U0001f600 汉字 ไทย e\u0301",
+    "line\r\nbreak\ttab",
+    "$x {y: 1}) DETACH DELETE n //",
+    "x" * 200_000,
+    ["a", "", "\0", "ü"],
+    [1, 2, 3],
+    [True, False],
+    [],
+]
+
+
+@pytest.mark.parametrize("value", SCALARS, ids=lambda value: repr(value)[:20])
+async def test_a_stored_value_comes_back_the_same(corner: Corner, value: Any) -> None:
+    await corner.put("a", content=value)
+    stored = await corner.value("a", "content")
+    assert stored == value
+    assert type(stored) is type(value)
+
+
+@hypothesis_settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
+@given(
+    st.one_of(
+        st.text(st.characters(exclude_categories=["Cs"])),
+        st.integers(-(2**63), 2**63 - 1),
+        st.floats(allow_nan=False, allow_infinity=False),
+        st.booleans(),
+        st.lists(st.text(st.characters(exclude_categories=["Cs"]))),
+        st.lists(st.integers(-(2**63), 2**63 - 1)),
+    )
+)
+async def test_any_value_comes_back_the_same(corner: Corner, value: Any) -> None:
+    await corner.delete("a")
+    await corner.put("a", content=value)
+    assert await corner.value("a", "content") == value
+
+
+async def test_a_property_set_to_null_is_gone(corner: Corner) -> None:
+    await corner.put("a", title="x", path="p")
+    await corner.put("a", title=None)
+    assert await corner.value("a", "title") is None
+    assert await corner.value("a", "path") == "p"
+    rows = await corner.store.run("MATCH (n:Document {id: $id}) RETURN keys(n) AS keys", {"id": corner.id("a")})
+    assert sorted(rows[0]["keys"]) == ["id", "namespace", "path"]
+
+
+async def test_merging_the_same_rows_again_changes_nothing(corner: Corner) -> None:
+    for _ in range(3):
+        await corner.put("a", "b", title="x")
+        await corner.link(("a", "b"), ("a", "b"), label=Label.DOCUMENT)
+    assert await corner.stored() == ["a", "b"]
+    rows = await corner.store.run(
+        "MATCH (:Document {id: $id})-[r:RELATED_TO]->() RETURN count(r) AS edges", {"id": corner.id("a")}
+    )
+    assert rows == [{"edges": 1}]
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"id": None},
+        {"id": ""},
+        {"id": 7},
+        {"rows": [{"id": "x"}, {"id": None}]},
+        {"rows": [None, {"id": ""}]},
+        {"rows": [{"props": {"id": 3.5}}]},
+        {"list": [0.1, 0.2]},
+        {"rows": [{"scores": [0.5]}]},
+        {"list": [[1.0]]},
+        {"number": 2**63},
+        {"rows": [{"number": -(2**63) - 1}]},
+        {"bytes": b"x"},
+        {"set": {1}},
+        {"object": object()},
+        {"rows": [{1: "x"}]},
+        {"text": "\ud800"},
+        {"rows": [{"text": "a\udfffb"}]},
+    ],
+    ids=repr,
+)
+async def test_parameters_that_would_be_stored_as_something_else_are_refused(
+    corner: Corner, parameters: dict[str, Any]
+) -> None:
+    await corner.put("a")
+    statement = f"RETURN ${next(iter(parameters))} AS x"
+    with pytest.raises(InvalidInputError):
+        await corner.store.run(statement, parameters)
+
+    async def work(tx: Transaction) -> list[Row]:
+        return await tx.run(statement, parameters)
+
+    with pytest.raises(InvalidInputError):
+        await corner.store.transaction(work)
+    assert await corner.stored() == ["a"]
+
+
+@pytest.mark.parametrize(
+    "embedding",
+    [(), (0.0, 0.0), (0.1, float("nan")), (float("inf"), 1.0), (float("inf"), float("-inf")), (1, 2), (0.5, 1), ("a",)],
+    ids=repr,
+)
+async def test_broken_embeddings_are_not_stored(corner: Corner, embedding: tuple[Any, ...]) -> None:
+    statement = "UNWIND $rows AS row MERGE (v:Vector {id: row.id}) SET v.embedding = row.embedding, v.namespace = $n"
+    rows = [{"id": corner.id("v"), "embedding": embedding}]
+    with pytest.raises(InvalidVectorError, match="rows"):
+        await corner.write(statement, {"rows": rows, "n": corner.namespace})
+    assert await corner.stored(Label.VECTOR) == []
+
+
+async def test_a_huge_but_finite_embedding_is_no_broken_one(corner: Corner) -> None:
+    await corner.write(
+        "MERGE (v:Vector {id: $id}) SET v.namespace = $n, v.embedding = $embedding",
+        {"id": corner.id("v"), "n": corner.namespace, "embedding": (1e38, 1e38, 1e38)},
+    )
+    assert await corner.stored(Label.VECTOR) == ["v"]
+
+
+# Transactions
+
+
+async def test_a_committed_transaction_is_there_with_all_its_statements(corner: Corner) -> None:
+    async def work(tx: Transaction) -> str:
+        for name in "abc":
+            await tx.run(CREATE, {"id": corner.id(name), "namespace": corner.namespace})
+        return "result"
+
+    assert await corner.store.transaction(work) == "result"
+    assert await corner.stored() == ["a", "b", "c"]
+
+
+async def test_an_empty_transaction_is_fine(store: GraphStore) -> None:
+    async def work(_: Transaction) -> None:
+        return
+
+    assert await store.transaction(work) is None
+
+
+async def test_a_transaction_reads_its_own_writes(corner: Corner) -> None:
+    await corner.put("gone", "kept", title="old")
+
+    async def work(tx: Transaction) -> dict[str, Any]:
+        await tx.run(CREATE, {"id": corner.id("new"), "namespace": corner.namespace})
+        await tx.run("MATCH (n:Document {id: $id}) SET n.title = 'new'", {"id": corner.id("kept")})
+        await tx.run("MATCH (n:Document {id: $id}) DETACH DELETE n", {"id": corner.id("gone")})
+        rows = await tx.run(
+            "MATCH (n:Document) WHERE n.namespace = $n RETURN n.id AS id, n.title AS title", {"n": corner.namespace}
+        )
+        return {row["id"]: row["title"] for row in rows}
+
+    assert await corner.store.transaction(work) == {corner.id("new"): None, corner.id("kept"): "new"}
+
+
+async def test_readers_do_not_see_an_open_transaction(corner: Corner) -> None:
+    await corner.put("old", title="before")
+    seen: list[Any] = []
+
+    async def work(tx: Transaction) -> None:
+        await tx.run(CREATE, {"id": corner.id("new"), "namespace": corner.namespace})
+        await tx.run("MATCH (n:Document {id: $id}) SET n.title = 'after'", {"id": corner.id("old")})
+        seen.append((await corner.stored(), await corner.value("old", "title")))
+
+    await corner.store.transaction(work)
+    assert seen == [(["old"], "before")]
+    assert (await corner.stored(), await corner.value("old", "title")) == (["new", "old"], "after")
+
+
+async def test_an_error_of_the_work_rolls_everything_back(corner: Corner) -> None:
+    await corner.put("kept", title="old")
+
+    async def work(tx: Transaction) -> None:
+        await tx.run(CREATE, {"id": corner.id("a"), "namespace": corner.namespace})
+        await tx.run("MATCH (n:Document {id: $id}) SET n.title = 'new'", {"id": corner.id("kept")})
+        raise MarkerError("on purpose")
+
+    with pytest.raises(MarkerError, match="on purpose"):
+        await corner.store.transaction(work)
+    await corner.put("b")
+    assert await corner.stored() == ["b", "kept"]
+    assert await corner.value("kept", "title") == "old"
+
+
+async def test_a_failed_statement_rolls_everything_back(corner: Corner) -> None:
+    async def work(tx: Transaction) -> None:
+        await tx.run(CREATE, {"id": corner.id("a"), "namespace": corner.namespace})
+        await tx.run("THIS IS NOT CYPHER")
+
+    with pytest.raises(QueryError):
+        await corner.store.transaction(work)
+    await corner.put("b")
+    assert await corner.stored() == ["b"]
+
+
+async def test_work_that_goes_on_after_a_failed_statement_is_not_committed(corner: Corner) -> None:
+    async def work(tx: Transaction) -> str:
+        await tx.run(CREATE, {"id": corner.id("a"), "namespace": corner.namespace})
+        try:
+            await tx.run("RETURN unknown_function(1) AS x")
+        except StoreError:
+            return "as if nothing had happened"
+        raise AssertionError("the statement was accepted")
+
+    with pytest.raises(StoreError):
+        await corner.store.transaction(work)
+    await corner.put("b")
+    assert await corner.stored() == ["b"]
+
+
+async def test_a_transaction_cannot_be_used_after_its_end(corner: Corner) -> None:
+    kept: list[Transaction] = []
+
+    async def work(tx: Transaction) -> None:
+        kept.append(tx)
+
+    await corner.store.transaction(work)
+    with pytest.raises(StoreError):
+        await kept[0].run(CREATE, {"id": corner.id("late"), "namespace": corner.namespace})
+    assert await corner.stored() == []
+
+
+async def test_a_cancelled_transaction_leaves_nothing(corner: Corner) -> None:
+    started = asyncio.Event()
+
+    async def work(tx: Transaction) -> None:
+        await tx.run(CREATE, {"id": corner.id("a"), "namespace": corner.namespace})
+        started.set()
+        await asyncio.sleep(3600)
+
+    task = asyncio.create_task(corner.store.transaction(work))
+    await started.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await corner.put("b")
+    assert await corner.stored() == ["b"]
+
+
+async def test_a_cancelled_statement_leaves_nothing_even_if_the_work_goes_on(corner: Corner) -> None:
+    async def work(tx: Transaction) -> str:
+        statement = asyncio.create_task(
+            tx.run(
+                "UNWIND range(1, 2000) AS i CREATE (n:Document {id: $prefix + toString(i), namespace: $namespace})",
+                {"prefix": corner.id("x"), "namespace": corner.namespace},
+            )
+        )
+        await asyncio.sleep(0)
+        statement.cancel()
+        await asyncio.gather(statement, return_exceptions=True)
+        return "done"
+
+    with pytest.raises(StoreError):
+        await corner.store.transaction(work)
+    assert await corner.stored() == []
+
+
+async def test_cancellation_at_any_moment_leaves_all_or_nothing(corner: Corner) -> None:
+    async def work(tx: Transaction) -> None:
+        for name in ("first", "second", "third"):
+            await tx.run(
+                "MERGE (n:Document {id: $id}) SET n.namespace = $namespace",
+                {"id": corner.id(name), "namespace": corner.namespace},
+            )
+
+    outcomes = set()
+    for turns in range(0, 60, 4):
+        await corner.delete("first", "second", "third")
+        task = asyncio.create_task(corner.store.transaction(work))
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        task.cancel()
+        done = (await asyncio.gather(task, return_exceptions=True))[0]
+        stored = await corner.stored()
+        assert stored in ([], ["first", "second", "third"])
+        if done is None:
+            assert stored, "acknowledged, but not there"
+        outcomes.add(isinstance(done, asyncio.CancelledError))
+    assert True in outcomes
+
+
+async def test_a_waiting_transaction_can_be_cancelled(corner: Corner) -> None:
+    inside, leave = asyncio.Event(), asyncio.Event()
+
+    async def first(tx: Transaction) -> None:
+        await tx.run("MERGE (n:Document {id: $id}) SET n.namespace = $n", {"id": corner.id("a"), "n": corner.namespace})
+        inside.set()
+        await leave.wait()
+
+    async def second(tx: Transaction) -> None:
+        await tx.run("MERGE (n:Document {id: $id}) SET n.title = 'x'", {"id": corner.id("a")})
+
+    running = asyncio.create_task(corner.store.transaction(first))
+    await inside.wait()
+    waiting = asyncio.create_task(corner.store.transaction(second))
+    await asyncio.sleep(0.01)
+    waiting.cancel()
+    await asyncio.wait([waiting])
+    leave.set()
+    await running
+    await corner.put("b")
+    assert await corner.stored() == ["a", "b"]
+    assert await corner.value("a", "title") is None
+
+
+async def test_work_that_meets_a_conflict_is_repeated_whole(corner: Corner) -> None:
+    attempts = []
+
+    async def work(tx: Transaction) -> int:
+        attempts.append(len(attempts))
+        await tx.run(CREATE, {"id": corner.id(f"attempt-{attempts[-1]}"), "namespace": corner.namespace})
+        if len(attempts) < 3:
+            raise StoreConflictError("somebody else was faster")
+        return attempts[-1]
+
+    assert await corner.store.transaction(work) == 2
+    assert await corner.stored() == ["attempt-2"]
+
+
+async def test_a_conflict_that_never_ends_is_reported(engine: Engine) -> None:
+    store = await engine.open(MGRAG_RETRY_DEADLINE=0.2)
+    attempts = []
+
+    async def work(_: Transaction) -> None:
+        attempts.append(1)
+        raise StoreConflictError("again")
+
+    try:
+        with pytest.raises(StoreConflictError, match="again"):
+            await store.transaction(work)
+    finally:
+        await store.close()
+    assert len(attempts) > 1
+
+
+# Schema
+
+
+async def test_the_schema_can_be_ensured_again_and_by_several_at_once(store: GraphStore) -> None:
+    await asyncio.gather(*(store.ensure_schema() for _ in range(3)))
+    await store.ensure_schema()
+
+
+async def test_an_id_is_unique_in_its_label(corner: Corner) -> None:
+    await corner.put("a", title="first")
+    with pytest.raises(StoreConstraintError):
+        await corner.write(CREATE, {"id": corner.id("a"), "namespace": corner.namespace})
+    assert await corner.stored() == ["a"]
+    assert await corner.value("a", "title") == "first"
+
+
+async def test_every_label_has_unique_ids(corner: Corner) -> None:
+    for label in Label:
+        await corner.put("a", label=label)
+        with pytest.raises(StoreConstraintError):
+            await corner.write(f"CREATE (n:{label} {{id: $id}})", {"id": corner.id("a")})
+        assert await corner.stored(label) == ["a"]
+
+
+async def test_indexes_can_be_ensured_and_dropped_again(corner: Corner) -> None:
+    text = await corner.text_index()
+    await asyncio.gather(*(corner.store.ensure_text_index(text) for _ in range(3)))
+    vectors = await corner.vector_index(3)
+    await asyncio.gather(*(corner.store.ensure_vector_index(vectors) for _ in range(3)))
+    for _ in range(2):
+        await corner.store.drop_text_index(text)
+        await corner.store.drop_vector_index(vectors)
+    await corner.store.ensure_text_index(text)
+    await corner.store.ensure_vector_index(vectors)
+
+
+async def test_a_vector_index_of_another_dimension_is_refused(corner: Corner) -> None:
+    index = await corner.vector_index(3)
+    await corner.put_vectors(index, {"a": (1, 0, 0)})
+    with pytest.raises(ModelMismatchError, match="3"):
+        await corner.store.ensure_vector_index(VectorIndex(index.name, index.label, 4))
+
+
+@pytest.mark.parametrize("name", ["", "a b", "1a", "x`) DETACH DELETE n //", "é", "a" * 65, "Vector) MATCH (m"])
+async def test_names_that_are_no_names_reach_no_engine(corner: Corner, name: str) -> None:
+    await corner.put("a")
+    index = VectorIndex(name="index", label=name, dimension=2)
+    with pytest.raises(InvalidNameError):
+        await corner.store.ensure_vector_index(index)
+    with pytest.raises(InvalidNameError):
+        await corner.store.vector_search(index, (1.0, 0.0), 3)
+    with pytest.raises(InvalidNameError):
+        await corner.store.shortest_path("x", "y", edge_types=[name], max_depth=3, namespace=corner.namespace)
+    assert await corner.stored() == ["a"]
+
+
+# Errors
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "THIS IS NOT CYPHER",
+        "MATCH (n:Document RETURN n",
+        "RETURN 'unclosed",
+        "RETURN 'damaged closed read-only full locked' AS x FROM",
+        "RETURN unknown_function(1) AS x",
+        "RETURN n.id AS id",
+        "RETURN $missing AS x",
+        "",
+    ],
+)
+async def test_a_refused_statement_is_a_query_error_with_its_cause(store: GraphStore, statement: str) -> None:
+    with pytest.raises(QueryError) as caught:
+        await store.run(statement)
+    assert caught.value.__cause__ is not None
+    assert await store.run("RETURN 1 AS one") == [{"one": 1}]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE (n:Document {id: $id})",
+        "MERGE (n:Document {id: $id})",
+        "merge (n:Document {id: $id})",
+        "MATCH (n:Document {id: $id}) SET n.title = 'x'",
+        "MATCH (n:Document {id: $id}) REMOVE n.title",
+        "MATCH (n:Document {id: $id}) DETACH DELETE n",
+        "MATCH (n:Document {id: $id})\nDELETE n",
+        "MATCH (n:Document {id: $id}) FOREACH (x IN [1] | SET n.title = 'x')",
+        "CREATE INDEX foo IF NOT EXISTS FOR (n:Document) ON (n.title)",
+        "DROP INDEX foo",
+    ],
+)
+async def test_a_write_that_is_sent_as_a_query_is_refused(corner: Corner, statement: str) -> None:
+    await corner.put("a", title="old")
+    with pytest.raises(QueryError, match="transaction"):
+        await corner.store.run(statement, {"id": corner.id("a")})
+    assert await corner.stored() == ["a"]
+    assert await corner.value("a", "title") == "old"
+
+
+async def test_words_that_only_look_like_writes_are_read(corner: Corner) -> None:
+    await corner.put("a", title="SET x = 1; DELETE n")
+    rows = await corner.store.run(
+        "MATCH (n:Document {id: $id}) WHERE n.title = 'SET x = 1; DELETE n' // MERGE nothing\n"
+        'RETURN n.title AS `set`, n.`create` AS created, "DROP it" AS text',
+        {"id": corner.id("a")},
+    )
+    assert rows == [{"set": "SET x = 1; DELETE n", "created": None, "text": "DROP it"}]
+
+
+async def test_everything_after_closing_is_unavailable(engine: Engine) -> None:
+    store = await engine.open()
+    await store.ensure_schema()
+    await store.close()
+    await store.close()
+    text, vectors = TextIndex(Label.CHUNK, "n"), VectorIndex("index", "Vector_x", 2)
+
+    async def work(tx: Transaction) -> list[Row]:
+        return await tx.run("RETURN 1 AS one")
+
+    calls = [
+        lambda: store.run("RETURN 1 AS one"),
+        lambda: store.transaction(work),
+        store.ensure_schema,
+        lambda: store.ensure_text_index(text),
+        lambda: store.drop_text_index(text),
+        lambda: store.ensure_vector_index(vectors),
+        lambda: store.text_search(text, {"x": 1.0}, 3),
+        lambda: store.vector_search(vectors, (1.0, 0.0), 3),
+        lambda: store.shortest_path("a", "b", edge_types=[EdgeType.NEXT], max_depth=2, namespace="n"),
+    ]
+    for call in calls:
+        with pytest.raises(StoreUnavailableError, match="closed"):
+            await call()
+
+
+async def test_a_store_can_be_closed_by_several_at_once(engine: Engine) -> None:
+    store = await engine.open()
+    await asyncio.gather(*(store.close() for _ in range(4)))
+
+
+# Opening again, and copies
+
+
+async def test_what_was_committed_is_there_after_opening_again(engine: Engine) -> None:
+    if not engine.persistent:
+        pytest.skip("a graph in memory is gone when it is closed")
+    first = await engine.open()
+    await first.ensure_schema()
+    corner = Corner(engine, first)
+    await corner.put("a", title="x")
+    text = await corner.text_index()
+    await corner.put_texts(text, {"c": "apple"})
+    await first.close()
+
+    second = await engine.open()
+    try:
+        await second.ensure_schema()
+        corner.store = second
+        assert await corner.value("a", "title") == "x"
+        await second.ensure_text_index(text)
+        assert corner.found(await second.text_search(text, {"apple": 1.0}, 5)) == ["c"]
+        with pytest.raises(StoreConstraintError):
+            await corner.write(CREATE, {"id": corner.id("a"), "namespace": corner.namespace})
+        await corner.clean()
+        assert await corner.stored() == []
+        assert await corner.stored(Label.CHUNK) == []
+    finally:
+        await second.close()
+
+
+async def test_a_backup_is_a_graph_of_its_own(corner: Corner, tmp_path: Any) -> None:
+    target = tmp_path / "copy of the graph"
+    if corner.store.capabilities.shared:
+        with pytest.raises(BackupError):
+            await corner.store.backup(str(target))
+        return
+    await corner.put("a", title="x")
+    text = await corner.text_index()
+    await corner.put_texts(text, {"c": "apple"})
+    vectors = await corner.vector_index(2)
+    await corner.put_vectors(vectors, {"v": (1, 2)})
+    await corner.store.backup(str(target))
+    await corner.put("later")
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith("copy")] == [target.name]
+
+    copy = await open_store(f"embedded:{target}")
+    try:
+        corner.store = copy
+        assert await corner.stored() == ["a"]
+        assert await corner.value("a", "title") == "x"
+        await copy.ensure_text_index(text)
+        assert corner.found(await copy.text_search(text, {"apple": 1.0}, 5)) == ["c"]
+        assert corner.found(await copy.vector_search(vectors, (1.0, 2.0), 5)) == ["v"]
+        await copy.ensure_schema()
+        await corner.put("b")
+        assert await corner.stored() == ["a", "b"]
+    finally:
+        await copy.close()
+
+
+async def test_a_backup_overwrites_nothing(corner: Corner, tmp_path: Any) -> None:
+    if corner.store.capabilities.shared:
+        pytest.skip("a server is backed up by its own means")
+    there = tmp_path / "there"
+    there.write_text("precious")
+    with pytest.raises(BackupError, match="exists"):
+        await corner.store.backup(str(there))
+    assert there.read_text() == "precious"
+    with pytest.raises(BackupError, match="folder"):
+        await corner.store.backup(str(tmp_path / "missing" / "copy"))
+    assert not (tmp_path / "missing").exists()
