@@ -105,8 +105,8 @@ class Retriever:
         keys = dict.fromkeys([*vectors, *top])
         unit = np.asarray(embedding, dtype=np.float32)
         unit /= np.linalg.norm(unit)
-        matrix = np.array(sample, dtype=np.float32).reshape(len(sample), -1)
-        norms = np.linalg.norm(matrix, axis=1) if len(sample) else np.ones(0)
+        matrix = np.array(sample or [embedding], dtype=np.float32)
+        norms = np.linalg.norm(matrix, axis=1)
         spread_v = float(((matrix @ unit) / norms).std()) if len(sample) > 1 else 0.0
         scores = np.array(list(words.values()))
         mean = scores.sum() / max(total, 1)

@@ -1,0 +1,39 @@
+"""An embedder for tests: no model, but the same words give the same direction."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.rag.embedder import EmbeddingService
+
+
+class HashEmbedder(EmbeddingService):
+    """The sum of one pseudo-random direction per word."""
+
+    def __init__(self, dimension: int = 32, model: str = "words") -> None:
+        self._dimension = dimension
+        self._model = model
+        self.embedded: list[str] = []
+
+    @property
+    def model(self) -> str:
+        return self._model
+
+    @property
+    def dimension(self) -> int:
+        return self._dimension
+
+    async def get_embeddings(self, texts: Sequence[str], names: Sequence[str] | None = None) -> NDArray[np.float32]:
+        self.embedded += texts
+        return np.array([self._one(text) for text in texts], dtype=np.float32).reshape(len(texts), self._dimension)
+
+    def _one(self, text: str) -> NDArray[np.float64]:
+        total = np.full(self._dimension, 1e-3)
+        for word in text.lower().split():
+            seed = int.from_bytes(hashlib.sha256(f"{self._model}{word.strip('.,#')}".encode()).digest()[:8])
+            total += np.random.default_rng(seed).normal(size=self._dimension)
+        return total / np.linalg.norm(total)

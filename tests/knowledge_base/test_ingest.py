@@ -1,0 +1,245 @@
+"""Ingesting: what is added, replaced, reused, pruned and deleted."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+
+from core.rag import KnowledgeBase
+from core.rag.errors import InvalidInputError, ModelMismatchError, SourceError
+from libs.dataloader import Document, Link
+from tests.embedders import HashEmbedder
+from tests.graphs import orphans, snapshot
+
+PARAGRAPHS = [
+    "The tide mill stands at the end of the bay and turns with the ebb.",
+    "Margaret Harrow borrowed four hundred pounds from a shipwright.",
+    "Two pairs of burr stones came by ship from France in 1841.",
+    "The northern sea gate leaks, and the ground behind it is hollow.",
+]
+
+
+def text(*numbers: int) -> str:
+    return "\n\n".join(f"# Part {number}\n\n{PARAGRAPHS[number] * 12}" for number in numbers)
+
+
+@pytest.fixture
+async def kb() -> AsyncIterator[KnowledgeBase]:
+    async with KnowledgeBase.open("embedded::memory:", embedder=HashEmbedder()) as opened:
+        yield opened
+
+
+def document(path: str, content: str, **more: object) -> Document:
+    return Document(path=path, content=content, format="markdown", **more)  # type: ignore[arg-type]
+
+
+async def test_a_first_ingest_adds_documents_with_chunks_vectors_and_a_source(kb: KnowledgeBase) -> None:
+    report = await kb.ingest([document("a", text(0, 1)), document("b", text(2))])
+
+    assert report.documents.added == 2
+    assert report.documents.failed == []
+    assert report.chunks == report.vectors.embedded >= 3
+    counts = await kb.client.counts()
+    assert counts["nodes"]["Document"] == 2
+    assert counts["nodes"]["DocumentChunk"] == counts["nodes"]["Vector"] == report.chunks
+    assert counts["edges"]["CHUNK_OF"] == counts["edges"]["EMBEDDING_OF"] == report.chunks
+    assert counts["edges"]["SOURCED_FROM"] == 2
+    assert not any((await orphans(kb.client)).values())
+
+
+async def test_a_second_ingest_of_the_same_changes_nothing(kb: KnowledgeBase) -> None:
+    documents = [document("a", text(0, 1)), document("b", text(2))]
+    await kb.ingest(documents)
+    before = await snapshot(kb.client)
+
+    report = await kb.ingest(documents)
+
+    assert (report.documents.added, report.documents.updated, report.documents.unchanged) == (0, 0, 2)
+    assert (report.chunks, report.vectors.embedded, report.vectors.reused) == (0, 0, 0)
+    assert await snapshot(kb.client) == before
+
+
+async def test_a_changed_document_embeds_only_its_changed_chunks_and_equals_a_fresh_graph(kb: KnowledgeBase) -> None:
+    await kb.ingest([document("a", text(0, 1, 2))])
+    chunks_before = {chunk["chunk_id"] for chunk in await kb.client.get_document_chunks("a")}
+
+    report = await kb.ingest([document("a", text(0, 3, 2))])
+
+    assert (report.documents.updated, report.documents.added) == (1, 0)
+    assert 0 < report.vectors.embedded < report.chunks
+    assert report.vectors.embedded + report.vectors.reused == report.chunks
+    chunks_after = {chunk["chunk_id"] for chunk in await kb.client.get_document_chunks("a")}
+    assert chunks_before & chunks_after, "chunks whose text stayed keep their nodes"
+    async with KnowledgeBase.open("embedded::memory:", embedder=HashEmbedder()) as fresh:
+        await fresh.ingest([document("a", text(0, 3, 2))])
+        assert await snapshot(kb.client) == await snapshot(fresh.client)
+
+
+async def test_equal_texts_are_two_documents_that_share_vectors(kb: KnowledgeBase) -> None:
+    first = await kb.ingest([document("a.txt", text(0, 1))])
+    second = await kb.ingest([document("copy/a.txt", text(0, 1))])
+
+    assert second.documents.added == 1
+    assert (second.vectors.embedded, second.vectors.reused) == (0, first.chunks)
+    counts = await kb.client.counts()
+    assert counts["nodes"]["Document"] == 2
+    assert counts["nodes"]["Vector"] == first.chunks
+    assert counts["edges"]["EMBEDDING_OF"] == 2 * first.chunks
+
+    await kb.delete("a.txt")
+    assert not any((await orphans(kb.client)).values())
+    hits = await kb.search(PARAGRAPHS[0], mode="vector")
+    assert {hit.path for hit in hits} == {"copy/a.txt"}
+
+    await kb.delete("copy/a.txt")
+    assert (await kb.client.counts())["nodes"] == {"VectorStore": 1}
+
+
+async def test_the_same_path_twice_in_one_run_ends_as_the_last(kb: KnowledgeBase) -> None:
+    await kb.ingest([document("a", text(0)), document("b", text(1)), document("a", text(2)), document("a", text(3))])
+    found = await kb.client.find_document("a")
+    assert found is not None
+    assert found["content"] == text(3)
+    assert not any((await orphans(kb.client)).values())
+
+
+async def test_metadata_alone_can_change(kb: KnowledgeBase) -> None:
+    await kb.ingest([document("a", text(0), metadata={"author": "Ines"})])
+    report = await kb.ingest([document("a", text(0), metadata={"author": "Tomasz"})])
+    assert report.documents.updated == 1
+    assert report.vectors.embedded == 0
+    found = await kb.client.find_document("a")
+    assert found is not None
+    assert found["metadata"] == {"author": "Tomasz"}
+
+
+async def test_a_document_that_cannot_be_stored_is_reported_and_the_rest_goes_on(kb: KnowledgeBase) -> None:
+    report = await kb.ingest(
+        [document("good", text(0)), document("bad", text(1), metadata={"x": object()}), document("", text(2))]
+    )
+    assert report.documents.added == 1
+    assert [item.path for item in report.documents.failed] == ["bad", ""]
+    assert "JSON" in report.documents.failed[0].reason
+
+
+async def test_links_become_references_and_follow_what_is_there(kb: KnowledgeBase) -> None:
+    links = (Link("b", "the other"), Link("https://example.org/x", "a page"))
+    await kb.ingest([document("a", text(0), links=links)])
+    assert (await kb.client.counts())["nodes"]["Resource"] == 2
+
+    await kb.ingest([document("b", text(1))])
+    counts = await kb.client.counts()
+    assert counts["nodes"]["Resource"] == 1, "the resource became a document"
+    assert counts["edges"]["REFERENCES"] == 2
+    together = await snapshot(kb.client)
+
+    await kb.delete("b")
+    assert (await kb.client.counts())["nodes"]["Resource"] == 2
+    await kb.ingest([document("b", text(1))])
+    assert await snapshot(kb.client) == together
+
+    await kb.ingest([document("a", text(0))])
+    assert "Resource" not in (await kb.client.counts())["nodes"]
+
+
+async def test_prune_removes_what_vanished_from_a_folder_and_nothing_else(kb: KnowledgeBase, tmp_path: Path) -> None:
+    folder, other = tmp_path / "docs", tmp_path / "other"
+    for where in (folder, other):
+        where.mkdir()
+        (where / "stays.md").write_text(text(0))
+        (where / "goes.md").write_text(text(1))
+    await kb.ingest([folder, other, document("note", text(2))])
+    (folder / "goes.md").unlink()
+
+    kept = await kb.ingest(folder)
+    assert kept.documents.deleted == 0
+    pruned = await kb.ingest(folder, prune=True)
+
+    assert pruned.documents.deleted == 1
+    assert {row["path"].rsplit("/", 2)[-2:][0] for row in await kb.client.list_documents()} >= {"docs", "other"}
+    assert len(await kb.client.list_documents()) == 4
+    assert not any((await orphans(kb.client)).values())
+
+
+async def test_prune_keeps_a_file_that_could_not_be_read_this_time(kb: KnowledgeBase, tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text(text(0))
+    await kb.ingest(tmp_path)
+    (tmp_path / "a.md").write_bytes(b"")
+    report = await kb.ingest(tmp_path, prune=True)
+    assert len(report.documents.failed) == 1
+    assert report.documents.deleted == 0
+    assert await kb.client.find_document(str(tmp_path / "a.md")) is not None
+
+
+async def test_a_missing_source_alone_is_an_error_and_among_others_a_failure(kb: KnowledgeBase, tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="nowhere"):
+        await kb.ingest(tmp_path / "nowhere")
+    report = await kb.ingest([tmp_path / "nowhere", document("a", text(0))])
+    assert report.documents.added == 1
+    assert "nowhere" in report.documents.failed[0].path
+
+
+async def test_a_generator_is_read_as_it_goes(kb: KnowledgeBase) -> None:
+    def many() -> Iterator[Document]:
+        for number in range(700):
+            yield document(f"note/{number}", f"Note number {number} about the mill.")
+
+    report = await kb.ingest(many())
+    assert report.documents.added == 700
+
+
+async def test_stop_finishes_what_is_in_flight(kb: KnowledgeBase) -> None:
+    stop = asyncio.Event()
+
+    async def many() -> AsyncIterator[Document]:
+        for number in range(5000):
+            if number == 600:
+                stop.set()
+            yield document(f"note/{number}", f"Note number {number} about the mill.")
+
+    report = await kb.ingest(many(), stop=stop)
+    assert report.interrupted
+    assert 0 < report.documents.added < 5000
+    assert (await kb.client.counts())["nodes"]["Document"] == report.documents.added
+    assert not any((await orphans(kb.client)).values())
+
+
+async def test_another_model_is_refused_or_builds_a_second_store(tmp_path: Path) -> None:
+    uri = f"embedded:{tmp_path / 'graph.grafeo'}"
+    async with KnowledgeBase.open(uri, embedder=HashEmbedder()) as kb:
+        await kb.ingest([document("a", text(0))])
+    other = HashEmbedder(dimension=24, model="other")
+    with pytest.raises(ModelMismatchError, match="other"):
+        async with KnowledgeBase.open(uri, embedder=other):
+            pass
+    async with KnowledgeBase.open(uri, embedder=other, new_store=True) as kb:
+        report = await kb.ingest([document("a", text(0))])
+        assert report.vectors.embedded == report.chunks
+        assert len(await kb.client.vector_stores()) == 2
+        assert (await kb.search(PARAGRAPHS[0], mode="vector"))[0].path == "a"
+    async with KnowledgeBase.open(uri, embedder=HashEmbedder()) as kb:
+        assert (await kb.search(PARAGRAPHS[0], mode="vector"))[0].path == "a"
+
+
+async def test_namespaces_do_not_see_each_other(tmp_path: Path) -> None:
+    uri = f"embedded:{tmp_path / 'graph.grafeo'}"
+    async with KnowledgeBase.open(uri, namespace="one", embedder=HashEmbedder()) as kb:
+        await kb.ingest([document("a", text(0))])
+        assert await kb.search(PARAGRAPHS[0], namespace="two") == []
+        assert len(await kb.search(PARAGRAPHS[0], mode="keyword")) > 0
+    async with KnowledgeBase.open(uri, namespace="two", embedder=HashEmbedder()) as kb:
+        assert await kb.client.find_document("a") is None
+        assert await kb.search(PARAGRAPHS[0], mode="keyword") == []
+        await kb.ingest([document("a", text(1))])
+        assert not await kb.search("borrowed pounds", mode="keyword", namespace="one")
+        assert await kb.search("borrowed pounds", mode="keyword")
+
+
+async def test_unknown_options_and_sources_are_refused(kb: KnowledgeBase) -> None:
+    with pytest.raises(InvalidInputError, match="colour"):
+        await kb.ingest([document("a", text(0))], colour="red")
+    with pytest.raises(InvalidInputError, match="int"):
+        await kb.ingest([42])  # type: ignore[list-item]
