@@ -1,0 +1,66 @@
+"""One module per family of formats, each with a function ``read(file) -> Content``."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from libs.dataloader.formats.base import Content, FileData, UnreadableError
+from libs.dataloader.formats.registry import FORMATS, Format, describe_binary, find_format
+from libs.dataloader.types import Document
+
+__all__ = ["FORMATS", "Content", "FileData", "Format", "UnreadableError", "read_document", "read_file"]
+
+
+def read_file(file: FileData, mime_type: str | None = None) -> tuple[Content, Format]:
+    """Convert a file.
+
+    Args:
+        file: The file.
+        mime_type: Media type that came with it, used where its name does not tell the format.
+
+    Returns:
+        What is in it, and its format.
+
+    Raises:
+        UnreadableError: if it is empty, encrypted, damaged, of no known format, or has no text; with the reason.
+    """
+    if not file.data:
+        raise UnreadableError("it is empty")
+    kind = find_format(file.name, file.data, mime_type)
+    reader = import_module(f"libs.dataloader.formats.{kind.reader}")
+    try:
+        content: Content = reader.read(file, kind)
+    except UnreadableError as error:
+        if error.reason == "it is binary, not text":
+            raise UnreadableError(f"it is {describe_binary(file.data)}") from error
+        raise
+    except (RecursionError, MemoryError) as error:
+        raise UnreadableError(
+            f"it is nested too deeply or too large to be converted ({type(error).__name__})"
+        ) from error
+    except Exception as error:
+        raise UnreadableError(f"it is damaged: {type(error).__name__}: {error}") from error
+    if not content.text.strip():
+        raise UnreadableError("it has no text")
+    return content, kind
+
+
+def read_document(file: FileData, mime_type: str | None = None) -> Document:
+    """Convert a file to a document, without a fingerprint.
+
+    Raises:
+        UnreadableError: as :func:`read_file`.
+    """
+    content, kind = read_file(file, mime_type)
+    return Document(
+        path=file.path,
+        content=content.text,
+        title=content.title,
+        metadata=content.metadata,
+        uri=file.uri,
+        mime_type=content.mime_type or kind.mime_type,
+        format=content.format,
+        links=content.links,
+        locations=content.locations,
+        records=content.records,
+    )

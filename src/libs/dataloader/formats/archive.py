@@ -1,0 +1,211 @@
+"""ZIP containers and XML from strangers: bounded, without entities, with errors that say what is wrong."""
+
+from __future__ import annotations
+
+import io
+import posixpath
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from libs.dataloader.formats.base import EXPANSION, FileData, UnreadableError
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
+_MAX_ENTRIES = 20_000
+_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
+_HUGE_FROM = 5_000_000
+_PLAIN_START = re.compile(
+    rb"""(?:\xef\xbb\xbf)?\s*<(?:[A-Za-z_]|\?xml(?![^>]*encoding)|\?xml[^>]*encoding=["'](?i:utf-8)["'])"""
+)
+
+
+class Archive:
+    """A ZIP container in memory.
+
+    Args:
+        file: The file.
+        kind: What it should be, for messages.
+
+    Raises:
+        UnreadableError: if it is damaged, encrypted, or would expand to too much.
+    """
+
+    def __init__(self, file: FileData, kind: str) -> None:
+        if file.data.startswith(_OLE):
+            if _ENCRYPTED_PACKAGE in file.data:
+                raise UnreadableError("it is encrypted (a password is needed)")
+            raise UnreadableError(f"it is an old binary Office file, not {kind}; save it in the current format")
+        try:
+            self._zip = zipfile.ZipFile(io.BytesIO(file.data))
+            entries = self._zip.infolist()
+        except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError, IndexError, OverflowError) as error:
+            if zipfile.is_zipfile(io.BytesIO(file.data)) or file.data.startswith(b"PK"):
+                raise UnreadableError(f"it is damaged: {error}") from error
+            raise UnreadableError(f"it is not {kind}, whatever its name says") from error
+        if len(entries) > _MAX_ENTRIES:
+            raise UnreadableError(f"it holds {len(entries):,} parts; the limit is {_MAX_ENTRIES:,}")
+        if any(entry.flag_bits & 1 for entry in entries):
+            raise UnreadableError("it is encrypted (a password is needed)")
+        total = sum(entry.file_size for entry in entries)
+        limit = EXPANSION * file.max_bytes
+        if total > limit:
+            raise UnreadableError(f"it would expand to {megabytes(total)}; the limit is {megabytes(limit)}")
+        self._entries = {entry.filename.lstrip("/"): entry for entry in entries}
+        self._folded = {name.casefold(): name for name in self._entries}
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the parts, in the order of the container."""
+        return list(self._entries)
+
+    def has(self, name: str) -> bool:
+        """Whether there is such a part, in whatever case."""
+        return name.lstrip("/").casefold() in self._folded
+
+    def read(self, name: str) -> bytes:
+        """The bytes of a part.
+
+        Raises:
+            UnreadableError: if it is missing or damaged.
+        """
+        entry = self._entries.get(self._folded.get(name.lstrip("/").casefold(), ""))
+        if entry is None:
+            raise UnreadableError(f"it is damaged: {name} is missing")
+        try:
+            return self._zip.read(entry)  # never more than the size that was checked above
+        except (
+            zipfile.BadZipFile,
+            zlib.error,
+            EOFError,
+            NotImplementedError,
+            RuntimeError,
+            OSError,
+            ValueError,
+        ) as error:
+            raise UnreadableError(f"it is damaged: {name}: {error}") from error
+
+    def xml(self, name: str) -> _Element:
+        """A part as XML.
+
+        Raises:
+            UnreadableError: if it is missing, damaged, no well-formed XML, or has entities.
+        """
+        return parse_xml(self.read(name), name)
+
+
+def parse_xml(data: bytes, name: str = "the XML") -> _Element:
+    """Parse XML without resolving entities or fetching anything.
+
+    Raises:
+        UnreadableError: if it is not well-formed or declares entities.
+    """
+    from lxml import etree
+
+    parser = etree.XMLParser(
+        resolve_entities=False,
+        no_network=True,
+        load_dtd=False,
+        huge_tree=_is_plain(data),
+        remove_comments=True,
+        remove_pis=True,
+    )
+    try:
+        root = etree.fromstring(data, parser)
+    except (etree.XMLSyntaxError, ValueError) as error:
+        raise UnreadableError(f"it is damaged: {name}: {error}") from error
+    _refuse_entities(root, name)
+    return root
+
+
+def join_part(base: str, target: str) -> str:
+    """The name of a part that another part refers to."""
+    if target.startswith("/"):
+        return target.lstrip("/")
+    return posixpath.normpath(posixpath.join(posixpath.dirname(base), target))
+
+
+def megabytes(size: int) -> str:
+    """A size for people."""
+    return f"{size / 1_000_000:,.1f} MB" if size < 100_000_000 else f"{size / 1_000_000:,.0f} MB"
+
+
+def local(node: _Element | None) -> str:
+    """The name of an element without its namespace (strict and transitional Office files differ in that only)."""
+    tag = node.tag if node is not None else None
+    return tag.rpartition("}")[2] if isinstance(tag, str) else ""
+
+
+def attribute(node: _Element, name: str) -> str | None:
+    """An attribute by its name without namespace."""
+    value = node.get(name)
+    if value is not None:
+        return str(value)
+    return next((str(value) for key, value in node.attrib.items() if str(key).rpartition("}")[2] == name), None)
+
+
+def children(node: _Element | None, name: str) -> Iterator[_Element]:
+    """The child elements of that name."""
+    return (item for item in (node if node is not None else ()) if local(item) == name)
+
+
+def child(node: _Element | None, *names: str) -> _Element | None:
+    """Follow a path of child elements."""
+    for name in names:
+        if node is None:
+            return None
+        node = next(children(node, name), None)
+    return node
+
+
+def iter_xml(data: bytes, name: str, tags: frozenset[str]) -> Iterator[_Element]:
+    """The outermost elements of these names, one at a time; each is emptied when the next one is asked for.
+
+    Raises:
+        UnreadableError: if it is not well-formed or declares entities.
+    """
+    from lxml import etree
+
+    depth = 0
+    walk = etree.iterparse(
+        io.BytesIO(data),
+        events=("start", "end"),
+        resolve_entities=False,
+        no_network=True,
+        load_dtd=False,
+        huge_tree=_is_plain(data),
+        remove_comments=True,
+        remove_pis=True,
+    )
+    try:
+        for event, node in walk:
+            if node.getparent() is None and event == "start":
+                _refuse_entities(node, name)
+            if local(node) not in tags:
+                continue
+            depth += 1 if event == "start" else -1
+            if event == "end" and depth == 0:
+                yield node
+                node.clear(keep_tail=True)
+                parent = node.getparent()
+                while parent is not None and parent[0] is not node:
+                    del parent[0]
+    except (etree.XMLSyntaxError, ValueError) as error:
+        raise UnreadableError(f"it is damaged: {name}: {error}") from error
+
+
+def _is_plain(data: bytes) -> bool:
+    """Whether it can be seen that there is no document type, hence no entity: only then libxml2's limits are lifted."""
+    if len(data) < _HUGE_FROM or not _PLAIN_START.match(data):
+        return False
+    return b"<!DOCTYPE" not in data and b"\x00" not in data
+
+
+def _refuse_entities(root: _Element, name: str) -> None:
+    dtd = root.getroottree().docinfo.internalDTD
+    if dtd is not None and any(True for _ in dtd.iterentities()):
+        raise UnreadableError(f"{name} declares XML entities, which are never resolved")

@@ -1,0 +1,146 @@
+"""What a reader gets, what it gives, and how it says that it cannot."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from libs.dataloader.text import clean_text, decode_bytes, looks_binary
+from libs.dataloader.types import Link
+
+#: How much more than the limit for a file a compressed one may hold.
+EXPANSION = 4
+
+
+class UnreadableError(Exception):
+    """A file cannot be converted.
+
+    Attributes:
+        reason: Why, for a person to read; without the file's name.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class FileData:
+    """A file in memory.
+
+    Attributes:
+        path: How people call it; its ending tells the format.
+        data: Its bytes.
+        uri: ``file://`` URI or URL, for relative links; ``None`` where it has no place.
+        root_uri: ``file://`` URI of the folder that links beginning with ``/`` start from.
+        encoding: Encoding that the user insists on.
+        declared: Encoding that came with it from outside (HTTP header).
+        max_bytes: Limit for the size of a file; what is compressed may expand to :data:`EXPANSION` times as much.
+    """
+
+    path: str
+    data: bytes
+    uri: str | None = None
+    root_uri: str | None = None
+    encoding: str | None = None
+    declared: str | None = None
+    max_bytes: int = 50_000_000
+
+    @property
+    def name(self) -> str:
+        """Last part of the path."""
+        return posixpath.basename(self.path.replace("\\", "/"))
+
+    @property
+    def extension(self) -> str:
+        """Ending of the name with its dot, lower case; empty where there is none."""
+        return posixpath.splitext(self.name)[1].lower()
+
+    def text(self) -> str:
+        """The bytes as clean text.
+
+        Raises:
+            UnreadableError: if they are no text.
+        """
+        if self.encoding is not None:
+            try:
+                return clean_text(self.data.decode(self.encoding))
+            except UnicodeError as error:
+                raise UnreadableError(f"it is not {self.encoding} text: {error}") from error
+        if looks_binary(self.data):
+            raise UnreadableError("it is binary, not text")
+        return clean_text(decode_bytes(self.data, declared=self.declared).text)
+
+
+_NO_TITLE = re.compile(
+    r"""^(?:
+      untitled.* | no\s+title | title | document\d* | word\s+document | slide\s*1 | powerpoint[- ]\w+
+    | microsoft\s+(?:word|powerpoint|excel)\b.*
+    | [^\s]+\.(?:docx?|pptx?|xlsx?|pdf|dvi|ps|tex|indd|rtf|odt|html?|txt|qxd|p65|pmd|wpd|cdr|ai)
+    | [\d\W_]*
+    )$""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+def sensible_title(title: str) -> str | None:
+    """A title from a file's properties; ``None`` where there is none or a program made it up."""
+    title = " ".join(title.split())
+    return None if _NO_TITLE.match(title) else title[:500]
+
+
+Locations = Mapping[str, Sequence[tuple[int, int | str]]]
+
+
+@dataclass(slots=True)
+class Content:
+    """What a reader makes of a file; the attributes are those of :class:`libs.dataloader.Document`."""
+
+    text: str
+    format: str = "text"
+    title: str | None = None
+    metadata: dict[str, Any] = field(default_factory=dict)
+    links: tuple[Link, ...] = ()
+    locations: Locations = field(default_factory=dict)
+    records: Sequence[tuple[int, Mapping[str, Any]]] = ()
+    mime_type: str | None = None
+
+
+class TextBuilder:
+    """Puts a text together from parts and remembers where each begins."""
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self._separated = True
+        self.position = 0
+        self.locations: dict[str, list[tuple[int, int | str]]] = {}
+
+    def add(self, text: str) -> None:
+        """Append text, which must be clean already."""
+        if text:
+            self._parts.append(text)
+            self.position += len(text)
+            self._separated = False
+
+    def block(self, text: str, separator: str = "\n\n") -> None:
+        """Append a block, separated from the one before."""
+        if text:
+            self.separate(separator)
+            self.add(text)
+
+    def separate(self, separator: str = "\n\n") -> None:
+        """Separate what comes next from what there is; once is enough."""
+        if not self._separated:
+            self.add(separator)
+            self._separated = True
+
+    def mark(self, kind: str, value: int | str) -> None:
+        """Say that a new page, slide, sheet, row or cell begins here."""
+        self.locations.setdefault(kind, []).append((self.position, value))
+
+    def text(self) -> str:
+        """All of it."""
+        return "".join(self._parts)

@@ -1,0 +1,19 @@
+"""Source code and configuration."""
+
+from __future__ import annotations
+
+import re
+
+from libs.dataloader.formats.base import Content, FileData
+from libs.dataloader.formats.registry import Format
+
+_OBJECTIVE_C = re.compile(r"^\s*(?:#import|#include|@interface|@implementation|@protocol|@class)\b", re.MULTILINE)
+
+
+def read(file: FileData, kind: Format) -> Content:
+    """Code as it is; the language is in the format."""
+    text = file.text()
+    language = kind.language
+    if file.extension == ".m" and _OBJECTIVE_C.search(text) is None:
+        language = "matlab"
+    return Content(text, f"code:{language}", metadata={"language": language})

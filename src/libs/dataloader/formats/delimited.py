@@ -1,0 +1,135 @@
+"""CSV and TSV."""
+
+from __future__ import annotations
+
+import csv
+from array import array
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import Any, Literal
+
+from libs.dataloader.formats.base import Content, FileData, TextBuilder
+from libs.dataloader.formats.registry import Format
+from libs.dataloader.formats.rows import Records, column_names, has_header, is_wide, split_captions, write_table
+
+_DELIMITERS = ",;\t|"
+_QUOTING: tuple[Literal[0, 3], ...] = (csv.QUOTE_MINIMAL, csv.QUOTE_NONE)
+_SAMPLE_LINES = 200
+_SAMPLE_CHARS = 100_000
+_LONGEST_NAME = 1000
+
+
+def read(file: FileData, kind: Format) -> Content:
+    """A Markdown table, or records where it is very wide. What cannot be read as rows stays as it is."""
+    text = file.text()
+    lines = text.split("\n")
+    if lines and not lines[-1]:
+        lines.pop()
+    only_tab = kind.mime_type == "text/tab-separated-values"
+    for quoting in _QUOTING:
+        table = _Table(lines, "\t" if only_tab else _delimiter(lines, quoting), quoting)
+        try:
+            return table.content()
+        except csv.Error:  # a stray quote swallowed the rest, or a cell is enormous
+            continue
+    return Content(text)
+
+
+class _Table:
+    def __init__(self, lines: list[str], delimiter: str, quoting: Literal[0, 3]) -> None:
+        self._lines = lines
+        self._delimiter = delimiter
+        self._quoting = quoting
+        self._names: list[str] = []
+        self._from = array("Q")  # per record, the lines that it stands in
+        self._to = array("Q")
+
+    def content(self) -> Content:
+        """Convert it.
+
+        Raises:
+            csv.Error: if it cannot be read in this way.
+        """
+        head = [row for _, _, row in islice(self._rows(), 40)]
+        captions, skipped = split_captions(head)
+        head = head[skipped:]
+        if not head:
+            return Content("")
+        named = has_header(head)
+        self._names = column_names(head[0] if named else [], max(map(len, head)))
+        if max(map(len, self._names)) > _LONGEST_NAME or (named and len(head) == 1):
+            return Content("\n".join("\n".join(cell for cell in row if cell.strip()) for _, _, row in self._rows()))
+        builder = TextBuilder()
+        for caption in captions:
+            builder.block(caption)
+        builder.separate()
+        starts = array("Q")
+        wide = is_wide(self._names)
+        write_table(builder, self._names, self._body(skipped + named), starts.append, as_records=wide)
+        return Content(
+            builder.text(),
+            "markdown" if captions else "records" if wide else "table",
+            captions[0] if captions else None,
+            {"row_count": len(starts), "columns": self._names[:100]},
+            locations=builder.locations,
+            records=Records(starts, self._record),
+        )
+
+    def _body(self, skipped: int) -> Iterator[tuple[int, list[str]]]:
+        for number, (first, last, row) in enumerate(self._rows(), 1):
+            if number > skipped and any(row):
+                self._from.append(first)
+                self._to.append(last)
+                if len(row) > len(self._names):  # what has no column of its own belongs to the last one
+                    row[len(self._names) - 1 :] = [self._delimiter.join(row[len(self._names) - 1 :])]
+                yield number, row
+
+    def _rows(self) -> Iterator[tuple[int, int, list[str]]]:
+        """Rows that are not empty, with the lines that they stand in."""
+        reader = self._reader(self._lines)
+        before = 0
+        for row in reader:
+            if any(cell.strip() for cell in row):
+                yield before, reader.line_num, row
+            before = reader.line_num
+
+    def _reader(self, lines: list[str]) -> Any:
+        # Lines come without their ends; inside quotes the reader wants them back.
+        return csv.reader(
+            (line + "\n" for line in lines), delimiter=self._delimiter, quoting=self._quoting, skipinitialspace=True
+        )
+
+    def _record(self, index: int) -> Mapping[str, Any]:
+        row: list[str] = next(iter(self._reader(self._lines[self._from[index] : self._to[index]])), [])
+        return dict(zip(self._names, [*row, *[""] * (len(self._names) - len(row))], strict=False))
+
+
+def _delimiter(lines: list[str], quoting: Literal[0, 3]) -> str:
+    """The character that splits most lines into the same number of cells, more than one."""
+    sample: list[str] = []
+    size = 0
+    for line in lines[:_SAMPLE_LINES]:
+        sample.append(line[:_SAMPLE_CHARS])
+        size += len(sample[-1])
+        if size > _SAMPLE_CHARS:
+            break
+    if sample and sample[0].lower().startswith("sep=") and len(sample[0]) == 5:
+        return sample[0][4]
+    best, best_score = ",", (0.0, 0)
+    for delimiter in _DELIMITERS:
+        try:
+            widths = [
+                len(row)
+                for row in csv.reader((line + "\n" for line in sample), delimiter=delimiter, quoting=quoting)
+                if row
+            ]
+        except csv.Error:
+            continue
+        if not widths:
+            continue
+        width, count = Counter(widths).most_common(1)[0]
+        score = (count / len(widths) if width > 1 else 0.0, width)
+        if score > best_score:
+            best, best_score = delimiter, score
+    return best

@@ -1,0 +1,167 @@
+"""JSON and JSON Lines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from libs.dataloader.formats.base import Content, FileData, TextBuilder
+from libs.dataloader.formats.registry import JSONL, Format
+from libs.dataloader.formats.rows import Records
+from libs.dataloader.text import clean_text
+
+_MAX_DEPTH = 50
+_MOSTLY = 0.8
+_LONGEST_LINE = 500
+
+
+def read(file: FileData, kind: Format) -> Content:
+    """One paragraph of ``name: value`` lines per record where it is a list of objects; else an indented outline.
+
+    What is not JSON after all stays as it is: it is still text.
+    """
+    text = file.text()
+    if kind is JSONL:
+        return _lines(text) or Content(text)
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError):  # comments, several values, nested too deeply
+        return _lines(text) or Content(text)
+    title = (
+        next((data[name] for name in ("title", "name") if isinstance(data.get(name), str)), None)
+        if isinstance(data, dict)
+        else None
+    )
+    if (records := _list_of_objects(data)) is not None:
+        return _records(enumerate(records, 1), records.__getitem__)
+    if isinstance(data, dict):
+        lists = {
+            name: items
+            for name, value in data.items()
+            if (items := _list_of_objects(value)) is not None and len(items) > 1
+        }
+        if len(lists) == 1:
+            ((name, items),) = lists.items()
+            rest = {key: value for key, value in data.items() if key != name}
+            content = _records(enumerate(items, 1), items.__getitem__, "\n".join(_outline(rest)))
+            content.title = _one_line(title)
+            return content
+    return Content(clean_text("\n".join(_outline(data))), "text", _one_line(title))
+
+
+def _lines(text: str) -> Content | None:
+    """JSON Lines; ``None`` where hardly a line is an object."""
+    lines: list[str] = []
+    numbers: list[int] = []
+    good = 0
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            lines.append(line)
+            numbers.append(number)
+            good += isinstance(_parse(line), dict)
+    if not lines or good < _MOSTLY * len(lines):
+        return None
+
+    def record(index: int) -> Mapping[str, Any]:
+        value = _parse(lines[index])
+        return value if isinstance(value, dict) else {"value": value if value is not None else lines[index]}
+
+    return _records(((number, record(index)) for index, number in enumerate(numbers)), record)
+
+
+def _parse(line: str) -> Any:
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _list_of_objects(data: Any) -> list[dict[str, Any]] | None:
+    if isinstance(data, list) and data and all(isinstance(item, dict) for item in data):
+        return data
+    return None
+
+
+def _records(items: Iterable[tuple[int, Mapping[str, Any]]], record: Any, intro: str = "") -> Content:
+    builder = TextBuilder()
+    builder.add(clean_text(intro).strip())
+    starts: list[int] = []
+    kept: list[int] = []
+    for index, (number, item) in enumerate(items):
+        text = clean_text("\n".join(line for line in _flat(item) if line.strip()))
+        if not text:
+            continue
+        builder.separate()
+        builder.mark("row", number)
+        starts.append(builder.position)
+        kept.append(index)
+        builder.add(text)
+    return Content(
+        builder.text(),
+        "records",
+        metadata={"row_count": len(starts)},
+        locations=builder.locations,
+        records=Records(starts, lambda index: record(kept[index])),
+    )
+
+
+def _flat(value: Any, name: str = "", depth: int = 0) -> Iterator[str]:
+    """``a.b: value`` lines."""
+    if isinstance(value, Mapping) and depth < _MAX_DEPTH:
+        for key, inner in value.items():
+            yield from _flat(inner, f"{name}.{key}" if name else str(key), depth + 1)
+    elif isinstance(value, list) and depth < _MAX_DEPTH and any(isinstance(item, dict | list) for item in value):
+        for number, inner in enumerate(value, 1):
+            yield from _flat(inner, f"{name}[{number}]", depth + 1)
+    elif value is not None and value != "" and value != [] and value != {}:
+        yield f"{name}: {_scalar(value)}" if name else _scalar(value)
+
+
+def _outline(value: Any, depth: int = 0) -> Iterator[str]:
+    """The value as indented lines without brackets and quotes."""
+    indent = "  " * depth
+    if depth >= _MAX_DEPTH:
+        yield indent + _scalar(value)
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            if _is_simple(inner):
+                yield f"{indent}{key}: {_scalar(inner)}".rstrip()
+            else:
+                yield f"{indent}{key}:"
+                yield from _outline(inner, depth + 1)
+    elif isinstance(value, list):
+        for inner in value:
+            if _is_simple(inner):
+                yield f"{indent}- {_scalar(inner)}"
+            else:
+                lines = _outline(inner, depth + 1)
+                yield f"{indent}- {next(lines, '').lstrip()}"
+                yield from lines
+    else:
+        yield indent + _scalar(value)
+
+
+def _is_simple(value: Any) -> bool:
+    if isinstance(value, dict):
+        return not value
+    if isinstance(value, list):
+        return (
+            all(not isinstance(item, dict | list) for item in value)
+            and sum(len(str(item)) for item in value) < _LONGEST_LINE
+        )
+    return True
+
+
+def _scalar(value: Any) -> str:
+    if isinstance(value, str):
+        return "\n".join(line.rstrip() for line in value.split("\n") if line.strip())
+    if isinstance(value, list):
+        return ", ".join(_scalar(item) for item in value)
+    if isinstance(value, bool) or value is None:
+        return "" if value is None else str(value).lower()
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else str(value)
+
+
+def _one_line(text: str | None) -> str | None:
+    return (clean_text(" ".join(text.split()))[:500] or None) if text else None

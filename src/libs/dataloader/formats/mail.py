@@ -1,0 +1,132 @@
+"""E-mail messages (eml)."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from email import message_from_bytes, policy
+from email.message import Message
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+from libs.dataloader.formats.base import Content, FileData, UnreadableError
+from libs.dataloader.formats.markdown import trim_url
+from libs.dataloader.formats.registry import Format
+from libs.dataloader.html import html_to_document
+from libs.dataloader.links import LinkCollector
+from libs.dataloader.text import clean_text, decode_bytes, looks_binary
+
+_SHOWN = ("From", "To", "Cc", "Date", "Subject")
+_URL = re.compile(r"https?://[^\s<>\"'`|]+")
+_MAX_DEPTH = 10
+
+
+def read(file: FileData, _kind: Format) -> Content:
+    """The headers that people read, the text (HTML where plain text is missing), and the names of attachments."""
+    if looks_binary(file.data[:4096]):
+        raise UnreadableError("it is binary, not text")
+    # The older policy never fails on a malformed header.
+    message = message_from_bytes(file.data, policy=policy.compat32)
+    if not any(message.get(name) for name in (*_SHOWN, "Message-ID", "Received", "MIME-Version")):
+        raise UnreadableError("it is not an e-mail message, whatever its name says")
+    collector = LinkCollector(None)
+    text = clean_text(_message(message, collector, 0))
+    metadata: dict[str, Any] = {}
+    for header, name in (("From", "author"), ("To", "to"), ("Cc", "cc"), ("Message-ID", "message_id")):
+        if value := _header(message, header):
+            metadata[name] = value
+    with contextlib.suppress(ValueError, TypeError, IndexError, OverflowError):  # no date, or no understandable one
+        metadata["created"] = parsedate_to_datetime(_header(message, "Date")).isoformat()
+    if names := [name for name, _ in _attachments(message)]:
+        metadata["attachments"] = names
+    return Content(text, "text", _header(message, "Subject") or None, metadata, collector.links())
+
+
+def _message(message: Message[str, str], collector: LinkCollector, depth: int) -> str:
+    headers = [f"{name}: {value}" for name in _SHOWN if (value := _header(message, name))]
+    blocks = ["\n".join(headers), *_bodies(message, collector, depth)]
+    if attachments := list(_attachments(message)):
+        blocks.append("Attachments:\n" + "\n".join(f"- {name} ({kind})" for name, kind in attachments))
+    return "\n\n".join(block for block in blocks if block.strip())
+
+
+def _bodies(message: Message[str, str], collector: LinkCollector, depth: int) -> list[str]:
+    """The texts of a message, one for each part that is shown."""
+    if depth > _MAX_DEPTH:
+        return []
+    kind = message.get_content_type()
+    if kind == "message/rfc822" and message.is_multipart():
+        return [_message(part, collector, depth + 1) for part in message.get_payload() if isinstance(part, Message)]
+    if message.is_multipart():
+        parts = [part for part in message.get_payload() if isinstance(part, Message)]
+        if kind == "multipart/alternative":
+            plain = [
+                body
+                for part in parts
+                if part.get_content_type() == "text/plain"
+                for body in _bodies(part, collector, depth + 1)
+            ]
+            other = [
+                body
+                for part in parts
+                if part.get_content_type() != "text/plain"
+                for body in _bodies(part, collector, depth + 1)
+            ]
+            rich = sum(map(len, other))
+            return plain if sum(map(len, plain)) * 2 >= rich else other
+        return [body for part in parts for body in _bodies(part, collector, depth + 1)]
+    if _is_attachment(message) or not kind.startswith("text/"):
+        return []
+    data = message.get_payload(decode=True)
+    if not isinstance(data, bytes):
+        return []
+    charset = message.get_content_charset()
+    if kind == "text/html":
+        page = html_to_document(data, encoding=charset, whole_page=True)
+        collector.extend((link.target, link.text) for link in page.links)
+        return [page.markdown]
+    text = clean_text(decode_bytes(data, declared=charset).text).strip()
+    if message.get_param("format") == "flowed":
+        text = re.sub(r"(?<=[^\s>-]) \n(?=[^\s>])", " ", text)
+    collector.extend((trim_url(match[0]), "") for match in _URL.finditer(text))
+    return [text]
+
+
+def _attachments(message: Message[str, str]) -> list[tuple[str, str]]:
+    """Names and types of the attachments of this message, not of one inside it."""
+    if not message.is_multipart() or message.get_content_type() == "message/rfc822":
+        return [(_file_name(message), message.get_content_type())] if _is_attachment(message) else []
+    return [found for part in message.get_payload() if isinstance(part, Message) for found in _attachments(part)]
+
+
+def _is_attachment(part: Message[str, str]) -> bool:
+    if part.get_content_disposition() == "attachment":
+        return True
+    return part.get_content_maintype() not in ("text", "multipart", "message") and bool(_file_name(part))
+
+
+def _file_name(part: Message[str, str]) -> str:
+    try:
+        return _decoded(part.get_filename() or "")
+    except (ValueError, LookupError, TypeError):  # malformed parameters
+        return ""
+
+
+def _header(message: Message[str, str], name: str) -> str:
+    return _decoded(str(message.get(name) or ""))
+
+
+def _decoded(value: str) -> str:
+    from email.errors import HeaderParseError
+    from email.header import decode_header
+
+    try:
+        pieces = decode_header(value)
+    except (HeaderParseError, ValueError):
+        pieces = [(value, None)]
+    parts: list[str] = []
+    for piece, charset in pieces:
+        if isinstance(piece, str):
+            piece = piece.encode("utf-8", "surrogateescape")
+        parts.append(decode_bytes(piece, declared=charset if charset != "unknown-8bit" else None).text)
+    return " ".join(clean_text("".join(parts)).split())

@@ -1,0 +1,253 @@
+"""OpenDocument text (odt, and fodt, its form without a container)."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from libs.dataloader.formats.archive import Archive, attribute, child, local, parse_xml
+from libs.dataloader.formats.base import Content, FileData, UnreadableError, sensible_title
+from libs.dataloader.formats.registry import Format
+from libs.dataloader.links import LinkCollector
+from libs.dataloader.tables import join_symbols, markdown_table
+from libs.dataloader.text import clean_text
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
+_META = {
+    "creator": "author",
+    "initial-creator": "author",
+    "subject": "subject",
+    "keyword": "keywords",
+    "description": "description",
+    "creation-date": "created",
+    "date": "modified",
+    "language": "language",
+}
+_SKIPPED = frozenset(
+    (
+        "tracked-changes",
+        "annotation",
+        "annotation-end",
+        "sequence-decls",
+        "forms",
+        "table-of-content-source",
+        "title",
+        "desc",
+        "ruby-text",
+        "index-title-template",
+    )
+)
+_LIKE_MARKUP = re.compile(r"^(#{1,6} |```)", re.MULTILINE)
+_MAX_REPEAT = 100
+_MAX_DEPTH = 100
+
+
+def read(file: FileData, _kind: Format) -> Content:
+    """Headings, lists and tables as Markdown; footnotes follow at the end."""
+    if file.data.lstrip()[:1] == b"<":
+        content = meta = parse_xml(file.data)
+    else:
+        archive = Archive(file, "an OpenDocument text")
+        if archive.has("META-INF/manifest.xml") and b"encryption-data" in archive.read("META-INF/manifest.xml"):
+            raise UnreadableError("it is encrypted (a password is needed)")
+        content = archive.xml("content.xml")
+        meta = archive.xml("meta.xml") if archive.has("meta.xml") else content
+    body = child(content, "body", "text")
+    if body is None:
+        raise UnreadableError("it is not an OpenDocument text, whatever its name says")
+    writer = _Writer(LinkCollector(file.uri, file.root_uri), _ordered_lists(content))
+    writer.blocks(body, 0)
+    title, metadata = _properties(meta)
+    return Content(
+        clean_text(writer.text()),
+        "markdown",
+        writer.title or title or writer.first_heading,
+        metadata,
+        writer.collector.links(),
+    )
+
+
+class _Writer:
+    def __init__(self, collector: LinkCollector, ordered: set[str]) -> None:
+        self.collector = collector
+        self.title: str | None = None
+        self.first_heading: str | None = None
+        self._ordered = ordered
+        self._parts: list[str] = []
+        self._notes: list[str] = []
+        self._in_list = False
+
+    def text(self) -> str:
+        """Everything that was written."""
+        notes = [f"[{number}] {note}" for number, note in enumerate(self._notes, 1)]
+        return "".join(self._parts) + "".join(f"\n\n{note}" for note in notes)
+
+    def blocks(self, parent: _Element, depth: int) -> None:
+        """Write the blocks below an element."""
+        if depth > _MAX_DEPTH:
+            self._add(_squeeze("".join(parent.itertext())))
+            return
+        for node in parent:
+            name = local(node)
+            if name in _SKIPPED:
+                continue
+            if name == "h":
+                heading = _squeeze(self._inline(node)).replace("\n", " ")
+                level = attribute(node, "outline-level") or "1"
+                if heading:
+                    self.first_heading = self.first_heading or heading
+                    self._add(f"{'#' * min(max(int(level), 1), 6) if level.isdecimal() else '#'} {heading}")
+            elif name == "p":
+                self._paragraph(node)
+                self._frames(node, depth)
+            elif name == "list":
+                self._list(node, 0, attribute(node, "style-name") or "")
+                self._in_list = False
+            elif name == "table":
+                self._table(node, depth)
+            else:
+                self.blocks(node, depth + 1)
+
+    def _add(self, block: str, *, item: bool = False) -> None:
+        if block:
+            if self._parts:
+                self._parts.append("\n" if item and self._in_list else "\n\n")
+            self._parts.append(block)
+            self._in_list = item
+
+    def _paragraph(self, node: _Element) -> None:
+        text = _squeeze(self._inline(node))
+        if self.title is None and text and attribute(node, "style-name") == "Title":
+            self.title = text.replace("\n", " ")
+            self._add(f"# {self.title}")
+        else:
+            self._add(_LIKE_MARKUP.sub(r"\\\1", text))
+
+    def _frames(self, node: _Element, depth: int) -> None:
+        for box in node.iter():
+            if local(box) == "text-box":
+                self.blocks(box, depth + 1)
+
+    def _list(self, node: _Element, level: int, style: str) -> None:
+        if level > 20:
+            return
+        style = attribute(node, "style-name") or style
+        number = 0
+        for item in node:
+            if local(item) not in ("list-item", "list-header"):
+                continue
+            number += 1
+            label = f"{number}." if style in self._ordered and local(item) == "list-item" else "-"
+            indent = "  " * level
+            first = True
+            for block in item:
+                name = local(block)
+                if name == "list":
+                    self._list(block, level + 1, style)
+                elif name in ("p", "h"):
+                    text = _squeeze(self._inline(block)).replace("\n", f"\n{indent}  ")
+                    if text:
+                        self._add(f"{indent}{label} {text}" if first else f"{indent}  {text}", item=True)
+                        first = False
+
+    def _table(self, node: _Element, depth: int) -> None:
+        rows: list[list[str]] = []
+        cells: list[_Element] = []
+        for row in _table_rows(node):
+            texts: list[str] = []
+            for cell in row:
+                if local(cell) not in ("table-cell", "covered-table-cell"):
+                    continue
+                text = " ".join(_squeeze(self._inline(block)) for block in _paragraphs(cell))
+                cells.append(cell)
+                texts += [" ".join(text.split())] * (_repeat(cell, "number-columns-repeated") if text else 1)
+            rows += [texts] * (_repeat(row, "number-rows-repeated") if any(texts) else 1)
+        width = max(map(len, rows), default=0)
+        rows = join_symbols([[*row, *[""] * (width - len(row))] for row in rows])
+        if len(rows) > 1 and len(rows[0]) > 1:
+            self._add(markdown_table(rows))
+            return
+        for cell in cells:  # a table around text: a frame, not data
+            self.blocks(cell, depth + 1)
+
+    def _inline(self, node: _Element) -> str:
+        parts: list[str] = []
+        self._collect(node, parts, 0)
+        return "".join(parts)
+
+    def _collect(self, node: _Element, parts: list[str], depth: int) -> None:
+        parts.append(_blanks(node.text))
+        for item in node:
+            name = local(item)
+            if name == "s":
+                parts.append(" ")
+            elif name == "tab":
+                parts.append("\t")
+            elif name == "line-break":
+                parts.append("\n")
+            elif name == "note":
+                body = child(item, "note-body")
+                if body is not None:
+                    self._notes.append("")
+                    number = len(self._notes)
+                    self._notes[number - 1] = " ".join(self._inline(body).split())
+                    parts.append(f"[{number}]")
+            elif name == "a":
+                start = len(parts)
+                self._collect(item, parts, depth + 1)
+                self.collector.add(attribute(item, "href") or "", "".join(parts[start:]))
+            elif name not in _SKIPPED and name not in ("frame", "custom-shape") and depth < _MAX_DEPTH:
+                self._collect(item, parts, depth + 1)
+            parts.append(_blanks(item.tail))
+
+
+def _properties(root: _Element) -> tuple[str | None, dict[str, Any]]:
+    meta = child(root, "meta")
+    title: str | None = None
+    found: dict[str, Any] = {}
+    for node in meta if meta is not None else ():
+        value = clean_text(" ".join("".join(node.itertext()).split()))
+        if local(node) == "title":
+            title = sensible_title(value)
+        elif value and (name := _META.get(local(node))):
+            found[name] = f"{found[name]}, {value}" if name == "keywords" and name in found else value
+    return title, found
+
+
+def _ordered_lists(root: _Element) -> set[str]:
+    styles: set[str] = set()
+    for node in root.iter():
+        if local(node) == "list-style" and next((local(level) for level in node), "") == "list-level-style-number":
+            styles.add(attribute(node, "name") or "")
+    return styles
+
+
+def _table_rows(node: _Element) -> list[_Element]:
+    rows: list[_Element] = []
+    for item in node:
+        if local(item) == "table-row":
+            rows.append(item)
+        elif local(item) in ("table-rows", "table-header-rows", "table-row-group"):
+            rows += _table_rows(item)
+    return rows
+
+
+def _paragraphs(cell: _Element) -> list[_Element]:
+    return [node for node in cell.iter() if local(node) in ("p", "h")]
+
+
+def _repeat(node: _Element, name: str) -> int:
+    value = attribute(node, name) or "1"
+    return min(int(value), _MAX_REPEAT) if value.isdecimal() and len(value) < 9 else 1
+
+
+def _blanks(text: str | None) -> str:
+    """Line ends in the XML are blanks."""
+    return text.replace("\n", " ") if text else ""
+
+
+def _squeeze(text: str) -> str:
+    lines = (" ".join(line.split()) for line in text.split("\n"))
+    return "\n".join(line for line in lines if line)

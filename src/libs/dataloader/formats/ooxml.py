@@ -1,0 +1,51 @@
+"""What Office Open XML files (docx, pptx) have in common: relationships and properties."""
+
+from __future__ import annotations
+
+import posixpath
+from typing import Any
+
+from libs.dataloader.formats.archive import Archive, children, join_part, local
+from libs.dataloader.formats.base import UnreadableError, sensible_title
+from libs.dataloader.text import clean_text
+
+
+def relationships(archive: Archive, part: str) -> dict[str, tuple[str, str, bool]]:
+    """What a part of an Office file refers to: ``{id: (kind, target, outside)}``."""
+    name = posixpath.join(posixpath.dirname(part), "_rels", posixpath.basename(part) + ".rels")
+    if not archive.has(name):
+        return {}
+    found: dict[str, tuple[str, str, bool]] = {}
+    for node in children(archive.xml(name), "Relationship"):
+        kind = (node.get("Type") or "").rpartition("/")[2]
+        outside = node.get("TargetMode") == "External"
+        target = node.get("Target") or ""
+        found[node.get("Id") or ""] = (kind, target if outside else join_part(part, target), outside)
+    return found
+
+
+def main_part(archive: Archive, usual: str) -> str:
+    """The part that an Office file is about."""
+    if archive.has(usual):
+        return usual
+    for kind, target, _ in relationships(archive, "").values():
+        if kind == "officeDocument":
+            return target
+    raise UnreadableError(f"it is damaged: {usual} is missing")
+
+
+def core_properties(archive: Archive) -> tuple[str | None, dict[str, Any]]:
+    """Title and metadata of an Office file."""
+    if not archive.has("docProps/core.xml"):
+        return None, {}
+    try:
+        values = {
+            local(node): clean_text(" ".join("".join(node.itertext()).split()))
+            for node in archive.xml("docProps/core.xml")
+        }
+    except UnreadableError:
+        return None, {}  # damaged metadata is no reason to do without the text
+    names = {"creator": "author", "subject": "subject", "keywords": "keywords", "description": "description"}
+    names |= {"created": "created", "modified": "modified", "language": "language", "category": "category"}
+    metadata = {name: values[key] for key, name in names.items() if values.get(key)}
+    return sensible_title(values.get("title", "")), metadata

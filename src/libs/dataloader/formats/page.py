@@ -1,0 +1,24 @@
+"""HTML files."""
+
+from __future__ import annotations
+
+from libs.dataloader.formats.base import Content, FileData, UnreadableError
+from libs.dataloader.formats.registry import Format
+from libs.dataloader.html import html_to_document
+from libs.dataloader.text import bom_encoding
+
+
+def read(file: FileData, _kind: Format) -> Content:
+    """The main text of a page as Markdown."""
+    data = file.data
+    if b"\x00" in data[:1024] and bom_encoding(data) is None and file.encoding is None:
+        file.text()  # raises if it is binary
+    if data.startswith(b"bplist"):
+        raise UnreadableError("it is a Safari web archive; save the page as HTML")
+    page = html_to_document(
+        data.decode(file.encoding, "replace") if file.encoding else data,
+        file.uri,
+        encoding=file.declared,
+        root_url=file.root_uri,
+    )
+    return Content(page.markdown, "markdown", page.title, dict(page.metadata), page.links)

@@ -1,0 +1,125 @@
+"""PDF, by PDFium."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections import Counter
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+from libs.dataloader.formats.base import Content, FileData, TextBuilder, UnreadableError, sensible_title
+from libs.dataloader.formats.registry import Format
+from libs.dataloader.text import clean_text
+
+_LOCK = threading.Lock()  # PDFium is not thread-safe
+_HYPHEN = "\ufffe"  # how PDFium marks the hyphen at the end of a line whose word goes on
+_JOINED = re.compile(rf"(\w*){_HYPHEN}\s*(\w*)")
+_DATE = re.compile(r"D:(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:([+\-Z])(\d\d)?'?(\d\d)?)?")
+_MAX_CHARS = 100_000_000
+
+
+def read(file: FileData, _kind: Format) -> Content:
+    """The text of each page in reading order, as far as the file tells it; pages are separated by an empty line."""
+    with _LOCK:
+        pages, fields = _pages(file)
+    builder = TextBuilder()
+    words = Counter(word for page in pages for word in re.findall(r"[\w-]{4,}", page))
+    for number, page in enumerate(pages, 1):
+        text = _tidy(page, words)
+        if text:
+            builder.separate()
+            builder.mark("page", number)
+            builder.add(text)
+    if not builder.position:
+        raise UnreadableError(f"its {len(pages)} pages hold no text (scanned pages need OCR)")
+    metadata: dict[str, Any] = {"page_count": len(pages)}
+    for name, field in (("author", "Author"), ("subject", "Subject"), ("keywords", "Keywords")):
+        if value := clean_text(fields.get(field, "")).strip():
+            metadata[name] = value
+    for name, field in (("created", "CreationDate"), ("modified", "ModDate")):
+        if moment := _date(fields.get(field, "")):
+            metadata[name] = moment
+    return Content(
+        builder.text(),
+        "text",
+        sensible_title(clean_text(fields.get("Title", ""))),
+        metadata,
+        locations=builder.locations,
+    )
+
+
+def _pages(file: FileData) -> tuple[list[str], dict[str, str]]:
+    import pypdfium2
+    from pypdfium2 import raw
+
+    try:
+        document = pypdfium2.PdfDocument(file.data)
+    except pypdfium2.PdfiumError as error:
+        code = getattr(error, "err_code", None)
+        if code in (raw.FPDF_ERR_PASSWORD, raw.FPDF_ERR_SECURITY):
+            raise UnreadableError("it is encrypted (a password is needed)") from error
+        raise UnreadableError(f"it is damaged or no PDF: {error}") from error
+    try:
+        pages: list[str] = []
+        length = 0
+        for index in range(len(document)):
+            text = _page_text(document, index)
+            length += len(text)
+            if length > _MAX_CHARS:
+                raise UnreadableError(f"it holds more than {_MAX_CHARS:,} characters")
+            pages.append(text)
+        return pages, document.get_metadata_dict()
+    finally:
+        document.close()
+
+
+def _page_text(document: Any, index: int) -> str:
+    import pypdfium2
+
+    try:
+        page = document[index]
+    except pypdfium2.PdfiumError:
+        return ""  # a damaged page costs only itself
+    try:
+        textpage = page.get_textpage()
+        try:
+            text: str = textpage.get_text_range()
+        finally:
+            textpage.close()
+    except pypdfium2.PdfiumError:
+        return ""
+    finally:
+        page.close()
+    return text
+
+
+def _tidy(page: str, words: Counter[str]) -> str:
+    def join(match: re.Match[str]) -> str:
+        joined, hyphenated = match[1] + match[2], f"{match[1]}-{match[2]}"
+        if not match[2][:1].islower() or not match[1][-1:].isalpha():
+            return hyphenated
+        # Whether the hyphen belongs to the word is seen from the rest of the document.
+        return hyphenated if words[hyphenated] > words[joined] else joined
+
+    page = page.replace("\r\n", "\n").replace("\r", "\n")
+    page = _JOINED.sub(join, page)
+    lines = (" ".join(line.split()) for line in clean_text(page).split("\n"))
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
+
+
+def _date(value: str) -> str | None:
+    match = _DATE.match(value)
+    if match is None:
+        return None
+    year, month, day, hour, minute, second = (
+        int(part) if part else least for part, least in zip(match.groups()[:6], (1, 1, 1, 0, 0, 0), strict=True)
+    )
+    zone: timezone = UTC
+    if match[7] in ("+", "-"):
+        offset = timedelta(hours=int(match[8] or 0), minutes=int(match[9] or 0))
+        zone = timezone(offset if match[7] == "+" else -offset) if offset < timedelta(hours=24) else UTC
+    try:
+        return datetime(year, month, day, hour, minute, second, tzinfo=zone).isoformat()
+    except ValueError:
+        return None

@@ -1,0 +1,288 @@
+"""Which reader takes which file: by the ending of its name, else by what its bytes look like."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from libs.dataloader.formats.base import UnreadableError
+from libs.dataloader.text import bom_encoding
+
+
+class Format(NamedTuple):
+    """A kind of file.
+
+    Attributes:
+        reader: Module of this package whose ``read`` takes it.
+        mime_type: Its media type.
+        language: Of source code, its name; empty otherwise.
+    """
+
+    reader: str
+    mime_type: str
+    language: str = ""
+
+
+TEXT = Format("text", "text/plain")
+MARKDOWN = Format("markdown", "text/markdown")
+HTML = Format("page", "text/html")
+PDF = Format("pdf", "application/pdf")
+RTF = Format("rtf", "application/rtf")
+JSON = Format("json_data", "application/json")
+JSONL = Format("json_data", "application/jsonl")
+EML = Format("mail", "message/rfc822")
+_OPEN_XML = "application/vnd.openxmlformats-officedocument."
+DOCX = Format("word", _OPEN_XML + "wordprocessingml.document")
+PPTX = Format("slides", _OPEN_XML + "presentationml.presentation")
+XLSX = Format("workbook", _OPEN_XML + "spreadsheetml.sheet")
+ODT = Format("odt", "application/vnd.oasis.opendocument.text")
+EPUB = Format("epub", "application/epub+zip")
+
+FORMATS: dict[str, Format] = {
+    **dict.fromkeys((".txt", ".text", ".log", ".asc", ".srt", ".vtt", ".tex", ".org", ".adoc", ".asciidoc"), TEXT),
+    **dict.fromkeys((".md", ".markdown", ".mdown", ".mkd", ".mdx", ".qmd", ".rmd"), MARKDOWN),
+    **dict.fromkeys((".rst", ".rest"), Format("rst", "text/x-rst")),
+    **dict.fromkeys((".html", ".htm", ".xhtml", ".shtml"), HTML),
+    ".pdf": PDF,
+    **dict.fromkeys((".docx", ".docm", ".dotx", ".dotm"), DOCX),
+    **dict.fromkeys((".pptx", ".pptm", ".ppsx", ".ppsm", ".potx"), PPTX),
+    **dict.fromkeys((".xlsx", ".xlsm", ".xltx", ".xltm"), XLSX),
+    **dict.fromkeys((".odt", ".ott", ".fodt"), ODT),
+    ".rtf": RTF,
+    ".epub": EPUB,
+    ".eml": EML,
+    ".csv": Format("delimited", "text/csv"),
+    **dict.fromkeys((".tsv", ".tab"), Format("delimited", "text/tab-separated-values")),
+    **dict.fromkeys((".json", ".geojson", ".jsonld", ".webmanifest"), JSON),
+    **dict.fromkeys((".jsonl", ".ndjson", ".ldjson"), JSONL),
+    ".ipynb": Format("notebook", "application/x-ipynb+json"),
+}
+
+_LANGUAGES = {
+    "python": ".py .pyi .pyw .pyx",
+    "javascript": ".js .mjs .cjs .jsx",
+    "typescript": ".ts .mts .cts",
+    "tsx": ".tsx",
+    "java": ".java",
+    "kotlin": ".kt .kts",
+    "scala": ".scala .sc",
+    "groovy": ".groovy .gradle",
+    "c": ".c",
+    "cpp": ".cc .cpp .cxx .c++ .h .hh .hpp .hxx .ino .cu",
+    "csharp": ".cs",
+    "fsharp": ".fs .fsx",
+    "go": ".go",
+    "rust": ".rs",
+    "swift": ".swift",
+    "objectivec": ".m .mm",
+    "ruby": ".rb .rake .gemspec",
+    "php": ".php",
+    "perl": ".pl .pm",
+    "lua": ".lua",
+    "r": ".r",
+    "julia": ".jl",
+    "haskell": ".hs .lhs",
+    "elixir": ".ex .exs",
+    "erlang": ".erl .hrl",
+    "clojure": ".clj .cljs .cljc .edn",
+    "lisp": ".lisp .el .scm .rkt",
+    "ocaml": ".ml .mli",
+    "dart": ".dart",
+    "zig": ".zig",
+    "nim": ".nim",
+    "fortran": ".f .f90 .f95 .for",
+    "pascal": ".pas",
+    "ada": ".adb .ads",
+    "cobol": ".cob .cbl",
+    "vb": ".vb .bas .vbs",
+    "bash": ".sh .bash .zsh .fish .ksh",
+    "powershell": ".ps1 .psm1 .psd1",
+    "batch": ".bat .cmd",
+    "sql": ".sql",
+    "cypher": ".cypher .cyp .cql",
+    "graphql": ".graphql .gql",
+    "proto": ".proto",
+    "terraform": ".tf .hcl",
+    "cmake": ".cmake",
+    "make": ".mk .mak",
+    "css": ".css .scss .sass .less",
+    "vue": ".vue",
+    "svelte": ".svelte",
+    "xml": ".xml .xsd .xsl .xslt .wsdl .plist .rss .atom .opml",
+    "yaml": ".yaml .yml",
+    "toml": ".toml",
+    "ini": ".ini .cfg .conf .properties .env",
+    "diff": ".diff .patch",
+    "assembly": ".asm .s",
+    "verilog": ".v .sv",
+    "vhdl": ".vhd .vhdl",
+    "solidity": ".sol",
+}
+_LANGUAGE_MIME = {
+    "javascript": "text/javascript",
+    "css": "text/css",
+    "xml": "application/xml",
+    "yaml": "application/yaml",
+    "toml": "application/toml",
+    "sql": "application/sql",
+    "diff": "text/x-diff",
+}
+FORMATS.update(
+    (extension, Format("code", _LANGUAGE_MIME.get(language, f"text/x-{language}"), language))
+    for language, extensions in _LANGUAGES.items()
+    for extension in extensions.split()
+)
+
+_NAMES: dict[str, Format] = {
+    **dict.fromkeys(("makefile", "gnumakefile"), FORMATS[".mk"]),
+    **dict.fromkeys(("dockerfile", "containerfile"), Format("code", "text/x-dockerfile", "dockerfile")),
+    "cmakelists.txt": FORMATS[".cmake"],
+    **dict.fromkeys(("gemfile", "rakefile", "vagrantfile"), FORMATS[".rb"]),
+    "jenkinsfile": FORMATS[".groovy"],
+    **dict.fromkeys(("robots.txt", "requirements.txt"), TEXT),
+}
+
+_SIGNATURES: tuple[tuple[bytes, str], ...] = (
+    (b"\x89PNG\r\n", "a PNG image"),
+    (b"\xff\xd8\xff", "a JPEG image"),
+    (b"GIF8", "a GIF image"),
+    (b"BM", "a BMP image"),
+    (b"II*\x00", "a TIFF image"),
+    (b"MM\x00*", "a TIFF image"),
+    (b"\x00\x00\x01\x00", "an icon"),
+    (b"\x7fELF", "a program (ELF)"),
+    (b"MZ", "a program (Windows)"),
+    (b"\xcf\xfa\xed\xfe", "a program (Mach-O)"),
+    (b"\xca\xfe\xba\xbe", "Java byte code or a program"),
+    (b"\x1f\x8b", "gzip-compressed data"),
+    (b"BZh", "bzip2-compressed data"),
+    (b"\xfd7zXZ\x00", "xz-compressed data"),
+    (b"\x28\xb5\x2f\xfd", "zstd-compressed data"),
+    (b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
+    (b"Rar!\x1a", "a RAR archive"),
+    (b"SQLite format 3\x00", "an SQLite database"),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old binary Office file; save it in the current format"),
+    (b"ID3", "an audio file"),
+    (b"fLaC", "an audio file"),
+    (b"OggS", "an audio or video file"),
+    (b"PAR1", "a Parquet file"),
+    (b"\x93NUMPY", "a NumPy array"),
+    (b"wOFF", "a font"),
+    (b"wOF2", "a font"),
+    (b"\x00asm", "a WebAssembly module"),
+    (b"\x1aE\xdf\xa3", "a video file"),
+)
+_IMAGES = frozenset((".svg", ".svgz"))
+_HTML_START = re.compile(
+    rb"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S
+)
+_MAIL_START = re.compile(rb"(?:[A-Za-z][A-Za-z0-9-]*:[ \t].*\r?\n(?:[ \t].*\r?\n)*){2}")
+_MAIL_FIELDS = (b"from:", b"subject:", b"date:", b"message-id:", b"mime-version:")
+_ZIP_MEMBERS = (
+    (b"word/document.xml", DOCX),
+    (b"ppt/presentation.xml", PPTX),
+    (b"xl/workbook.xml", XLSX),
+)
+
+
+def find_format(name: str, data: bytes, mime_type: str | None = None) -> Format:
+    """The format of a file.
+
+    What the bytes begin with decides where it is beyond doubt (a PDF called ``.txt`` is a PDF); then the ending of the
+    name, then the media type it came with, then what the text looks like.
+
+    Args:
+        name: Name of the file.
+        data: Its bytes.
+        mime_type: Media type that came with it from outside.
+
+    Raises:
+        UnreadableError: if it is of a kind that holds no text, naming the kind.
+    """
+    extension = name[name.rfind(".") :].lower() if "." in name.lstrip(".") else ""
+    by_name = FORMATS.get(extension) or _NAMES.get(name.lower())
+    if name.lower() in _NAMES:
+        by_name = _NAMES[name.lower()]
+    if (found := _by_signature(data, by_name)) is not None:
+        return found
+    if extension in _IMAGES:
+        raise UnreadableError("it is an image (SVG), which is not read")
+    if by_name is not None:
+        if by_name in (DOCX, PPTX, XLSX) and (_HTML_START.match(data[:4096]) is not None):
+            return HTML  # what some programs call a Word or Excel file
+        return by_name
+    if mime_type:
+        mime_type = mime_type.partition(";")[0].strip().lower()
+        for candidate in FORMATS.values():
+            if candidate.mime_type == mime_type:
+                return candidate
+    return _by_text(data)
+
+
+def describe_binary(data: bytes) -> str:
+    """What kind of binary file this is, as far as its first bytes tell."""
+    for signature, kind in _SIGNATURES:
+        if data.startswith(signature):
+            return kind
+    if data[4:8] == b"ftyp":
+        return "a video, audio or image file (MP4 family)"
+    if data[:4] == b"RIFF":
+        return {b"WEBP": "a WebP image", b"WAVE": "an audio file"}.get(data[8:12], "a media file")
+    if data.startswith(b"PK\x03\x04"):
+        return "a ZIP archive"
+    return "in an unknown binary format"
+
+
+def _by_signature(data: bytes, by_name: Format | None) -> Format | None:
+    if data.startswith(b"%PDF-") or (by_name is not PDF and b"%PDF-1." in data[:16]):
+        return PDF
+    if data.startswith(b"{\\rtf"):
+        return RTF
+    if data.startswith(b"PK\x03\x04"):
+        if b"mimetypeapplication/epub+zip" in data[:100]:
+            return EPUB
+        if b"mimetypeapplication/vnd.oasis.opendocument.text" in data[:120]:
+            return ODT
+        if by_name is not None and by_name in (DOCX, PPTX, XLSX, ODT, EPUB):
+            found = [kind for member, kind in _ZIP_MEMBERS if member in data]
+            return found[0] if found and by_name not in found else by_name
+        return next((kind for member, kind in _ZIP_MEMBERS if member in data), None)
+    return None
+
+
+def _by_text(data: bytes) -> Format:
+    if bom_encoding(data) is None and (_HTML_START.match(data[:4096]) is not None):
+        return HTML
+    start = data[:4096].lstrip()
+    if start[:1] in (b"{", b"["):
+        return JSON if _is_json(data) else TEXT
+    if _MAIL_START.match(data[:8192]) is not None:
+        head = data[:8192].lower()
+        if sum(head.startswith(field) or b"\n" + field in head for field in _MAIL_FIELDS) >= 3:
+            return EML
+    if start.startswith(b"#!"):
+        line = start.split(b"\n", 1)[0]
+        for word, extension in (
+            (b"python", ".py"),
+            (b"sh", ".sh"),
+            (b"node", ".js"),
+            (b"perl", ".pl"),
+            (b"ruby", ".rb"),
+        ):
+            if word in line:
+                return FORMATS[extension]
+    if start.startswith(b"<?xml"):
+        return FORMATS[".xml"]
+    return TEXT
+
+
+def _is_json(data: bytes) -> bool:
+    import json
+
+    if len(data) > 5_000_000:
+        return False
+    try:
+        json.loads(data)
+    except (ValueError, RecursionError):
+        return False
+    return True

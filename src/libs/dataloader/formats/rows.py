@@ -1,0 +1,142 @@
+"""Rows of cells as text: Markdown tables, or one record per paragraph where a table would be too wide to read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
+from typing import Any, overload
+
+from libs.dataloader.formats.base import TextBuilder
+from libs.dataloader.tables import separator_row, table_row
+
+#: A header longer than this cannot be repeated in every chunk; each value gets its name instead.
+WIDE = 400
+_YEARS = range(1900, 2101)
+_LOOKED_AT = 30
+
+
+class Records(Sequence[tuple[int, Mapping[str, Any]]]):
+    """Records that are made when they are asked for, so that a large table is not held twice.
+
+    Args:
+        starts: Where each begins in the document's content.
+        make: Gives the record by its number.
+    """
+
+    def __init__(self, starts: Sequence[int], make: Callable[[int], Mapping[str, Any]]) -> None:
+        self._starts = starts
+        self._make = make
+
+    def __len__(self) -> int:
+        return len(self._starts)
+
+    @overload
+    def __getitem__(self, index: int) -> tuple[int, Mapping[str, Any]]: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[tuple[int, Mapping[str, Any]]]: ...
+    def __getitem__(
+        self, index: int | slice
+    ) -> tuple[int, Mapping[str, Any]] | Sequence[tuple[int, Mapping[str, Any]]]:
+        if isinstance(index, slice):
+            return [self[number] for number in range(*index.indices(len(self)))]
+        number = range(len(self))[index]
+        return self._starts[number], self._make(number)
+
+
+def is_wide(header: Sequence[str]) -> bool:
+    """Whether a table with this header is better written as records."""
+    return sum(len(cell) + 3 for cell in header) > WIDE
+
+
+def column_names(header: Sequence[str], width: int) -> list[str]:
+    """A name for each column: none empty, none twice."""
+    names: list[str] = []
+    taken: set[str] = set()
+    for number in range(width):
+        name = " ".join(header[number].split()) if number < len(header) else ""
+        name = name or f"column_{number + 1}"
+        unique, count = name, 1
+        while unique in taken:
+            count += 1
+            unique = f"{name}_{count}"
+        taken.add(unique)
+        names.append(unique)
+    return names
+
+
+def has_header(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether the first row names the columns.
+
+    It does unless it looks like all the rows below it: numbers where they have numbers.
+    """
+    if len(rows) < 2:
+        return True
+    first, below = rows[0], rows[1:_LOOKED_AT]
+    numbers = [column for column, cell in enumerate(first) if is_number(cell)]
+    if not numbers or all(first[column].isdecimal() and int(first[column][:6]) in _YEARS for column in numbers):
+        return True
+    return not all(is_number(row[column]) for row in below for column in numbers if column < len(row) and row[column])
+
+
+def is_number(text: str) -> bool:
+    """Whether a cell holds a number."""
+    text = text.strip().rstrip("%").replace(" ", "").replace(",", "").replace("_", "")
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def split_captions(rows: Sequence[Sequence[str]]) -> tuple[list[str], int]:
+    """Lines of text above a table, and how many rows they take: rows with one cell above rows with several."""
+    captions: list[str] = []
+    for count, row in enumerate(islice(rows, 10)):
+        filled = [cell for cell in row if cell.strip()]
+        if len(filled) > 1:
+            return captions, count
+        captions += filled
+    return [], 0
+
+
+def write_table(
+    builder: TextBuilder,
+    header: Sequence[str],
+    rows: Iterable[tuple[int, Sequence[str]]],
+    starts: Callable[[int], object],
+    *,
+    as_records: bool,
+) -> None:
+    """Append a table.
+
+    Args:
+        builder: Where to.
+        header: Names of the columns.
+        rows: ``(row number in the source, cells)``.
+        starts: Is told where each row begins.
+        as_records: Write ``name: value`` lines, one paragraph per row, instead of a Markdown table.
+    """
+    width = len(header)
+    if not as_records:
+        builder.add(f"{table_row(header)}\n{separator_row(width)}")
+    for number, cells in rows:
+        if as_records:
+            text = record_text(zip(header, cells, strict=False))
+        else:
+            text = table_row([*cells[:width], *[""] * (width - len(cells))])
+        if not text:
+            continue
+        builder.separate("\n\n" if as_records else "\n")
+        builder.mark("row", number)
+        starts(builder.position)
+        builder.add(text)
+
+
+def record_text(items: Iterable[tuple[str, str]]) -> str:
+    """``name: value`` lines; empty values are left out."""
+    lines: list[str] = []
+    for name, value in items:
+        parts = [line.rstrip() for line in value.split("\n") if line.strip()]
+        if parts:
+            lines.append(f"{name}: " + "\n".join(parts).strip())
+    return "\n".join(lines)

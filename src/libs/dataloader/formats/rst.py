@@ -1,0 +1,284 @@
+"""reStructuredText as Markdown.
+
+Not by docutils: it knows nothing of Sphinx's directives and roles, and drops what it does not know.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+from libs.dataloader.formats.base import Content, FileData
+from libs.dataloader.formats.markdown import first_heading
+from libs.dataloader.formats.registry import Format
+from libs.dataloader.links import LinkCollector
+from libs.dataloader.tables import join_symbols, markdown_table
+
+_ADORNMENT = re.compile(r"^([!-/:-@\[-`{-~])\1{2,}[ \t]*$")
+_DIRECTIVE = re.compile(r"^(\s*)\.\.[ \t]+(?:\|([^|]+)\|[ \t]+)?([\w:+-]+?)::(?:[ \t]+(.*))?$")
+_TARGET = re.compile(r"^\s*\.\.[ \t]+_(`[^`]+`|[^:]+):(?:[ \t]+(.*))?$")
+_FOOTNOTE = re.compile(r"^(\s*)\.\.[ \t]+\[([^\]]+)\][ \t]+(.*)$")
+_OPTION = re.compile(r"^\s+:[\w-]+:")
+_FIELD = re.compile(r"^:([\w .-]+):[ \t]+(.+)$")
+_EMBEDDED = re.compile(r"`([^`<]*?)\s*<([^`<>]+)>`__?")
+_ROLE = re.compile(r":[\w:+.-]+:`([^`]+)`")
+_ROLE_TARGET = re.compile(r"^!?~?(.*?)\s*<[^<>]+>$", re.DOTALL)
+_LITERAL = re.compile(r"``(.+?)``")
+_REFERENCE = re.compile(r"`([^`]+)`__?(?!\w)|(?<![\w`])(\w+(?:[-.]\w+)*)_(?![\w_])")
+_INTERPRETED = re.compile(r"(?<![`\w])`([^`]+)`(?![`_])")
+_SUBSTITUTION = re.compile(r"(?<![\w|])\|([^|\s][^|\n]*)\|_{0,2}(?![\w|])")
+_BARE = re.compile(r"(?<![\w<`\"'])https?://[^\s<>`\"']+")
+_GRID = re.compile(r"^\s*\+[-=+]{3,}\+\s*$")
+_SIMPLE = re.compile(r"^\s*=+(?:[ \t]+=+)+[ \t]*$")
+_CODE = frozenset(("code-block", "code", "sourcecode", "highlight", "parsed-literal", "prompt", "doctest", "testcode"))
+_SILENT = frozenset(
+    "toctree contents image figure include literalinclude raw only meta index highlight default-role role".split()  # noqa: SIM905
+) | frozenset(
+    ("currentmodule", "module", "py:module", "py:currentmodule", "automodule", "autosummary", "tabularcolumns")
+)
+_NOTES = frozenset("note warning tip hint important caution danger attention error seealso admonition topic".split())  # noqa: SIM905
+
+
+def read(file: FileData, _kind: Format) -> Content:
+    """Headings, code, tables and links become Markdown; directives leave their text."""
+    lines = file.text().expandtabs(8).split("\n")
+    collector = LinkCollector(file.uri, file.root_uri)
+    converter = _Converter(lines, collector)
+    text = re.sub(r"\n{3,}", "\n\n", "\n".join(converter.convert())).strip()
+    return Content(text, "markdown", first_heading(text), converter.metadata, collector.links())
+
+
+class _Converter:
+    def __init__(self, lines: list[str], collector: LinkCollector) -> None:
+        self._lines = lines
+        self._collector = collector
+        self._styles: list[str] = []
+        self._targets: dict[str, str] = {}
+        self.metadata: dict[str, str] = {}
+        for line in lines:
+            if (match := _TARGET.match(line)) and match[2]:
+                self._targets[_key(match[1].strip("`"))] = match[2].strip().strip("<>`_")
+
+    def convert(self) -> list[str]:
+        out: list[str] = []
+        at = 0
+        while at < len(self._lines):
+            at = self._block(at, out)
+        return out
+
+    def _block(self, at: int, out: list[str]) -> int:
+        """Convert what begins at a line; the number of the line after it."""
+        line = self._lines[at]
+        if (after := self._heading(at, out)) or (after := self._explicit(at, out)) or (after := self._table(at, out)):
+            return after
+        if not out and (match := _FIELD.match(line)):  # the docinfo at the top
+            self.metadata[match[1].strip().lower()] = match[2].strip()
+            return at + 1
+        if line.rstrip().endswith("::") and not line.lstrip().startswith(".. "):
+            lead = line.rstrip()[:-2].rstrip()
+            if lead:
+                out.append(self._inline(lead) + ("" if lead.endswith(":") else ":"))
+            body, after = self._indented(at + 1, _indent(line))
+            if body:
+                out += ["", "```", *body, "```", ""]
+                return after
+            return at + 1
+        out.append(self._inline(line))
+        return at + 1
+
+    def _heading(self, at: int, out: list[str]) -> int:
+        line = self._lines[at]
+        following = self._lines[at + 1] if at + 1 < len(self._lines) else ""
+        if _ADORNMENT.match(line):
+            third = self._lines[at + 2] if at + 2 < len(self._lines) else ""
+            if following.strip() and third.strip() == line.strip():
+                self._add_heading(line[0] * 2, following, out)
+                return at + 3
+            if not following.strip() and (at == 0 or not self._lines[at - 1].strip()):
+                return at + 1  # a transition
+            return 0
+        if (
+            line.strip()
+            and not line.startswith(" ")
+            and _ADORNMENT.match(following)
+            and len(following.rstrip()) >= min(len(line.rstrip()), 4)
+        ):
+            self._add_heading(following[0], line, out)
+            return at + 2
+        return 0
+
+    def _add_heading(self, style: str, title: str, out: list[str]) -> None:
+        if style not in self._styles:
+            self._styles.append(style)
+        level = min(self._styles.index(style) + 1, 6)
+        out += ["", f"{'#' * level} {self._inline(title.strip())}", ""]
+
+    def _explicit(self, at: int, out: list[str]) -> int:
+        """Directives, comments, targets and footnotes."""
+        line = self._lines[at]
+        if not line.lstrip().startswith("..") or (line.strip() != ".." and not line.lstrip().startswith(".. ")):
+            return 0
+        depth = _indent(line)
+        if match := _FOOTNOTE.match(line):
+            out.append(f"[{match[2]}] {self._inline(match[3])}")
+            return at + 1
+        if _TARGET.match(line):
+            return at + 1
+        body, after = self._indented(at + 1, depth)
+        match = _DIRECTIVE.match(line)
+        if match is None:
+            return after  # a comment
+        name, argument = match[3].lower(), (match[4] or "").strip()
+        while body and _OPTION.match("  " + body[0]):
+            if body[0].startswith((":alt:", ":caption:")):
+                out.append(self._inline(body[0].split(":", 2)[2].strip()))
+            body.pop(0)
+        if match[2] is not None or name in _SILENT:
+            if name == "figure":
+                self._nested(body, out)
+            return after
+        if name in _CODE:
+            if any(text.strip() for text in body):
+                language = argument if name != "parsed-literal" and argument.isalnum() else ""
+                out += ["", f"```{language}", *_trimmed(body), "```", ""]
+            return after
+        if name in ("math",):
+            out += ["", " ".join([argument, *(text.strip() for text in body)]).strip(), ""]
+            return after
+        if name in ("csv-table", "list-table", "table", "rubric", "title", "centered"):
+            out += ["", self._inline(argument), ""]
+        elif name in _NOTES or name.startswith("version") or name == "deprecated":
+            out += ["", f"{name.capitalize()}: {self._inline(argument)}".rstrip()]
+        elif argument:
+            out += [
+                "",
+                f"`{argument}`"
+                if ":" in name or name.startswith("auto") or "(" in argument
+                else self._inline(argument),
+                "",
+            ]
+        self._nested(body, out)
+        return after
+
+    def _nested(self, body: list[str], out: list[str]) -> None:
+        inner = _Converter(body, self._collector)
+        inner._styles, inner._targets = self._styles, self._targets
+        out += [*inner.convert(), ""]
+
+    def _indented(self, at: int, depth: int) -> tuple[list[str], int]:
+        """The indented lines from here on, without their indentation."""
+        body: list[str] = []
+        while at < len(self._lines) and (not self._lines[at].strip() or _indent(self._lines[at]) > depth):
+            body.append(self._lines[at])
+            at += 1
+        margin = min((_indent(text) for text in body if text.strip()), default=0)
+        return _trimmed([text[margin:].rstrip() for text in body]), at
+
+    def _table(self, at: int, out: list[str]) -> int:
+        line = self._lines[at]
+        if _GRID.match(line):
+            end = at
+            while end < len(self._lines) and self._lines[end].lstrip().startswith(("+", "|")):
+                end += 1
+            rows = _grid_rows(self._lines[at:end])
+        elif _SIMPLE.match(line):
+            rules = [row for row in range(at, min(at + 500, len(self._lines))) if _SIMPLE.match(self._lines[row])]
+            if len(rules) < 2:
+                return 0
+            blank = next((row for row in rules[1:] if not "".join(self._lines[row + 1 : row + 2]).strip()), rules[-1])
+            end = blank + 1
+            rows = _simple_rows(self._lines[at:end])
+        else:
+            return 0
+        rows = join_symbols([[self._inline(cell) for cell in row] for row in rows])
+        if len(rows) < 2:
+            return 0
+        out += ["", markdown_table(rows), ""]
+        return end
+
+    def _inline(self, text: str) -> str:
+        literals: list[str] = []
+
+        def keep(match: re.Match[str]) -> str:
+            literals.append(f"`{match[1]}`")
+            return f"\x00{len(literals) - 1}\x00"
+
+        text = _LITERAL.sub(keep, text)
+        for match in _BARE.finditer(text):
+            self._collector.add(match[0].rstrip(".,;:!?)"))
+        text = _ROLE.sub(self._role, text)
+        text = _EMBEDDED.sub(self._embedded, text)
+        text = _REFERENCE.sub(self._reference, text)
+        text = _INTERPRETED.sub(r"\1", text)
+        text = _SUBSTITUTION.sub(r"\1", text)
+        text = text.replace("\\ ", "").replace("\\*", "*").replace("\\_", "_").replace("\\|", "|")
+        return re.sub("\x00(\\d+)\x00", lambda match: literals[int(match[1])], text).rstrip()
+
+    def _role(self, match: re.Match[str]) -> str:
+        words = match[1]
+        if named := _ROLE_TARGET.match(words):
+            return named[1]
+        name = words.lstrip("!")
+        return f"`{name[1:].rpartition('.')[2] if name.startswith('~') else name}`"
+
+    def _embedded(self, match: re.Match[str]) -> str:
+        words, target = " ".join(match[1].split()), match[2].strip()
+        target = self._targets.get(_key(target[:-1]), target) if target.endswith("_") else target
+        self._collector.add(target, words)
+        return words or target
+
+    def _reference(self, match: re.Match[str]) -> str:
+        words = match[1] or match[2]
+        target = self._targets.get(_key(words))
+        if target is None:
+            return words if match[1] else match[0]
+        self._collector.add(target, words)
+        return words
+
+
+def _grid_rows(lines: list[str]) -> list[list[str]]:
+    margin = _indent(lines[0])
+    bounds = sorted(
+        {place for line in lines if line.lstrip().startswith("+") for place, char in enumerate(line) if char == "+"}
+    )
+    rows: list[list[str]] = []
+    current = [""] * (len(bounds) - 1)
+    for line in lines[1:]:
+        if line[margin : margin + 1] == "+" and set(line.strip()) <= set("+-="):
+            rows.append(current)
+            current = [""] * (len(bounds) - 1)
+            continue
+        for column, (left, right) in enumerate(pairwise(bounds)):
+            current[column] = f"{current[column]} {line[left + 1 : right].strip(' |')}".strip()
+    return rows
+
+
+def _simple_rows(lines: list[str]) -> list[list[str]]:
+    starts = [match.start() for match in re.finditer(r"=+", lines[0])]
+    rows: list[list[str]] = []
+    for line in lines[1:]:
+        if _SIMPLE.match(line) or not line.strip() or set(line.strip()) <= set("- "):
+            continue
+        cells = [line[left:right].strip() for left, right in zip(starts, [*starts[1:], None], strict=True)]
+        if rows and not cells[0]:  # goes on from the line above
+            rows[-1] = [f"{above} {cell}".strip() for above, cell in zip(rows[-1], cells, strict=True)]
+        else:
+            rows.append(cells)
+    return rows
+
+
+def _trimmed(body: list[str]) -> list[str]:
+    start, end = 0, len(body)
+    while start < end and not body[start].strip():
+        start += 1
+    while end > start and not body[end - 1].strip():
+        end -= 1
+    return body[start:end]
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip(" "))
+
+
+def _key(name: str) -> str:
+    return " ".join(name.split()).casefold()

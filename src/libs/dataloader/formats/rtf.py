@@ -1,0 +1,68 @@
+"""RTF."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from libs.dataloader.formats.base import Content, FileData, UnreadableError
+from libs.dataloader.formats.markdown import first_heading
+from libs.dataloader.formats.registry import Format
+from libs.dataloader.tables import markdown_table
+from libs.dataloader.text import clean_text
+
+_INFO = re.compile(rb"\{\\(title|author|subject|keywords)\s+((?:[^{}\\]|\\.)*)\}")
+_OUTLINE = re.compile(r"(\\outlinelevel([0-8]))(?![0-9]) ?")
+_PARAGRAPH = re.compile(r"\\par(?![a-z])")
+_HEADING = re.compile(r"#{1,6} \S")
+_BLANK_LINES = re.compile(r"\n{3,}")
+_CODE_PAGE = re.compile(rb"\\ansicpg(\d+)")
+
+
+def read(file: FileData, _kind: Format) -> Content:
+    """The text; rows of tables become lines with ``|`` between the cells."""
+    from striprtf import striprtf
+
+    to_text: Callable[..., str] = striprtf.rtf_to_text
+
+    if not file.data.lstrip().startswith(b"{\\rtf"):
+        raise UnreadableError("it is not RTF, whatever its name says")
+    page = _CODE_PAGE.search(file.data[:2000])
+    encoding = f"cp{page[1].decode()}" if page else "cp1252"
+    try:
+        "".encode(encoding)
+    except LookupError:
+        encoding = "cp1252"
+    # RTF is ASCII; what programs write beyond it is in the code page.
+    source = _OUTLINE.sub(_heading_mark, file.data.decode(encoding, "replace"))
+    source = _PARAGRAPH.sub(r"\\par\\par", source)  # to tell paragraphs from lines
+    lines = [line.rstrip() for line in clean_text(to_text(source, encoding=encoding, errors="replace")).split("\n")]
+    text = _BLANK_LINES.sub("\n\n", "\n".join(_blocks(lines))).strip()
+    fields = {
+        match[1].decode(): clean_text(to_text("{\\rtf1 " + match[2].decode(encoding, "replace") + "}")).strip()
+        for match in _INFO.finditer(file.data)
+    }
+    title = fields.pop("title", "") or first_heading(text)
+    return Content(text, "markdown", title, {name: value for name, value in fields.items() if value})
+
+
+def _heading_mark(match: re.Match[str]) -> str:
+    return f"{match[1]} {'#' * min(int(match[2]) + 1, 6)} "
+
+
+def _blocks(lines: list[str]) -> Iterator[str]:
+    """Lines with headings set apart, and rows (``a|b|``) as tables."""
+    row: list[list[str]] = []
+    for line in [*lines, ""]:
+        if line.endswith("|") and (not row or line.count("|") == len(row[0])):
+            row.append([cell.strip() for cell in line[:-1].split("|")])
+            continue
+        if row:
+            yield "\n" + markdown_table(row) + "\n"
+            row = []
+        if _HEADING.match(line):
+            yield f"\n{line}\n"
+        elif line.strip("#"):
+            yield line
+        else:
+            yield ""

@@ -1,0 +1,179 @@
+"""PowerPoint presentations (pptx), from the XML itself: python-pptx would bring two imaging packages for text only."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from libs.dataloader.formats.archive import Archive, attribute, child, children, local
+from libs.dataloader.formats.base import Content, FileData, TextBuilder, UnreadableError
+from libs.dataloader.formats.ooxml import core_properties, main_part, relationships
+from libs.dataloader.formats.registry import Format
+from libs.dataloader.links import LinkCollector
+from libs.dataloader.tables import markdown_table
+from libs.dataloader.text import clean_text
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
+_TITLES = frozenset(("title", "ctrTitle"))
+_DECORATION = frozenset(("dt", "ftr", "sldNum", "hdr", "sldImg"))
+_LIKE_MARKUP = re.compile(r"^(#{1,6} |```)", re.MULTILINE)
+_MAX_DEPTH = 30
+
+
+def read(file: FileData, _kind: Format) -> Content:
+    """Each slide: its title as a heading, text, lists, tables and diagrams, then its notes."""
+    archive = Archive(file, "a PowerPoint presentation")
+    part = main_part(archive, "ppt/presentation.xml")
+    relations = relationships(archive, part)
+    collector = LinkCollector(file.uri, file.root_uri)
+    builder = TextBuilder()
+    first_title: str | None = None
+    count = failed = 0
+    for number, entry in enumerate(children(child(archive.xml(part), "sldIdLst"), "sldId"), 1):
+        count = number
+        _, target, _ = relations.get(_relation_id(entry), ("", "", False))
+        try:
+            slide = _Slide(archive, target, collector)
+        except UnreadableError:
+            failed += 1  # one damaged slide costs only itself
+            continue
+        first_title = first_title or slide.title
+        text = clean_text(slide.text(number))
+        if text:
+            builder.separate()
+            builder.mark("slide", number)
+            builder.add(text)
+    if failed and failed == count:
+        raise UnreadableError("it is damaged: none of its slides can be read")
+    title, metadata = core_properties(archive)
+    return Content(
+        builder.text(),
+        "markdown",
+        title or first_title,
+        {**metadata, "slide_count": count},
+        collector.links(),
+        builder.locations,
+    )
+
+
+class _Slide:
+    def __init__(self, archive: Archive, part: str, collector: LinkCollector) -> None:
+        self._archive = archive
+        self._relations = relationships(archive, part)
+        self._collector = collector
+        self.title: str | None = None
+        self._blocks: list[str] = []
+        tree = child(archive.xml(part), "cSld", "spTree")
+        if tree is not None:
+            self._shapes(tree, 0)
+        self._notes = list(self._read_notes())
+
+    def text(self, number: int) -> str:
+        """The slide as Markdown."""
+        if not (self.title or self._blocks or self._notes):
+            return ""
+        notes = ["Notes: " + "\n".join(self._notes)] if self._notes else []
+        return "\n\n".join([f"## {self.title or f'Slide {number}'}", *self._blocks, *notes])
+
+    def _shapes(self, parent: _Element, depth: int) -> None:
+        for node in parent:
+            name = local(node)
+            if name == "sp":
+                self._shape(node)
+            elif name == "graphicFrame":
+                self._graphic(node)
+            elif name in ("grpSp", "AlternateContent", "Choice") and depth < _MAX_DEPTH:
+                self._shapes(node, depth + 1)
+
+    def _shape(self, node: _Element) -> None:
+        placeholder = child(node, "nvSpPr", "nvPr", "ph")
+        kind = placeholder.get("type", "body") if placeholder is not None else ""
+        body = child(node, "txBody")
+        if body is None or kind in _DECORATION:
+            return
+        paragraphs = [(level, text) for level, text in self._paragraphs(body) if text]
+        if not paragraphs:
+            return
+        if kind in _TITLES and self.title is None:
+            self.title = " ".join(" ".join(text for _, text in paragraphs).split())
+        elif (kind in ("body", "obj") and len(paragraphs) > 1) or any(level for level, _ in paragraphs):
+            self._blocks.append(
+                "\n".join(
+                    "  " * level + "- " + text.replace("\n", "\n" + "  " * (level + 1)) for level, text in paragraphs
+                )
+            )
+        else:
+            self._blocks.append("\n\n".join(_LIKE_MARKUP.sub(r"\\\1", text) for _, text in paragraphs))
+
+    def _paragraphs(self, body: _Element) -> Iterator[tuple[int, str]]:
+        for paragraph in children(body, "p"):
+            parts: list[str] = []
+            for node in paragraph:
+                name = local(node)
+                if name == "br":
+                    parts.append("\n")
+                elif name in ("r", "fld"):
+                    text = "".join(run.text or "" for run in children(node, "t"))
+                    parts.append(text)
+                    link = child(node, "rPr", "hlinkClick")
+                    relation = self._relations.get(_relation_id(link)) if link is not None else None
+                    if relation is not None and relation[2]:
+                        self._collector.add(relation[1], text)
+                elif name in ("m", "AlternateContent"):
+                    parts.append("".join(run.text or "" for run in node.iter() if local(run) == "t"))
+            properties = child(paragraph, "pPr")
+            level = properties.get("lvl", "0") if properties is not None else "0"
+            lines = (" ".join(line.split()) for line in "".join(parts).replace("\x0b", "\n").split("\n"))
+            yield int(level) if level in tuple("012345678") else 0, "\n".join(line for line in lines if line)
+
+    def _graphic(self, node: _Element) -> None:
+        data = child(node, "graphic", "graphicData")
+        if data is None:
+            return
+        for table in children(data, "tbl"):
+            rows: list[list[str]] = []
+            for row in children(table, "tr"):
+                cells: list[str] = []
+                for column, cell in enumerate(children(row, "tc")):
+                    body = child(cell, "txBody")
+                    text = (
+                        " ".join(" ".join(words for _, words in self._paragraphs(body)).split())
+                        if body is not None
+                        else ""
+                    )
+                    if cell.get("vMerge") and rows and column < len(rows[-1]):
+                        text = rows[-1][column]
+                    cells.append(text)
+                rows.append(cells)
+            if any(any(row) for row in rows):
+                self._blocks.append(markdown_table(rows))
+        for diagram in children(data, "relIds"):
+            relation = self._relations.get(attribute(diagram, "dm") or "")
+            if relation is not None and self._archive.has(relation[1]):
+                words = [
+                    " ".join("".join(point.itertext()).split()) for point in _points(self._archive.xml(relation[1]))
+                ]
+                self._blocks.append("\n".join(f"- {text}" for text in words if text))
+
+    def _read_notes(self) -> Iterator[str]:
+        for kind, target, _ in self._relations.values():
+            if kind != "notesSlide" or not self._archive.has(target):
+                continue
+            tree = child(self._archive.xml(target), "cSld", "spTree")
+            for node in children(tree, "sp") if tree is not None else ():
+                placeholder = child(node, "nvSpPr", "nvPr", "ph")
+                body = child(node, "txBody")
+                if placeholder is not None and placeholder.get("type") == "body" and body is not None:
+                    yield from (text for _, text in self._paragraphs(body) if text)
+
+
+def _points(root: _Element) -> Iterator[_Element]:
+    return (node for node in root.iter() if local(node) == "t" and local(node.getparent()) == "pt")
+
+
+def _relation_id(node: _Element) -> str:
+    """The ``r:id`` of an element, which may have an ``id`` of its own as well."""
+    return next((str(value) for key, value in node.attrib.items() if str(key).endswith("}id")), "")

@@ -1,0 +1,11 @@
+"""Plain text."""
+
+from __future__ import annotations
+
+from libs.dataloader.formats.base import Content, FileData
+from libs.dataloader.formats.registry import Format
+
+
+def read(file: FileData, _kind: Format) -> Content:
+    """Text as it is, cleaned."""
+    return Content(file.text())

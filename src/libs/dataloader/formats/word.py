@@ -1,0 +1,368 @@
+"""Word documents (docx).
+
+Read from the XML itself: python-docx leaves out what stands in content controls, text boxes and tracked insertions,
+and does not know the numbers of numbered paragraphs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from libs.dataloader.formats.archive import Archive, attribute, child, children, iter_xml, local
+from libs.dataloader.formats.base import Content, FileData
+from libs.dataloader.formats.ooxml import core_properties, main_part, relationships
+from libs.dataloader.formats.registry import Format
+from libs.dataloader.links import LinkCollector
+from libs.dataloader.tables import markdown_table
+from libs.dataloader.text import clean_text
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
+_BLOCKS = frozenset(("p", "tbl"))
+_SKIPPED = frozenset(
+    (
+        "del",
+        "moveFrom",
+        "instrText",
+        "delText",
+        "pPr",
+        "rPr",
+        "Fallback",
+        "tblPr",
+        "tblGrid",
+        "trPr",
+        "sdtPr",
+        "sdtEndPr",
+    )
+)
+_HEADING_NAME = re.compile(r"heading\s*([1-9])$", re.IGNORECASE)
+_FIELD_LINK = re.compile(r'HYPERLINK\s+"([^"]+)"')
+_LIKE_MARKUP = re.compile(r"^(#{1,6} |```)", re.MULTILINE)
+_MAX_LEVEL = 9
+
+
+def read(file: FileData, _kind: Format) -> Content:
+    """Headings, lists and tables as Markdown; footnotes follow at the end."""
+    archive = Archive(file, "a Word document")
+    part = main_part(archive, "word/document.xml")
+    reader = _Reader(archive, part, LinkCollector(file.uri, file.root_uri))
+    blocks: list[_Block] = []
+    for node in iter_xml(archive.read(part), part, _BLOCKS):
+        reader.block(node, blocks)
+    blocks += (_Block(note) for note in reader.notes())
+    title, metadata = core_properties(archive)
+    return Content(
+        clean_text(_join(blocks)),
+        "markdown",
+        reader.title or title or reader.first_heading,
+        metadata,
+        reader.collector.links(),
+    )
+
+
+class _Block(NamedTuple):
+    text: str
+    item: bool = False
+
+
+@dataclass(slots=True)
+class _Style:
+    name: str = ""
+    based_on: str = ""
+    outline: int | None = None
+    number: tuple[str, int] | None = None
+
+
+@dataclass(slots=True)
+class _List:
+    """A list definition: format, label and start of each level."""
+
+    formats: dict[int, tuple[str, str, int]] = field(default_factory=dict)
+
+
+class _Reader:
+    def __init__(self, archive: Archive, part: str, collector: LinkCollector) -> None:
+        self.collector = collector
+        self.title: str | None = None
+        self.first_heading: str | None = None
+        self._archive = archive
+        self._relations = relationships(archive, part)
+        self._styles = self._read_styles()
+        self._lists = self._read_lists()
+        self._counters: dict[str, list[int]] = {}
+        self._notes: dict[tuple[str, str], int] = {}
+        self._boxes: list[_Element] = []
+
+    # -- blocks --------------------------------------------------------------------------------------------------
+
+    def block(self, node: _Element, out: list[_Block]) -> None:
+        """Write a paragraph or table, and the text boxes anchored in it."""
+        if any(local(above) in ("del", "Fallback") for above in node.iterancestors()):
+            return
+        if local(node) == "tbl":
+            self._table(node, out)
+        else:
+            self._paragraph(node, out)
+        boxes, self._boxes = self._boxes, []
+        for box in boxes:
+            for inner in _content(box):
+                self.block(inner, out)
+
+    def _paragraph(self, node: _Element, out: list[_Block]) -> None:
+        lines = [" ".join(line.split()) for line in self._text(node).split("\n")]
+        text = "\n".join(line for line in lines if line)
+        properties = child(node, "pPr")
+        style = attribute(found, "val") or "" if (found := child(properties, "pStyle")) is not None else ""
+        level = self._outline(properties, style)
+        label, depth = self._number(properties, style)
+        if not text:
+            return
+        if self.title is None and self._style_name(style).lower() == "title":
+            self.title, level = text.replace("\n", " "), 1
+        if level is not None:
+            heading = f"{label} {text}".strip().replace("\n", " ") if label != "-" else text.replace("\n", " ")
+            self.first_heading = self.first_heading or heading
+            out.append(_Block(f"{'#' * min(level, 6)} {heading}"))
+        elif label:
+            indent = "  " * depth
+            out.append(_Block(f"{indent}{label} " + text.replace("\n", f"\n{indent}  "), item=True))
+        else:
+            out.append(_Block(_LIKE_MARKUP.sub(r"\\\1", text)))
+
+    def _table(self, node: _Element, out: list[_Block]) -> None:
+        rows: list[list[str]] = []
+        cells: list[_Element] = []
+        for row in _rows(node):
+            texts: list[str] = []
+            for cell in (found for found in _through(row) if local(found) == "tc"):
+                properties = child(cell, "tcPr")
+                cells.append(cell)
+                merge = child(properties, "vMerge")
+                if merge is not None and attribute(merge, "val") != "restart" and rows and len(texts) < len(rows[-1]):
+                    texts.append(rows[-1][len(texts)])
+                else:
+                    texts.append(self._cell_text(cell))
+                span = child(properties, "gridSpan")
+                width = attribute(span, "val") if span is not None else None
+                texts += [""] * (min(int(width), 64) - 1 if width and width.isdecimal() and len(width) < 4 else 0)
+            if any(texts):
+                rows.append(texts)
+        if len(rows) > 1 and max(map(len, rows)) > 1:
+            out.append(_Block(markdown_table(rows)))
+            return
+        for cell in cells:  # a table around text: a frame, not data
+            for inner in _content(cell):
+                self.block(inner, out)
+
+    def _cell_text(self, cell: _Element) -> str:
+        parts = [
+            self._text(node)
+            for node in cell.iter()
+            if local(node) == "p" and not any(local(above) in ("Fallback", "del") for above in node.iterancestors())
+        ]
+        self._boxes.clear()  # their paragraphs have been met already
+        return " ".join(" ".join(parts).split())
+
+    # -- text ----------------------------------------------------------------------------------------------------
+
+    def _text(self, node: _Element) -> str:
+        parts: list[str] = []
+        self._collect(node, parts, 0)
+        return "".join(parts)
+
+    def _collect(self, node: _Element, parts: list[str], depth: int) -> None:
+        if depth > 100:
+            return
+        for item in node:
+            name = local(item)
+            if name == "t":
+                parts.append(item.text or "")
+            elif name in _SKIPPED:
+                if name == "instrText" and (match := _FIELD_LINK.search(item.text or "")):
+                    self.collector.add(match[1])
+            elif name in ("tab", "ptab"):
+                parts.append("\t")
+            elif name in ("br", "cr"):
+                parts.append("\n")
+            elif name == "noBreakHyphen":
+                parts.append("-")
+            elif name in ("footnoteReference", "endnoteReference"):
+                key = (name[:-9], attribute(item, "id") or "")
+                parts.append(f"[{self._notes.setdefault(key, len(self._notes) + 1)}]")
+            elif name == "txbxContent":
+                self._boxes.append(item)
+            elif name == "hyperlink":
+                start = len(parts)
+                self._collect(item, parts, depth + 1)
+                relation = self._relations.get(attribute(item, "id") or "")
+                if relation is not None and relation[2]:
+                    self.collector.add(relation[1], "".join(parts[start:]))
+            elif name == "oMath":
+                parts.append("".join(text.text or "" for text in item.iter() if local(text) == "t"))
+            else:
+                self._collect(item, parts, depth + 1)
+
+    def notes(self) -> Iterator[str]:
+        """Footnotes and endnotes that were referred to, by number."""
+        for kind in ("footnote", "endnote"):
+            wanted = {key[1]: number for key, number in self._notes.items() if key[0] == kind}
+            name = f"word/{kind}s.xml"
+            if not wanted or not self._archive.has(name):
+                continue
+            for node in children(self._archive.xml(name), kind):
+                number = wanted.get(attribute(node, "id") or "")
+                text = " ".join(" ".join(self._text(part) for part in _content(node)).split())
+                if number is not None and text:
+                    yield f"[{number}] {text}"
+
+    # -- styles and numbers --------------------------------------------------------------------------------------
+
+    def _read_styles(self) -> dict[str, _Style]:
+        styles: dict[str, _Style] = {}
+        if not self._archive.has("word/styles.xml"):
+            return styles
+        for node in children(self._archive.xml("word/styles.xml"), "style"):
+            properties = child(node, "pPr")
+            outline = _value(child(properties, "outlineLvl"))
+            styles[attribute(node, "styleId") or ""] = _Style(
+                _value(child(node, "name")) or "",
+                _value(child(node, "basedOn")) or "",
+                int(outline) if outline and outline.isdecimal() else None,
+                _number_of(child(properties, "numPr")),
+            )
+        return styles
+
+    def _read_lists(self) -> dict[str, _List]:
+        if not self._archive.has("word/numbering.xml"):
+            return {}
+        root = self._archive.xml("word/numbering.xml")
+        abstract: dict[str, _List] = {}
+        for node in children(root, "abstractNum"):
+            made = abstract.setdefault(attribute(node, "abstractNumId") or "", _List())
+            for level in children(node, "lvl"):
+                index, start = attribute(level, "ilvl") or "0", _value(child(level, "start")) or "1"
+                if index.isdecimal() and int(index) < _MAX_LEVEL:
+                    made.formats[int(index)] = (
+                        _value(child(level, "numFmt")) or "decimal",
+                        _value(child(level, "lvlText")) or "",
+                        int(start) if start.isdecimal() and len(start) < 9 else 1,
+                    )
+        lists: dict[str, _List] = {}
+        for node in children(root, "num"):
+            lists[attribute(node, "numId") or ""] = abstract.get(_value(child(node, "abstractNumId")) or "", _List())
+        return lists
+
+    def _style_name(self, style: str) -> str:
+        found = self._styles.get(style)
+        return found.name if found is not None else style
+
+    def _chain(self, style: str) -> Iterator[_Style]:
+        for _ in range(20):
+            found = self._styles.get(style)
+            if found is None:
+                return
+            yield found
+            style = found.based_on
+
+    def _outline(self, properties: _Element | None, style: str) -> int | None:
+        """Heading level from 1; ``None`` for text."""
+        own = _value(child(properties, "outlineLvl"))
+        if own is not None and own.isdecimal():
+            return int(own) + 1 if int(own) < _MAX_LEVEL else None
+        for found in self._chain(style):
+            if match := _HEADING_NAME.match(found.name):
+                return int(match[1])
+            if found.outline is not None:
+                return found.outline + 1 if found.outline < _MAX_LEVEL else None
+        match = _HEADING_NAME.match(style) if style not in self._styles else None
+        return int(match[1]) if match else None
+
+    def _number(self, properties: _Element | None, style: str) -> tuple[str, int]:
+        """Label and depth of a numbered paragraph or list item; an empty label where it is neither."""
+        number = _number_of(child(properties, "numPr"))
+        if number is None:
+            number = next((found.number for found in self._chain(style) if found.number is not None), None)
+        if number is None or number[0] == "0":
+            name = self._style_name(style).lower()
+            return ("-", 0) if name.startswith("list bullet") else ("", 0)
+        key, level = number
+        formats = self._lists.get(key, _List()).formats
+        kind, pattern, start = formats.get(level, ("bullet", "", 1))
+        counters = self._counters.setdefault(key, [])
+        while len(counters) <= level:
+            counters.append(formats.get(len(counters), ("decimal", "", 1))[2] - (1 if len(counters) == level else 0))
+        counters[level] += 1
+        del counters[level + 1 :]
+        if kind in ("bullet", "none"):
+            return "-" if kind == "bullet" else "", level
+        label = re.sub(
+            r"%([1-9])",
+            lambda match: _format(
+                counters[int(match[1]) - 1] if int(match[1]) <= len(counters) else start,
+                formats.get(int(match[1]) - 1, (kind, "", 1))[0],
+            ),
+            pattern or f"%{level + 1}.",
+        )
+        return label, level
+
+
+def _content(node: _Element) -> Iterator[_Element]:
+    """The outermost paragraphs and tables below a cell, box or note."""
+    for item in _through(node):
+        if local(item) in _BLOCKS:
+            yield item
+
+
+def _rows(table: _Element) -> Iterator[_Element]:
+    return (node for node in _through(table) if local(node) == "tr")
+
+
+def _through(node: _Element) -> Iterator[_Element]:
+    """Children, looking through content controls and the like."""
+    for item in node:
+        if local(item) in ("sdt", "sdtContent", "customXml", "ins", "moveTo", "smartTag"):
+            yield from _through(item)
+        else:
+            yield item
+
+
+def _value(node: _Element | None) -> str | None:
+    return attribute(node, "val") if node is not None else None
+
+
+def _number_of(node: _Element | None) -> tuple[str, int] | None:
+    if node is None:
+        return None
+    key, level = _value(child(node, "numId")), _value(child(node, "ilvl")) or "0"
+    return (key, min(int(level), _MAX_LEVEL - 1)) if key is not None and level.isdecimal() else None
+
+
+def _format(number: int, kind: str) -> str:
+    if kind in ("lowerLetter", "upperLetter") and number > 0:
+        letters = chr(ord("a") + (number - 1) % 26) * min((number - 1) // 26 + 1, 10)
+        return letters.upper() if kind == "upperLetter" else letters
+    if kind in ("lowerRoman", "upperRoman") and 0 < number < 4000:
+        roman = ""
+        for value, sign in zip(
+            (1000, 900, 500, 400, 100, 90, 50, 40, 10, 9, 5, 4, 1),
+            ("m", "cm", "d", "cd", "c", "xc", "l", "xl", "x", "ix", "v", "iv", "i"),
+            strict=True,
+        ):
+            roman += sign * (number // value)
+            number %= value
+        return roman.upper() if kind == "upperRoman" else roman
+    return str(number)
+
+
+def _join(blocks: list[_Block]) -> str:
+    """Blocks separated by an empty line, except between items of a list."""
+    parts: list[str] = []
+    for index, block in enumerate(blocks):
+        if index:
+            parts.append("\n" if block.item and blocks[index - 1].item else "\n\n")
+        parts.append(block.text)
+    return "".join(parts)
