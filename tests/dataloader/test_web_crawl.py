@@ -618,6 +618,56 @@ async def test_kinds_are_told_by_content_type_and_by_bytes() -> None:
     assert "value" in found.documents["/data"].content
 
 
+def pdf(text: str) -> bytes:
+    """The smallest PDF that shows a line of text."""
+    drawing = f"BT /F1 24 Tf 72 720 Td ({text}) Tj ET".encode()
+    objects = [
+        b"<</Type/Catalog/Pages 2 0 R>>",
+        b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
+        b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>",
+        b"<</Length %d>>stream\n%s\nendstream" % (len(drawing), drawing),
+        b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+    ]
+    out, offsets = b"%PDF-1.4\n", []
+    for number, body in enumerate(objects, 1):
+        offsets.append(len(out))
+        out += b"%d 0 obj%s endobj\n" % (number, body)
+    table = b"".join(b"%010d 00000 n \n" % offset for offset in offsets)
+    trailer = b"trailer<</Size 6/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF" % len(out)
+    return out + b"xref\n0 6\n0000000000 65535 f \n" + table + trailer
+
+
+async def test_pdf_files_are_read_also_where_the_header_lies() -> None:
+    async with WebServer() as server:
+        server.pages = {
+            "/paper.pdf": Reply(pdf("Rivers and stones"), "application/pdf"),
+            "/download?id=1": Reply(pdf("Amber and copper"), "application/octet-stream"),
+            "/lies": Reply(pdf("Winter candles"), "text/html"),
+            "/broken.pdf": Reply(pdf("x")[:60], "application/pdf"),
+        }
+        server.pages["/"] = page(*server.pages)
+        loader = WebLoader(server.url())
+        found = await crawl(loader)
+        for path, words in {"/paper.pdf": "Rivers", "/download?id=1": "Amber", "/lies": "Winter"}.items():
+            document = found.documents[path]
+            assert words in document.content and document.mime_type == "application/pdf"
+            assert document.path == document.uri == document.metadata["url"] == server.url(path)
+            assert document.locations["page"] == [(0, 1)]
+        assert list(found.failures) == ["/broken.pdf"] and loader.complete
+
+
+async def test_links_in_markdown_are_followed() -> None:
+    async with WebServer({"/doc/a": page(text="a")}) as server:
+        server.pages["/readme.md"] = Reply("# Title\n\nSee [a](doc/a) and [far](https://example.org/).", "text/plain")
+        found = await crawl(WebLoader(server.url("/readme.md")))
+        assert list(found.documents) == ["/readme.md", "/doc/a"]
+        assert found.documents["/readme.md"].title == "Title"
+        assert [link.target for link in found.documents["/readme.md"].links] == [
+            server.url("/doc/a"),
+            "https://example.org/",
+        ]
+
+
 @pytest.mark.parametrize(
     ("body", "content_type"),
     [

@@ -415,6 +415,18 @@ def test_ctrl_c_in_the_middle_gives_no_warnings(caplog: pytest.LogCaptureFixture
     assert not [record for record in caplog.records if record.levelno >= logging.ERROR]
 
 
+def test_a_crawl_that_is_dropped_gives_no_warnings(caplog: pytest.LogCaptureFixture) -> None:
+    async def main() -> None:
+        async with WebServer(fallback=lambda r: page(f"{r.target}0", f"{r.target}1", text=r.target)) as server:
+            async for _ in WebLoader(server.url()).load():
+                break
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        asyncio.run(main(), debug=True)
+    assert not [record for record in caplog.records if record.levelno >= logging.ERROR]
+
+
 async def test_a_consumer_that_fails_is_not_swallowed() -> None:
     async with WebServer({"/": page("/a"), "/a": page()}) as server:
         with pytest.raises(ZeroDivisionError):
