@@ -140,6 +140,16 @@ async def test_a_page_that_is_gone_is_no_longer_unchanged(status: int) -> None:
     assert isinstance(failure, LoadFailure) and failure.gone is (status != 500)
 
 
+@pytest.mark.parametrize("status", [403, 500])
+async def test_what_a_failing_page_led_to_is_not_lost(status: int) -> None:
+    pages = {"/": page("/a", text="x"), "/a": page("/b"), "/b": Reply(page(text="b"), etag='"1"')}
+    async with WebServer(pages) as server:
+        first = await crawl(WebLoader(server.url()))
+        server.pages["/a"] = Reply(status=status)
+        second = await crawl(WebLoader(server.url(), retries=0), first.known())
+    assert second.unchanged == ["/", "/b"] and list(second.failures) == ["/a"]
+
+
 async def test_a_start_page_outside_of_the_pattern_is_never_given() -> None:
     async with WebServer({"/": Reply(page("/docs/1"), etag='"1"'), "/docs/1": Reply(page(), etag='"1"')}) as server:
         everything = await crawl(WebLoader(server.url()))

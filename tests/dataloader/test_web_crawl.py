@@ -217,6 +217,7 @@ def test_what_is_no_url_is_refused(url: str) -> None:
         {"headers": {"X-A": "a\r\nX-B: b"}},
         {"headers": {"X A": "a"}},
         {"user_agent": "a\nb"},
+        {"user_agent": "größe"},
         {"allowed_hosts": ["http://example.org/"]},
         {"allowed_hosts": ["ex*mple.org"]},
     ],

@@ -57,7 +57,7 @@ async def test_lasting_failures_are_not(status: int) -> None:
     assert list(found.documents) == ["/", "/b"]
     assert found.failures["/a"].startswith(f"HTTP {status}")
     assert server.statuses("/a") == [status] and clock.sleeps == []
-    assert loader.complete is (status in (404, 410))
+    assert loader.complete
 
 
 async def test_a_page_that_keeps_failing_is_reported_and_the_crawl_goes_on() -> None:

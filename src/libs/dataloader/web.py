@@ -37,7 +37,7 @@ _ACCEPT = "text/html, application/xhtml+xml, text/markdown, application/pdf;q=0.
 _LEAST_LOOKAHEAD = 32
 _LOOKAHEAD = 8  # pages that may wait for being handled, for each that is fetched at a time
 _HEADER_NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
-_HEADER_VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
+_HEADER_VALUE = re.compile(r"[\t\x20-\x7e]*")
 
 
 @cache
@@ -99,9 +99,9 @@ class WebLoader:
         transport: An httpx transport to send the requests with.
 
     Attributes:
-        complete: After the iteration: whether all that belongs to the crawl was seen. False where ``max_urls`` ended it
-            or a page or sitemap failed for a reason that may pass (anything but 404, 410 and documents that cannot be
-            read): what was not seen may be there all the same, so do not delete it.
+        complete: After the iteration: whether all that belongs to the crawl was seen. False where ``max_urls`` or the
+            consumer ended it, or where a page or sitemap failed for a reason that may pass (5xx, 429, no answer). What
+            was not seen may be there all the same, so do not delete it.
         skipped: After the iteration: how many URLs were left out, by reason (``robots``, ``noindex``, ``scope``,
             ``duplicate``, ``type``, ``trap``).
         chunk_size, chunk_overlap: As given, else 1,024 and 200.

@@ -155,7 +155,9 @@ class Crawler:
         if visit.failure is not None:
             self._without_result.add(url)
             self.failed = self.failed or visit.failure.may_pass
-            yield LoadFailure(url, visit.failure.reason, gone=visit.failure.status in (404, 410))
+            if not visit.failure.is_gone:  # what it led to last time is there, most likely
+                self.frontier.add_links(replace(entry, url=url), visit.follow)
+            yield LoadFailure(url, visit.failure.reason, gone=visit.failure.is_gone)
             return
         skipped = visit.skipped
         if visit.sitemap:

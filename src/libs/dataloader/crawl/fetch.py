@@ -46,8 +46,13 @@ class FetchError(Exception):
 
     @property
     def may_pass(self) -> bool:
-        """Whether the page may be there all the same; not where the server says that there is none."""
-        return self.status not in (404, 410)
+        """Whether another attempt, later, may succeed; not where the server gave a clear answer."""
+        return self.status is None or self.status in _RETRIED
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether the server said that there is no such page."""
+        return self.status in (404, 410)
 
 
 class UnreachableError(FetchError):
@@ -56,6 +61,15 @@ class UnreachableError(FetchError):
 
 class BlockedError(FetchError):
     """The address is one that may not be asked."""
+
+
+class RedirectError(FetchError):
+    """The redirects lead nowhere."""
+
+    @property
+    def may_pass(self) -> bool:
+        """Never: it is how the site was set up."""
+        return False
 
 
 class UnwantedError(FetchError):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import httpx
 
-from libs.dataloader.crawl.fetch import Fetched, Fetcher, FetchError, UnwantedError
+from libs.dataloader.crawl.fetch import Fetched, Fetcher, FetchError, RedirectError, UnwantedError
 from libs.dataloader.crawl.media import Kind, kind_of
 from libs.dataloader.crawl.pages import Page, conditions, links_to_follow, read_page
 from libs.dataloader.crawl.robots import Robots, product_token
@@ -33,6 +33,7 @@ class Visit:
         unchanged: What is known of the page, which is as it was.
         failure: Why it could not be fetched.
         skipped: Why it is of no interest: ``robots``, ``scope``, ``duplicate``, ``type``.
+        known: What is known of a page that could not be fetched.
         sitemap: The body was a sitemap.
         known_canonical: What is known of the document that the page says it is.
     """
@@ -43,6 +44,7 @@ class Visit:
     unchanged: KnownDocument | None = None
     failure: FetchError | None = None
     skipped: str | None = None
+    known: KnownDocument | None = None
     sitemap: bool = False
     known_canonical: KnownDocument | None = None
 
@@ -67,7 +69,8 @@ class Visit:
         """Links to go on to."""
         if self.page is not None:
             return self.page.follow
-        return links_to_follow(self.url, self.unchanged) if self.unchanged is not None else ()
+        known = self.unchanged or self.known
+        return links_to_follow(self.url, known) if known is not None else ()
 
 
 class RobotsForbidError(FetchError):
@@ -115,12 +118,12 @@ class Visitor:
                 cookie_was_set = cookie_was_set or "set-cookie" in step.headers
             target = join_url(url, location)
             if target is None:
-                return Visit(chain[0], failure=FetchError(f"redirects to {location[:200]!r}, which is no web page"))
+                return Visit(chain[0], failure=RedirectError(f"redirects to {location[:200]!r}, which is no web page"))
             if len(chain) > self.max_redirects:
-                return Visit(chain[0], failure=FetchError(f"more than {self.max_redirects} redirects"))
+                return Visit(chain[0], failure=RedirectError(f"more than {self.max_redirects} redirects"))
             if target in chain:
                 if not cookie_was_set:
-                    return Visit(chain[0], failure=FetchError("redirects in a circle"))
+                    return Visit(chain[0], failure=RedirectError("redirects in a circle"))
             elif is_start:
                 self.claim(target)
                 if not self.scope.allows_host(target):
@@ -165,14 +168,14 @@ class Visitor:
                 return Visit(url, failure=error)
             return Visit(url, skipped="type")
         except FetchError as error:
-            return Visit(url, failure=error)
+            return Visit(url, failure=error, known=known)
         if answer.location is not None:
             return answer
         if answer.status == 304 and known is not None:
             return Visit(url, unchanged=known, sha256=known.fingerprint.get("sha256", ""))
-        if kinds[0] is Kind.SITEMAP:
+        if kinds[-1] is Kind.SITEMAP:
             return Visit(url, sitemap=True) if is_start else Visit(url, skipped="type")
-        return await self._read(url, kinds[0], answer, known)
+        return await self._read(url, kinds[-1], answer, known)
 
     async def _read(self, url: str, kind: Kind, answer: Fetched, known: KnownDocument | None) -> Visit:
         sha256 = hashlib.sha256(answer.body).hexdigest()
