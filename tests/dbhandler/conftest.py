@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -13,6 +14,8 @@ from dbhandler.kit import BOLT_URI, Corner, Engine, bolt_engine, clean_namespace
 ENGINES = ["embedded-memory", "embedded-file"]
 if BOLT_URI:
     ENGINES.append("bolt")
+
+MEMORY_DISK = Path("/dev/shm")
 
 
 @pytest.fixture(autouse=True)
@@ -35,7 +38,9 @@ async def engine(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterato
         finally:
             await store.close()
     elif request.param == "embedded-file":
-        yield Engine(f"embedded:{tmp_path / 'graph.grafeo'}")
+        # What is stored durably is tested elsewhere; here the disk would only make a hundred tests wait.
+        with tempfile.TemporaryDirectory(dir=MEMORY_DISK if MEMORY_DISK.is_dir() else tmp_path) as folder:
+            yield Engine(f"embedded:{folder}/graph.grafeo")
     else:
         yield Engine("embedded::memory:")
 

@@ -9,11 +9,14 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from core.rag.dbhandler.store import GraphStore, Match, Row, Transaction, open_store
+from core.rag.dbhandler.store import MAX_K, GraphStore, Match, Row, Transaction, open_store
 from core.rag.schema import EdgeType, Label, TextIndex, VectorIndex, check_name, vector_index
 from core.rag.settings import Settings
 
 BOLT_URI = os.environ.get("MGRAG_TEST_BOLT_URI")
+
+#: Numbers of results that are none.
+BAD_K: list[Any] = [0, -1, MAX_K + 1, 10**10, True, 2.5, "3", None]
 
 #: An index that a server updates in its own time has to be right after this long.
 PATIENCE_SECONDS = 20.0

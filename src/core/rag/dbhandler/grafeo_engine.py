@@ -130,14 +130,8 @@ def rows(runner: Any, statement: str, parameters: Parameters | None) -> list[Row
         runner: The engine, or a transaction of it.
         statement: The Cypher text.
         parameters: Checked before.
-
-    Raises:
-        InvalidInputError: when a parameter cannot be passed on (a lone surrogate).
     """
-    try:
-        return list(runner.execute_cypher(statement, dict(parameters or {})))
-    except (TypeError, ValueError, OverflowError) as error:
-        raise InvalidInputError(f"A parameter or statement cannot be given to the engine: {error}.") from error
+    return list(runner.execute_cypher(statement, dict(parameters or {})))
 
 
 def roll_back(handle: Any) -> None:
@@ -177,6 +171,10 @@ def call[T](function: Callable[[Any], T], db: Any, what: str) -> T:
         function: What to call.
         db: The engine.
         what: What is being done, for the message.
+
+    Raises:
+        InvalidInputError: when a value cannot be passed on to the engine.
+        StoreError: with the engine's error as its cause.
     """
     try:
         return function(db)
@@ -184,6 +182,8 @@ def call[T](function: Callable[[Any], T], db: Any, what: str) -> T:
         raise
     except RuntimeError as error:
         raise map_error(error, what) from error
+    except ValueError as error:  # a lone surrogate, mostly
+        raise InvalidInputError(f"{what} was given something that is no text: {error}.") from error
     except BaseException as error:
         if type(error).__name__ != "PanicException":
             raise
