@@ -28,20 +28,28 @@ from libs.dataloader.types import (
 )
 
 if TYPE_CHECKING:
+    from libs.dataloader.document import DocumentLoader
+    from libs.dataloader.llama import LlamaIndexLoader
     from libs.dataloader.web import WebLoader
 
 # Loaders are imported when they are used: they bring much that a command like --help does not need.
-_LOADERS = {"WebLoader": "libs.dataloader.web"}
+_LOADERS = {
+    "DocumentLoader": "libs.dataloader.document",
+    "LlamaIndexLoader": "libs.dataloader.llama",
+    "WebLoader": "libs.dataloader.web",
+}
 
 __all__ = [
     "ChunkMetadata",
     "Document",
     "DocumentChunk",
+    "DocumentLoader",
     "DocumentMetadata",
     "InvalidSourceError",
     "Known",
     "KnownDocument",
     "Link",
+    "LlamaIndexLoader",
     "LoadError",
     "LoadFailure",
     "LoadResult",

@@ -1,0 +1,340 @@
+"""Loading files and folders."""
+
+from __future__ import annotations
+
+import asyncio
+import codecs
+import hashlib
+import os
+import stat
+from collections import deque
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from libs.dataloader.errors import InvalidSourceError, LoadError, NothingMatchedError, SourceNotFoundError
+from libs.dataloader.formats import FileData, UnreadableError, read_document
+from libs.dataloader.formats.archive import megabytes
+from libs.dataloader.types import Known, LoadFailure, LoadResult, SourceInfo, Unchanged
+from libs.dataloader.walk import Found, Selection, Walker, describe_os_error
+
+#: Part of every fingerprint: raised when a reader changes, so that files are converted again.
+READERS_VERSION = "1"
+
+_BATCH_FILES = 256
+_BATCH_BYTES = 32_000_000
+_GROUP_FILES = 32
+_GROUP_BYTES = 1_000_000
+_WORKERS = max(2, min(4, os.cpu_count() or 1))
+_AHEAD = 2 * _WORKERS
+
+
+@dataclass(slots=True)
+class _File:
+    """A file on its way: read, then either found unchanged, converted, or reported."""
+
+    path: str
+    uri: str
+    place: str
+    trouble: str | None = None
+    data: bytes | None = None
+    modified: float = 0.0
+    fingerprint: Mapping[str, str] | None = None
+    unchanged: bool = False
+
+
+class DocumentLoader:
+    """Documents from a file or a folder.
+
+    Files are read, hashed and converted in threads, a few ahead of what is asked for; a file whose bytes are those of
+    the last time is not converted again. What cannot be read is reported, and the rest goes on.
+
+    Args:
+        path: A file or folder; a file named like this is loaded even if it is hidden or ignored.
+        include: Patterns, as in ``.gitignore``, of which a file must match one: ``*.md`` (at any depth),
+            ``docs/**/*.md``, ``*.{md,txt}``. Empty for all files.
+        exclude: Patterns of files and folders that are left out.
+        recursive: Whether to go into folders.
+        gitignore: Whether to leave out what ``.gitignore`` files exclude (those of folders above within the same
+            repository too), and the folders of version control.
+        hidden: Whether to load files and folders whose names begin with a dot.
+        max_bytes: A larger file is reported, not loaded.
+        encoding: Encoding of all text files; detected for each where ``None``.
+        readers: Readers of one's own by file extension, such as ``{".hwp": reader}``: any LlamaIndex reader, or a
+            function that takes the path and gives text, a :class:`Document`, or several of either.
+
+    Raises:
+        InvalidSourceError: if an argument makes no sense.
+
+    Example:
+        >>> async for result in DocumentLoader("docs", include=["*.md"]).load():
+        ...     print(result.path)
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        include: Iterable[str] = (),
+        exclude: Iterable[str] = (),
+        recursive: bool = True,
+        gitignore: bool = True,
+        hidden: bool = False,
+        max_bytes: int = 50_000_000,
+        encoding: str | None = None,
+        readers: Mapping[str, Any] | None = None,
+    ) -> None:
+        self._given = os.fspath(path).removeprefix("file://")
+        if not self._given or "\x00" in self._given:
+            raise InvalidSourceError(self._given, "this is not a path")
+        if max_bytes < 1:
+            raise InvalidSourceError(self._given, f"max_bytes must be at least 1, not {max_bytes}")
+        if encoding is not None:
+            try:
+                codecs.lookup(encoding)
+            except LookupError as error:
+                raise InvalidSourceError(self._given, f"there is no encoding called {encoding!r}") from error
+        self._selection = Selection(_patterns(include), _patterns(exclude), recursive, gitignore, hidden)
+        self._max_bytes = max_bytes
+        self._encoding = encoding
+        self._readers = {f".{name.lower().lstrip('.')}": reader for name, reader in (readers or {}).items()}
+        self._place = os.path.abspath(self._given)  # noqa: PTH100 - resolves ".." but not links, like the URIs
+        self._uri = _uri(self._place)
+        shown = _printable(self._given).replace("\\", "/") if os.sep == "\\" else _printable(self._given)
+        self._shown = shown.rstrip("/") or "/"
+        while self._shown.startswith("./") and len(self._shown) > 2:
+            self._shown = self._shown[2:].lstrip("/")
+
+    @property
+    def source(self) -> SourceInfo:
+        """The file or folder.
+
+        Raises:
+            SourceNotFoundError: if it does not exist.
+        """
+        folder = self._is_folder()
+        name = _printable(os.path.basename(self._place)) or self._place  # noqa: PTH119
+        return SourceInfo(name=name, type="folder" if folder else "file", uri=self._uri)
+
+    async def load(self, known: Known | None = None) -> AsyncIterator[LoadResult]:
+        """Yield the documents in the order of their paths.
+
+        Args:
+            known: Tells what is stored already; it is asked for up to 256 URIs at a time.
+
+        Raises:
+            SourceNotFoundError: if the path does not exist.
+            NothingMatchedError: if no file of the folder matches ``include``.
+            LoadError: if the folder cannot be read.
+        """
+        loop = asyncio.get_running_loop()
+        # One more worker, because the next batch is read while others convert.
+        pool = ThreadPoolExecutor(_WORKERS + 1, thread_name_prefix="load")
+        try:
+            batches = self._batches()
+            reading = loop.run_in_executor(pool, next, batches, None)
+            converting: deque[asyncio.Future[list[LoadResult]]] = deque()
+            while (batch := await reading) is not None:
+                reading = loop.run_in_executor(pool, next, batches, None)
+                await _mark_unchanged(batch, known)
+                for group in _groups(batch):
+                    if all(file.unchanged or file.trouble for file in group):
+                        while converting:
+                            for result in await converting.popleft():
+                                yield result
+                        for file in group:
+                            yield _settled(file)
+                        continue
+                    converting.append(loop.run_in_executor(pool, self._convert, group))
+                    while len(converting) > _AHEAD:
+                        for result in await converting.popleft():
+                            yield result
+            while converting:
+                for result in await converting.popleft():
+                    yield result
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+    # -- in threads ------------------------------------------------------------------------------------------------
+
+    def _is_folder(self) -> bool:
+        try:
+            mode = os.stat(self._place).st_mode  # noqa: PTH116
+        except OSError as error:
+            if isinstance(error, FileNotFoundError | NotADirectoryError):
+                raise SourceNotFoundError(self._shown, "there is no such file or folder") from error
+            raise LoadError(self._shown, describe_os_error(error)) from error
+        return stat.S_ISDIR(mode)
+
+    def _batches(self) -> Iterator[list[_File]]:
+        """Files with their bytes and hashes, as many at a time as fit a fixed amount of memory."""
+        batch: list[_File] = []
+        size = 0
+        for file in self._files():
+            if file.trouble is None:
+                self._read(file)
+            size += len(file.data or b"")
+            batch.append(file)
+            if len(batch) >= _BATCH_FILES or size >= _BATCH_BYTES:
+                yield batch
+                batch, size = [], 0
+        if batch:
+            yield batch
+
+    def _files(self) -> Iterator[_File]:
+        if not self._is_folder():
+            yield _File(self._shown, self._uri, self._place)
+            return
+        walker = Walker(self._place, self._selection)
+        try:
+            for found in walker.walk():
+                yield self._file(found)
+        except OSError as error:
+            raise LoadError(self._shown, describe_os_error(error)) from error
+        if walker.files_seen and not walker.files_matched:
+            patterns = ", ".join(self._selection.include)
+            raise NothingMatchedError(self._shown, f"none of its {walker.files_seen} files matches {patterns}")
+
+    def _file(self, found: Found) -> _File:
+        relative = _printable(found.relative)
+        path = relative if self._shown == "." else f"{self._shown.rstrip('/')}/{relative}"
+        return _File(
+            path,
+            f"{self._uri.rstrip('/')}/{relative}".replace("\\", "/"),
+            f"{self._place}/{found.relative}",
+            found.trouble,
+        )
+
+    def _read(self, file: _File) -> None:
+        try:
+            # Not blocking, lest something that is no file after all (a pipe) keeps the thread waiting for ever.
+            handle = os.open(file.place, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
+            try:
+                status = os.fstat(handle)
+                if not stat.S_ISREG(status.st_mode):
+                    file.trouble = "it is not a regular file"
+                    return
+                file.modified = status.st_mtime
+                if status.st_size <= self._max_bytes:
+                    file.data = _read_all(handle, status.st_size, self._max_bytes)
+            finally:
+                os.close(handle)
+        except FileNotFoundError:
+            file.trouble = "it was removed before it could be read"
+            return
+        except OSError as error:
+            file.trouble = describe_os_error(error)
+            return
+        if file.data is None:
+            limit = megabytes(self._max_bytes)
+            file.trouble = f"it is too large: {megabytes(status.st_size)}; the limit is {limit}"
+        elif not file.data:
+            file.trouble = "it is empty"
+        else:
+            fingerprint = {"sha256": hashlib.sha256(file.data).hexdigest(), "reader": READERS_VERSION}
+            if self._encoding is not None:
+                fingerprint["encoding"] = self._encoding
+            if (reader := self._own_reader(file.path)) is not None:
+                fingerprint["reader"] = f"{type(reader).__module__}.{type(reader).__qualname__}"
+            file.fingerprint = fingerprint
+
+    def _own_reader(self, path: str) -> Any:
+        if not self._readers:
+            return None
+        name = path.rpartition("/")[2].lower()
+        return next((reader for ending, reader in self._readers.items() if name.endswith(ending)), None)
+
+    def _convert(self, group: Sequence[_File]) -> list[LoadResult]:
+        return [_settled(file) if file.unchanged or file.trouble else self._convert_one(file) for file in group]
+
+    def _convert_one(self, file: _File) -> LoadResult:
+        data, file.data = file.data or b"", None
+        try:
+            if (reader := self._own_reader(file.path)) is not None:
+                from libs.dataloader.llama import read_with
+
+                document = read_with(reader, file.place, file.path, file.uri)
+            else:
+                document = read_document(
+                    FileData(
+                        path=file.path,
+                        data=data,
+                        uri=file.uri,
+                        root_uri=self._uri if self._uri != file.uri else None,
+                        encoding=self._encoding,
+                        max_bytes=self._max_bytes,
+                    )
+                )
+        except UnreadableError as error:
+            return LoadFailure(file.path, error.reason)
+        metadata = {"size": len(data), **document.metadata}
+        if "modified" not in metadata and (moment := _iso(file.modified)):
+            metadata["modified"] = moment
+        return replace(document, metadata=metadata, fingerprint=file.fingerprint or {})
+
+
+def _settled(file: _File) -> LoadResult:
+    if file.trouble is not None:
+        return LoadFailure(file.path, file.trouble)
+    return Unchanged(file.path, file.uri)
+
+
+async def _mark_unchanged(batch: Sequence[_File], known: Known | None) -> None:
+    if known is None:
+        return
+    stored = await known([file.uri for file in batch if file.trouble is None])
+    for file in batch:
+        before = stored.get(file.uri)
+        if before is not None and file.trouble is None and file.fingerprint == dict(before.fingerprint):
+            file.unchanged, file.data = True, None
+
+
+def _groups(batch: Sequence[_File]) -> Iterator[list[_File]]:
+    """Neighbours that are converted by one call: a call per small file would cost more than the file."""
+    group: list[_File] = []
+    size = 0
+    for file in batch:
+        weight = len(file.data or b"")
+        if group and (len(group) >= _GROUP_FILES or size + weight > _GROUP_BYTES):
+            yield group
+            group, size = [], 0
+        group.append(file)
+        size += weight
+    if group:
+        yield group
+
+
+def _read_all(handle: int, expected: int, limit: int) -> bytes | None:
+    """The whole file; ``None`` if it turns out to be larger than the limit."""
+    pieces: list[bytes] = []
+    size = 0
+    while piece := os.read(handle, max(expected - size, 0) + 1):
+        pieces.append(piece)
+        size += len(piece)
+        if size > limit:
+            return None
+    return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+
+def _patterns(given: Iterable[str]) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
+def _uri(path: str) -> str:
+    return "file://" + _printable(path).replace("\\", "/")
+
+
+def _printable(path: str) -> str:
+    """A path that can be stored: bytes that are not UTF-8 are written as ``%E9``."""
+    if path.isascii():
+        return path
+    return "".join(f"%{ord(char) - 0xDC00:02X}" if "\udc80" <= char <= "\udcff" else char for char in path)
+
+
+def _iso(moment: float) -> str | None:
+    try:
+        return datetime.fromtimestamp(int(moment), UTC).isoformat() if moment > 0 else None
+    except (OverflowError, OSError, ValueError):
+        return None

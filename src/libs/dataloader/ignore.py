@@ -1,0 +1,126 @@
+"""Patterns in the language of ``.gitignore``: which paths they mean."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Protocol, cast
+
+_NAMED_GROUP = re.compile(r"\(\?P<[^>]+>")
+_BRACES = re.compile(r"(?<!\\)\{([^{}]*,[^{}]*)\}")
+_MAX_BYTES = 1_000_000
+_MAX_EXPANSIONS = 1000
+
+
+class Patterns:
+    """Patterns as in a ``.gitignore`` file; the last one that matches decides.
+
+    Args:
+        lines: The patterns; one that makes no sense is left out, as git does.
+        prefix: Folder that they are relative to, as seen from the paths that will be asked for; with ``up`` the other
+            way round: the path from their folder down to where the asked paths begin.
+        up: See ``prefix``.
+    """
+
+    def __init__(self, lines: Iterable[str], prefix: str = "", *, up: bool = False) -> None:
+        from pathspec import GitIgnoreSpec
+
+        kept: list[str] = []
+        for line in lines:
+            try:
+                GitIgnoreSpec.from_lines([line])
+            except (ValueError, re.error):
+                continue
+            kept.append(line)
+        self._spec = GitIgnoreSpec.from_lines(kept)
+        self._prefix = f"{prefix}/" if prefix else ""
+        self._up = up
+        sources = [
+            _NAMED_GROUP.sub("(?:", cast(_HasRegex, pattern).regex.pattern)
+            for pattern in self._spec.patterns
+            if pattern.include is not None
+        ]
+        # One look tells for nearly every path that none of the patterns means it.
+        self._any = re.compile("|".join(f"(?:{source})" for source in sources)) if sources else None
+
+    def __bool__(self) -> bool:
+        return self._any is not None
+
+    def match(self, path: str) -> bool | None:
+        """What the patterns say of a path.
+
+        Args:
+            path: With ``/`` between its parts, and at its end if it is a folder.
+
+        Returns:
+            True where it is meant, false where it is exempted by ``!``, ``None`` where no pattern matches.
+        """
+        if self._any is None:
+            return None
+        path = self._prefix + path if self._up else path[len(self._prefix) :]
+        if self._any.match(path) is None:
+            return None
+        return self._spec.check_file(path).include
+
+
+class _HasRegex(Protocol):
+    regex: re.Pattern[str]
+
+
+def expand_braces(patterns: Iterable[str]) -> list[str]:
+    """``*.{md,txt}`` as ``*.md`` and ``*.txt``, as in a shell."""
+    done: list[str] = []
+    waiting = list(patterns)[::-1]
+    while waiting and len(done) < _MAX_EXPANSIONS:
+        pattern = waiting.pop()
+        if (match := _BRACES.search(pattern)) is None or len(waiting) > _MAX_EXPANSIONS:
+            done.append(pattern)
+        else:
+            waiting += [pattern[: match.start()] + part + pattern[match.end() :] for part in match[1].split(",")][::-1]
+    return done
+
+
+def read_patterns(path: Path, prefix: str = "", *, up: bool = False) -> Patterns | None:
+    """The patterns of a file; ``None`` where there are none or it cannot be read."""
+    try:
+        if not path.is_file() or path.stat().st_size > _MAX_BYTES:
+            return None
+        lines = path.read_text("utf-8", "surrogateescape").splitlines()
+    except OSError:
+        return None
+    patterns = Patterns(lines, prefix, up=up)
+    return patterns or None
+
+
+def is_ignored(chain: Sequence[Patterns], path: str) -> bool:
+    """Whether a path is ignored; files further down have the last word."""
+    for patterns in reversed(chain):
+        if (verdict := patterns.match(path)) is not None:
+            return verdict
+    return False
+
+
+def patterns_above(root: Path) -> tuple[Patterns, ...]:
+    """The patterns of the git repository around a folder that are kept above it.
+
+    Where they ignore the folder itself there are none: it was asked for by name.
+    """
+    folders = [root, *root.parents]
+    top = next((folder for folder in folders if (folder / ".git").exists()), None)
+    if top is None:
+        return ()
+    found: list[Patterns] = []
+    if (patterns := read_patterns(top / ".git" / "info" / "exclude", _below(top, root), up=True)) is not None:
+        found.append(patterns)
+    for folder in reversed(root.parents):
+        if folder.is_relative_to(top):
+            patterns = read_patterns(folder / ".gitignore", _below(folder, root), up=True)
+            if patterns is not None:
+                found.append(patterns)
+    return () if is_ignored(found, "") else tuple(found)
+
+
+def _below(folder: Path, root: Path) -> str:
+    path = root.relative_to(folder).as_posix()
+    return "" if path == "." else path

@@ -1,0 +1,225 @@
+"""Readers of LlamaIndex as loaders. Nothing of LlamaIndex is imported: what counts is what a reader can do."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import re
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from libs.dataloader.errors import InvalidSourceError
+from libs.dataloader.formats.base import TextBuilder, UnreadableError
+from libs.dataloader.text import clean_text
+from libs.dataloader.types import Document, Known, LoadFailure, LoadResult, SourceInfo, Unchanged
+
+_RANDOM_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
+_PATH_KEYS = ("file_path", "path", "url", "source", "URL", "filename", "file_name")
+_PAGE_KEYS = ("page_label", "page", "page_number")
+_BATCH = 64
+_BASES = ("BaseReader.", "BasePydanticReader.", "ResourcesReaderMixin.")
+
+
+class LlamaIndexLoader:
+    """Documents from any LlamaIndex reader.
+
+    Args:
+        reader: A LlamaIndex ``BaseReader``, or anything with ``load_data``, ``lazy_load_data`` or ``aload_data``.
+        *args: Given to it.
+        **kwargs: Given to it.
+
+    Raises:
+        InvalidSourceError: if it has none of these methods.
+
+    Example:
+        >>> LlamaIndexLoader(WikipediaReader(), pages=["Graph database"])
+    """
+
+    def __init__(self, reader: Any, *args: Any, **kwargs: Any) -> None:
+        self._name = type(reader).__name__
+        if not is_reader(reader):
+            raise InvalidSourceError(self._name, "a LlamaIndex reader has load_data, lazy_load_data or aload_data")
+        self._reader = reader
+        self._args = args
+        self._kwargs = kwargs
+
+    @property
+    def source(self) -> SourceInfo:
+        """The reader and what it was given."""
+        given = [str(value) for value in self._args] + [f"{key}={value}" for key, value in self._kwargs.items()]
+        digest = hashlib.sha256("\x1f".join(given).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        return SourceInfo(name=self._name, type="llama-index", uri=f"llama-index:{self._name}/{digest}")
+
+    async def load(self, known: Known | None = None) -> AsyncIterator[LoadResult]:
+        """Yield what the reader gives; documents without a name of their own are numbered.
+
+        Args:
+            known: Tells what is stored already; a document whose text is the same is reported as unchanged.
+        """
+        batch: list[Document] = []
+        number = 0
+        async for item in self._items():
+            number += 1
+            path = _path_of(item) or f"{self._name}/{number}"
+            try:
+                document = _document([item], path, None)
+            except UnreadableError as error:
+                yield LoadFailure(path, error.reason)
+                continue
+            batch.append(document)
+            if len(batch) >= _BATCH:
+                for result in await _compared(batch, known):
+                    yield result
+                batch = []
+        for result in await _compared(batch, known):
+            yield result
+
+    async def _items(self) -> AsyncIterator[Any]:
+        if _overrides(self._reader, "aload_data"):
+            for item in await self._reader.aload_data(*self._args, **self._kwargs):
+                yield item
+            return
+        items = await asyncio.to_thread(_load, self._reader, *self._args, **self._kwargs)
+        end = object()
+        while (item := await asyncio.to_thread(next, items, end)) is not end:
+            yield item
+
+
+def is_reader(reader: Any) -> bool:
+    """Whether this can be used as a LlamaIndex reader."""
+    return any(callable(getattr(reader, name, None)) for name in ("load_data", "lazy_load_data", "aload_data"))
+
+
+def read_with(reader: Any, place: str, path: str, uri: str) -> Document:
+    """Convert one file with a reader from outside.
+
+    Args:
+        reader: A LlamaIndex reader, or a function of the path.
+        place: Where the file is.
+        path: How it is called.
+        uri: Its URI.
+
+    Raises:
+        UnreadableError: if the reader fails or finds no text.
+    """
+    try:
+        if is_reader(reader):
+            items = list(_load(reader, Path(place)))
+        else:
+            made = reader(Path(place))
+            items = list(made) if isinstance(made, Iterable) and not isinstance(made, str | Document) else [made]
+    except UnreadableError:
+        raise
+    except Exception as error:
+        raise UnreadableError(f"{type(reader).__name__} failed: {type(error).__name__}: {error}") from error
+    if len(items) == 1 and isinstance(items[0], Document):
+        document: Document = items[0]
+        document.path, document.uri = path, uri
+        document.content = clean_text(document.content)
+        return document
+    return _document(items, path, uri)
+
+
+def _load(reader: Any, *args: Any, **kwargs: Any) -> Iterator[Any]:
+    """What the reader gives, one by one where it can."""
+    for name in ("lazy_load_data", "load_data"):
+        if _overrides(reader, name):
+            return iter(getattr(reader, name)(*args, **kwargs))
+    return iter(asyncio.run(reader.aload_data(*args, **kwargs)))
+
+
+def _overrides(reader: Any, name: str) -> bool:
+    """Whether a reader has this method itself; those of LlamaIndex's base classes only call one another."""
+    method = getattr(reader, name, None)
+    return callable(method) and not getattr(method, "__qualname__", "").startswith(_BASES)
+
+
+def _path_of(item: Any) -> str | None:
+    if isinstance(item, Document):
+        return item.path
+    metadata = _metadata(item)
+    for key in _PATH_KEYS:
+        if isinstance(value := metadata.get(key), str) and value:
+            return value
+    name = getattr(item, "id_", None) or getattr(item, "doc_id", None)
+    return name if isinstance(name, str) and name and not _RANDOM_ID.fullmatch(name) else None
+
+
+def _metadata(item: Any) -> dict[str, Any]:
+    found = getattr(item, "metadata", None)
+    return dict(found) if isinstance(found, Mapping) else {}
+
+
+def _text(item: Any) -> str:
+    if isinstance(item, str):
+        return item
+    if isinstance(item, Document):
+        return item.content
+    text = getattr(item, "text", None)
+    if isinstance(text, str):
+        return text
+    content = getattr(item, "get_content", None)
+    return str(content()) if callable(content) else ""
+
+
+def _document(items: list[Any], path: str, uri: str | None) -> Document:
+    """One document of what a reader made of one file: its pages, usually."""
+    builder = TextBuilder()
+    shared: dict[str, Any] | None = None
+    for item in items:
+        metadata = {str(key): value for key, value in _metadata(item).items() if _is_plain(value)}
+        shared = (
+            metadata if shared is None else {key: value for key, value in shared.items() if metadata.get(key) == value}
+        )
+        text = clean_text(_text(item)).strip()
+        if not text:
+            continue
+        builder.separate()
+        page = next((metadata[key] for key in _PAGE_KEYS if key in metadata), None)
+        if isinstance(page, int | str) and not isinstance(page, bool):
+            builder.mark("page", int(page) if isinstance(page, str) and page.isdecimal() else page)
+        builder.add(text)
+    if not builder.position:
+        raise UnreadableError("it has no text")
+    shared = shared or {}
+    title = shared.get("title")
+    return Document(
+        path=path,
+        content=builder.text(),
+        title=title if isinstance(title, str) and title else None,
+        metadata=shared,
+        uri=uri,
+        locations=builder.locations,
+    )
+
+
+def _uri(path: str) -> str:
+    """The URI of a file, or the name itself."""
+    if "://" in path or "\x00" in path or len(path) > 4096 or not os.path.exists(path):  # noqa: PTH110
+        return path
+    return "file://" + os.path.abspath(path).replace("\\", "/")  # noqa: PTH100 - links are not resolved in URIs
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a value can be kept as JSON."""
+    if isinstance(value, list | tuple):
+        return all(_is_plain(item) for item in value)
+    return value is None or isinstance(value, str | int | float | bool)
+
+
+async def _compared(batch: list[Document], known: Known | None) -> list[LoadResult]:
+    """The documents, or that they are as they were."""
+    for document in batch:
+        digest = hashlib.sha256(document.content.encode("utf-8")).hexdigest()
+        document.fingerprint = {"sha256": digest, "reader": "llama-index"}
+        document.uri = document.uri or _uri(document.path)
+    stored = await known([document.uri or "" for document in batch]) if known is not None and batch else {}
+    results: list[LoadResult] = []
+    for document in batch:
+        uri = document.uri or document.path
+        before = stored.get(uri)
+        same = before is not None and dict(before.fingerprint) == document.fingerprint
+        results.append(Unchanged(document.path, uri) if same else document)
+    return results

@@ -1,0 +1,195 @@
+"""Walking a folder: every file once, in order, whatever is in the way."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from libs.dataloader.ignore import Patterns, expand_braces, is_ignored, patterns_above, read_patterns
+
+_KINDS = (
+    (stat.S_ISFIFO, "it is a named pipe, not a file"),
+    (stat.S_ISSOCK, "it is a socket, not a file"),
+    (stat.S_ISCHR, "it is a device, not a file"),
+    (stat.S_ISBLK, "it is a device, not a file"),
+)
+_NEVER = frozenset((".git", ".hg", ".svn"))
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Something that was met.
+
+    Attributes:
+        relative: Path below the root, with ``/``; empty for the root itself.
+        trouble: Why it cannot be read; ``None`` for a file that can be tried.
+    """
+
+    relative: str
+    trouble: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which files of a folder are wanted; patterns are those of ``.gitignore`` files."""
+
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    recursive: bool = True
+    gitignore: bool = True
+    hidden: bool = False
+
+
+class Walker:
+    """Finds files below a folder.
+
+    Symbolic links to files are followed unless their target is loaded under its own name. Linked folders are walked
+    unless they are walked under their own name or were before, so loops end.
+
+    Args:
+        root: Absolute path of the folder.
+        selection: What is wanted.
+    """
+
+    def __init__(self, root: str, selection: Selection) -> None:
+        self._root = root
+        self._real_root = os.path.realpath(root)
+        self._selection = selection
+        self._include = Patterns(expand_braces(selection.include))
+        self._exclude = Patterns(expand_braces(selection.exclude))
+        self._visited: set[tuple[int, int]] = set()
+        self._linked: set[str] = set()
+        self.files_seen = 0
+        self.files_matched = 0
+
+    def walk(self) -> Iterator[Found]:
+        """Files in the order of their names, folder by folder.
+
+        Raises:
+            OSError: if the root itself cannot be listed.
+        """
+        above = patterns_above(Path(self._root)) if self._selection.gitignore else ()
+        yield from self._folder("", above, outside=False, entries=self._list(""))
+
+    def _folder(
+        self, relative: str, chain: tuple[Patterns, ...], *, outside: bool, entries: list[os.DirEntry[str]]
+    ) -> Iterator[Found]:
+        stack = [(iter(entries), self._chain(relative, chain), outside)]
+        while stack:
+            waiting, chain, outside = stack[-1]
+            entry = next(waiting, None)
+            if entry is None:
+                stack.pop()
+                continue
+            path = (
+                os.path.relpath(entry.path, self._root)
+                if os.sep != "/"
+                else entry.path[len(self._root.rstrip("/")) + 1 :]
+            )
+            if self._is_hidden(entry.name):
+                continue
+            try:
+                linked = entry.is_symlink()
+                is_folder = entry.is_dir()
+            except OSError as error:
+                yield Found(path, describe_os_error(error))
+                continue
+            if self._is_left_out(f"{path}/" if is_folder else path, chain):
+                continue
+            if not is_folder:
+                found = self._file(entry, path, linked=linked)
+                if found is not None:
+                    yield found
+                continue
+            if not self._selection.recursive:
+                continue
+            try:
+                if (linked or outside) and not self._is_new(entry.path):
+                    continue
+                inner = self._list(path)
+            except FileNotFoundError:
+                continue  # it vanished meanwhile
+            except OSError as error:
+                yield Found(path, describe_os_error(error))
+                continue
+            stack.append((iter(inner), self._chain(path, chain), outside or linked))
+
+    def _list(self, relative: str) -> list[os.DirEntry[str]]:
+        with os.scandir(os.path.join(self._root, relative) if relative else self._root) as entries:  # noqa: PTH118
+            return sorted(entries, key=lambda entry: entry.name)
+
+    def _file(self, entry: os.DirEntry[str], path: str, *, linked: bool) -> Found | None:
+        try:
+            if not entry.is_file():
+                mode = os.stat(entry.path).st_mode  # noqa: PTH116
+                trouble = next((reason for test, reason in _KINDS if test(mode)), "it is not a regular file")
+                return Found(path, trouble) if self._is_wanted(path) else None
+        except FileNotFoundError:
+            return Found(path, "it is a link that leads nowhere") if linked and self._is_wanted(path) else None
+        except OSError as error:
+            return Found(path, describe_os_error(error)) if self._is_wanted(path) else None
+        self.files_seen += 1
+        if not self._is_wanted(path):
+            return None
+        self.files_matched += 1
+        if linked:
+            target = os.path.realpath(entry.path)
+            if target in self._linked or self._is_loaded_itself(target, folder=False):
+                return None
+            self._linked.add(target)
+        return Found(path)
+
+    def _chain(self, relative: str, chain: tuple[Patterns, ...]) -> tuple[Patterns, ...]:
+        if not self._selection.gitignore:
+            return ()
+        own = read_patterns(Path(self._root, relative, ".gitignore"), relative)
+        return (*chain, own) if own is not None else chain
+
+    def _is_hidden(self, name: str) -> bool:
+        return (name.startswith(".") and not self._selection.hidden) or (self._selection.gitignore and name in _NEVER)
+
+    def _is_left_out(self, path: str, chain: Sequence[Patterns]) -> bool:
+        return self._exclude.match(path) is True or (bool(chain) and is_ignored(chain, path))
+
+    def _is_wanted(self, path: str) -> bool:
+        return not self._selection.include or self._include.match(path) is True
+
+    def _is_new(self, folder: str) -> bool:
+        """Whether a folder that was reached by a link is walked here and nowhere else."""
+        real = os.path.realpath(folder)
+        if self._is_loaded_itself(real, folder=True):
+            return False
+        status = os.stat(folder)  # noqa: PTH116
+        key = (status.st_dev, status.st_ino)
+        if key in self._visited:
+            return False
+        self._visited.add(key)
+        return True
+
+    def _is_loaded_itself(self, real: str, *, folder: bool) -> bool:
+        """Whether the walk comes to this place anyway, by its real path."""
+        if real == self._real_root:
+            return True
+        prefix = self._real_root.rstrip("/") + "/"
+        if not real.startswith(prefix):
+            return False
+        parts = real[len(prefix) :].replace(os.sep, "/").split("/")
+        if any(self._is_hidden(part) for part in parts) or (len(parts) > 1 and not self._selection.recursive):
+            return False
+        chain = patterns_above(Path(self._root)) if self._selection.gitignore else ()
+        for depth in range(len(parts)):
+            chain = self._chain("/".join(parts[:depth]), chain)
+            path = "/".join(parts[: depth + 1]) + ("/" if folder or depth < len(parts) - 1 else "")
+            if self._is_left_out(path, chain):
+                return False
+        return folder or self._is_wanted("/".join(parts))
+
+
+def describe_os_error(error: OSError) -> str:
+    """What happened, for a person to read."""
+    if isinstance(error, PermissionError):
+        return "permission denied"
+    return (error.strerror or str(error)).lower()
