@@ -8,9 +8,9 @@ What happens to a text: NFKC, case folded, accents removed; compounds kept whole
 ``camelCase``, ``3.11``, ``C++``, addresses); Chinese, Japanese, Korean and Thai cut into short overlapping pieces;
 function words left out; the rest stemmed by Snowball (M. F. Porter, https://snowballstem.org).
 
-How languages meet: a document is stemmed in its own language, told by its function words, else as English. A query
-is too short to tell, so it looks for the stems of its words in *every* language: whatever language a document is in,
-a word of the query matches a word of the document exactly if that language's stemmer says so.
+How languages meet: a chunk is stemmed in its own language, told by its function words, else as English. A query is
+too short to tell which of the other languages it is in, so unless it is plainly English it looks for the stems of
+its words in every language: a word of the query finds a word of the chunk if the chunk's own stemmer makes them one.
 """
 
 from __future__ import annotations
@@ -22,15 +22,20 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Final
 
-from core.rag.retrieval.language import DEFAULT_LANGUAGE, detect_language, language_name
+from core.rag.retrieval.language import DEFAULT_LANGUAGE, detect_language, is_surely_english, language_name
 from core.rag.retrieval.stopwords import LATIN_LANGUAGES
-from core.rag.retrieval.words import ascii_terms, is_stop_word, parts, stem
+from core.rag.retrieval.words import folded_stop_words, is_stop_word, latin_stems, parts, stem
 
 #: Distinct words that a query keeps: the most frequent, then the first.
 MAX_QUERY_TERMS: Final = 128
 #: Characters of a query that are looked at.
 MAX_QUERY_CHARACTERS: Final = 100_000
 
+#: How often the words of a title stand in the index.
+TITLE_WEIGHT: Final = 3
+
+# A stem in another language that is this short is likely to be another word: "care" is "car" in Italian.
+_SHORTEST_FOREIGN_STEM: Final = 4
 _CACHE_ENTRIES: Final = 300_000
 _CACHED_CHARACTERS: Final = 64
 _JOINTS: Final = r"(?:[._'’@&+-]|(?<=[0-9]),(?=[0-9]{3}(?![0-9])))"
@@ -72,15 +77,17 @@ def _terms(token: str, language: str, *, keep_stop_words: bool = False) -> list[
 
 
 def _learn(known: dict[str, str], tokens: set[str], language: str) -> None:
-    """Add the index words of ``tokens`` to ``known``: plain English ones all at once, the others one by one."""
+    """Add the index words of ``tokens`` to ``known``: plain ASCII ones all at once, the others one by one."""
+    stop = folded_stop_words(language)
     words: dict[str, str] = {}
     for token in tokens:
         word = token.strip(_PUNCTUATION)
         if word.isascii() and word.isalpha() and (word.islower() or word.istitle()):
-            words[token] = word.lower()
+            word = word.lower()
+            words[token] = "" if word in stop else word
         else:
             known[token] = " ".join(_terms(token, language))
-    known.update(zip(words, ascii_terms(words.values(), language), strict=True))
+    known.update(zip(words, latin_stems(list(words.values()), language), strict=True))
 
 
 def _analyze(tokens: list[str], language: str) -> str:
@@ -119,15 +126,18 @@ def analyze(text: str, language: str | None = None) -> list[str]:
 def index_terms(title: str | None, heading: str | None, content: str, language: str | None = None) -> str:
     """The value of a chunk's ``terms``: the index words of its title, heading and content, joined by spaces.
 
+    The words of the title stand there three times: a word of the title says more about a chunk than one of its text.
+
     Args:
         title: Title of the document.
         heading: Heading path of the chunk.
         content: Text of the chunk.
-        language: Name or code of the language; None or an unknown one: told from the three together.
+        language: Name or code of the language; None or an unknown one: told from the content, title and heading.
     """
-    fields = [field.split() for field in (title, heading, content) if field]
+    fields = [(field or "").split() for field in (title, heading, content)]
     name = language_name(language) or detect_language(token for field in reversed(fields) for token in field)
-    return " ".join(filter(None, [_analyze(field, name) for field in fields]))
+    title_terms, heading_terms, content_terms = (_analyze(field, name) for field in fields)
+    return " ".join(filter(None, [*[title_terms] * TITLE_WEIGHT, heading_terms, content_terms]))
 
 
 def query_terms(
@@ -146,19 +156,18 @@ def query_terms(
         limit: How many words at most: the most frequent of the query's, then the first.
 
     Returns:
-        Words as ``analyze`` makes them, without repetitions: first those in the query's own language, then their stems
-        in the other ones. Empty only if the query has no letter or digit.
+        Words as ``analyze`` makes them, without repetitions: first those in the query's own language, then, unless it
+        is plainly English, their stems in the others. Empty only if the query has no letter or digit.
     """
     tokens = text[:MAX_QUERY_CHARACTERS].split()
     own = language_name(language) or detect_language(tokens)
     ranked = [term for term, _ in Counter(_analyze(tokens, own).split()).most_common(limit)]
-    surfaces = Counter(surface for token in tokens for surface in _split(token)).most_common(limit)
-    only_stop_words = not any(_terms(surface, own) for surface, _ in surfaces)
-    others = [name for name in dict.fromkeys((DEFAULT_LANGUAGE, *languages)) if name != own]
-    for surface, _ in surfaces:
-        if len(ranked) > 2 * limit:
-            break
-        for word, ordinary in parts(surface):
-            if ordinary and (only_stop_words or not is_stop_word(word, own)):
-                ranked.extend(stem(word, name) for name in others if not is_stop_word(word, name))
-    return [term for term in dict.fromkeys(ranked) if term][:limit]
+    if own != DEFAULT_LANGUAGE or not (language or is_surely_english(tokens)):
+        others = [name for name in dict.fromkeys((DEFAULT_LANGUAGE, *languages)) if name != own]
+        surfaces = Counter(surface for token in tokens for surface in _split(token)).most_common(limit)
+        words = [word for surface, _ in surfaces for word, ordinary in parts(surface) if ordinary]
+        words = [word for word in words if not is_stop_word(word, own)] or words
+        for name in others:
+            stems = [stem(word, name) for word in words if not is_stop_word(word, name)]
+            ranked.extend(term for term in stems if len(term) >= _SHORTEST_FOREIGN_STEM)
+    return list(dict.fromkeys(ranked))[:limit]

@@ -53,27 +53,43 @@ def language_name(value: str | None) -> str | None:
 
 
 @cache
-def _votes() -> tuple[frozenset[str], frozenset[str], dict[str, frozenset[str]]]:
-    """English function words, those of the others that are not English, and each language's; as typed and folded."""
-    lists = {name: frozenset(stop_words(name) | {fold(word) for word in stop_words(name)}) for name in LATIN_LANGUAGES}
-    english = lists[DEFAULT_LANGUAGE]
-    return english, frozenset().union(*lists.values()) - english, lists
+def _votes(language: str) -> frozenset[str]:
+    """The function words of ``language`` as typed with and without accents."""
+    return frozenset(stop_words(language) | {fold(word) for word in stop_words(language)})
 
 
-def detect_language(words: Iterable[str], minimum: int = 2) -> str:
+@cache
+def _foreign() -> frozenset[str]:
+    """The function words of all languages but English."""
+    return frozenset().union(*(_votes(name) for name in LATIN_LANGUAGES if name != DEFAULT_LANGUAGE))
+
+
+@cache
+def _strange() -> frozenset[str]:
+    """Function words that are not English as well."""
+    return _foreign() - _votes(DEFAULT_LANGUAGE)
+
+
+def detect_language(words: Iterable[str]) -> str:
     """The language of a text given as its words.
 
     Args:
         words: The words as they stand in the text; the first 150 count.
-        minimum: How many different function words another language than English must show.
 
     Returns:
-        A Snowball name from ``LATIN_LANGUAGES``; English where nothing says otherwise, which is also right for text
-        in scripts other than Latin.
+        A Snowball name from ``LATIN_LANGUAGES``. English, unless at least two different words, a tenth of all and
+        twice as many as the English ones, are function words of other languages. So it is English for text in other
+        scripts too, where the script chooses the stemmer.
     """
     sample = set(map(str.lower, islice(words, _SAMPLE_WORDS)))
-    english, foreign, lists = _votes()
-    strange = len(sample & foreign)
-    if strange < minimum or strange < 2 * len(sample & english):
+    strange = len(sample & _strange())
+    if strange < 2 or 10 * strange < len(sample) or strange < 2 * len(sample & _votes(DEFAULT_LANGUAGE)):
         return DEFAULT_LANGUAGE
-    return max(LATIN_LANGUAGES, key=lambda name: len(sample & lists[name]))
+    return max(LATIN_LANGUAGES, key=lambda name: len(sample & _votes(name)))
+
+
+def is_surely_english(words: Iterable[str]) -> bool:
+    """Whether a text shows a word that is English only, and no more than half as many of other languages."""
+    sample = {word.strip(".,;:!?()[]\"'").lower() for word in islice(words, _SAMPLE_WORDS)}
+    english = sample & _votes(DEFAULT_LANGUAGE)
+    return not english <= _foreign() and len(english) >= 2 * len(sample & _strange())

@@ -137,23 +137,21 @@ def stem(word: str, language: str) -> str:
     """The stem of one folded ``word``: by its script, and by ``language`` if it is written in Latin letters."""
     if not word.isalpha() and any(character.isdigit() for character in word):
         return _plain(word)
-    name = language if word.isascii() else _SCRIPT_STEMMERS.get(_script(word[0]), "")
-    if not name:
-        name = language if _script(word[0]) == "LATIN" else ""
-    if not name:
+    name = "" if word.isascii() else _SCRIPT_STEMMERS.get(_script(word[0]), "")
+    if name:
+        with _lock:  # a Snowball stemmer holds its word in place
+            return _plain(fold(_stemmer(name).stemWord(word)))
+    if not word.isascii() and _script(word[0]) != "LATIN":
         return _plain(word)
-    with _lock:  # a Snowball stemmer holds its word in place
-        stemmed = _stemmer(name).stemWord(word)
-    return _plain(stemmed if stemmed.isascii() else fold(stemmed))
+    return latin_stems([word], language)[0]
 
 
-def ascii_terms(words: Iterable[str], language: str) -> list[str]:
-    """The index words of many words of small ASCII letters, in one call; "" for each that is left out."""
-    stop = folded_stop_words(language)
-    kept = ["" if word in stop else word[:MAX_TERM_BYTES] for word in words]
+def latin_stems(words: list[str], language: str) -> list[str]:
+    """The stems of many folded words in Latin letters, in one call."""
     with _lock:
-        stemmed: list[str] = _stemmer(language).stemWords(kept)
-    return [term if term.isascii() else _plain(fold(term)) for term in stemmed]
+        stems: list[str] = _stemmer(language).stemWords(words)
+    # some stemmers put an accent back, and a word may be longer than an index word
+    return [stem if stem.isascii() and len(stem) <= MAX_TERM_BYTES else _plain(fold(stem)) for stem in stems]
 
 
 def is_stop_word(word: str, language: str) -> bool:
