@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import logging
 import struct
@@ -17,7 +18,7 @@ from core.rag.embedder import TextEmbedding3Small
 from core.rag.errors import EmbeddingAuthError, EmbeddingError
 from core.rag.settings import Settings
 from fakes.clock import Clock
-from fakes.openai_server import OpenAIServer, change, drop, embed, fail, hang, raw
+from fakes.openai_server import OpenAIServer, change, drip, drop, embed, fail, hang, raw
 
 KEY = "sk-secret-0123456789abcdef"
 MakeSettings = Callable[..., Settings]
@@ -115,17 +116,15 @@ async def test_the_server_says_when(
 
 async def test_the_other_requests_wait_too(server: OpenAIServer, settings: MakeSettings, clock: Clock) -> None:
     server.then(fail(429, headers={"Retry-After": "30"}))
+    clock.running.clear()
     async with make(server, settings, clock, MGRAG_EMBEDDING_BATCH_SIZE=1, MGRAG_EMBEDDING_CONCURRENCY=1) as embedder:
-        arrivals: list[float] = []
+        task = asyncio.create_task(embedder.get_embeddings(["a", "b", "c"]))
+        while len(clock.slept) < 2 and not (task.done() or len(server.requests) > 1):
+            await asyncio.sleep(0)
 
-        async def note(server: OpenAIServer, request: Any, handler: Any) -> Any:
-            arrivals.append(clock.now)
-            return await handler(request)
-
-        server.always = note
-        await embedder.get_embeddings(["a", "b", "c"])
-
-    assert len(arrivals) == 3 and min(arrivals) >= 1_030
+        assert clock.slept == [30, 30] and len(server.requests) == 1
+        clock.running.set()
+        assert (await task).shape == (3, 1536)
 
 
 async def test_a_rate_limit_is_waited_for_until_the_deadline(
@@ -202,15 +201,21 @@ async def test_malformed_answers_end_soon(server: OpenAIServer, settings: MakeSe
             await embedder.get_embedding("a")
 
 
-async def test_no_answer_in_time(server: OpenAIServer, settings: MakeSettings, clock: Clock) -> None:
-    server.then(hang())
-    async with make(server, settings, clock, MGRAG_EMBEDDING_TIMEOUT=0.2) as embedder:
-        await embedder.prepare()
-        server.always = None
+@pytest.mark.parametrize("fault", [hang(), drip(60, 0.05)])
+async def test_no_answer_in_time(fault: Any, server: OpenAIServer, settings: MakeSettings, clock: Clock) -> None:
+    server.then(fault)
+    async with make(server, settings, clock, MGRAG_EMBEDDING_TIMEOUT=0.5) as embedder:
         vector = await embedder.get_embedding("a")
 
     np.testing.assert_allclose(vector, embed("a", 1536), rtol=1e-6)
     assert embedder.usage.retries >= 1
+
+
+async def test_it_never_answers(server: OpenAIServer, settings: MakeSettings, clock: Clock) -> None:
+    server.always = hang()
+    async with make(server, settings, clock, MGRAG_EMBEDDING_TIMEOUT=0.05) as embedder:
+        with pytest.raises(EmbeddingError, match=r"no answer within 0\.05 s, 6 times in a row"):
+            await embedder.get_embedding("a")
 
 
 async def test_a_vector_of_zeros_becomes_one_that_an_index_takes(

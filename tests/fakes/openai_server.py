@@ -115,6 +115,24 @@ def hang() -> Fault:
     return fault
 
 
+def drip(parts: int, pause: float) -> Fault:
+    """Answer as usual, but first send spaces, which JSON allows, one now and then."""
+
+    async def fault(server: OpenAIServer, request: Request, handler: Handler) -> Reply:
+        reply = await handler(request)
+
+        async def body() -> AsyncIterator[bytes]:
+            for _ in range(parts):
+                yield b" "
+                await asyncio.sleep(pause)
+            assert isinstance(reply.body, bytes)
+            yield reply.body
+
+        return Reply(reply.status, body(), reply.headers)
+
+    return fault
+
+
 def change(edit: Callable[[Any], Any]) -> Fault:
     """Answer as usual, with the JSON edited: in place, or by returning another."""
 
@@ -218,7 +236,8 @@ class OpenAIServer:
         self._connections.add(task)
         try:
             with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError, Dropped):
-                await self._serve(await _read_request(reader), reader, writer)
+                while True:
+                    await self._serve(await _read_request(reader), reader, writer)
         except asyncio.CancelledError:
             pass
         finally:
@@ -234,10 +253,10 @@ class OpenAIServer:
         leaving = asyncio.ensure_future(reader.read(1))
         try:
             await asyncio.wait({answering, leaving}, return_when=asyncio.FIRST_COMPLETED)
-            if answering.done():
-                await _send(writer, answering.result())
-            else:
+            if not answering.done():
                 self.gone.set()
+                raise Dropped
+            await _send(writer, answering.result())
         finally:
             self.at_once -= 1
             answering.cancel()
@@ -333,7 +352,7 @@ async def _read_request(reader: asyncio.StreamReader) -> Request:
 
 
 async def _send(writer: asyncio.StreamWriter, reply: Reply) -> None:
-    headers = reply.headers | {"Connection": "close"}
+    headers = dict(reply.headers)
     if isinstance(reply.body, bytes):
         headers["Content-Length"] = str(len(reply.body))
     else:
@@ -349,5 +368,7 @@ async def _send(writer: asyncio.StreamWriter, reply: Reply) -> None:
             await writer.drain()
         writer.write(b"0\r\n\r\n")
     await writer.drain()
-    writer.close()
-    await writer.wait_closed()
+    if isinstance(reply.body, bytes) and reply.cut is not None:
+        writer.close()
+        await writer.wait_closed()
+        raise Dropped

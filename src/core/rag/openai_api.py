@@ -207,18 +207,20 @@ class ApiClient:
         return self._client, self._slots
 
     def _make_client(self, openai: Any) -> Any:
-        key = self.endpoint.key.get_secret_value()
+        options: dict[str, Any] = {
+            "api_key": self.endpoint.key.get_secret_value(),
+            "timeout": self._timeout,
+            "max_retries": 0,
+            # The client's own one tries to close itself when it is collected, in whatever event loop runs then.
+            "http_client": openai.DefaultAsyncHttpxClient(timeout=self._timeout),
+        }
         if self.endpoint.azure_version is None:
-            return openai.AsyncOpenAI(
-                api_key=key, base_url=self.endpoint.url, timeout=self._timeout, max_retries=0
-            )
+            return openai.AsyncOpenAI(base_url=self.endpoint.url, **options)
         return openai.AsyncAzureOpenAI(
-            api_key=key,
             azure_endpoint=self.endpoint.url,
             azure_deployment=self._deployment,
             api_version=self.endpoint.azure_version,
-            timeout=self._timeout,
-            max_retries=0,
+            **options,
         )
 
     async def _wait_for_rate_limit(self) -> None:
@@ -226,9 +228,7 @@ class ApiClient:
         if wait > 0:
             await self._timing.sleep(wait)
 
-    async def _attempt[T](
-        self, client: Any, send: Callable[[Any], Awaitable[Any]], read: Callable[[Any], T]
-    ) -> T:
+    async def _attempt[T](self, client: Any, send: Callable[[Any], Awaitable[Any]], read: Callable[[Any], T]) -> T:
         import openai
 
         self.requests += 1
