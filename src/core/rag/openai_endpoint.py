@@ -96,5 +96,5 @@ def _checked_key(key: SecretStr, variable: str) -> SecretStr:
     # A header with a line break in it is refused by the HTTP client, with the key in its message.
     value = key.get_secret_value().strip()
     if not value or not value.isascii() or not value.isprintable():
-        raise ConfigurationError(f"{variable} is empty or holds characters that no key has (a line break, a quotation?)")
+        raise ConfigurationError(f"{variable} is empty or holds characters that no key has (a line break?)")
     return SecretStr(value)
