@@ -188,6 +188,10 @@ class WebLoader:
         """The start URL, as what the documents come from."""
         return SourceInfo(host_and_port(self.url) + path_of(self.url).rstrip("/"), "web", self.url)
 
+    def covers(self, uri: str) -> bool:
+        """Whether a page belongs to this crawl, by the pattern; other pages of the site do not vanish by its result."""
+        return self._pattern is None or self._pattern.search(uri) is not None
+
     async def load(self, known: Known | None = None) -> AsyncGenerator[LoadResult]:
         """Crawl.
 

@@ -414,9 +414,9 @@ class DocumentOperations(VectorStoreOperations, ClientBase):
         await self._write(work)
 
     async def documents_of_source(self, source: str) -> list[dict[str, Any]]:
-        """Id, path and the URIs of all sources (``sources``) of the documents of a source."""
+        """Id, URI and the URIs of all sources (``sources``) of the documents of a source."""
         rows = await self.read(
-            "MATCH (s:Source {id: $source})<-[:SOURCED_FROM]-(d:Document) RETURN d.id AS id, d.path AS path",
+            "MATCH (s:Source {id: $source})<-[:SOURCED_FROM]-(d:Document) RETURN d.id AS id, d.uri AS uri",
             source=source,
         )
         uris: dict[str, list[str]] = {row["id"]: [] for row in rows}

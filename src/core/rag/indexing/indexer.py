@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -14,14 +15,13 @@ from core.rag.identity import document_id, standardize_resource_uri
 from core.rag.indexing.prepare import Prepared, Preparer
 from core.rag.indexing.report import IngestReport
 from core.rag.indexing.state import StateReader
-from libs.dataloader import Document, Loader, LoadError, LoadFailure, Unchanged
+from libs.dataloader import Document, Loader, LoadError, LoadFailure, LoadResult, Unchanged
 
 if TYPE_CHECKING:
-    from core.rag.indexing.splitter import TextSplitter
-
     from core.rag.dbhandler import MemGraphClient
     from core.rag.dbhandler.vectors import VectorStoreInfo
     from core.rag.embedder import EmbeddingService
+    from core.rag.indexing.splitter import TextSplitter
 
 #: A batch is passed on when it has this many documents, or this many characters.
 BATCH_DOCUMENTS = 256
@@ -31,11 +31,19 @@ BATCH_CHARS = 1_000_000
 _WAITING = 2
 
 
+@dataclass(frozen=True, slots=True)
+class _Tools:
+    """What depends on how documents are split."""
+
+    state: StateReader
+    preparer: Preparer
+
+
 @dataclass(slots=True)
 class _Batch:
     """Documents of one source on their way."""
 
-    loader: Loader
+    tools: _Tools
     source_id: str
     documents: list[Document] = field(default_factory=list)
     chars: int = 0
@@ -64,9 +72,23 @@ class Indexer:
         """
         self._client = client
         self._embedder = embedder
-        self._state = StateReader(client, splitter.fingerprint, vector_store.id)
-        self._preparer = Preparer(client, embedder, splitter, vector_store, self._state.pipeline)
+        self._splitter = splitter
         self._vector_store = vector_store
+        self._tools = self._tools_with(splitter)
+
+    def _tools_with(self, splitter: TextSplitter) -> _Tools:
+        state = StateReader(self._client, splitter.fingerprint, self._vector_store.id)
+        return _Tools(state, Preparer(self._client, self._embedder, splitter, self._vector_store, state.pipeline))
+
+    def _tools_for(self, loader: Loader) -> _Tools:
+        """Those for a loader that was made with chunk sizes of its own, else the common ones."""
+        size: int | None = getattr(loader, "explicit_chunk_size", None)
+        overlap: int | None = getattr(loader, "explicit_chunk_overlap", None)
+        if size is None and overlap is None:
+            return self._tools
+        size = size or self._splitter.chunk_size
+        overlap = min(self._splitter.chunk_overlap, size // 4) if overlap is None else overlap
+        return self._tools_with(self._splitter.with_sizes(size, overlap))
 
     async def index(
         self,
@@ -143,12 +165,23 @@ class _Run:
         for loader in loaders:
             if self.stop.is_set():
                 break
-            source_id = await self._client.ensure_source(loader.source)
-            seen: set[str] = set()
-            self._seen.append((loader, source_id, seen))
-            batch = _Batch(loader, source_id)
             try:
-                async for result in loader.load(self._indexer._state.known(source_id, self._touched)):
+                await self._load_one(loader)
+            except LoadError as error:
+                self.report.fail(error.path, error.reason)
+                if len(loaders) == 1:
+                    self._load_error = error
+        await self._loaded.put(None)
+
+    async def _load_one(self, loader: Loader) -> None:
+        source_id = await self._client.ensure_source(loader.source)
+        seen: set[str] = set()
+        tools = self._indexer._tools_for(loader)
+        batch = _Batch(tools, source_id)
+        known = tools.state.known(source_id, self._touched)
+        try:
+            async with contextlib.aclosing(_generator(loader.load(known))) as results:
+                async for result in results:
                     if isinstance(result, LoadFailure):
                         self.report.fail(result.path, result.reason)
                         if not result.gone:
@@ -160,15 +193,10 @@ class _Run:
                         batch = await self._collect(batch, result, seen)
                     if self.stop.is_set():
                         break
-            except LoadError as error:
-                if len(loaders) == 1:
-                    self._load_error = error
-                self.report.fail(error.path, error.reason)
-                seen.clear()
-                self._seen.pop()
+        finally:
             if batch.documents:
                 await self._loaded.put(batch)
-        await self._loaded.put(None)
+        self._seen.append((loader, source_id, seen))
 
     async def _collect(self, batch: _Batch, document: Document, seen: set[str]) -> _Batch:
         document.uri = uri_of(document)
@@ -177,7 +205,7 @@ class _Run:
         again = identifier in seen and any(other.uri == document.uri for other in batch.documents)
         if batch.documents and (full or again):
             await self._loaded.put(batch)
-            batch = _Batch(batch.loader, batch.source_id)
+            batch = _Batch(batch.tools, batch.source_id)
         seen.add(identifier)
         batch.documents.append(document)
         batch.chars += len(document.content)
@@ -185,24 +213,24 @@ class _Run:
 
     async def _prepare(self) -> None:
         while (batch := await self._loaded.get()) is not None:
-            changed = await self._indexer._state.changed(batch.documents, batch.source_id, self._touched)
+            changed = await batch.tools.state.changed(batch.documents, batch.source_id, self._touched)
             self.report.documents.unchanged += changed.unchanged
             if not changed.documents:
                 self._tell()
                 continue
-            for part in await self._split_each(changed.documents, batch.source_id):
+            for part in await self._split_each(batch.tools, changed.documents, batch.source_id):
                 await self._split.put(part)
         await self._split.put(None)
 
-    async def _split_each(self, documents: list[Document], source_id: str) -> list[Prepared]:
+    async def _split_each(self, tools: _Tools, documents: list[Document], source_id: str) -> list[Prepared]:
         """Split documents together, or one by one where one of them is refused."""
         try:
-            return [await self._indexer._preparer.split(documents, source_id)]
+            return [await tools.preparer.split(documents, source_id)]
         except InvalidInputError as error:
             if len(documents) == 1:
                 self.report.fail(documents[0].path, str(error))
                 return []
-        return [part for document in documents for part in await self._split_each([document], source_id)]
+        return [part for document in documents for part in await self._split_each(tools, [document], source_id)]
 
     async def _embed(self) -> None:
         while (part := await self._split.get()) is not None:
@@ -213,7 +241,7 @@ class _Run:
     async def _embed_each(self, part: Prepared) -> list[Prepared]:
         """Embed the chunks together, or document by document where one of them is refused."""
         try:
-            await self._indexer._preparer.embed(part)
+            await self._indexer._tools.preparer.embed(part)
         except EmbeddingInputError as error:
             if len(part.rows) == 1:
                 self.report.fail(part.rows[0].properties["path"], str(error))
@@ -230,7 +258,7 @@ class _Run:
         outcome = await self._client.write_documents(part.rows, self._indexer._vector_store)
         while outcome.missing_vectors:
             # Somebody removed, in the meantime, the last document that used these texts.
-            await self._indexer._preparer.embed_again(part, outcome.missing_vectors)
+            await self._indexer._tools.preparer.embed_again(part, outcome.missing_vectors)
             outcome = await self._client.write_documents(part.rows, self._indexer._vector_store)
         self.report.documents.added += len(outcome.added)
         self.report.documents.updated += len(outcome.updated)
@@ -250,7 +278,7 @@ class _Run:
             if not getattr(loader, "complete", True):
                 self.report.warnings.append(f"Nothing was pruned of {source.uri}: it was not read to the end.")
                 continue
-            gone = await self._indexer._state.vanished(source_id, source, seen)
+            gone = await self._indexer._tools.state.vanished(source_id, source, seen, getattr(loader, "covers", None))
             self.report.documents.deleted += await self._client.delete_documents(gone)
 
     def _tell(self) -> None:
@@ -272,3 +300,13 @@ def _leaves(group: BaseExceptionGroup[BaseException]) -> Sequence[BaseException]
     for error in group.exceptions:
         found += _leaves(error) if isinstance(error, BaseExceptionGroup) else [error]
     return found
+
+
+async def _generator(results: AsyncIterator[LoadResult]) -> AsyncGenerator[LoadResult]:
+    """The same as a generator, which can be closed; a loader may give any asynchronous iterator."""
+    try:
+        async for result in results:
+            yield result
+    finally:
+        if isinstance(results, AsyncGenerator):
+            await results.aclose()

@@ -16,11 +16,10 @@ from core.rag.indexing.texts import embedding_text
 from libs.dataloader import Document
 
 if TYPE_CHECKING:
-    from core.rag.indexing.splitter import TextSplitter
-
     from core.rag.dbhandler import MemGraphClient
     from core.rag.dbhandler.vectors import VectorStoreInfo
     from core.rag.embedder import EmbeddingService
+    from core.rag.indexing.splitter import TextSplitter
 
 #: So many of the vectors made last are remembered, so that equal texts in documents not yet written are embedded once.
 _REMEMBERED = 100_000

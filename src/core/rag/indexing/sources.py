@@ -77,7 +77,22 @@ def loaders_for(sources: Source | Iterable[Source], settings: Settings, **option
 
 _FILE_OPTIONS = frozenset({"include", "exclude", "gitignore", "recursive", "hidden"})
 _WEB_OPTIONS = frozenset(
-    {"url_pattern", "max_urls", "max_depth", "delay", "concurrency", "same_host", "respect_robots", "allow_private"}
+    {
+        "url_pattern",
+        "max_urls",
+        "max_depth",
+        "delay",
+        "concurrency",
+        "same_host",
+        "allowed_hosts",
+        "respect_robots",
+        "use_sitemap",
+        "allow_private",
+        "timeout",
+        "retries",
+        "user_agent",
+        "headers",
+    }
 )
 
 

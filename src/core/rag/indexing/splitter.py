@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.metadata
+import math
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
@@ -26,7 +27,7 @@ DEFAULT_CHUNK_OVERLAP = 200
 _VERSION = 1  # raised whenever the same settings begin to give other chunks
 _PLACES = ("page", "slide", "sheet", "row", "cell")
 _SECTION_PLACES = ("slide", "sheet")  # nothing runs on from one of these into the next
-_SAMPLE = 4096  # characters by which the length of a token is told
+_SAMPLE = 1024  # characters by which the length of a token is told
 _PIECES_PER_CHUNK = 8
 _PIECE = (16, 1024)  # characters, at least and at most
 
@@ -94,6 +95,12 @@ class TextSplitter:
         self.chunk_overlap = chunk_overlap
         self.separator = separator
         self._counter: TokenCounter = _wordllama_tokens if count_tokens is None else FunctionTokens(count_tokens)
+
+    def with_sizes(self, chunk_size: int, chunk_overlap: int) -> TextSplitter:
+        """The same splitter with other sizes."""
+        other = TextSplitter(chunk_size, chunk_overlap, self.separator)
+        other._counter = self._counter
+        return other
 
     def __repr__(self) -> str:
         return f"TextSplitter({self.chunk_size}, {self.chunk_overlap}, {self.separator!r})"
@@ -239,9 +246,9 @@ class TextSplitter:
         per_token = len(sample) / max(self._counter.count(sample), 1)
         tokens = self.chunk_size / _PIECES_PER_CHUNK
         if self.chunk_overlap:
-            tokens = min(tokens, max(self.chunk_overlap / 2, 1))
-        length = min(max(int(tokens * per_token), _PIECE[0]), _PIECE[1])
-        return 1 << (length.bit_length() - 1)
+            tokens = min(tokens, max(self.chunk_overlap, tokens / 2))
+        length = min(max(tokens * per_token, _PIECE[0]), _PIECE[1])
+        return 1 << round(math.log2(length))
 
 
 def _check_number(name: str, value: Any, least: int) -> None:

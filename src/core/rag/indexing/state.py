@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.rag.analysis import ANALYSIS_VERSION
@@ -97,13 +98,26 @@ class StateReader:
             await self._client.set_fingerprints(fingerprints)
         return Changed(changed, len(documents) - len(changed))
 
-    async def vanished(self, source_id: str, source: SourceInfo, seen: set[str]) -> list[str]:
+    async def vanished(
+        self, source_id: str, source: SourceInfo, seen: set[str], covers: Callable[[str], bool] | None = None
+    ) -> list[str]:
         """Documents of a source that it does not have any more and that come from nowhere else.
 
         A document that also comes from a source outside of this one stays, but not as a document of this one.
+
+        Args:
+            source_id: Id of the Source.
+            source: What it is.
+            seen: Ids of the documents that it has.
+            covers: Whether a URI is one that the loader would have given; what it leaves out by its patterns did not
+                vanish.
         """
         rows = await self._client.documents_of_source(source_id)
-        gone = [row for row in rows if row["id"] not in seen]
+        gone = [
+            row
+            for row in rows
+            if row["id"] not in seen and not _is_file(row["uri"]) and (covers is None or covers(row["uri"]))
+        ]
         inside = source.uri.rstrip("/") + "/"
         alone = [
             row["id"] for row in gone if all(uri == source.uri or uri.startswith(inside) for uri in row["sources"])
@@ -140,3 +154,8 @@ class StateReader:
         if not ids:
             return {}
         return await self._client.document_links(ids)
+
+
+def _is_file(uri: str) -> bool:
+    """Whether a file is still there, only left out this time."""
+    return uri.startswith("file://") and Path(uri.removeprefix("file://")).exists()
