@@ -40,6 +40,7 @@ class _File:
     place: str
     trouble: str | None = None
     data: bytes | None = None
+    gone: bool = False
     modified: float = 0.0
     fingerprint: Mapping[str, str] | None = None
     unchanged: bool = False
@@ -222,7 +223,7 @@ class DocumentLoader:
             finally:
                 os.close(handle)
         except FileNotFoundError:
-            file.trouble = "it was removed before it could be read"
+            file.trouble, file.gone = "it was removed before it could be read", True
             return
         except OSError as error:
             file.trouble = describe_os_error(error)
@@ -277,7 +278,7 @@ class DocumentLoader:
 
 def _settled(file: _File) -> LoadResult:
     if file.trouble is not None:
-        return LoadFailure(file.path, file.trouble)
+        return LoadFailure(file.path, file.trouble, gone=file.gone)
     return Unchanged(file.path, file.uri)
 
 

@@ -49,6 +49,7 @@ _AUTOLINK = re.compile(r"<(https?://[^\s<>]+)>")
 _BARE = re.compile(r"(?<![\w(<\"'=\]])https?://[^\s<>\"'`|\[\]]+", re.IGNORECASE)
 _ANCHOR = re.compile(r"<a\s[^>]*?href\s*=\s*[\"']([^\"']*)[\"'][^>]*>(.*?)</a>", re.DOTALL | re.IGNORECASE)
 _EMPHASIS = re.compile(r"(\*\*|__|\*|`|~~)(?=\S)(.+?)(?<=\S)\1")
+_MARKUP = re.compile(r"[*_`~\[<\\]")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _LONGEST_TITLE = 300
 
@@ -100,6 +101,8 @@ def first_heading(text: str) -> str | None:
 
 def plain_words(text: str) -> str:
     """Markdown on one line without its markup."""
+    if _MARKUP.search(text) is None:
+        return " ".join(text.split())
     text = _LINKED_IMAGE.sub(lambda match: match[1] or match[2] or "", text)
     text = _INLINE.sub(lambda match: match[1], text)
     text = _REFERENCE.sub(lambda match: match[1], text)
