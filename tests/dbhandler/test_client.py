@@ -1,0 +1,236 @@
+"""The operations of MemGraphClient that the ADR names, on every engine."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.embedders import HashEmbedder
+
+from core.rag import MemGraphClient, standardize_resource_uri
+from core.rag.errors import ConfigurationError, InvalidInputError, InvalidVectorError, NotFoundError
+from dbhandler.kit import Engine
+from libs.dataloader import ChunkMetadata, DocumentChunk
+
+DIMENSION = 8
+
+
+def axis(number: int, lean: float = 0.0) -> list[float]:
+    vector = [0.0] * DIMENSION
+    vector[number] = 1.0
+    vector[(number + 1) % DIMENSION] = lean
+    return vector
+
+
+@pytest.fixture
+async def client(engine: Engine) -> AsyncIterator[MemGraphClient]:
+    async with MemGraphClient(engine.uri, engine.username, engine.password, namespace=engine.namespace()) as opened:
+        await opened.ensure_vector_store("test-model", DIMENSION)
+        yield opened
+
+
+async def test_a_document_is_created_found_and_the_same_again(client: MemGraphClient) -> None:
+    first = await client.create_document("note/1", "Content.", title="One", metadata={"n": 1, "list": [0.5, 1.5]})
+    again = await client.create_document("note/1", "Content.", title="One", metadata={"n": 1, "list": [0.5, 1.5]})
+
+    assert first == again
+    found = await client.find_document("note/1")
+    assert found is not None
+    assert (found["id"], found["path"], found["content"], found["title"]) == (first, "note/1", "Content.", "One")
+    assert found["metadata"] == {"n": 1, "list": [0.5, 1.5]}
+    assert await client.find_document(first) == found
+    assert await client.find_document("note/2") is None
+
+
+async def test_creating_over_another_content_is_refused_and_upsert_replaces(client: MemGraphClient) -> None:
+    await client.create_document("note/1", "Old.", embedding=axis(0))
+    with pytest.raises(InvalidInputError, match="upsert_document"):
+        await client.create_document("note/1", "New.")
+    await client.upsert_document("note/1", "New.", embedding=axis(1))
+
+    chunks = await client.get_document_chunks("note/1")
+    assert [chunk["content"] for chunk in chunks] == ["New."]
+    hits = await client.search_chunks(axis(0), k=5)
+    assert [hit["content"] for hit in hits] == ["New."]
+
+
+async def test_upsert_without_content_change_keeps_chunks(client: MemGraphClient) -> None:
+    await client.create_document("note/1", "Text.", embedding=axis(0))
+    await client.upsert_document("note/1", "Text.", title="Now with a title")
+    assert len(await client.get_document_chunks("note/1")) == 1
+    found = await client.find_document("note/1")
+    assert found is not None
+    assert found["title"] == "Now with a title"
+
+
+async def test_chunks_are_added_in_order_and_only_once(client: MemGraphClient) -> None:
+    await client.create_document("note/1", "alpha beta gamma beta")
+    ids = [
+        await client.create_document_chunk("note/1", text, index, embedding=axis(index))
+        for index, text in enumerate(["alpha", "beta", "gamma", "beta"])
+    ]
+    assert len(set(ids)) == 4
+    assert await client.create_document_chunk("note/1", "beta", 1, embedding=axis(1)) == ids[1]
+
+    chunks = await client.get_document_chunks("note/1")
+    assert [chunk["content"] for chunk in chunks] == ["alpha", "beta", "gamma", "beta"]
+    assert [chunk["chunk_index"] for chunk in chunks] == [0, 1, 2, 3]
+    assert {chunk["chunk_count"] for chunk in chunks} == {4}
+    assert chunks[2]["start_char"] == 11
+    counts = await client.counts()
+    assert counts["edges"]["NEXT"] == 3
+    assert counts["nodes"]["Vector"] == 4
+
+
+async def test_process_chunks_embeds_with_the_clients_embedder(engine: Engine) -> None:
+    embedder = HashEmbedder()
+    async with MemGraphClient(
+        engine.uri, engine.username, engine.password, namespace=engine.namespace(), embedder=embedder
+    ) as client:
+        parent = await client.create_document("note/1", "The mill turns. The pond is full.")
+        chunks = [
+            DocumentChunk(path="note/1", content=text, metadata=ChunkMetadata(parent_id=parent))
+            for text in ("The mill turns.", "The pond is full.")
+        ]
+        ids = await client.process_chunks(chunks)
+        assert ids == await client.process_chunks(chunks), "the same chunks again are the same"
+        hits = await client.semantic_search_chunks(await embedder.get_embedding("the pond is full"), limit=1)
+        assert hits[0]["chunk_id"] == ids[1]
+        assert hits[0]["path"] == "note/1"
+        with pytest.raises(NotFoundError, match="note/9"):
+            await client.process_chunks([DocumentChunk(path="note/9", content="x")])
+
+
+async def test_search_ranks_by_cosine_and_the_fallback_agrees(client: MemGraphClient) -> None:
+    generator = np.random.default_rng(7)
+    vectors = generator.normal(size=(60, DIMENSION))
+    for number, vector in enumerate(vectors):
+        await client.create_document(f"note/{number}", f"Note {number}.", embedding=vector.tolist())
+    query = generator.normal(size=DIMENSION)
+    cosines = vectors @ query / np.linalg.norm(vectors, axis=1) / np.linalg.norm(query)
+    expected = [f"note/{number}" for number in np.argsort(-cosines)[:7]]
+
+    native = await client.search_chunks(query.tolist(), k=7)
+    fallback = await client.semantic_search_chunks_fallback(query.tolist(), limit=7)
+
+    assert [hit["path"] for hit in native] == expected
+    assert [hit["path"] for hit in fallback] == expected
+    assert [hit["score"] for hit in native] == pytest.approx(sorted(cosines, reverse=True)[:7], abs=1e-5)
+    assert [hit["score"] for hit in fallback] == pytest.approx([hit["score"] for hit in native], abs=1e-5)
+    documents = await client.semantic_search(query.tolist(), limit=7)
+    assert [document["path"] for document in documents] == expected
+    assert {"path", "content", "score"} <= documents[0].keys()
+
+
+@pytest.mark.parametrize(
+    "vector", [axis(0)[:-1], [*axis(0), 1.0], [float("nan"), *axis(0)[1:]], [0.0] * DIMENSION, ["x"] * DIMENSION]
+)
+async def test_a_bad_query_vector_is_refused_before_the_engine(client: MemGraphClient, vector: list[float]) -> None:
+    with pytest.raises(InvalidVectorError):
+        await client.search_chunks(vector)
+    with pytest.raises(InvalidVectorError):
+        await client.semantic_search_chunks_fallback(vector)
+
+
+async def test_an_unknown_index_is_named(client: MemGraphClient) -> None:
+    with pytest.raises(NotFoundError, match="no_such_index"):
+        await client.search_chunks(axis(0), index_name="no_such_index")
+
+
+async def test_an_embedding_without_a_vector_store_says_what_to_do(engine: Engine) -> None:
+    async with MemGraphClient(engine.uri, engine.username, engine.password, namespace=engine.namespace()) as client:
+        with pytest.raises(ConfigurationError, match="ensure_vector_store"):
+            await client.create_document("note/1", "Text.", embedding=axis(0))
+
+
+async def test_resources_symbols_tools_and_references(client: MemGraphClient) -> None:
+    await client.create_document("a.py", "def f(): ...")
+    await client.create_document("b.py", "import a")
+    resource = await client.create_resource("HTTPS://Example.org:443/x#part", description="A page.")
+    assert await client.create_resource("https://example.org/x") == resource
+    assert await client.link_document_to_resource("a.py", "https://example.org/x") == resource
+    assert await client.link_document_to_resource("a.py", resource) == resource
+    url = await client.create_url_link("b.py", "https://example.org/y", text="see there")
+    symbol = await client.create_symbol("a.py", "f", kind="function", signature="def f()", line=1)
+    assert await client.create_symbol("a.py", "f", kind="function", line=2) == symbol
+    tool = await client.create_tool("search", "Finds things.", {"type": "object"})
+    assert await client.create_tool("search") == tool
+    await client.create_document_reference("b.py", "a.py", text="imports")
+
+    counts = await client.counts()
+    assert counts["nodes"]["Resource"] == 2
+    assert counts["nodes"]["Symbol"] == counts["nodes"]["Tool"] == 1
+    assert counts["edges"]["REFERENCES"] == 3
+    assert url != resource
+    with pytest.raises(NotFoundError, match=r"c\.py"):
+        await client.create_url_link("c.py", "https://example.org/y")
+
+    await client.delete_document("a.py")
+    counts = await client.counts()
+    assert "Symbol" not in counts["nodes"]
+    assert counts["nodes"]["Resource"] == 2, "what a person made stays"
+
+
+async def test_deleting_leaves_nothing_behind(client: MemGraphClient) -> None:
+    for number in range(5):
+        await client.create_document(f"note/{number}", "The same text.", embedding=axis(0))
+    assert (await client.counts())["nodes"]["Vector"] == 1, "equal vectors are shared"
+    assert await client.delete_document("note/0")
+    assert not await client.delete_document("note/0")
+    assert len(await client.search_chunks(axis(0), k=10)) == 4
+    found = await client.list_documents(prefix="note/")
+    assert await client.delete_documents([row["id"] for row in found]) == 4
+    assert (await client.counts()) == {"nodes": {"VectorStore": 1}, "edges": {}}
+
+
+async def test_listing_pages_by_path(client: MemGraphClient) -> None:
+    for name in ("b", "a", "c"):
+        await client.create_document(name, name)
+    first = await client.list_documents(limit=2)
+    rest = await client.list_documents(limit=2, after=first[-1]["path"])
+    assert [row["path"] for row in (*first, *rest)] == ["a", "b", "c"]
+    assert first[0]["chunk_count"] == 0
+
+
+@pytest.mark.parametrize("path", ["", "x" * 5000])
+async def test_paths_are_bounded(client: MemGraphClient, path: str) -> None:
+    with pytest.raises(InvalidInputError):
+        await client.create_document(path, "Text.")
+
+
+def test_uris_are_standardized(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a file.md").write_text("x")
+    assert standardize_resource_uri("a file.md") == f"file://{tmp_path}/a file.md"
+    assert standardize_resource_uri("./a file.md") == f"file://{tmp_path}/a file.md"
+    assert standardize_resource_uri("note/1") == "note/1"
+    assert standardize_resource_uri("note\\1") == "note/1"
+    assert standardize_resource_uri("/x/../y") == "file:///y"
+    assert standardize_resource_uri("HTTP://Example.ORG:80#top") == "http://example.org/"
+    assert standardize_resource_uri("https://example.org/a?b=C#d") == "https://example.org/a?b=C"
+    assert standardize_resource_uri("postgres://db/table") == "postgres://db/table"
+
+
+@given(st.text(max_size=60))
+def test_standardizing_twice_is_standardizing_once(path: str) -> None:
+    once = standardize_resource_uri(path)
+    assert standardize_resource_uri(once) == once
+
+
+@given(st.lists(st.floats(-1e3, 1e3), min_size=3, max_size=3), st.lists(st.floats(-1e3, 1e3), min_size=3, max_size=3))
+def test_cosine_similarity_is_bounded_and_symmetric(a: list[float], b: list[float]) -> None:
+    score = MemGraphClient._cosine_similarity(a, b)
+    assert -1.0 <= score <= 1.0
+    assert score == MemGraphClient._cosine_similarity(b, a)
+
+
+def test_cosine_similarity_of_known_vectors() -> None:
+    assert MemGraphClient._cosine_similarity([1, 0], [1, 1]) == pytest.approx(0.70710678)
+    assert MemGraphClient._cosine_similarity([1, 2], [2, 4]) == pytest.approx(1.0)
+    assert MemGraphClient._cosine_similarity([0, 0], [1, 1]) == 0.0
+    with pytest.raises(InvalidVectorError):
+        MemGraphClient._cosine_similarity([1], [1, 2])
