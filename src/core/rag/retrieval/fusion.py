@@ -1,0 +1,160 @@
+"""One ranking out of several: a convex combination of the legs' scores, each in its own unit.
+
+A cosine and a BM25 score have nothing in common but this: how far a score stands out among those of all chunks. So
+each leg is measured in standard deviations over the whole corpus (z-scores; their means shift all chunks alike and drop
+out), which needs no scores but the best and the leg's spread. Where the words of a question are rare, a spread is tiny
+against the best score and one leg would drown the others, the more so the larger the corpus: a unit is never less than
+an eighth of the leg's best score.
+
+Convex combinations beat rank fusion: S. Bruch, S. Gai, A. Ingber, "An Analysis of Fusion Functions for Hybrid
+Retrieval", ACM TOIS 42(1), 2023, arXiv:2210.11934, sections 4 and 6. Measured here in docs/adr/0008-fusion.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+#: Weights of the legs of a hybrid search. They are all but equal; words decide where two chunks draw.
+KEYWORD_WEIGHT: Final = 0.52
+VECTOR_WEIGHT: Final = 0.48
+
+#: The best score of a leg is at most this many units.
+MAX_UNITS: Final = 8.0
+
+
+@dataclass(frozen=True, slots=True)
+class Leg:
+    """What one way of searching found.
+
+    Attributes:
+        scores: Raw score by id, higher is better. An id that is not here counts as ``missing``.
+        spread: Standard deviation of the leg's scores over the whole corpus, in the unit of the scores.
+        weight: Share of the leg in the sum; only the ratio of the weights matters. Not negative.
+        missing: The score of an id that the leg does not know.
+    """
+
+    scores: Mapping[str, float]
+    spread: float
+    weight: float = 1.0
+    missing: float = 0.0
+
+    @property
+    def unit(self) -> float:
+        """What one unit of the fused score is in this leg; 0 if the leg says nothing."""
+        top = max(map(abs, self.scores.values()), default=0.0)
+        return max(self.spread, top / MAX_UNITS) if top > 0 else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Fused:
+    """One id of a fused ranking.
+
+    Attributes:
+        id: What was ranked.
+        score: From 0 to 1; 1 is the best score in every leg at once. Comparable within one ranking only.
+        scores: Raw score by the name of the leg, for the legs that know the id.
+    """
+
+    id: str
+    score: float
+    scores: dict[str, float]
+
+
+def spread_of_sample(scores: Collection[float]) -> float:
+    """The spread of a leg from the scores of a random sample of the corpus (some hundred are enough).
+
+    Args:
+        scores: Scores of the sample; all of them where the corpus is small.
+
+    Returns:
+        Their standard deviation; 0 for fewer than two.
+    """
+    if len(scores) < 2:
+        return 0.0
+    mean = math.fsum(scores) / len(scores)
+    return math.sqrt(math.fsum((score - mean) ** 2 for score in scores) / len(scores))
+
+
+def spread_of_top(scores: Collection[float], total: int) -> float:
+    """The spread of a leg in which most scores are zero, like BM25, from its best scores.
+
+    Args:
+        scores: The best scores of the corpus (the best 100 give the same rankings as all), the rest taken as 0.
+        total: How many items the corpus has; less than ``len(scores)`` counts as that.
+
+    Returns:
+        The standard deviation over the ``total`` items; 0 for no scores.
+    """
+    if not scores:
+        return 0.0
+    count = max(total, len(scores))
+    mean = math.fsum(scores) / count
+    squares = math.fsum((score - mean) ** 2 for score in scores) + (count - len(scores)) * mean**2
+    return math.sqrt(squares / count)
+
+
+def fuse(legs: Mapping[str, Leg], limit: int | None = None) -> list[Fused]:
+    """Fuse the legs into one ranking.
+
+    Args:
+        legs: Legs by name. Those without scores, or with nothing but zeros, have no say.
+        limit: How many to return at most; None: all.
+
+    Returns:
+        Every id of any leg, best first; equal ones by id. Not finite scores count as missing.
+    """
+    known = {
+        name: {key: score for key, score in leg.scores.items() if math.isfinite(score)} for name, leg in legs.items()
+    }
+    sums: dict[str, float] = dict.fromkeys((key for scores in known.values() for key in scores), 0.0)
+    best = 0.0
+    for name, leg in legs.items():
+        scores = known[name]
+        unit = Leg(scores, leg.spread).unit
+        if unit <= 0.0 or leg.weight <= 0.0:
+            continue
+        factor = leg.weight / unit
+        best += max(0.0, *scores.values()) * factor
+        for key in sums:
+            sums[key] += factor * scores.get(key, leg.missing)
+    ranked = sorted(sums.items(), key=lambda item: (-item[1], item[0]))[:limit]
+    return [
+        Fused(
+            id=key,
+            score=min(max(total / best, 0.0), 1.0) if best > 0.0 else 0.0,
+            scores={name: scores[key] for name, scores in known.items() if key in scores},
+        )
+        for key, total in ranked
+    ]
+
+
+def fuse_hybrid(
+    vector: Mapping[str, float],
+    keyword: Mapping[str, float],
+    *,
+    sample: Collection[float],
+    total: int,
+    limit: int | None = None,
+) -> list[Fused]:
+    """Fuse cosines and BM25 scores as hybrid search does.
+
+    Args:
+        vector: Cosine by id: the best of the corpus, and the exact ones of the ids in ``keyword`` that count (100).
+        keyword: BM25 score by id: the best of the corpus; an id of ``vector`` that is not here scores 0.
+        sample: Cosines of the query with a random sample of the stored vectors; empty: those in ``vector`` are taken.
+        total: How many chunks the corpus has.
+        limit: How many to return at most; None: all.
+
+    Returns:
+        The ranking, with ``scores`` under ``vector`` and ``keyword``.
+    """
+    return fuse(
+        {
+            "vector": Leg(vector, spread_of_sample(sample or vector.values()), VECTOR_WEIGHT),
+            "keyword": Leg(keyword, spread_of_top(keyword.values(), total), KEYWORD_WEIGHT),
+        },
+        limit,
+    )
