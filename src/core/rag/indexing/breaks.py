@@ -79,6 +79,7 @@ _SENTENCE_TERMINAL = frozenset(".!?…。！？।॥؟۔።᠃⁇⁈⁉‽｡")
 _CLOSING = "\"'”’»)]}」』）】*_`"
 _LIST_ITEM = re.compile(r"[ \t]*(?:[-*+•·‣▪#>|~=]|\d{1,4}[.)]|[A-Za-z][.)]\s|`{3})")
 _WRAPPED_AT_LEAST = 40  # characters; a shorter line was not broken for want of room
+_WINDOW = 8  # pieces that are looked for at once
 _LONGEST_SPACE = 64  # characters of whitespace that go with what stands before them
 
 _SURROGATE_PAIR = re.compile("([\ud800-\udbff])([\udc00-\udfff])")
@@ -249,7 +250,7 @@ def _paragraph_lines(text: str, start: int, end: int) -> list[tuple[int, int, in
 def _add_pieces(breaks: Breaks, text: str, blocks: Iterable[tuple[int, int, int]], piece: int) -> None:
     """Append blocks, those longer than ``piece`` in pieces."""
     blocks = list(blocks)
-    window = max(4 * piece, 256)
+    window = max(_WINDOW * piece, 256)
     splitter = _piece_splitter(piece)
     short = [text[first:last] for first, last, _ in blocks if piece < last - first <= window]
     ready = iter(splitter.chunk_all_indices([_as_one_line(block) for block in short]) if short else ())
@@ -282,7 +283,8 @@ def _windowed(text: str, start: int, end: int, piece: int, window: int) -> list[
 
 def _as_one_line(block: str) -> str:
     """Line ends inside a block are no better places than other spaces."""
-    return block.translate(_LINE_ENDS) if not block.isspace() else block
+    lines = block.splitlines()
+    return block if len(lines) == 1 or block.isspace() else block.translate(_LINE_ENDS)
 
 
 _LINE_ENDS = {ord(character): " " for character in "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"}

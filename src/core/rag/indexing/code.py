@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from core.rag.indexing.grammars import GRAMMARS, Grammar, language_of, load_language
-from core.rag.indexing.sections import Section, heading_path, merge_blank, shortened
+from core.rag.indexing.sections import HEADING_SEPARATOR, Section, heading_path, merge_blank, shortened
 from core.rag.indexing.tokens import TokenCounter
 
 if TYPE_CHECKING:
@@ -123,6 +123,8 @@ class _Definitions:
             if node.type in self._grammar.words:
                 if node.type.endswith("_specifier") and node.child_by_field_name("body") is None:
                     return None  # C: a mention of a struct, not its definition
+                if self._grammar.words[node.type] in _OPENED and self._body(node) is None:
+                    return None  # PHP: `namespace x;`
                 return node
             if node.type == "type_definition":  # C: typedef struct {…} name;
                 kind = node.child_by_field_name("type")
@@ -224,25 +226,33 @@ def _between_marks(text: str, marks: list[Mark]) -> list[Section]:
     start, heading = 0, ""
     for place, following in [*marks, (len(text), "")]:
         if place > start:
-            if sections and _TRIFLE.fullmatch(text, start, place) is not None:
-                sections[-1].end = place  # closing brackets
+            if heading and following.startswith(heading + HEADING_SEPARATOR) and _is_one_line(text, start, place):
+                pass  # `namespace x {` goes with what it opens
+            elif sections and _TRIFLE.fullmatch(text, start, place) is not None:
+                sections[-1].end = start = place  # closing brackets go with what they close
             elif sections and sections[-1].heading == heading == "":
-                sections[-1].end = place
+                sections[-1].end = start = place
             else:
                 sections.append(Section(start, place, heading, "code"))
-            start = place
+                start = place
         heading = following
     return merge_blank(text, sections)
 
 
+def _is_one_line(text: str, start: int, end: int) -> bool:
+    return end - start < _LONGEST_LINE and len(_WITH_WORDS.findall(text[start:end])) <= 1
+
+
+_LONGEST_LINE = 400
+_WITH_WORDS = re.compile(r"^.*\w", re.MULTILINE)
 _TRIFLE = re.compile(r"(?:\W|_|\bend\b)*")
 
 _MARGIN = re.compile(r"^(?P<line>\S[^\n]*)$", re.MULTILINE)
 _DEFINITION = re.compile(
     r"(?:(?:[a-z]\w*|@\w+(?:\([^()\n]*\))?)[ \t]+){0,5}?"
-    r"(?P<word>class|interface|trait|object|struct|enum|union|protocol|extension|module|namespace|package|record|"
+    r"(?P<word>class|interface|trait|object|struct|enum|union|protocol|extension|module|namespace|record|"
     r"def|defp|defmodule|fun|func|function|fn|sub|proc|procedure|type|impl|macro|table|view|trigger)"
-    r"[ \t]+(?:if[ \t]+not[ \t]+exists[ \t]+)?(?P<name>[\"`\[]?[^\W\d][\w.:$\-\]\"`]*[?!]?)",
+    r"[ \t]+(?:if[ \t]+not[ \t]+exists[ \t]+|<[^<>\n]*>[ \t]*)?(?P<name>[\"`\[]?[^\W\d][\w.:$\-\]\"`]*[?!]?)",
     re.IGNORECASE,
 )
 _COMMENT = re.compile(r"(?://|#|--|;|/\*|\*|%|@|\"\"\"|\(\*)")

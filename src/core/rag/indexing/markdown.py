@@ -35,8 +35,11 @@ _ATX_CLOSING = re.compile(r"(?:^|[ \t])#+[ \t]*$")
 _ATTRIBUTES = re.compile(r"[ \t]*\{[#.:][^{}]*\}[ \t]*$")
 _IMAGE_OR_LINK = re.compile(r"!?\[([^\[\]]*)\](?:\([^()\s]*(?:[ \t]+\"[^\"]*\")?\)|\[[^\[\]]*\])")
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>|<!--.*?-->")
-_STRONG = re.compile(r"(\*{1,3}|`+|~~|(?<!\w)_{1,3}(?=\S))(.+?)(?<!\s)\1(?!\w)")
+_STRONG = re.compile(r"(\*{1,3}|`+|~~)(?=\S)(.+?)(?<!\s)\1")
+_UNDERSCORES = re.compile(r"(?<!\w)(_{1,3})(?=\S)(.+?)(?<!\s)\1(?!\w)")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
+_KEPT = 0xE000  # escaped characters wait in the private use area
+_UNESCAPE = {_KEPT + code: chr(code) for code in range(0x21, 0x7F)}
 
 
 @dataclass(slots=True)
@@ -92,7 +95,7 @@ def outline(text: str) -> Outline:
 
 def plain_title(text: str, *, atx: bool) -> str:
     """The words of a heading without Markdown's markup."""
-    text = shortened(text)
+    text = _ESCAPE.sub(lambda match: chr(_KEPT + ord(match[1])), shortened(text))
     if atx:
         text = _ATX_CLOSING.sub("", text)
     text = _ATTRIBUTES.sub("", text)
@@ -101,11 +104,11 @@ def plain_title(text: str, *, atx: bool) -> str:
     if "<" in text:
         text = _TAG.sub("", text)
     for _ in range(3):
-        plainer = _STRONG.sub(r"\2", text)
+        plainer = _UNDERSCORES.sub(r"\2", _STRONG.sub(r"\2", text))
         if plainer == text:
             break
         text = plainer
-    return " ".join(_ESCAPE.sub(r"\1", text).split())
+    return " ".join(text.translate(_UNESCAPE).split())
 
 
 @dataclass(frozen=True, slots=True)

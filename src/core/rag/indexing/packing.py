@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import zlib
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
 from core.rag.indexing.breaks import Breaks, Level, piece_breaks
 from core.rag.indexing.tokens import TokenCounter
 
-_FULL_ENOUGH = 0.5  # of a chunk: from here on a better place to end is worth more than a fuller chunk
+# Of a chunk: from here on a better place to end is worth more than a fuller chunk. A larger share makes chunks fuller,
+# but leaves fewer places to choose from, and so takes longer to find the old ones again after an edit.
+_FULL_ENOUGH = 0.5
+_DIGESTED = 48  # characters
 _BALANCED = (0.6, 1.25)  # of half of what is left: how far the last but one chunk may be from it
 
 
@@ -44,7 +48,9 @@ class Packer:
 
     Every chunk ends at the best place in its second half (or, where there is none, the last place before); the next
     begins there or up to ``overlap`` tokens earlier, at the start of a sentence where possible. What is left for two
-    chunks is shared between them. Going from left to right, an edit changes only the chunks around it.
+    chunks is shared between them. Which of several equally good places is taken depends on
+    the text there, not on where the chunk began; so after an edit the old places are soon found again, and only the
+    chunks around it change (content-defined chunking, as in Muthitacharoen et al., LBFS, SOSP 2001).
 
     Args:
         text: The whole text, as something that can be encoded.
@@ -151,19 +157,25 @@ class Packer:
             return upper
         left = before[-1] - before[first]
         enough = before[first] + _FULL_ENOUGH * room
+        preference: Callable[[int], float] = self._digest
         if left <= 2 * room - self._overlap:
             half = (left + self._overlap) / 2
             upper = min(upper, self._furthest(first, done, int(_BALANCED[1] * half) + 1))
             enough = before[first] + max(_BALANCED[0] * half, 2 * half - room)
-        best = upper
-        for place in range(upper, done, -1):
-            if before[place] < enough:
-                break
-            if levels[place - 1] > levels[best - 1]:
-                best = place
-        if levels[best - 1] > Level.INSIDE and before[best] >= enough:
-            return best
+            preference = self._distance_from(before[first] + half)
+        places = range(upper, bisect_left(before, enough, done + 1, upper + 1) - 1, -1)
+        best = max((levels[place - 1] for place in places), default=Level.INSIDE)
+        if best > Level.INSIDE:
+            return min((place for place in places if levels[place - 1] == best), key=preference)
         return next((place for place in range(upper, done, -1) if levels[place - 1] > Level.INSIDE), upper)
+
+    def _distance_from(self, weight: float) -> Callable[[int], float]:
+        return lambda place: abs(self._before[place] - weight)
+
+    def _digest(self, place: int) -> float:
+        """A number made of the text before a place: equally good ones are told apart by it."""
+        end = self._ends[place - 1]
+        return zlib.crc32(self._text[max(0, end - _DIGESTED) : end].encode())
 
     def _overlapping(self, first: int, done: int) -> int:
         """Where the next chunk begins."""

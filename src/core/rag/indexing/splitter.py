@@ -29,7 +29,7 @@ _PLACES = ("page", "slide", "sheet", "row", "cell")
 _SECTION_PLACES = ("slide", "sheet")  # nothing runs on from one of these into the next
 _SAMPLE = 1024  # characters by which the length of a token is told
 _PIECES_PER_CHUNK = 8
-_PIECE = (16, 1024)  # characters, at least and at most
+_PIECE = (4, 1024)  # characters, at least and at most
 
 _wordllama_tokens = WordLlamaTokens()  # loads nothing before it is asked
 
@@ -202,7 +202,8 @@ class TextSplitter:
                 continue
             breaks, tables = self._breaks(text, section, structure)
             packed = Packer(text, self._counter, self.chunk_size, self.chunk_overlap).pack(breaks, tables)
-            spans += [(start, end, section.heading, table_at(tables, start)) for start, end in packed]
+            whole = tables[0] if section.kind == "table" else None
+            spans += [(start, end, section.heading, whole or table_at(tables, start)) for start, end in packed]
         return spans
 
     def _sections(self, document: Document, text: str) -> tuple[list[Section], Outline]:
@@ -292,9 +293,10 @@ def _add_places(
         if not starts:
             continue
         index = bisect_right(starts, first, key=_start) - 1
-        if index >= 0:
-            metadata[name] = starts[index][1]
-        if name == "page" and (index_end := bisect_right(starts, last, key=_start) - 1) > max(index, 0):
+        if index < 0:
+            continue
+        metadata[name] = starts[index][1]
+        if name == "page" and (index_end := bisect_right(starts, last, key=_start) - 1) > index:
             metadata["page_end"] = starts[index_end][1]
 
 

@@ -3,7 +3,7 @@
 The default counter is the tokenizer of the default embedder (WordLlama, a SentencePiece BPE of 32,000 pieces). In that
 vocabulary no piece reaches over the edge between a letter and a punctuation mark, into or out of a digit or a line
 end, or from a character to a following space. So no merge does either, and the tokens of a text are exactly those of
-its runs. Runs repeat: each is tokenized once and remembered. ``tests/indexing/test_tokens.py`` holds this against the
+its runs. Runs repeat: each is tokenized once and remembered. ``tests/indexing/test_splitter_tokens.py`` holds this against the
 real tokenizer.
 """
 
@@ -13,8 +13,7 @@ import hashlib
 import importlib.metadata
 import importlib.util
 import re
-from collections.abc import Callable, Iterable, Sequence
-from itertools import chain, filterfalse
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -25,7 +24,8 @@ if TYPE_CHECKING:
 
 _RUN = re.compile(r"[\n0-9]| *(?:[^\W\d_²]+|(?:[^\w \n]|[_²]|(?![0-9])\d)+)| +")
 _SPACE = "\u2581"  # how the vocabulary writes a space
-_SPECIAL = ("<s>", "</s>", "<unk>", _SPACE)  # cut out of the text, or stand for a space, before anything is merged
+_SPECIAL = ("<s>", "</s>", "<unk>")  # cut out of the text before anything is merged
+_DIGITS = "0123456789"
 _TOKENIZER_FILE = "l2_supercat_tokenizer_config.json"
 _REMEMBERED_CHARACTERS = 8_000_000
 
@@ -62,6 +62,32 @@ class TokenCounter(Protocol):
         ...
 
 
+class _Runs(dict[str, int]):
+    """Tokens by run; a new one is tokenized when it is asked for."""
+
+    def __init__(self, known: Mapping[str, int], tokenize: Callable[[str], Sequence[object]]) -> None:
+        super().__init__(known)
+        self._tokenize = tokenize
+
+    def __missing__(self, run: str) -> int:
+        count = self[run] = len(self._tokenize(run.replace(" ", _SPACE)))
+        return count
+
+
+class _Words(dict[str, int]):
+    """Tokens by what stands between two spaces (the first of them counts with it)."""
+
+    def __init__(self, known: Mapping[str, int], runs: _Runs) -> None:
+        super().__init__(known)
+        self.runs = runs
+        self.characters = 0  # learnt
+
+    def __missing__(self, word: str) -> int:
+        self.characters += len(word)
+        count = self[word] = sum(map(self.runs.__getitem__, _RUN.findall(" " + word)))
+        return count
+
+
 class WordLlamaTokens:
     """Counts as WordLlama's tokenizer does, its beginning-of-text mark included. Safe to share between threads."""
 
@@ -69,10 +95,8 @@ class WordLlamaTokens:
 
     def __init__(self) -> None:
         self._tokenizer: Tokenizer | None = None
-        self._seed: tuple[dict[str, int], dict[str, int]] = ({}, {})
-        self._words: dict[str, int] = {}  # what stands after a space (or at the start), without that space
-        self._runs: dict[str, int] = {}  # as _RUN finds them
-        self._characters = 0
+        self._known: dict[str, int] = {}
+        self._learnt: _Words | None = None
 
     @property
     def fingerprint(self) -> str:
@@ -81,51 +105,51 @@ class WordLlamaTokens:
 
     def count(self, text: str) -> int:
         """The number of tokens of a text, the beginning-of-text mark included."""
+        words = self._words()
         if _is_plain(text):
-            parts = text.split(" ")
-            return 1 + sum(map(self._known_words((parts,)).__getitem__, parts))
+            return 1 + sum(map(words.__getitem__, text.split(" ")))
         if not text or _has_special(text):
             return len(self._load().encode(text).ids)
         parts = _RUN.findall(" " + text)
-        return 1 + sum(map(self._known_runs(parts).__getitem__, parts))
+        words.characters += len(text) // 8  # about what is new; only single spaces make words worth remembering
+        return 1 + sum(map(words.runs.__getitem__, parts))
 
     def fits(self, text: str, limit: int) -> bool:
         """Whether a text has at most ``limit`` tokens. No text has more than its UTF-8 bytes and two."""
         if 4 * len(text) + 2 <= limit or utf8_length(text) + 2 <= limit:
             return True
-        # Of the longest piece of the vocabulary (16 characters) even the densest text cannot make fewer tokens.
-        return len(text) <= 16 * limit and self.count(text) <= limit
+        if len(text) > 16 * limit:
+            return False  # there is no longer piece in the vocabulary
+        return self._at_most(text) <= limit or self.count(text) <= limit
 
     def weights(self, texts: Sequence[str]) -> list[int]:
         """About how many tokens each text adds; a space at its end counts with the next word."""
-        if all(map(_is_plain, texts)):
-            lists = [text.split(" ") for text in texts]
-            get = self._known_words(lists).__getitem__
-            return [sum(map(get, parts)) - (not parts[-1]) for parts in lists]
-        return [self.count(text) - 1 - text.endswith(" ") for text in texts]
+        if not all(map(_is_plain, texts)):
+            return [self.count(text) - 1 - text.endswith(" ") for text in texts]
+        get = self._words().__getitem__
+        lists = [text.split(" ") for text in texts]
+        return [sum(map(get, words)) - (not words[-1]) for words in lists]
 
-    def _known_words(self, lists: Iterable[list[str]]) -> dict[str, int]:
-        self._load()
-        words = self._words
-        missing = set(filterfalse(words.__contains__, chain.from_iterable(lists)))
-        if missing:
-            pieces = {word: _RUN.findall(" " + word) for word in missing}
-            get = self._known_runs([run for parts in pieces.values() for run in parts]).__getitem__
-            words = self._words  # as it is after learning the runs, which may have begun a new one
-            words.update({word: sum(map(get, parts)) for word, parts in pieces.items()})
-            self._characters += sum(map(len, missing))
+    def _at_most(self, text: str) -> int:
+        """A number of tokens that a text surely does not exceed, without tokenizing new words.
+
+        A word has no more tokens than UTF-8 bytes if its first character can be merged with the space before it, which
+        only digits, control characters and some beyond ASCII cannot; and one more if not.
+        """
+        if not text.isprintable() or not _is_plain(text):
+            return self.count(text)
+        words = text.split(" ")
+        beyond = 2 * (utf8_length(text) - len(text))
+        return 1 + sum(map(self._words().get, words, map(len, words))) + sum(map(text.count, _DIGITS)) + beyond
+
+    def _words(self) -> _Words:
+        words = self._learnt
+        if words is None or words.characters > _REMEMBERED_CHARACTERS:
+            # Other threads keep what they hold; that only stops growing.
+            tokenizer = self._load()
+            runs = _Runs({**{" " + word: 1 for word in self._known}, "\n": 1}, tokenizer.model.tokenize)
+            words = self._learnt = _Words(self._known, runs)
         return words
-
-    def _known_runs(self, parts: Sequence[str]) -> dict[str, int]:
-        tokenizer = self._load()
-        runs = self._runs
-        missing = set(filterfalse(runs.__contains__, parts))
-        if not missing:
-            return runs
-        tokenize = tokenizer.model.tokenize  # the merges alone; the steps before them are what _RUN makes needless
-        runs.update({run: len(tokenize(run.replace(" ", _SPACE))) for run in missing})
-        self._characters += sum(map(len, missing))
-        return runs
 
     def _load(self) -> Tokenizer:
         if self._tokenizer is None:
@@ -135,16 +159,8 @@ class WordLlamaTokens:
             tokenizer.no_padding()
             tokenizer.no_truncation()
             vocabulary = tokenizer.get_vocab(with_added_tokens=False)
-            words = {piece[1:]: 1 for piece in vocabulary if piece[0] == _SPACE and piece[1:2] != _SPACE}
-            runs = {" " + word: 1 for word in words}
-            runs["\n"] = 1
-            self._seed = (words, runs)
-            self._words, self._runs = dict(words), dict(runs)
+            self._known = {piece[1:]: 1 for piece in vocabulary if piece[0] == _SPACE and piece[1:2] != _SPACE}
             self._tokenizer = tokenizer
-        elif self._characters > _REMEMBERED_CHARACTERS:
-            # Other threads keep the dictionaries they hold; these only stop growing.
-            self._words, self._runs = dict(self._seed[0]), dict(self._seed[1])
-            self._characters = 0
         return self._tokenizer
 
 
@@ -197,7 +213,7 @@ def _is_plain(text: str) -> bool:
 
 
 def _has_special(text: str) -> bool:
-    return any(special in text for special in _SPECIAL)
+    return ("<" in text and any(special in text for special in _SPECIAL)) or _SPACE in text
 
 
 def _tokenizer_file() -> Path:

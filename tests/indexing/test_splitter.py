@@ -1,0 +1,417 @@
+"""What the splitter does with documents of each format."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import pytest
+
+from core.rag.errors import InvalidInputError
+from core.rag.identity import document_id
+from core.rag.indexing import TextSplitter
+from libs.dataloader.types import Document, DocumentChunk
+
+SENTENCES = [
+    f"Sentence number {number} says something about subject {number % 7} and little else. " for number in range(400)
+]
+
+
+def split(content: str, size: int = 64, overlap: int = 0, **fields: Any) -> list[DocumentChunk]:
+    return TextSplitter(size, overlap).split(Document(path="note", content=content, **fields), "id")
+
+
+def headings(chunks: list[DocumentChunk]) -> list[tuple[str, str]]:
+    return [(chunk.heading, chunk.content) for chunk in chunks]
+
+
+# Arguments
+
+
+def test_defaults_are_those_of_the_architecture_decision() -> None:
+    splitter = TextSplitter()
+    assert (splitter.chunk_size, splitter.chunk_overlap, splitter.separator) == (1024, 200, "\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"chunk_size": 0}, "chunk_size"),
+        ({"chunk_size": -5}, "chunk_size"),
+        ({"chunk_size": 1.5}, "chunk_size"),
+        ({"chunk_size": True}, "chunk_size"),
+        ({"chunk_overlap": -1}, "chunk_overlap"),
+        ({"chunk_size": 100, "chunk_overlap": 100}, "must be less than chunk_size"),
+        ({"chunk_size": 100}, "must be less than chunk_size"),
+        ({"separator": None}, "separator"),
+        ({"count_tokens": 3}, "count_tokens"),
+    ],
+)
+def test_arguments_that_make_no_sense_are_refused(arguments: dict[str, Any], said: str) -> None:
+    with pytest.raises(InvalidInputError, match=said):
+        TextSplitter(**arguments)
+    with pytest.raises(ValueError, match=said):
+        TextSplitter(**arguments)
+
+
+def test_the_fingerprint_changes_with_whatever_changes_the_chunks() -> None:
+    splitters = [
+        TextSplitter(),
+        TextSplitter(512),
+        TextSplitter(chunk_overlap=100),
+        TextSplitter(separator="\n\n"),
+        TextSplitter(count_tokens=len),
+        TextSplitter(count_tokens=lambda text: len(text.split())),
+        TextSplitter(count_tokens=lambda text: len(text) // 4),
+    ]
+    assert len({splitter.fingerprint for splitter in splitters}) == len(splitters)
+    assert TextSplitter().fingerprint == TextSplitter().fingerprint
+
+
+def test_another_counter_is_used() -> None:
+    text = "one two three " * 100
+    chunks = TextSplitter(10, 0, count_tokens=lambda text: len(text.split())).split_text(text)
+    assert "".join(chunks) == text
+    assert max(len(chunk.split()) for chunk in chunks) <= 10
+    assert len(chunks) < 50
+
+
+# Chunks
+
+
+def test_a_chunk_says_where_it_comes_from() -> None:
+    document = Document(
+        path="note.txt", content="".join(SENTENCES[:20]), title="Note", uri="file:///note.txt", mime_type="text/plain"
+    )
+    chunks = TextSplitter(64, 0).split(document)
+    assert len(chunks) > 2
+    for index, chunk in enumerate(chunks):
+        assert (chunk.path, chunk.title, chunk.uri) == ("note.txt", "Note", "file:///note.txt")
+        assert (chunk.mime_type, chunk.format) == ("text/plain", "text")
+        assert chunk.metadata == {
+            "chunk_index": index,
+            "chunk_count": len(chunks),
+            "parent_id": document_id("default", "file:///note.txt"),
+            "parent_document_path": "note.txt",
+            "is_chunk": True,
+        }
+
+
+def test_the_parent_can_be_given() -> None:
+    (chunk,) = TextSplitter().split(Document(path="a", content="text"), parent_id="mine")
+    assert chunk.metadata.parent_id == "mine"
+
+
+def test_a_text_that_fits_is_one_chunk() -> None:
+    text = "".join(SENTENCES[:10])
+    assert TextSplitter(TextSplitter().count_tokens(text), 0).split_text(text) == [text]
+    assert len(TextSplitter(TextSplitter().count_tokens(text) - 1, 0).split_text(text)) == 2
+
+
+# Text
+
+
+def test_text_is_cut_between_sentences() -> None:
+    chunks = split("".join(SENTENCES), 100)
+    assert len(chunks) > 50
+    assert all(chunk.content.endswith("else. ") for chunk in chunks)
+
+
+def test_neighbours_share_whole_sentences() -> None:
+    chunks = split("".join(SENTENCES), 200, 50)
+    for chunk, following in itertools.pairwise(chunks):
+        shared = chunk.content[following.start_char - chunk.start_char :]
+        assert shared.startswith("Sentence number")
+        assert shared.endswith("else. ")
+
+
+def test_paragraphs_are_preferred_to_lines_and_these_to_sentences() -> None:
+    paragraph = "".join(SENTENCES[:4])
+    chunks = split(f"{paragraph}\n\n{paragraph}{paragraph}", 150)
+    assert chunks[0].content == f"{paragraph}\n\n"
+    chunks = split(f"{paragraph}\n{paragraph}{paragraph}", 150)
+    assert chunks[0].content == f"{paragraph}\n"
+
+
+def test_a_separator_of_ones_own_is_preferred_to_all() -> None:
+    text = "<|>".join(f"First line of entry {number}.\n\nSecond line of entry {number}." for number in range(40))
+    chunks = TextSplitter(64, 0, "<|>").split_text(text)
+    assert all(chunk.endswith("<|>") for chunk in chunks[:-1])
+    assert len(chunks) > 5
+
+
+def test_lines_that_were_only_wrapped_are_not_ends_of_sentences() -> None:
+    words = " ".join(SENTENCES).split()
+    lines = [" ".join(words[start : start + 12]) for start in range(0, len(words), 12)]
+    chunks = split("\n".join(lines), 100)
+    assert all(chunk.content.rstrip().endswith(".") for chunk in chunks)
+
+
+def test_what_is_left_is_shared_between_the_last_two_chunks() -> None:
+    text = "".join(SENTENCES[:12])
+    splitter = TextSplitter(TextSplitter().count_tokens(text) - 5, 0)
+    first, second = splitter.split_text(text)
+    assert 0.5 < len(first) / len(second) < 2
+
+
+def test_an_edit_changes_only_the_chunks_around_it() -> None:
+    before = TextSplitter(128, 16).split_text("".join(SENTENCES))
+    for place in (0, 200, 399):
+        edited = [
+            *SENTENCES[:place],
+            "Something entirely different was put in here, rather a lot of it. ",
+            *SENTENCES[place:],
+        ]
+        after = TextSplitter(128, 16).split_text("".join(edited))
+        assert len(set(after) - set(before)) <= 12
+        assert len(after) > 50
+
+
+def test_a_row_more_changes_only_the_chunks_around_it() -> None:
+    rows = [f"| {number * 37 % 1000} | name of {number} |" for number in range(500)]
+    head = ["| id | name |", "| --- | --- |"]
+    before = split("\n".join([*head, *rows]), 128, format="table")
+    after = split("\n".join([*head, *rows[:3], "| 7 | new |", *rows[3:]]), 128, format="table")
+    assert len({chunk.content for chunk in after} - {chunk.content for chunk in before}) <= 8
+    assert len(after) > 40
+
+
+# Markdown
+
+GUIDE = """Before any heading.
+
+# Guide
+
+Introduction.
+
+## Install
+
+### Linux
+
+Run `apt`.
+
+### *mac*OS ###
+
+Run `brew`.
+
+Use
+---
+
+```sh
+# this is no heading
+run
+```
+
+Then [read `on`](https://example.org/a_b "title").
+"""
+
+
+def test_markdown_is_cut_along_headings() -> None:
+    assert headings(split(GUIDE, 1000, format="markdown")) == [
+        ("", "Before any heading.\n\n"),
+        ("Guide", "# Guide\n\nIntroduction.\n\n"),
+        ("Guide > Install > Linux", "## Install\n\n### Linux\n\nRun `apt`.\n\n"),
+        ("Guide > Install > macOS", "### *mac*OS ###\n\nRun `brew`.\n\n"),
+        ("Guide > Use", GUIDE[GUIDE.index("Use\n---") :]),
+    ]
+
+
+def test_the_title_of_the_document_is_not_repeated() -> None:
+    paths = [chunk.heading for chunk in split(GUIDE, 1000, format="markdown", title="Guide")]
+    assert paths == ["", "Guide", "Install > Linux", "Install > macOS", "Use"]
+
+
+@pytest.mark.parametrize(
+    ("line", "title"),
+    [
+        ("## Plain", "Plain"),
+        ("##\tTab", "Tab"),
+        ("   ## Three spaces ##  ", "Three spaces"),
+        ("## C# and F#", "C# and F#"),
+        ("## **Bold** and _slanted_ and `code_here`", "Bold and slanted and code_here"),
+        ("## snake_case_name and 2 * 3 * 4", "snake_case_name and 2 * 3 * 4"),
+        ("## [Link](https://example.org) ![image](x.png)", "Link image"),
+        ("## Anchored {#anchor .class}", "Anchored"),
+        ("## A <b>tag</b>", "A tag"),
+        (r"## Not \*bold\*", "Not *bold*"),
+        ("## " + "long " * 100, ("long " * 40)[:199].rstrip() + "…"),
+    ],
+)
+def test_headings_are_plain_words(line: str, title: str) -> None:
+    (chunk,) = split(f"{line}\n\nText.\n", 1000, format="markdown")
+    assert chunk.heading == title
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "#hashtag\n\ntext\n",
+        "    # indented code\n",
+        "```\n# comment\n```\n",
+        "~~~~\n# comment\n~~~\n# comment\n~~~~\n",
+        "<pre>\n# comment\n</pre>\n",
+        "<!--\n# comment\n-->\n",
+        "---\ntitle: x\nnumber: 1\n---\n\ntext\n",
+        "- item\n---\n",
+        "> quote\n---\n",
+        "text\n\n---\n\ntext\n",
+        "####### seven\n",
+        "| a | b |\n|---|---|\n| # | 1 |\n",
+        "one\ntwo\nthree\nfour\nfive\n---\n",
+    ],
+)
+def test_what_only_looks_like_a_heading_is_none(text: str) -> None:
+    (chunk,) = split(text, 1000, format="markdown")
+    assert chunk.heading == ""
+    assert chunk.content == text
+
+
+def test_headings_below_a_closed_block_count() -> None:
+    text = "<!-- not closed\n\n# One\n\n```\n# no\n```\n\n# Two\n\n<style>\n# no\n</style>\n# Three\ntext\n"
+    assert [chunk.heading for chunk in split(text, 1000, format="markdown")] == ["", "One", "Two", "Three"]
+
+
+def test_deeper_headings_than_the_one_before_and_levels_left_out() -> None:
+    text = "### Deep\n\na\n\n# Top\n\nb\n\n### Below\n\nc\n\n## Middle\n\nd\n"
+    assert [chunk.heading for chunk in split(text, 1000, format="markdown")] == [
+        "Deep", "Top", "Top > Below", "Top > Middle",
+    ]  # fmt: skip
+
+
+def test_a_long_section_is_cut_and_keeps_its_heading() -> None:
+    text = f"# One\n\n{''.join(SENTENCES[:30])}\n\n# Two\n\n{''.join(SENTENCES[30:60])}\n"
+    chunks = split(text, 128, 16, format="markdown")
+    assert [heading for heading, _ in itertools.groupby(chunk.heading for chunk in chunks)] == ["One", "Two"]
+    assert len(chunks) > 8
+    second = next(chunk for chunk in chunks if chunk.heading == "Two")
+    assert second.content.startswith("# Two")
+
+
+def test_code_and_tables_that_fit_are_not_cut() -> None:
+    fence = "```python\n" + "".join(f"value_{number} = {number}\n" for number in range(8)) + "```\n"
+    table = "| name | value |\n| --- | --- |\n" + "".join(f"| row {number} | {number} |\n" for number in range(8))
+    prose = "".join(SENTENCES[:5])
+    chunks = split(f"# H\n\n{prose}\n\n{fence}\n{prose}\n\n{table}\n{prose}\n", 150, 20, format="markdown")
+    assert len(chunks) > 3
+    assert sum(fence in chunk.content for chunk in chunks) == 1
+    assert sum(table in chunk.content for chunk in chunks) == 1
+
+
+def test_a_long_table_in_markdown_is_cut_by_rows_and_keeps_its_header() -> None:
+    rows = [f"| row {number} | {number * number} |\n" for number in range(100)]
+    text = f"# H\n\nIntroduction.\n\n| name | value |\n| --- | ---: |\n{''.join(rows)}\nAfter the table.\n"
+    chunks = split(text, 128, 32, format="markdown")
+    assert "table_header" not in chunks[0].metadata
+    assert chunks[0].content.startswith("# H\n\nIntroduction.\n\n| name | value |\n| --- | ---: |\n| row 0 |")
+    for chunk in chunks[1:]:
+        if chunk.content.startswith("| row"):
+            assert chunk.metadata["table_header"] == "| name | value |"
+            first = int(chunk.content.split()[2])
+            assert chunk.metadata["row"] == first + 1
+    assert sum(chunk.content.count("| row") for chunk in chunks) == 100
+    assert len(chunks) > 5
+
+
+def test_rows_leave_room_for_their_header() -> None:
+    header = "| " + " | ".join(f"column number {number}" for number in range(6)) + " |"
+    rows = "".join("| 1 | 2 | 3 | 4 | 5 | 6 |\n" for _ in range(100))
+    splitter = TextSplitter(128, 0)
+    chunks = splitter.split(Document(path="t", content=f"{header}\n{rows}", format="table"), "id")
+    for chunk in chunks[1:]:
+        assert splitter.count_tokens(f"{chunk.metadata['table_header']}\n{chunk.content}") <= 128
+
+
+# Tables, records, reStructuredText
+
+
+def test_a_table_is_cut_by_rows() -> None:
+    rows = [f"| {number} | name of {number} |" for number in range(60)]
+    text = "\n".join(["| id | name |", "| --- | --- |", *rows])
+    chunks = split(text, 100, 20, format="table")
+    assert len(chunks) > 4
+    assert "table_header" not in chunks[0].metadata
+    assert [chunk.metadata.get("table_header") for chunk in chunks[1:]] == ["| id | name |"] * (len(chunks) - 1)
+    seen = 0
+    for chunk in chunks:
+        assert chunk.metadata["row"] == seen + 1
+        lines = [line for line in chunk.content.splitlines() if line in rows]
+        assert lines == rows[seen : seen + len(lines)]
+        seen += len(lines)
+    assert seen == 60
+
+
+def test_a_small_table_is_one_chunk_that_begins_with_its_first_row() -> None:
+    (chunk,) = split("| a |\n| --- |\n| 1 |\n", format="table")
+    assert "table_header" not in chunk.metadata
+    assert chunk.metadata["row"] == 1
+
+
+def test_row_numbers_of_the_loader_come_first() -> None:
+    text = "| a |\n| --- |\n" + "".join(f"| value {number} |\n" for number in range(60))
+    starts = [(text.index(f"| value {number} |"), number + 100) for number in range(60)]
+    chunks = split(text, 64, format="table", locations={"row": starts, "sheet": [(0, "First")]})
+    assert len(chunks) > 3
+    for chunk in chunks[1:]:
+        assert chunk.content.startswith(f"| value {chunk.metadata['row'] - 100} |")
+        assert chunk.metadata["sheet"] == "First"
+
+
+def test_records_are_not_cut_where_they_fit() -> None:
+    records = [f"name: record {number}\ntext: {SENTENCES[number]}\nmore: {number}" for number in range(40)]
+    chunks = split("\n\n".join(records), 128, 32, format="records")
+    found = [record for chunk in chunks for record in chunk.content.rstrip().split("\n\n")]
+    assert found == records
+    assert len(chunks) > 10
+
+
+def test_underlined_headings_of_restructured_text() -> None:
+    parts = ["=====\nTitle\n=====", "Part one\n--------", "Detail\n~~~~~~", "Part two\n--------"]
+    text = "".join(f"{part}\n\nText.\n\n" for part in parts)
+    assert [chunk.heading for chunk in split(text, 1000, format="rst")] == [
+        "Title", "Title > Part one", "Title > Part one > Detail", "Title > Part two",
+    ]  # fmt: skip
+
+
+# Places
+
+
+def test_pages_are_those_where_the_text_of_the_chunk_stands() -> None:
+    pages = ["".join(SENTENCES[start : start + 10]) + "\n\n" for start in range(0, 50, 10)]
+    starts = list(itertools.accumulate(map(len, pages), initial=0))
+    locations = {"page": [(start, number + 1) for number, start in enumerate(starts[:-1])]}
+    chunks = split("".join(pages), 100, 0, locations=locations)
+    assert {chunk.metadata["page"] for chunk in chunks} == {1, 2, 3, 4, 5}
+    for chunk in chunks:
+        inside = [
+            number + 1 for number, page in enumerate(pages) if any(
+                line.strip() in page for line in chunk.content.strip().split(". ") if line
+            )
+        ]  # fmt: skip
+        assert chunk.metadata["page"] == inside[0]
+        assert chunk.metadata.get("page_end", inside[0]) == inside[-1]
+
+
+def test_nothing_runs_on_from_one_slide_into_the_next() -> None:
+    text = "First slide.\n\nSecond slide.\n\nThird slide.\n"
+    locations = {"slide": [(0, 1), (text.index("Second"), 2), (text.index("Third"), 3)]}
+    chunks = split(text, 1000, 0, format="markdown", locations=locations)
+    assert [(chunk.metadata["slide"], chunk.content.strip()) for chunk in chunks] == [
+        (1, "First slide."), (2, "Second slide."), (3, "Third slide."),
+    ]  # fmt: skip
+
+
+def test_text_before_the_first_place_has_none() -> None:
+    (chunk,) = split("Cover. Page one.", locations={"page": [(7, 1)], "cell": []})
+    assert not {"page", "page_end", "cell"} & chunk.metadata.keys()
+
+
+# Size
+
+
+@pytest.mark.parametrize("text", ["x" * 1_000_000, " " * 300_000, "漢字" * 100_000, "\n" * 300_000, "👩‍👩‍👧" * 30_000])
+@pytest.mark.parametrize("kind", ["text", "markdown"])
+def test_a_megabyte_without_a_place_to_cut(text: str, kind: str) -> None:
+    splitter = TextSplitter(256, 32)
+    chunks = splitter.split(Document(path="x", content=text, format=kind), "id")
+    assert chunks[-1].end_char == len(text)
+    assert max(splitter.count_tokens(chunk.content) for chunk in chunks) <= 256

@@ -1,0 +1,385 @@
+"""Source code along its definitions."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.rag.indexing import TextSplitter
+from core.rag.indexing.grammars import GRAMMARS, language_of, load_language
+from libs.dataloader.types import Document, DocumentChunk
+
+PYTHON = '''"""Module."""
+
+import os
+
+LIMIT = 3
+
+
+# What follows is explained here.
+@decorated
+def first(x):
+    return x
+
+
+class Shape:
+    """A shape."""
+
+    sides = 0
+
+    def area(self) -> float:
+        """Zero."""
+        return 0.0
+
+    @property
+    async def name(self) -> str:
+        def inner():
+            return "shape"
+
+        return inner()
+
+
+if __name__ == "__main__":
+    first(1)
+'''
+
+JAVASCRIPT = """import x from "y";
+
+/** Adds. */
+export function add(a, b) {
+  return a + b;
+}
+
+const twice = (n) => 2 * n;
+
+export default class Point {
+  constructor(x) {
+    this.x = x;
+  }
+
+  move(by) {
+    this.x += by;
+  }
+}
+"""
+
+TYPESCRIPT = """export interface Named {
+  name: string;
+}
+
+type Id = string | number;
+
+export abstract class Base<T> {
+  abstract id(): Id;
+
+  title(): string {
+    return "t";
+  }
+}
+
+namespace Inner {
+  export enum Kind { A, B }
+}
+"""
+
+JAVA = """package a.b;
+
+import java.util.List;
+
+/** A stack. */
+public class Stack<T> extends Base {
+    private int size;
+
+    public Stack() {
+        size = 0;
+    }
+
+    @Override
+    public T pop() {
+        return null;
+    }
+}
+"""
+
+GO = """package main
+
+import "fmt"
+
+// Point is a point.
+type Point struct {
+	X int
+}
+
+// Move moves.
+func (p *Point) Move(by int) {
+	p.X += by
+}
+
+func main() {
+	fmt.Println("x")
+}
+"""
+
+RUST = """use std::fmt;
+
+/// A point.
+#[derive(Debug)]
+pub struct Point {
+    x: i32,
+}
+
+impl fmt::Display for Point {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{}", self.x)
+    }
+}
+
+mod inner {
+    pub fn helper() {}
+}
+"""
+
+C = """#include <stdio.h>
+#ifndef GUARD
+#define GUARD
+
+typedef struct {
+    int x;
+} point_t;
+
+struct node {
+    struct node *next;
+};
+
+static struct node *find(struct node *list, int x) {
+    return list;
+}
+
+#endif
+"""
+
+CPP = """#include <vector>
+
+namespace geo {
+
+template <typename T>
+class Box {
+public:
+    T size() const { return 0; }
+};
+
+int Box::area() {
+    return 1;
+}
+
+}  // namespace geo
+"""
+
+CSHARP = """using System;
+
+namespace Geo
+{
+    public class Box
+    {
+        public int Size() { return 1; }
+    }
+
+    public interface IShape { }
+}
+"""
+
+RUBY = """require "set"
+
+module Geo
+  class Box
+    def size
+      1
+    end
+
+    def self.make
+      new
+    end
+  end
+end
+"""
+
+PHP = """<?php
+
+namespace Geo;
+
+interface Shape {}
+
+class Box implements Shape
+{
+    public function size(): int
+    {
+        return 1;
+    }
+}
+
+function helper() { return 2; }
+"""
+
+BASH = """#!/bin/bash
+set -e
+
+# Greets.
+greet() {
+  echo "hello"
+}
+
+function part {
+  echo "bye"
+}
+
+greet
+"""
+
+KOTLIN = """package geo
+
+import kotlin.math.PI
+
+// A box.
+data class Box(val x: Int) {
+    fun size() = x
+}
+
+suspend fun <T> helper(x: T): T {
+    return x
+}
+
+val answer = 42
+"""
+
+SQL = """CREATE TABLE IF NOT EXISTS users (
+  id INTEGER
+);
+
+-- Those who came lately.
+create or replace view recent as
+select * from users;
+
+INSERT INTO users VALUES (1);
+"""
+
+
+def split(code: str, language: str, size: int = 1024, overlap: int = 0) -> list[DocumentChunk]:
+    return TextSplitter(size, overlap).split(Document(path="x", content=code, format=f"code:{language}"), "id")
+
+
+def headings(code: str, language: str, size: int = 1024) -> list[str]:
+    return [chunk.heading for chunk in split(code, language, size)]
+
+
+def test_every_grammar_is_installed() -> None:
+    assert [name for name, grammar in GRAMMARS.items() if load_language(grammar.module, grammar.function) is None] == []
+
+
+def test_python() -> None:
+    assert [(chunk.heading, chunk.content.splitlines()[0]) for chunk in split(PYTHON, "python")] == [
+        ("", '"""Module."""'),
+        ("def first", "# What follows is explained here."),
+        ("class Shape", "class Shape:"),
+        ("", 'if __name__ == "__main__":'),
+    ]
+
+
+def test_a_class_that_does_not_fit_is_cut_into_its_methods() -> None:
+    chunks = split(PYTHON, "python", 48)
+    assert [(chunk.heading, chunk.content.strip().splitlines()[0].strip()) for chunk in chunks][2:] == [
+        ("class Shape", "class Shape:"),
+        ("class Shape > def area", "def area(self) -> float:"),
+        ("class Shape > def name", "@property"),
+        ("", 'if __name__ == "__main__":'),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("code", "language", "expected"),
+    [
+        (JAVASCRIPT, "javascript", ["", "function add", "const twice", "class Point"]),
+        (TYPESCRIPT, "typescript", ["interface Named", "type Id", "class Base", "namespace Inner > enum Kind"]),
+        (JAVA, "java", ["", "class Stack"]),
+        (GO, "go", ["", "type Point", "func (p *Point) Move", "func main"]),
+        (RUST, "rust", ["", "struct Point", "impl fmt::Display for Point", "mod inner > fn helper"]),
+        (C, "c", ["", "typedef point_t", "struct node", "function find"]),
+        (CPP, "cpp", ["", "namespace geo > class Box", "namespace geo > function Box::area"]),
+        (CSHARP, "csharp", ["", "namespace Geo > class Box", "namespace Geo > interface IShape"]),
+        (RUBY, "ruby", ["", "module Geo > class Box"]),
+        (PHP, "php", ["", "interface Shape", "class Box", "function helper"]),
+        (BASH, "bash", ["", "function greet", "function part", ""]),
+        (KOTLIN, "kotlin", ["", "class Box", "fun helper", ""]),
+        (SQL, "sql", ["table users", "view recent", ""]),
+    ],
+)
+def test_definitions_of(code: str, language: str, expected: list[str]) -> None:
+    assert headings(code, language) == expected
+
+
+@pytest.mark.parametrize(
+    ("code", "language", "size", "expected"),
+    [
+        (JAVASCRIPT, "javascript", 40, "class Point > method move"),
+        (TYPESCRIPT, "typescript", 20, "class Base > method title"),
+        (JAVA, "java", 40, "class Stack > method pop"),
+        (RUST, "rust", 40, "impl fmt::Display for Point > fn fmt"),
+        (CPP, "cpp", 20, "namespace geo > class Box > function size"),
+        (CSHARP, "csharp", 20, "namespace Geo > class Box > method Size"),
+        (RUBY, "ruby", 24, "module Geo > class Box > def make"),
+        (PHP, "php", 20, "class Box > method size"),
+    ],
+)
+def test_methods_of_a_class_that_does_not_fit(code: str, language: str, size: int, expected: str) -> None:
+    assert expected in headings(code, language, size)
+
+
+@pytest.mark.parametrize(
+    ("name", "language"),
+    [("Python", "python"), ("js", "javascript"), ("C++", "cpp"), ("c#", "csharp"), ("sh", "bash"), ("cobol", "cobol")],
+)
+def test_languages_have_many_names(name: str, language: str) -> None:
+    assert language_of(name) == language
+
+
+def test_code_that_does_not_parse_is_split_all_the_same() -> None:
+    broken = "def f(:\n  return ((((\n" * 50 + PYTHON + "class }}} {{{ \x00\n" * 50
+    chunks = split(broken, "python", 64)
+    assert "".join(chunk.content for chunk in chunks) == broken
+
+
+def test_characters_beyond_ascii_do_not_shift_the_places() -> None:
+    code = "# Grüße, 漢字 👩‍👩‍👧\nname = 'ü'\n\n\ndef größe():\n    return '漢字'\n\n\ndef ende():\n    return 1\n"
+    assert [(chunk.heading, chunk.content.split("\n")[0]) for chunk in split(code, "python")] == [
+        ("", "# Grüße, 漢字 👩‍👩‍👧"),
+        ("def größe", "def größe():"),
+        ("def ende", "def ende():"),
+    ]
+
+
+def test_a_comment_on_the_line_above_belongs_to_a_definition_and_one_further_up_does_not() -> None:
+    code = "x = 1  # about x\ndef f():\n    pass\n\n# apart\n\n# about g\ndef g():\n    pass\n"
+    assert [(chunk.heading, chunk.content) for chunk in split(code, "python")] == [
+        ("", "x = 1  # about x\n"),
+        ("def f", "def f():\n    pass\n\n# apart\n\n"),
+        ("def g", "# about g\ndef g():\n    pass\n"),
+    ]
+
+
+def test_a_long_function_is_cut_between_lines() -> None:
+    code = "def long():\n" + "".join(f"    value_{number} = compute({number})\n" for number in range(200))
+    chunks = split(code, "python", 128, 20)
+    assert {chunk.heading for chunk in chunks} == {"def long"}
+    assert all(chunk.content.endswith("\n") and chunk.content.startswith(("def", "    value_")) for chunk in chunks)
+
+
+def test_deep_nesting_ends() -> None:
+    code = "".join(f"{'  ' * depth}class C{depth}:\n" for depth in range(80)) + "  " * 80 + "pass\n"
+    chunks = split(code, "python", 64)
+    assert "".join(chunk.content for chunk in chunks) == code
+    assert max(chunk.heading.count(" > ") for chunk in chunks) <= 16
+
+
+def test_a_language_without_a_grammar_is_cut_at_blank_lines() -> None:
+    code = "\n\n".join("\n".join(f"do thing {block} {line}" for line in range(5)) for block in range(30))
+    chunks = split(code, "unknown", 128)
+    assert all(chunk.content.endswith("4\n\n") for chunk in chunks[:-1])
+    assert len(chunks) > 5
