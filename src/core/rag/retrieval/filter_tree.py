@@ -1,0 +1,275 @@
+"""What a filter is once it is parsed, and how it is tested against a document. The grammar stands in ``filters.py``."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from operator import ge, gt, le, lt
+from typing import Any, Final, Literal
+
+type Scalar = str | int | float | bool | None
+type Operator = Literal["=", "<", "<=", ">", ">=", "prefix", "contains"]
+type Node = Test | Not | All | Either
+
+MAX_DEPTH: Final = 20
+MAX_TESTS: Final = 200
+MAX_VALUES: Final = 1_000
+MAX_VALUE_CHARACTERS: Final = 4_000
+MAX_INTEGER: Final = 2**63 - 1
+
+#: Fields besides ``metadata.KEY``.
+TEXT_FIELDS: Final = ("path", "uri", "title", "source", "source_id", "mime_type")
+DATE_FIELDS: Final = ("created_at", "updated_at")
+ALIASES: Final = {"mime": "mime_type", "created": "created_at", "updated": "updated_at"}
+METADATA: Final = "metadata."
+OPERATORS: Final[tuple[Operator, ...]] = ("=", "<", "<=", ">", ">=", "prefix", "contains")
+
+_SOURCE_KEYS: Final = ("source", "source_names", "source_uris")
+_NUMBER: Final = re.compile(r"-?(?:0|[1-9]\d{0,29})(?:\.\d{1,30})?(?:[eE][+-]?\d{1,3})?", re.ASCII)
+_DATE: Final = re.compile(
+    r"(\d{4})(?:-(\d\d)(?:-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,6}))?)?(Z|[+-]\d\d:?\d\d)?)?)?)?", re.ASCII
+)
+_ORDER: Final[dict[str, Callable[[Any, Any], bool]]] = {"<": lt, "<=": le, ">": gt, ">=": ge}
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """One field against one or more values; it holds if it does for any of them."""
+
+    __test__ = False  # not for pytest to collect
+
+    field: str
+    operator: Operator
+    values: tuple[Scalar, ...]
+
+    def holds(self, row: Mapping[str, Any]) -> bool:
+        """Whether a document passes."""
+        found = _lookup(row, self.field)
+        if self.field in DATE_FIELDS:
+            return any(_date_holds(item, self.operator, value) for item in found or [None] for value in self.values)
+        if self.field == "mime_type":
+            found = [item.lower() if isinstance(item, str) else item for item in found]
+        return any(_holds(item, self.operator, value) for item in found or [None] for value in self.values)
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """The complement."""
+
+    node: Node
+
+    def holds(self, row: Mapping[str, Any]) -> bool:
+        """Whether a document passes."""
+        return not self.node.holds(row)
+
+
+@dataclass(frozen=True, slots=True)
+class All:
+    """All of the parts; holds if there are none."""
+
+    nodes: tuple[Node, ...]
+
+    def holds(self, row: Mapping[str, Any]) -> bool:
+        """Whether a document passes."""
+        return all(node.holds(row) for node in self.nodes)
+
+
+@dataclass(frozen=True, slots=True)
+class Either:
+    """At least one of the parts; does not hold if there are none."""
+
+    nodes: tuple[Node, ...]
+
+    def holds(self, row: Mapping[str, Any]) -> bool:
+        """Whether a document passes."""
+        return any(node.holds(row) for node in self.nodes)
+
+
+EVERYTHING: Final = All(())
+NOTHING: Final = Either(())
+
+
+def all_of(nodes: Iterable[Node]) -> Node:
+    """The conjunction in its shortest form."""
+    flat = [part for node in nodes for part in (node.nodes if isinstance(node, All) else (node,))]
+    if NOTHING in flat:
+        return NOTHING
+    return flat[0] if len(flat) == 1 else All(tuple(flat))
+
+
+def any_of(nodes: Iterable[Node]) -> Node:
+    """The disjunction in its shortest form."""
+    flat = [part for node in nodes for part in (node.nodes if isinstance(node, Either) else (node,))]
+    if EVERYTHING in flat:
+        return EVERYTHING
+    return flat[0] if len(flat) == 1 else Either(tuple(flat))
+
+
+def negation(node: Node) -> Node:
+    """The complement in its shortest form."""
+    if node in (EVERYTHING, NOTHING):
+        return NOTHING if node == EVERYTHING else EVERYTHING
+    return node.node if isinstance(node, Not) else Not(node)
+
+
+def allowed_operators(field: str) -> tuple[Operator, ...]:
+    """The operators that make sense for a field."""
+    if field in TEXT_FIELDS:
+        return ("=", "prefix", "contains")
+    return OPERATORS if field.startswith(METADATA) else ("=", "<", "<=", ">", ">=")
+
+
+def natural(field: str, value: Scalar) -> tuple[Operator, Scalar]:
+    """What ``field:value`` stands for: the test that people mean by it."""
+    if isinstance(value, str):
+        if field in {"path", "uri"}:
+            return "prefix", value
+        if field == "title":
+            return "contains", value
+        if field == "mime_type" and value.endswith(("/", "/*")):
+            return "prefix", value.removesuffix("*")
+    return "=", value
+
+
+def field_name(name: str) -> str | None:
+    """The full name of a field, or None if there is no such field."""
+    lowered = name.lower()
+    if lowered.startswith(METADATA) and len(name) > len(METADATA):
+        return METADATA + name[len(METADATA) :]
+    lowered = ALIASES.get(lowered, lowered)
+    return lowered if lowered in TEXT_FIELDS or lowered in DATE_FIELDS else None
+
+
+def as_number(value: object) -> float | int | None:
+    """``value`` as a number if it is one or a string that spells one."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int | float):
+        return value if isinstance(value, int) or math.isfinite(value) else None
+    if isinstance(value, str) and len(value) <= 40 and _NUMBER.fullmatch(value):
+        number = float(value)
+        return number if math.isfinite(number) else None
+    return None
+
+
+def period(value: str) -> tuple[datetime, datetime] | None:
+    """The time that a date stands for, from (inclusive) and until (exclusive); None if it is none.
+
+    A year, month, day, minute, second or microsecond, in ISO 8601; UTC unless it says otherwise.
+    """
+    match = _DATE.fullmatch(value)
+    if match is None:
+        return None
+    year, month, day, hour, minute, second, fraction, zone = match.groups()
+    try:
+        start = datetime(
+            int(year),
+            int(month or 1),
+            int(day or 1),
+            int(hour or 0),
+            int(minute or 0),
+            int(second or 0),
+            int((fraction or "0").ljust(6, "0")),
+            datetime.fromisoformat(f"2000-01-01T00:00{zone}").tzinfo if zone else UTC,
+        )
+        if fraction:
+            end = start + timedelta(microseconds=1)
+        elif hour:
+            end = start + (timedelta(seconds=1) if second else timedelta(minutes=1))
+        elif day:
+            end = start + timedelta(days=1)
+        elif month:
+            end = start.replace(year=start.year + start.month // 12, month=start.month % 12 + 1)
+        else:
+            end = start.replace(year=start.year + 1)
+        return start.astimezone(UTC), end.astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _lookup(row: Mapping[str, Any], field: str) -> list[Any]:
+    """The values of a field; a list counts as several."""
+    if field == "source":
+        found: list[Any] = [row.get(key) for key in _SOURCE_KEYS]
+    elif field.startswith(METADATA):
+        found = [_metadata(row.get("metadata"), field.removeprefix(METADATA))]
+    else:
+        found = [row.get(field)]
+    flat: list[Any] = []
+    for item in found:
+        flat.extend(item) if isinstance(item, list | tuple) else flat.append(item)
+    return [item for item in flat if item is not None]
+
+
+def _metadata(metadata: object, key: str) -> object:
+    """The value of a key, which may contain dots or lead through nested maps."""
+    if isinstance(metadata, str):
+        try:
+            metadata = json.loads(metadata)
+        except ValueError:
+            return None
+    if not isinstance(metadata, Mapping):
+        return None
+    if key in metadata:
+        return metadata[key]  # type: ignore[no-any-return]
+    for cut, character in enumerate(key):
+        if character == "." and isinstance(metadata.get(key[:cut]), Mapping):
+            found = _metadata(metadata[key[:cut]], key[cut + 1 :])
+            if found is not None:
+                return found
+    return None
+
+
+def _holds(item: object, operator: Operator, value: Scalar) -> bool:
+    if item is None or value is None:
+        return operator == "=" and item is None and value is None
+    if operator == "prefix":
+        return isinstance(item, str) and item.startswith(str(value))
+    if operator == "contains":
+        return isinstance(item, str) and str(value).casefold() in item.casefold()
+    left: Any = as_number(item)
+    right: Any = as_number(value)
+    if left is None or right is None:
+        left, right = item, value
+        if isinstance(left, bool) and isinstance(right, bool):
+            return operator == "=" and left is right
+        if not (isinstance(left, str) and isinstance(right, str)):
+            return False
+    return bool(left == right if operator == "=" else _ORDER[operator](left, right))
+
+
+def _date_holds(item: object, operator: Operator, value: Scalar) -> bool:
+    if item is None or value is None:
+        return operator == "=" and item is None and value is None
+    moment = _moment(item)
+    span = period(str(value))
+    if moment is None or span is None:
+        return False
+    start, end = span
+    return {
+        "=": start <= moment < end,
+        "<": moment < start,
+        "<=": moment < end,
+        ">": moment >= end,
+        ">=": moment >= start,
+    }[operator]
+
+
+def _moment(item: object) -> datetime | None:
+    if isinstance(item, str):
+        try:
+            item = datetime.fromisoformat(item)
+        except ValueError:
+            return None
+    if isinstance(item, date) and not isinstance(item, datetime):
+        item = datetime(item.year, item.month, item.day, tzinfo=UTC)
+    if not isinstance(item, datetime):
+        return None
+    try:
+        return item.replace(tzinfo=UTC) if item.tzinfo is None else item.astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
