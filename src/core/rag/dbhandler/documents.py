@@ -300,7 +300,7 @@ class DocumentOperations(VectorStoreOperations, ClientBase):
         if embeddings is not None and len(embeddings) != len(chunks):
             raise InvalidInputError(f"There are {len(chunks)} chunks but {len(embeddings)} embeddings.")
         if embeddings is None and self._embedder is not None and chunks:
-            embeddings = [row.tolist() for row in await self._embedder.get_embeddings([c.content for c in chunks])]
+            embeddings = [list(row) for row in await self._embedder.get_embeddings([c.content for c in chunks])]
         store = await self._store_for(embeddings[0]) if embeddings else None
         text_label = await self._text_label(Label.CHUNK)
         parents: dict[str, dict[str, Any]] = {}

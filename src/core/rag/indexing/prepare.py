@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from core.rag.dbhandler.rows import chunk_rows, display_title, document_row, uri_of
 from core.rag.dbhandler.writing import DocumentRow
+from core.rag.embedder import embed_texts
 from core.rag.identity import content_hash, document_id, vector_id
 from core.rag.indexing.state import state_hash
 from core.rag.indexing.texts import embedding_text
@@ -115,7 +116,7 @@ class Preparer:
         if not keys:
             return
         texts = [prepared.texts[key] for key in keys]
-        vectors = await self._embedder.get_embeddings([text for text, _ in texts], names=[name for _, name in texts])
+        vectors = await embed_texts(self._embedder, [text for text, _ in texts], [name for _, name in texts])
         made = {key: tuple(vector) for key, vector in zip(keys, vectors.tolist(), strict=True)}
         for chunk in (chunk for row in prepared.rows for chunk in row.chunks):
             if chunk.embedding is None and chunk.vector_id in made:

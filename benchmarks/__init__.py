@@ -1,0 +1,1 @@
+"""Measurements of quality and speed; ``python -m benchmarks --help``."""

@@ -1,0 +1,31 @@
+"""``python -m benchmarks [NAME …] [--eval FOLDER]``: quality, ingest, scale, reingest."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from pathlib import Path
+
+from benchmarks import ingest, quality, scale
+
+BENCHMARKS = {"quality": quality.main, "ingest": ingest.main, "scale": scale.main}
+
+
+def main() -> None:
+    """Run the benchmarks that were named, or all of them."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of: {', '.join(BENCHMARKS)}; default: all")
+    parser.add_argument("--eval", type=Path, default=Path("../shared/eval"), help="folder with the data sets")
+    arguments = parser.parse_args()
+    unknown = set(arguments.names) - set(BENCHMARKS)
+    if unknown:
+        parser.error(f"there is no benchmark {', '.join(sorted(unknown))}")
+    if not arguments.eval.is_dir():
+        parser.error(f"there is no folder {arguments.eval}; name the one with the data sets with --eval")
+    for name in arguments.names or BENCHMARKS:
+        print(f"\n== {name}", flush=True)
+        asyncio.run(BENCHMARKS[name](arguments.eval))
+
+
+if __name__ == "__main__":
+    main()

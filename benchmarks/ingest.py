@@ -1,0 +1,89 @@
+"""Ingest end to end against its parts alone and against LlamaIndex, in turn, in one run."""
+
+from __future__ import annotations
+
+import asyncio
+import statistics
+import tempfile
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+from benchmarks.data import DataSet, load
+from core.rag import KnowledgeBase
+from core.rag.embedder import open_embedder
+from core.rag.indexing import TextSplitter
+from core.rag.indexing.texts import embedding_text
+from core.rag.settings import Settings
+
+ROUNDS = 3
+
+
+async def main(folder: Path) -> None:
+    """Print seconds and ratios."""
+    data = load(folder, "2wiki_train500")
+    settings = Settings(_env_file=None)
+    splitter = TextSplitter(settings.chunk_size, settings.chunk_overlap)
+    texts = [
+        embedding_text(document.title, chunk) for document in data.documents() for chunk in splitter.split(document)
+    ]
+    print(f"{len(data.passages)} documents, {len(texts)} chunks; median of {ROUNDS} rounds, each of all in turn")
+    candidates: dict[str, Callable[[], Awaitable[dict[str, float]]]] = {
+        "memgraph-rag": lambda: _ours(data),
+        "wordllama embed alone": lambda: _in_thread(_wordllama, texts),
+        "LlamaIndex, same parts": lambda: _in_thread(_llama_index, data, splitter),
+        "LlamaIndex, its usual parts": lambda: _in_thread(_llama_index, data, None),
+    }
+    seconds: dict[str, list[float]] = {}
+    for _ in range(ROUNDS):
+        for run in candidates.values():
+            for name, value in (await run()).items():
+                seconds.setdefault(name, []).append(value)
+    ours = statistics.median(seconds["ingest, first"])
+    for name, values in seconds.items():
+        median = statistics.median(values)
+        print(f"{name:48} {median:8.2f} s   ours / this {ours / median:6.2f}")
+
+
+async def _ours(data: DataSet) -> dict[str, float]:
+    with tempfile.TemporaryDirectory() as folder:
+        async with KnowledgeBase.open(f"embedded:{folder}/graph.grafeo") as kb:
+            await kb.embedder.get_embedding("load the model")
+            results = {}
+            for name in ("ingest, first", "ingest, unchanged"):
+                documents = data.documents()
+                started = time.perf_counter()
+                report = await kb.ingest(documents)
+                results[name] = time.perf_counter() - started
+                assert report.documents.added + report.documents.unchanged == len(documents)
+            documents[7].content += " One more sentence."
+            started = time.perf_counter()
+            report = await kb.ingest(documents)
+            results["ingest, one document changed"] = time.perf_counter() - started
+            assert (report.documents.updated, report.documents.unchanged) == (1, len(documents) - 1)
+    return results
+
+
+async def _in_thread(function: Callable[..., dict[str, float]], *arguments: Any) -> dict[str, float]:
+    return await asyncio.to_thread(function, *arguments)
+
+
+def _wordllama(texts: list[str]) -> dict[str, float]:
+    import wordllama
+
+    model = wordllama.WordLlama.load(cache_dir=Path(wordllama.__file__).parent, disable_download=True)
+    started = time.perf_counter()
+    model.embed(texts, norm=True)
+    return {"wordllama's own embed of the same chunks": time.perf_counter() - started}
+
+
+def _llama_index(data: DataSet, splitter: TextSplitter | None) -> dict[str, float]:
+    from benchmarks.llama import run_pipeline
+
+    with tempfile.TemporaryDirectory() as folder:
+        embedder = open_embedder("wordllama") if splitter else None
+        parts = "our splitter and embedder" if splitter else "SentenceSplitter, wordllama"
+        name = f"LlamaIndex IngestionPipeline, {parts}"
+        built, stored = run_pipeline(data, splitter, embedder, Path(folder))
+    return {name: built, name + ", persisted": stored}

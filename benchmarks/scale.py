@@ -1,0 +1,92 @@
+"""Cost against size: ingest rate, search times, memory and disk at 1,000, 10,000 and 50,000 chunks."""
+
+from __future__ import annotations
+
+import resource
+import statistics
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.data import load
+from core.rag import KnowledgeBase
+from libs.dataloader import Document
+
+SIZES = (1_000, 10_000, 50_000)
+QUERIES = 40
+
+
+async def main(folder: Path) -> None:
+    """Print a table; times are p50 in milliseconds."""
+    data = load(folder, "2wiki_train500")
+    questions = [query["text"] for query in data.queries[:QUERIES]]
+    heads = ("chunks", "ingest/s", "vector", "numpy", "ratio", "keyword", "hybrid", "MB", "disk MB")
+    print(" ".join(f"{head:>8}" for head in heads))
+    for size in SIZES:
+        with tempfile.TemporaryDirectory() as place:
+            async with KnowledgeBase.open(f"embedded:{place}/graph.grafeo") as kb:
+                await kb.embedder.get_embedding("load the model")
+                started = time.perf_counter()
+                report = await kb.ingest(_documents(data.passages, size))
+                rate = report.chunks / (time.perf_counter() - started)
+                store = await kb.client.find_vector_store()
+                queries = await kb.embedder.get_embeddings(questions)
+                matrix = await _matrix(kb)
+                engine = await _p50([_search(kb, store, vector.tolist()) for vector in queries])
+                bare = _numpy_p50(matrix, queries)
+                keyword = await _p50([_mode(kb, text, "keyword") for text in questions])
+                hybrid = await _p50([_mode(kb, text, "hybrid") for text in questions])
+            disk = sum(file.stat().st_size for file in Path(place).rglob("*") if file.is_file()) / 1e6
+        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+        print(
+            f"{report.chunks:8} {rate:8.0f} {engine:8.1f} {bare:8.1f} {engine / bare:8.2f} {keyword:8.1f} {hybrid:8.1f}"
+            f" {memory:8.0f} {disk:8.0f}",
+            flush=True,
+        )
+
+
+def _documents(passages: list[dict[str, str]], size: int) -> Iterator[Document]:
+    """As many different short documents as asked for, of real passages."""
+    for number in range(size):
+        first = passages[number % len(passages)]
+        second = passages[(7 * number + number // len(passages)) % len(passages)]
+        text = f"{first['text'][:350]} {second['text'][:300]}"
+        yield Document(path=f"passage/{number}", content=text, title=first.get("title") or None)
+
+
+def _search(kb: KnowledgeBase, store: object, vector: list[float]) -> Callable[[], Awaitable[object]]:
+    return lambda: kb.client.match_vectors(store, vector, 10)  # type: ignore[arg-type]
+
+
+def _mode(kb: KnowledgeBase, text: str, mode: str) -> Callable[[], Awaitable[object]]:
+    return lambda: kb.search(text, k=10, mode=mode)  # type: ignore[arg-type]
+
+
+async def _p50(calls: list[Callable[[], Awaitable[object]]]) -> float:
+    for call in calls[:3]:
+        await call()
+    times = []
+    for call in calls:
+        started = time.perf_counter()
+        await call()
+        times.append(1000 * (time.perf_counter() - started))
+    return statistics.median(times)
+
+
+async def _matrix(kb: KnowledgeBase) -> np.ndarray:
+    rows = await kb.client.read("MATCH (v:Vector) WHERE v.namespace = $namespace RETURN v.embedding AS e")
+    return np.array([row["e"] for row in rows], dtype=np.float32)
+
+
+def _numpy_p50(matrix: np.ndarray, queries: np.ndarray) -> float:
+    times = []
+    for query in queries:
+        started = time.perf_counter()
+        scores = matrix @ query
+        top = np.argpartition(-scores, min(10, len(scores) - 1))[:10]
+        top[np.argsort(-scores[top])]
+        times.append(1000 * (time.perf_counter() - started))
+    return statistics.median(times)
