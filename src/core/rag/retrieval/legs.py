@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core.rag.dbhandler.batches import batches
-from core.rag.dbhandler.store import Match
+from core.rag.dbhandler.store import GraphStore, Match
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
@@ -31,9 +33,9 @@ class Legs:
         self._client = client
         self._store = store
 
-    async def vector(self, query: Sequence[float], k: int) -> dict[str, float]:
-        """Chunks by cosine with the query, at least ``k`` where there are so many."""
-        if self._store is None:
+    async def vector(self, query: Sequence[float] | None, k: int) -> dict[str, float]:
+        """Chunks by cosine with the query, at least ``k`` where there are so many; none without a query vector."""
+        if self._store is None or query is None:
             return {}
         matches = await self._client.match_vectors(self._store, query, k)
         return await self._chunks_of(matches)
@@ -42,13 +44,11 @@ class Legs:
         """Chunks by BM25 over analysed words."""
         return {match.id: match.score for match in await self._client.match_terms(terms, k)}
 
-    async def cosines(self, query: Sequence[float], chunk_ids: Collection[str]) -> dict[str, float]:
+    async def cosines(self, query: Sequence[float] | None, chunk_ids: Collection[str]) -> dict[str, float]:
         """The exact cosine for given chunks; those without a vector are left out."""
-        if self._store is None or not chunk_ids:
+        if self._store is None or query is None or not chunk_ids:
             return {}
         label = self._store.index().label
-        unit = np.asarray(query, dtype=np.float32)
-        unit = unit / np.linalg.norm(unit)
         found: dict[str, float] = {}
         for part in batches(sorted(chunk_ids), max_rows=1000):
             rows = await self._client.read(
@@ -56,20 +56,28 @@ class Legs:
                 "RETURN c.id AS id, v.embedding AS embedding",
                 ids=part,
             )
-            if rows:
-                matrix = np.array([row["embedding"] for row in rows], dtype=np.float32)
-                scores = (matrix @ unit) / np.maximum(np.linalg.norm(matrix, axis=1), 1e-30)
-                found.update((row["id"], float(score)) for row, score in zip(rows, scores, strict=True))
+            scores = _cosines([row["embedding"] for row in rows], query)
+            found.update((row["id"], score) for row, score in zip(rows, scores, strict=True))
         return found
 
-    async def sample(self) -> list[list[float]]:
-        """Up to ``SAMPLE_SIZE`` vectors; ids are hashes, so the first by id are as good as drawn by lot."""
-        if self._store is None:
+    async def sampled_cosines(self, query: Sequence[float] | None) -> list[float]:
+        """Cosines of the query with a random sample of the vectors, which tell how widely they are spread."""
+        if self._store is None or query is None:
             return []
-        rows = await self._client.read(
-            f"MATCH (v:{self._store.index().label}) WITH v ORDER BY v.id LIMIT {SAMPLE_SIZE} RETURN v.embedding AS e"
-        )
-        return [row["e"] for row in rows]
+        label = self._store.index().label
+        graph = await self._client.connect()
+        samples = _samples.setdefault(graph, {})
+        sample = samples.get(label)
+        if sample is None:
+            # Ids are hashes, so the first by id are as good as drawn by lot.
+            rows = await self._client.read(
+                f"MATCH (v:{label}) WITH v.id AS id, v.embedding AS embedding ORDER BY id LIMIT {SAMPLE_SIZE} "
+                "RETURN embedding"
+            )
+            sample = _unit_rows([row["embedding"] for row in rows])
+            if len(rows) == SAMPLE_SIZE:  # a smaller one is the whole corpus, which still grows
+                samples[label] = sample
+        return [float(score) for score in sample @ _unit_rows([query])[0]] if len(sample) else []
 
     async def names(self) -> list[tuple[str, str]]:
         """What the fuzzy leg compares: ids of chunks with the title (first chunks) and heading that stand over them."""
@@ -86,6 +94,27 @@ class Legs:
         named += [(row["id"], row["heading"].rsplit(" > ", 1)[-1]) for row in headings]
         return named
 
+    async def facts(self, chunk_ids: Collection[str]) -> dict[str, dict[str, Any]]:
+        """For chunks: what filters look at, of their documents.
+
+        Returns:
+            By chunk id: ``path, uri, title, source_names, source_uris, source_id, mime_type, created_at, updated_at,
+            metadata`` (JSON).
+        """
+        facts: dict[str, dict[str, Any]] = {}
+        for part in batches(sorted(chunk_ids), max_rows=1000):
+            rows = await self._client.read(
+                "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i})-[:CHUNK_OF]->(d:Document) "
+                "OPTIONAL MATCH (d)-[:SOURCED_FROM]->(s:Source) "
+                "RETURN c.id AS chunk, d.path AS path, d.uri AS uri, d.title AS title, "
+                "collect(s.name) AS source_names, collect(s.uri) AS source_uris, d.source_id AS source_id, "
+                "d.mime_type AS mime_type, d.created_at AS created_at, d.updated_at AS updated_at, "
+                "d.metadata AS metadata",
+                ids=part,
+            )
+            facts.update((row.pop("chunk"), row) for row in rows)
+        return facts
+
     async def _chunks_of(self, matches: Sequence[Match]) -> dict[str, float]:
         scores = {match.id: match.score for match in matches}
         rows = await self._client.read(
@@ -97,24 +126,16 @@ class Legs:
         return dict(pairs)
 
 
-async def document_facts(client: MemGraphClient, chunk_ids: Collection[str]) -> dict[str, dict[str, Any]]:
-    """For chunks: what filters look at, of their documents.
-
-    Returns:
-        By chunk id: ``document_id, path, uri, title, source, source_id, mime_type, created_at, updated_at, metadata``.
-    """
-    facts: dict[str, dict[str, Any]] = {}
-    for part in batches(sorted(chunk_ids), max_rows=1000):
-        rows = await client.read(
-            f"UNWIND $ids AS i MATCH (c:DocumentChunk {{id: i}})-[:CHUNK_OF]->(d:Document) {_FACTS}", ids=part
-        )
-        facts.update((row.pop("chunk"), row) for row in rows)
-    return facts
+#: For each open graph, samples of its vectors by the label of their index.
+_samples: WeakKeyDictionary[GraphStore, dict[str, NDArray[np.float32]]] = WeakKeyDictionary()
 
 
-_FACTS = (
-    "OPTIONAL MATCH (d)-[:SOURCED_FROM]->(s:Source) "
-    "RETURN c.id AS chunk, d.id AS document_id, d.path AS path, d.uri AS uri, d.title AS title, "
-    "collect(s.name) AS source_names, collect(s.uri) AS source_uris, d.source_id AS source_id, "
-    "d.mime_type AS mime_type, d.created_at AS created_at, d.updated_at AS updated_at, d.metadata AS metadata"
-)
+def _cosines(vectors: Sequence[Sequence[float]], query: Sequence[float]) -> list[float]:
+    return [float(score) for score in _unit_rows(vectors) @ _unit_rows([query])[0]] if vectors else []
+
+
+def _unit_rows(vectors: Sequence[Sequence[float]]) -> NDArray[np.float32]:
+    matrix: NDArray[np.float32] = np.array(vectors, dtype=np.float32)
+    if len(matrix):
+        matrix /= np.maximum(np.linalg.norm(matrix, axis=-1, keepdims=True), 1e-30)
+    return matrix

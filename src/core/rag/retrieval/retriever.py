@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from core.rag.analysis import query_terms
 from core.rag.dbhandler.store import MAX_K, check_k
 from core.rag.errors import InvalidInputError
+from core.rag.retrieval.fusion import fuse_hybrid
 from core.rag.retrieval.hits import MODES, Hit, SearchMode
 from core.rag.retrieval.legs import Legs
 
 if TYPE_CHECKING:
-    from core.rag.retrieval.filters import Filter
-
     from core.rag.dbhandler import MemGraphClient
     from core.rag.embedder import EmbeddingService
+    from core.rag.retrieval.filters import Filter
 
 #: Scored candidates: chunk id to (final score, score of each leg).
 Ranking = dict[str, tuple[float, dict[str, float]]]
@@ -64,80 +64,65 @@ class Retriever:
             for store in await self._client.vector_stores()
             if store.model == self._embedder.model and store.dimension == self._embedder.dimension
         ]
-        rank = self._ranking(Legs(self._client, stores[0] if stores else None), query, mode)
-        best = await (rank(max(k, _FIRST_CANDIDATES)) if wanted is None else self._filtered(rank, wanted, k))
+        legs = Legs(self._client, stores[0] if stores else None)
+        rank = self._ranking(legs, query, mode)
+        best = await (rank(max(k, _FIRST_CANDIDATES)) if wanted is None else self._filtered(legs, rank, wanted, k))
         top = sorted(best.items(), key=lambda item: (-item[1][0], item[0]))[:k]
         hits = await self._hits(top)
         return await asyncio.gather(*(self._expanded(hit, expand) for hit in hits)) if expand else hits
 
     def _ranking(self, legs: Legs, query: str, mode: SearchMode) -> Rank:
+        terms = dict.fromkeys(query_terms(query), 1.0)
+
         async def vector(k: int) -> Ranking:
-            found = await legs.vector(await self._embedder.get_embedding(query), k)
+            found = await legs.vector(await self._embed(query), k)
             return {key: (score, {"vector": score}) for key, score in found.items()}
 
         async def keyword(k: int) -> Ranking:
-            found = await legs.keyword(dict.fromkeys(query_terms(query), 1.0), k)
-            return {key: (score, {"keyword": score}) for key, score in found.items()}
+            return {key: (score, {"keyword": score}) for key, score in (await legs.keyword(terms, k)).items()}
 
         async def fuzzy(k: int) -> Ranking:
             from core.rag.retrieval.fuzzy import fuzzy_rank
 
-            found = fuzzy_rank(query, await legs.names(), k)
+            found = await asyncio.to_thread(fuzzy_rank, query, await legs.names(), k)
             return {key: (score, {"fuzzy": score}) for key, score in found.items()}
 
         async def hybrid(k: int) -> Ranking:
-            return await self._hybrid(legs, query, k)
+            return await self._hybrid(legs, await self._embed(query), terms, k)
 
         return {"vector": vector, "keyword": keyword, "fuzzy": fuzzy, "hybrid": hybrid}[mode]
 
-    async def _hybrid(self, legs: Legs, query: str, k: int) -> Ranking:
-        import numpy as np
+    async def _embed(self, query: str) -> Sequence[float] | None:
+        """The vector of a query; ``None`` for one without anything to compare, such as a lone emoji."""
+        from core.rag.embedder import embed_texts, is_blank
 
-        embedding = await self._embedder.get_embedding(query)
-        vectors, words, sample = await asyncio.gather(
-            legs.vector(embedding, k),
-            legs.keyword(dict.fromkeys(query_terms(query), 1.0), min(max(10 * k, 1000), MAX_K)),
-            legs.sample(),
+        if is_blank(query):
+            return None
+        vector: list[float] = (await embed_texts(self._embedder, [query]))[0].tolist()
+        return vector
+
+    async def _hybrid(self, legs: Legs, query: Sequence[float] | None, terms: Mapping[str, float], k: int) -> Ranking:
+        """The tops of both legs with the exact cosines of what only the words found, fused."""
+        vectors, words, sample, total = await asyncio.gather(
+            legs.vector(query, k), legs.keyword(terms, k), legs.sampled_cosines(query), self._client.count_chunks()
         )
-        total = await self._client.count_chunks()
-        top = list(words)[: max(k, 100)]
-        cosines = {**await legs.cosines(embedding, [key for key in top if key not in vectors]), **vectors}
-        keys = dict.fromkeys([*vectors, *top])
-        unit = np.asarray(embedding, dtype=np.float32)
-        unit /= np.linalg.norm(unit)
-        matrix = np.array(sample or [embedding], dtype=np.float32)
-        norms = np.linalg.norm(matrix, axis=1)
-        spread_v = float(((matrix @ unit) / norms).std()) if len(sample) > 1 else 0.0
-        scores = np.array(list(words.values()))
-        mean = scores.sum() / max(total, 1)
-        spread_w = float(np.sqrt(max((scores**2).sum() / max(total, 1) - mean * mean, 0.0))) if len(scores) else 0.0
-        ranking: Ranking = {}
-        for key in keys:
-            parts: dict[str, float] = {}
-            score = 0.0
-            if key in cosines:
-                parts["vector"] = cosines[key]
-                score += cosines[key] / (spread_v or 1.0)
-            if key in words:
-                parts["keyword"] = words[key]
-                score += words[key] / (spread_w or 1.0)
-            ranking[key] = (score / 2, parts)
-        return ranking
+        exact = await legs.cosines(query, [key for key in words if key not in vectors])
+        fused = fuse_hybrid({**exact, **vectors}, words, sample=sample, total=total)
+        return {item.id: (item.score, item.scores) for item in fused}
 
-    async def _filtered(self, rank: Rank, wanted: Filter, k: int) -> Ranking:
+    async def _filtered(self, legs: Legs, rank: Rank, wanted: Filter, k: int) -> Ranking:
         """Rank more and more chunks until enough of them pass, or there are no more."""
-        from core.rag.retrieval.legs import document_facts
-
         size = max(4 * k, _FIRST_CANDIDATES)
         facts: dict[str, dict[str, Any]] = {}
         while True:
             ranking = await rank(min(size, MAX_K))
-            new = [key for key in ranking if key not in facts]
-            facts.update(await document_facts(self._client, new))
+            facts.update(await legs.facts([key for key in ranking if key not in facts]))
             passing = {key: value for key, value in ranking.items() if key in facts and wanted.matches(facts[key])}
-            if len(passing) >= k or len(ranking) < size or size >= MAX_K:
+            if len(passing) >= k or len(ranking) < size:
                 return passing
-            size *= 8
+            if size >= MAX_K:
+                return passing
+            size *= 10
 
     async def _hits(self, top: list[tuple[str, tuple[float, dict[str, float]]]]) -> list[Hit]:
         chunks = await self._client.chunks_by_id([key for key, _ in top])
@@ -155,11 +140,11 @@ class Retriever:
 
 
 def _parse(filters: str | Mapping[str, Any] | None) -> Filter | None:
-    if filters is None or not filters:
+    if not filters:
         return None
     from core.rag.retrieval.filters import parse_filter
 
-    return parse_filter(filters)
+    return parse_filter(filters) or None
 
 
 def _hit(chunk: Mapping[str, Any], score: float, scores: dict[str, float]) -> Hit:
