@@ -56,6 +56,7 @@ class Retriever:
             raise InvalidInputError(f"There is no search mode {mode!r}; there are {', '.join(MODES)}.")
         if not 0 <= expand <= MAX_EXPAND:
             raise InvalidInputError(f"expand is {expand}, but has to be from 0 to {MAX_EXPAND}.")
+        query = query.encode("utf-8", "replace").decode()  # lone surrogates are no text
         if not query.strip():
             raise InvalidInputError("The query is empty.")
         wanted = _parse(filters)

@@ -1,0 +1,158 @@
+"""Searching through KnowledgeBase: modes, filters, neighbours, and strings that nobody should have to escape."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.embedders import HashEmbedder
+
+from core.rag import KnowledgeBase
+from core.rag.errors import FilterError, InvalidInputError
+from core.rag.retrieval.hits import MODES, SearchMode
+from libs.dataloader import Document
+
+TEXTS = {
+    "docs/mill.md": ("The tide mill", "The tide mill grinds grain with the ebb of the sea.", {"year": 1612}),
+    "docs/wheel.md": ("The wheel", "The wheel is built of oak and turns eleven times a minute.", {"year": 1825}),
+    "docs/stones.md": ("Burr stones", "Two pairs of burr stones came from France by ship.", {"year": 1841}),
+    "notes/ferry.md": ("The ferry", "The ferry crosses the bay twice a day unless the wind is strong.", {"year": 1990}),
+    "notes/museum.md": ("County museum", "The museum keeps the bearing shell of the old wheel.", {"year": 2021}),
+}
+
+
+@pytest.fixture
+async def kb() -> AsyncIterator[KnowledgeBase]:
+    async with KnowledgeBase.open("embedded::memory:", embedder=HashEmbedder()) as opened:
+        await opened.ingest(
+            Document(path=path, content=content, title=title, metadata=metadata)
+            for path, (title, content, metadata) in TEXTS.items()
+        )
+        yield opened
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_every_mode_finds_the_obvious(kb: KnowledgeBase, mode: SearchMode) -> None:
+    query = "Burr stnes" if mode == "fuzzy" else "burr stones from France"
+    hits = await kb.search(query, k=3, mode=mode)
+    best = hits[0]
+    assert (best.path, best.title) == ("docs/stones.md", "Burr stones")
+    assert best.content == TEXTS["docs/stones.md"][1][best.start_char : best.end_char]
+    assert best["path"] == best.path
+    assert set(best.scores) <= {"vector", "keyword", "fuzzy"}
+    assert best.scores
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+    assert len({hit.chunk_id for hit in hits}) == len(hits)
+
+
+async def test_hybrid_says_what_each_leg_found(kb: KnowledgeBase) -> None:
+    hits = await kb.search("the wheel of oak", k=5)
+    assert hits[0].path == "docs/wheel.md"
+    assert set(hits[0].scores) == {"vector", "keyword"}
+    assert hits[0].scores["vector"] <= 1.0
+    assert 0.0 < hits[0].score <= 1.0
+
+
+async def test_k_bounds_the_hits_and_is_checked(kb: KnowledgeBase) -> None:
+    assert len(await kb.search("the wheel", k=2)) == 2
+    for k in (0, -1, 10_001):
+        with pytest.raises(InvalidInputError, match="k is"):
+            await kb.search("the wheel", k=k)
+
+
+@pytest.mark.parametrize(
+    ("filters", "expected"),
+    [
+        ("path:docs/", {"docs/mill.md", "docs/wheel.md", "docs/stones.md"}),
+        ({"path": {"prefix": "notes/"}}, {"notes/ferry.md", "notes/museum.md"}),
+        ("metadata.year>=1841 path:docs/", {"docs/stones.md"}),
+        ({"metadata.year": {"<": 1700}}, {"docs/mill.md"}),
+        ("not path:docs/", {"notes/ferry.md", "notes/museum.md"}),
+        ("path:nowhere/", set()),
+        ("created>=2000-01-01", set(TEXTS)),
+        ("source:documents", set(TEXTS)),
+    ],
+)
+@pytest.mark.parametrize("mode", ["hybrid", "vector"])
+async def test_filters_narrow_every_hit(
+    kb: KnowledgeBase, mode: SearchMode, filters: object, expected: set[str]
+) -> None:
+    hits = await kb.search("the wheel of the mill and the bay", k=10, mode=mode, filters=filters)  # type: ignore[arg-type]
+    assert {hit.path for hit in hits} == expected
+
+
+async def test_a_filter_reaches_far_behind_the_best(kb: KnowledgeBase) -> None:
+    await kb.ingest(
+        Document(path=f"many/{number}", content=f"The wheel turns, note {number}.") for number in range(600)
+    )
+    hits = await kb.search("the wheel", k=2, mode="keyword", filters="path:notes/")
+    assert [hit.path for hit in hits] == ["notes/museum.md"]
+
+
+async def test_a_bad_filter_says_where(kb: KnowledgeBase) -> None:
+    with pytest.raises(FilterError):
+        await kb.search("the wheel", filters="colour:red")
+
+
+async def test_expand_adds_the_neighbours_without_repeating_them(kb: KnowledgeBase) -> None:
+    content = "\n\n".join(
+        f"# Part {number}\n\n{'Words about number ' + str(number) + '. '}" * 30 for number in range(4)
+    )
+    await kb.ingest(Document(path="long", content=content, format="markdown"))
+    hit = (await kb.search("number 2", k=1, filters="path:long", mode="keyword"))[0]
+    wide = (await kb.search("number 2", k=1, filters="path:long", mode="keyword", expand=1))[0]
+    assert wide.start_char <= hit.start_char
+    assert wide.end_char >= hit.end_char
+    assert wide.content == content[wide.start_char : wide.end_char]
+    with pytest.raises(InvalidInputError, match="expand"):
+        await kb.search("x", expand=-1)
+
+
+async def test_an_empty_graph_finds_nothing() -> None:
+    async with KnowledgeBase.open("embedded::memory:", embedder=HashEmbedder()) as kb:
+        for mode in MODES:
+            assert await kb.search("anything", mode=mode) == []
+
+
+@pytest.mark.parametrize("query", ["", "   ", "\n\t"])
+async def test_an_empty_query_is_refused(kb: KnowledgeBase, query: str) -> None:
+    with pytest.raises(InvalidInputError, match="empty"):
+        await kb.search(query)
+
+
+HOSTILE = [
+    '"',
+    "'; MATCH (n) DETACH DELETE n //",
+    "wheel AND (",
+    "wheel~ AND [a TO z} ^^ :*?",
+    "\x00wheel\x00",
+    "🙂",
+    "wheel " * 20_000,
+    "(" * 1000,
+    "data.terms:(x) OR +namespace:y",
+    "\ud800wheel",
+    "न ा ุ ‍‍‍",
+    "$query {id: 1} `x`",
+]
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_hostile_queries_do_no_harm(kb: KnowledgeBase, mode: SearchMode) -> None:
+    before = await kb.client.counts()
+    for query in HOSTILE:
+        hits = await kb.search(query, mode=mode)
+        assert len(hits) <= 5
+    assert await kb.client.counts() == before
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(query=st.text(min_size=1, max_size=200).filter(str.strip), mode=st.sampled_from(MODES))
+async def test_any_query_is_safe(kb: KnowledgeBase, query: str, mode: SearchMode) -> None:
+    assert len(await kb.search(query, k=3, mode=mode)) <= 3
+
+
+async def test_unknown_modes_are_named(kb: KnowledgeBase) -> None:
+    with pytest.raises(InvalidInputError, match="telepathy"):
+        await kb.search("x", mode="telepathy")  # type: ignore[arg-type]
