@@ -47,7 +47,7 @@ format: $(VENV)/.dev ## Format the code
 
 .PHONY: bench
 bench: $(VENV)/.dev ## Measure quality and speed (EVAL=folder with the data sets)
-	@$(BIN)/python -m benchmarks $(ARGS)
+	@$(BIN)/python -m benchmarks $(if $(EVAL),--eval $(EVAL)) $(ARGS)
 
 .PHONY: constraints
 constraints: $(VENV)/.dev ## Pin the versions that are installed now in constraints.txt
