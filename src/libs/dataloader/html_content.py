@@ -82,6 +82,7 @@ _LINK_SHARE = 0.6  # a list or block with more of its text in links than this is
 _HIDDEN_SHARE = 0.5
 _FRAME_SHARE = 0.5  # what holds more of the page than this is not its frame, whatever its name
 _LEAD_CHARS = 100  # a page header with a heading and this much running text belongs to the text
+_LONGEST_NAME = 500
 _NOTICE_CHARS = 2000
 _COOKIES = re.compile(r"\bcookies?\b|クッキー", re.IGNORECASE)
 _ACCEPT = re.compile(
@@ -257,7 +258,7 @@ _UNNAMED = _Naming(strong=False, weak=False, frame=False)
 def _naming(node: HtmlElement) -> _Naming:
     """What the id and class of an element say of it."""
     name = f"{node.get('id', '')} {node.get('class', '')}"
-    return _classify(name) if len(name) > 2 else _UNNAMED
+    return _classify(name[:_LONGEST_NAME]) if len(name) > 2 else _UNNAMED
 
 
 @lru_cache(maxsize=4096)  # pages of one site use the same names

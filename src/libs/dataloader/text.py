@@ -74,6 +74,7 @@ _HIGH_RUN = re.compile(rb"[\x80-\xff]{3}")
 _MULTIBYTE = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
 _CONTROL_BYTES = bytes(set(range(32)) - set(b"\t\n\r\f\b\x1b")) + b"\x7f"
 _SAMPLE = 65_536
+_TIE = 0.85
 
 
 class Decoded(NamedTuple):
@@ -176,9 +177,19 @@ def detect_encoding(data: bytes) -> str | None:
     name = "utf-8" if name == "ascii" else name
     if name in _OTHER_SCRIPTS and _HIGH_RUN.search(sample) is None:
         return "cp1252"
-    if name == "cp1250" and language not in _CENTRAL_EUROPEAN:
+    if name == "cp1250" and (language not in _CENTRAL_EUROPEAN or _is_western_as_well(sample, found["confidence"])):
         return "cp1252"
     return name
+
+
+def _is_western_as_well(sample: bytes, confidence: float) -> bool:
+    """Whether cp1252, which is far more common, fits hardly less than cp1250."""
+    import chardet
+
+    found = chardet.detect_all(
+        sample, ignore_threshold=True, prefer_superset=True, compat_names=False, include_encodings=("cp1250", "cp1252")
+    )
+    return any(other["encoding"] == "cp1252" and other["confidence"] >= _TIE * confidence for other in found)
 
 
 def looks_binary(data: bytes) -> bool:

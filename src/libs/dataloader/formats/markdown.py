@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from libs.dataloader.formats.base import Content, FileData
@@ -31,27 +31,32 @@ _KEPT_FIELDS = {
     "lang": "language",
     "language": "language",
 }
-_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}\1[`~]*[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
-_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
-_CODE_SPAN = re.compile(r"(`+)(?!`)(?:.|\n(?!\n))*?(?<!`)\1(?!`)")
-_ATX = re.compile(r"^ {0,3}(#{1,6})[ \t]+(.+?)(?:[ \t]+#+)?[ \t]*$", re.MULTILINE)
+_FENCE_LINE = re.compile(r"^ {0,3}(`{3,}|~{3,})([^\n]*)$", re.MULTILINE)
+_TICKS = re.compile(r"`+")
+_ATX = re.compile(r"^ {0,3}(#{1,6})[ \t]+([^\n]*)$", re.MULTILINE)
 _SETEXT = re.compile(r"^ {0,3}(\S[^\n]*)\n {0,3}(=+|-+)[ \t]*$", re.MULTILINE)
-_HTML_HEADING = re.compile(r"<h1[^>]*>(.*?)</h1>", re.DOTALL | re.IGNORECASE)
-_TAG = re.compile(r"<[^>]+>")
-_LINKED_IMAGE = re.compile(r"!\[([^\[\]]*)\]\([^()]*\)|!\[([^\[\]]*)\]\[[^\[\]]*\]")
-_DESTINATION = r"(?:<([^<>\n]*)>|((?:[^\s()\\]|\\.|\([^\s()]*\))+))"
-_INLINE = re.compile(
-    rf"(?<!!)\[((?:[^\[\]\\]|\\.|\[[^\[\]]*\])*)\]\(\s*{_DESTINATION}(?:\s+(?:\"[^\"]*\"|'[^']*'|\([^()]*\)))?\s*\)"
+_HTML_HEADING = re.compile(r"<h1[^>]{0,500}>(.{0,1000}?)</h1>", re.DOTALL | re.IGNORECASE)
+_TAG = re.compile(r"<[^<>]{1,500}>")
+_IMAGE = re.compile(r"!\[([^\[\]]{0,500})\](?:\([^()]{0,1000}\)|\[[^\[\]]{0,200}\])")
+_TOKEN = re.compile(
+    r"\\.|!?\[|\]|\n[ \t]*\n|<https?://[^\s<>]+>|(?<![\w\"'=])https?://[^\s<>\"'`|\[\]]+"
+    r"|<a\s[^<>]{0,500}?href\s{0,5}=\s{0,5}[\"']([^\"'<>]{0,2000})[\"'][^<>]{0,500}>",
+    re.IGNORECASE | re.DOTALL,
 )
-_REFERENCE = re.compile(r"(?<![!\]])\[((?:[^\[\]\\]|\\.)+)\](?:\[((?:[^\[\]\\]|\\.)*)\])?(?![(:\[])")
-_DEFINITION = re.compile(r"^ {0,3}\[([^\]\n]+)\]:[ \t]*(?:\n[ \t]*)?(?:<([^<>\n]*)>|(\S+))", re.MULTILINE)
-_AUTOLINK = re.compile(r"<(https?://[^\s<>]+)>")
-_BARE = re.compile(r"(?<![\w(<\"'=\]])https?://[^\s<>\"'`|\[\]]+", re.IGNORECASE)
-_ANCHOR = re.compile(r"<a\s[^>]*?href\s*=\s*[\"']([^\"']*)[\"'][^>]*>(.*?)</a>", re.DOTALL | re.IGNORECASE)
+_INLINE = re.compile(
+    r"\(\s{0,100}(?:<([^<>\n]{0,2000})>|((?:[^\s()\\]|\\.|\([^\s()]{0,500}\)){0,2000}))"
+    r"(?:\s{1,100}(?:\"[^\"]{0,1000}\"|'[^']{0,1000}'|\([^()]{0,1000}\)))?\s{0,100}\)"
+)
+_LABEL = re.compile(r"\[([^\[\]]{0,500})\]")
+_DEFINITION = re.compile(
+    r"^ {0,3}\[([^\[\]\n]{1,500})\]:[ \t]*\n?[ \t]*(?:<([^<>\n]{0,2000})>|(\S{1,2000}))", re.MULTILINE
+)
 _EMPHASIS = re.compile(r"(\*\*|__|\*|`|~~)(?=\S)(.+?)(?<=\S)\1")
 _MARKUP = re.compile(r"[*_`~\[<\\]")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
+_NOT_NEWLINE = re.compile(r"[^\n]+")
 _LONGEST_TITLE = 300
+_LONGEST_WORDS = 1000
 
 
 def read(file: FileData, _kind: Format) -> Content:
@@ -64,12 +69,12 @@ def read(file: FileData, _kind: Format) -> Content:
     title = fields.get("title")
     metadata = {_KEPT_FIELDS[name]: value for name, value in fields.items() if name in _KEPT_FIELDS and value}
     collector = LinkCollector(file.uri, file.root_uri)
-    for _, href, words in sorted(find_links(visible)):
+    for href, words in find_links(text, visible):
         collector.add(href, words)
     return Content(
         text,
         "markdown",
-        title if isinstance(title, str) and title else first_heading(visible),
+        title if isinstance(title, str) and title else first_heading(text, visible),
         metadata,
         collector.links(),
     )
@@ -77,56 +82,108 @@ def read(file: FileData, _kind: Format) -> Content:
 
 def without_code(text: str) -> str:
     """The text with code and comments blanked out, every character at its place."""
-    for pattern in (_FENCE, _COMMENT, _CODE_SPAN):
-        text = pattern.sub(_blank, text)
-    return text
+    text = _blanked(text, _fences(text)) if "```" in text or "~~~" in text else text
+    text = _blanked(text, _comments(text)) if "<!--" in text else text
+    return _blanked(text, _code_spans(text)) if "`" in text else text
 
 
-def first_heading(text: str) -> str | None:
-    """The first heading of the highest level, as plain words."""
-    found: list[tuple[int, int, str]] = []
-    for match in _ATX.finditer(text):
-        found.append((len(match[1]), match.start(), match[2]))
+def first_heading(text: str, visible: str | None = None) -> str | None:
+    """The first heading of the highest level, as plain words.
+
+    Args:
+        text: Markdown.
+        visible: The same without code, if it is at hand.
+    """
+    visible = without_code(text) if visible is None else visible
+    found: list[tuple[int, int, int, int]] = []
+    for match in _ATX.finditer(visible):
+        found.append((len(match[1]), match.start(), *match.span(2)))
         if len(match[1]) == 1:
             break
-    for match in _SETEXT.finditer(text):
+    for match in _SETEXT.finditer(visible):
         if not match[1].startswith(("#", "|", ">", "- ", "* ")):
-            found.append((1 if match[2][0] == "=" else 2, match.start(), match[1]))
+            found.append((1 if match[2][0] == "=" else 2, match.start(), *match.span(1)))
             break
-    if html := _HTML_HEADING.search(text):
-        found.append((1, html.start(), _TAG.sub(" ", html[1])))
-    words = (plain_words(heading) for _, _, heading in sorted(found))
-    return next((heading[:_LONGEST_TITLE] for heading in words if heading), None)
+    if html := _HTML_HEADING.search(visible):
+        found.append((1, html.start(), *html.span(1)))
+    for _, _, start, end in sorted(found):
+        heading = text[start : min(end, start + _LONGEST_WORDS)].strip()
+        if heading.endswith("#"):
+            heading = heading.rstrip("#").rstrip() if heading.rstrip("#").endswith((" ", "\t")) else heading
+        if words := plain_words(heading):
+            return words[:_LONGEST_TITLE]
+    return None
 
 
 def plain_words(text: str) -> str:
     """Markdown on one line without its markup."""
+    text = text[:_LONGEST_WORDS]
     if _MARKUP.search(text) is None:
         return " ".join(text.split())
-    text = _LINKED_IMAGE.sub(lambda match: match[1] or match[2] or "", text)
-    text = _INLINE.sub(lambda match: match[1], text)
-    text = _REFERENCE.sub(lambda match: match[1], text)
+    text = _IMAGE.sub(lambda match: match[1], text)
+    parts: list[str] = []
+    position = 0
+    for words, _, start, end in _scan(text, {}):
+        parts += [text[position:start], text[words[0] : words[1]]]
+        position = end
+    text = "".join([*parts, text[position:]])
     for _ in range(3):
         text = _EMPHASIS.sub(lambda match: match[2], text)
     return " ".join(_ESCAPE.sub(r"\1", _TAG.sub("", text)).split())
 
 
-def find_links(text: str) -> Iterator[tuple[int, str, str]]:
-    """Links as ``(position, href, words)``; images are none."""
-    text = _LINKED_IMAGE.sub(lambda match: _pad(match[1] or match[2] or "", len(match[0])), text)
-    definitions = {_label(match[1]): match[2] or match[3] or "" for match in _DEFINITION.finditer(text)}
-    for match in _INLINE.finditer(text):
-        yield match.start(), _ESCAPE.sub(r"\1", match[2] or match[3] or ""), plain_words(match[1])
-    if definitions:
-        for match in _REFERENCE.finditer(text):
-            if (href := definitions.get(_label(match[2] or match[1]))) is not None:
-                yield match.start(), href, plain_words(match[1])
-    for match in _AUTOLINK.finditer(text):
-        yield match.start(), match[1], ""
-    for match in _BARE.finditer(text):
-        yield match.start(), trim_url(match[0]), ""
-    for match in _ANCHOR.finditer(text):
-        yield match.start(), match[1], plain_words(match[2])
+def find_links(text: str, visible: str | None = None) -> Iterator[tuple[str, str]]:
+    """Links as ``(href, words)``, in order; images are none.
+
+    Args:
+        text: Markdown.
+        visible: The same without code, if it is at hand.
+    """
+    visible = without_code(text) if visible is None else visible
+    definitions = {_label(match[1]): match[2] or match[3] or "" for match in _DEFINITION.finditer(visible)}
+    for words, href, _, _ in _scan(visible, definitions):
+        yield href, plain_words(text[words[0] : min(words[1], words[0] + _LONGEST_WORDS)])
+
+
+def _scan(text: str, definitions: Mapping[str, str]) -> Iterator[tuple[tuple[int, int], str, int, int]]:
+    """Links as ``(span of the words, href, start, end)``; one pass, whatever the text."""
+    opened: list[tuple[int, int, bool]] = []  # start, start of the words, is it an image?
+    position = 0
+    while (match := _TOKEN.search(text, position)) is not None:
+        mark, position = match[0], match.end()
+        if mark[0] == "\n":
+            opened.clear()  # no link goes on in the next paragraph
+            position -= 1
+        elif mark in ("[", "!["):
+            opened.append((match.start(), match.end(), mark == "!["))
+        elif mark[0] == "<" and match[1] is not None:
+            end = text.find("</", position, position + _LONGEST_WORDS)
+            yield (position, end if end >= 0 else position), match[1], match.start(), max(end, position)
+        elif mark[0] == "<":
+            yield (position, position), mark[1:-1], match.start(), position
+        elif mark[:1] in "hH":
+            yield (position, position), trim_url(mark), match.start(), position
+        elif mark == "]" and opened:
+            start, words, image = opened.pop()
+            href, end = _destination(text, words, match.start(), definitions)
+            if href is not None:
+                position = end
+                if not image:
+                    opened.clear()  # links do not nest
+                    yield (words, match.start()), href, start, end
+
+
+def _destination(text: str, words: int, close: int, definitions: Mapping[str, str]) -> tuple[str | None, int]:
+    """Where the link leads whose words end at ``close``, and where it ends itself."""
+    after = text[close + 1 : close + 2]
+    if after == "(" and (inline := _INLINE.match(text, close + 1)):
+        return _ESCAPE.sub(r"\1", inline[1] or inline[2] or ""), inline.end()
+    if not definitions or after == ":":
+        return None, close + 1
+    if after == "[" and (label := _LABEL.match(text, close + 1)):
+        name = label[1] or text[words : min(close, words + _LONGEST_WORDS)]
+        return definitions.get(_label(name)), label.end()
+    return definitions.get(_label(text[words : min(close, words + _LONGEST_WORDS)])), close + 1
 
 
 def trim_url(url: str) -> str:
@@ -167,9 +224,50 @@ def _label(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
-def _pad(text: str, length: int) -> str:
-    return text.ljust(length)[:length]
+def _fences(text: str) -> Iterator[tuple[int, int]]:
+    """Spans of fenced code (CommonMark 4.5)."""
+    start, fence = -1, ""
+    for match in _FENCE_LINE.finditer(text):
+        if start < 0:
+            if match[1][0] == "~" or "`" not in match[2]:
+                start, fence = match.start(), match[1]
+        elif match[1].startswith(fence) and not match[2].strip(" \t" + fence[0]):
+            yield start, match.end()
+            start = -1
+    if start >= 0:
+        yield start, len(text)
 
 
-def _blank(match: re.Match[str]) -> str:
-    return re.sub(r"[^\n]", " ", match[0])
+def _comments(text: str) -> Iterator[tuple[int, int]]:
+    start = text.find("<!--")
+    while start >= 0 and (end := text.find("-->", start + 4)) >= 0:
+        yield start, end + 3
+        start = text.find("<!--", end + 3)
+
+
+def _code_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Spans of inline code: from a run of backticks to the next run of the same length (CommonMark 6.1)."""
+    runs = [(match.start(), match.end()) for match in _TICKS.finditer(text)]
+    following: dict[int, int] = {}  # length: the next run of this length
+    closing = [-1] * len(runs)
+    for index in range(len(runs) - 1, -1, -1):
+        length = runs[index][1] - runs[index][0]
+        closing[index] = following.get(length, -1)
+        following[length] = index
+    index = 0
+    while index < len(runs):
+        other = closing[index]
+        if other >= 0 and text.find("\n\n", runs[index][1], runs[other][0]) < 0:
+            yield runs[index][0], runs[other][1]
+            index = other + 1
+        else:
+            index += 1
+
+
+def _blanked(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    parts: list[str] = []
+    position = 0
+    for start, end in spans:
+        parts += [text[position:start], _NOT_NEWLINE.sub(lambda match: " " * len(match[0]), text[start:end])]
+        position = end
+    return "".join([*parts, text[position:]])

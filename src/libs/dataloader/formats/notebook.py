@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from libs.dataloader.formats.base import Content, FileData, TextBuilder, UnreadableError
-from libs.dataloader.formats.markdown import find_links, first_heading, without_code
+from libs.dataloader.formats.markdown import find_links, first_heading
 from libs.dataloader.formats.registry import Format
 from libs.dataloader.links import LinkCollector
 from libs.dataloader.text import clean_text
@@ -33,7 +33,7 @@ def read(file: FileData, _kind: Format) -> Content:
         if not text:
             continue
         if cell.get("cell_type") == "markdown":
-            collector.extend((href, words) for _, href, words in sorted(find_links(without_code(text))))
+            collector.extend(find_links(text))
         builder.separate()
         builder.mark("cell", number)
         builder.add(text)
@@ -41,7 +41,7 @@ def read(file: FileData, _kind: Format) -> Content:
     return Content(
         builder.text(),
         "markdown",
-        title if isinstance(title, str) and title else first_heading(without_code(builder.text())),
+        title if isinstance(title, str) and title else first_heading(builder.text()),
         {"language": language, "cell_count": len(cells)},
         collector.links(),
         builder.locations,

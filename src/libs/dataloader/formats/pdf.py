@@ -14,7 +14,8 @@ from libs.dataloader.text import clean_text
 
 _LOCK = threading.Lock()  # PDFium is not thread-safe
 _HYPHEN = "\ufffe"  # how PDFium marks the hyphen at the end of a line whose word goes on
-_JOINED = re.compile(rf"(\w*){_HYPHEN}\s*(\w*)")
+_LAST_WORD = re.compile(r"\w{1,60}$")
+_FIRST_WORD = re.compile(r"\w{1,60}")
 _DATE = re.compile(r"D:(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:([+\-Z])(\d\d)?'?(\d\d)?)?")
 _MAX_CHARS = 100_000_000
 
@@ -95,17 +96,23 @@ def _page_text(document: Any, index: int) -> str:
 
 
 def _tidy(page: str, words: Counter[str]) -> str:
-    def join(match: re.Match[str]) -> str:
-        joined, hyphenated = match[1] + match[2], f"{match[1]}-{match[2]}"
-        if not match[2][:1].islower() or not match[1][-1:].isalpha():
-            return hyphenated
-        # Whether the hyphen belongs to the word is seen from the rest of the document.
-        return hyphenated if words[hyphenated] > words[joined] else joined
-
-    page = page.replace("\r\n", "\n").replace("\r", "\n")
-    page = _JOINED.sub(join, page)
+    page = _join_words(page.replace("\r\n", "\n").replace("\r", "\n"), words)
     lines = (" ".join(line.split()) for line in clean_text(page).split("\n"))
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
+
+
+def _join_words(page: str, words: Counter[str]) -> str:
+    """Put words together that were divided at the end of a line."""
+    first, *rest = page.split(_HYPHEN)
+    parts = [first]
+    for part in rest:
+        part = part.lstrip()
+        before, after = _LAST_WORD.search(parts[-1][-80:]), _FIRST_WORD.match(part)
+        left, right = before[0] if before else "", after[0] if after else ""
+        # Whether the hyphen belongs to the word is seen from its ends, or from the rest of the document.
+        keep = not left[-1:].isalpha() or not right[:1].islower() or words[f"{left}-{right}"] > words[left + right]
+        parts += ["-" if keep else "", part]
+    return "".join(parts)
 
 
 def _date(value: str) -> str | None:

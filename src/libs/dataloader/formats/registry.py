@@ -173,9 +173,8 @@ _SIGNATURES: tuple[tuple[bytes, str], ...] = (
     (b"\x1aE\xdf\xa3", "a video file"),
 )
 _IMAGES = frozenset((".svg", ".svgz"))
-_HTML_START = re.compile(
-    rb"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S
-)
+_HTML_START = re.compile(rb"<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
+_PREAMBLE = re.compile(rb"\s+|<\?xml[^>]*>|<!--(?:(?!-->).)*-->", re.DOTALL)
 _MAIL_START = re.compile(rb"(?:[A-Za-z][A-Za-z0-9-]*:[ \t].*\r?\n(?:[ \t].*\r?\n)*){2}")
 _MAIL_FIELDS = (b"from:", b"subject:", b"date:", b"message-id:", b"mime-version:")
 _ZIP_MEMBERS = (
@@ -208,7 +207,7 @@ def find_format(name: str, data: bytes, mime_type: str | None = None) -> Format:
     if extension in _IMAGES:
         raise UnreadableError("it is an image (SVG), which is not read")
     if by_name is not None:
-        if by_name in (DOCX, PPTX, XLSX) and (_HTML_START.match(data[:4096]) is not None):
+        if by_name in (DOCX, PPTX, XLSX) and _is_html(data):
             return HTML  # what some programs call a Word or Excel file
         return by_name
     if mime_type:
@@ -251,7 +250,7 @@ def _by_signature(data: bytes, by_name: Format | None) -> Format | None:
 
 
 def _by_text(data: bytes) -> Format:
-    if bom_encoding(data) is None and (_HTML_START.match(data[:4096]) is not None):
+    if bom_encoding(data) is None and _is_html(data):
         return HTML
     start = data[:4096].lstrip()
     if start[:1] in (b"{", b"["):
@@ -274,6 +273,14 @@ def _by_text(data: bytes) -> Format:
     if start.startswith(b"<?xml"):
         return FORMATS[".xml"]
     return TEXT
+
+
+def _is_html(data: bytes) -> bool:
+    head = data[:4096]
+    position = 0
+    while match := _PREAMBLE.match(head, position):
+        position = match.end()
+    return _HTML_START.match(head, position) is not None
 
 
 def _is_json(data: bytes) -> bool:

@@ -6,6 +6,7 @@ Not by docutils: it knows nothing of Sphinx's directives and roles, and drops wh
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from itertools import pairwise
 
 from libs.dataloader.formats.base import Content, FileData
@@ -30,6 +31,7 @@ _SUBSTITUTION = re.compile(r"(?<![\w|])\|([^|\s][^|\n]*)\|_{0,2}(?![\w|])")
 _BARE = re.compile(r"(?<![\w<`\"'])https?://[^\s<>`\"']+")
 _GRID = re.compile(r"^\s*\+[-=+]{3,}\+\s*$")
 _SIMPLE = re.compile(r"^\s*=+(?:[ \t]+=+)+[ \t]*$")
+_LONGEST_LINE = 5000
 _CODE = frozenset(("code-block", "code", "sourcecode", "highlight", "parsed-literal", "prompt", "doctest", "testcode"))
 _SILENT = frozenset(
     "toctree contents image figure include literalinclude raw only meta index highlight default-role role".split()  # noqa: SIM905
@@ -71,7 +73,7 @@ class _Converter:
         line = self._lines[at]
         if (after := self._heading(at, out)) or (after := self._explicit(at, out)) or (after := self._table(at, out)):
             return after
-        if not out and (match := _FIELD.match(line)):  # the docinfo at the top
+        if self._is_top(out) and (match := _FIELD.match(line)):
             self.metadata[match[1].strip().lower()] = match[2].strip()
             return at + 1
         if line.rstrip().endswith("::") and not line.lstrip().startswith(".. "):
@@ -85,6 +87,10 @@ class _Converter:
             return at + 1
         out.append(self._inline(line))
         return at + 1
+
+    def _is_top(self, out: list[str]) -> bool:
+        """Whether nothing but the title was met so far: fields here are the document's metadata."""
+        return len(out) < 10 and all(not line or line.startswith("# ") for line in out)
 
     def _heading(self, at: int, out: list[str]) -> int:
         line = self._lines[at]
@@ -197,29 +203,24 @@ class _Converter:
         return end
 
     def _inline(self, text: str) -> str:
+        if len(text) > _LONGEST_LINE:
+            return text.rstrip()
         literals: list[str] = []
 
-        def keep(match: re.Match[str]) -> str:
-            literals.append(f"`{match[1]}`")
+        def keep(words: str) -> str:
+            literals.append(f"`{words}`")
             return f"\x00{len(literals) - 1}\x00"
 
-        text = _LITERAL.sub(keep, text)
+        text = _LITERAL.sub(lambda match: keep(match[1]), text)
         for match in _BARE.finditer(text):
             self._collector.add(match[0].rstrip(".,;:!?)"))
-        text = _ROLE.sub(self._role, text)
+        text = _ROLE.sub(lambda match: _role(match[1], keep), text)
         text = _EMBEDDED.sub(self._embedded, text)
         text = _REFERENCE.sub(self._reference, text)
         text = _INTERPRETED.sub(r"\1", text)
         text = _SUBSTITUTION.sub(r"\1", text)
         text = text.replace("\\ ", "").replace("\\*", "*").replace("\\_", "_").replace("\\|", "|")
         return re.sub("\x00(\\d+)\x00", lambda match: literals[int(match[1])], text).rstrip()
-
-    def _role(self, match: re.Match[str]) -> str:
-        words = match[1]
-        if named := _ROLE_TARGET.match(words):
-            return named[1]
-        name = words.lstrip("!")
-        return f"`{name[1:].rpartition('.')[2] if name.startswith('~') else name}`"
 
     def _embedded(self, match: re.Match[str]) -> str:
         words, target = " ".join(match[1].split()), match[2].strip()
@@ -234,6 +235,14 @@ class _Converter:
             return words if match[1] else match[0]
         self._collector.add(target, words)
         return words
+
+
+def _role(words: str, keep: Callable[[str], str]) -> str:
+    """What a role such as ``:func:`name``` shows."""
+    if named := _ROLE_TARGET.match(words):
+        return named[1]
+    name = words.lstrip("!")
+    return keep(name[1:].rpartition(".")[2] if name.startswith("~") else name)
 
 
 def _grid_rows(lines: list[str]) -> list[list[str]]:

@@ -1,0 +1,332 @@
+"""Text in every encoding, Markdown, reStructuredText and source code."""
+
+from __future__ import annotations
+
+import codecs
+
+import pytest
+from filetools import convert, reason, targets
+from hypothesis import given
+from hypothesis import strategies as st
+
+from libs.dataloader.text import clean_text, decode_bytes
+
+GERMAN = "Die schöne Müllerin aß Äpfel für 3,50 € – „köstlich“, sagte sie.\n"
+FRENCH = "L'été était très chaud cette année à Besançon. Où est le café ?\n"
+JAPANESE = "すべての人間は、生まれながらにして自由であり、かつ、尊厳と権利とについて平等である。\n"
+RUSSIAN = "Все люди рождаются свободными и равными в своем достоинстве и правах.\n"
+POLISH = "Wszyscy ludzie rodzą się wolni i równi pod względem swej godności. Zażółć gęślą jaźń.\n"
+CHINESE = "人人生而自由,在尊严和权利上一律平等。他们赋有理性和良心。\n"
+
+
+# -- encodings -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", [GERMAN, FRENCH, JAPANESE, RUSSIAN, POLISH, CHINESE, "plain ASCII text\n"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
+def test_unicode_with_a_byte_order_mark_or_as_utf8(text: str, encoding: str) -> None:
+    assert convert("a.txt", text.encode(encoding)).content == text
+
+
+@pytest.mark.parametrize("text", [GERMAN, FRENCH, JAPANESE, RUSSIAN, POLISH, CHINESE, "plain ASCII text\n"])
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
+def test_unicode_without_a_byte_order_mark(text: str, encoding: str) -> None:
+    assert convert("a.txt", text.encode(encoding)).content == text
+    assert convert("a.txt", (codecs.BOM_UTF16_BE if encoding == "utf-16-be" else b"") + text.encode(encoding)).content
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        (GERMAN, "cp1252"),
+        (FRENCH, "latin-1"),
+        (FRENCH, "cp1252"),
+        ("Señor Núñez pagó 25 por el café.\n", "latin-1"),
+        ("It’s “quoted” – and costs £3.\n", "cp1252"),
+        ("Kvinnan åt köttbullar.\n", "latin-1"),
+        ("größer", "cp1252"),
+        (JAPANESE, "shift-jis"),
+        ("日本語のテキスト\n", "cp932"),
+        ("ﾃｽﾄです。カタカナ\n", "cp932"),
+        (JAPANESE, "euc-jp"),
+        (JAPANESE, "iso-2022-jp"),
+        (RUSSIAN, "cp1251"),
+        (RUSSIAN, "koi8-r"),
+        (POLISH, "cp1250"),
+        (CHINESE, "gb18030"),
+    ],
+)
+def test_old_encodings_are_detected(text: str, encoding: str) -> None:
+    assert convert("a.txt", text.encode(encoding)).content == text
+
+
+def test_several_languages_in_one_file() -> None:
+    text = (
+        GERMAN + FRENCH + "El niño comió paella con ñoquis. ¡Qué rico!\nKvinnan åt köttbullar.\nO João: não é ótimo?\n"
+    )
+    assert convert("a.txt", text.encode("cp1252")).content == text
+
+
+def test_utf8_with_a_broken_byte_stays_utf8() -> None:
+    data = (GERMAN * 5).encode() + b"\xff broken \xe4\n" + (FRENCH * 5).encode()
+    text = convert("a.txt", data).content
+    assert text.startswith(GERMAN)
+    assert text.endswith(FRENCH)
+    assert "�" in text
+
+
+def test_an_encoding_that_the_user_insists_on() -> None:
+    assert convert("a.txt", "žluťoučký".encode("cp1250"), encoding="cp1250").content == "žluťoučký"
+    assert "not ascii text" in reason("a.txt", GERMAN, encoding="ascii")
+
+
+def test_a_declared_charset_counts_where_the_bytes_are_not_utf8() -> None:
+    assert decode_bytes("Łódź".encode("cp1250"), declared="windows-1250").text == "Łódź"
+    assert decode_bytes("größer".encode(), declared="iso-8859-1").text == "größer"
+    assert decode_bytes(b"caf\xe9", declared="no-such-charset").text == "café"
+    assert decode_bytes(JAPANESE.encode("iso-2022-jp"), declared="iso-2022-jp").text == JAPANESE
+    assert decode_bytes(b"aGFsbG8=", declared="base64").text == "aGFsbG8="
+
+
+@given(st.text())
+def test_every_text_survives_as_utf8_up_to_cleaning(text: str) -> None:
+    assert clean_text(decode_bytes(text.encode("utf-8", "surrogatepass")).text).encode() is not None
+    clean = clean_text(text)
+    assert clean_text(clean) == clean
+
+
+@given(st.binary(max_size=400))
+def test_decoding_never_fails_and_cleaned_text_can_be_stored(data: bytes) -> None:
+    text = clean_text(decode_bytes(data).text)
+    text.encode("utf-8")
+    assert "\x00" not in text
+    assert "\r" not in text
+
+
+def test_cleaning() -> None:
+    assert (
+        convert("a.txt", b"\xef\xbb\xbfa\r\nb\rc\x00d\x1b[31mred\x1b[0m\xe2\x80\xa8e\xef\xbb\xbff").content
+        == "a\nb\ncdred\nef"
+    )
+    assert clean_text("a\ud800b\ud83d\ude00c") == "a\ufffdb😀c"
+    decomposed = "e\u0301"
+    assert clean_text(decomposed) == decomposed
+
+
+# -- Markdown ------------------------------------------------------------------------------------------------------
+
+
+def test_markdown_stays_as_it_is_and_its_links_are_found() -> None:
+    text = """# The *title* with `code`
+
+See [one](one.md#part "hint"), [two](../two.md), [web](https://example.org/a?b=c#d), [mail](mailto:me@example.org).
+![image](picture.png) and [![badge](https://img.example.org/b.svg)](https://ci.example.org/).
+A [reference][ref], a [collapsed][], a [shortcut], <https://auto.example.org/x>, https://bare.example.org/y_(z).
+[script](javascript:alert(1)) [top](#top) [space](<my file.md>) [escaped](my%20file.md) [root](/root.md)
+<a href="html.html">HTML</a>
+
+```sh
+curl [not](a-link.md) https://not.example.org/
+```
+
+`[not](either.md)` <!-- [nor](this.md) -->
+
+[ref]: reference.md
+[collapsed]: <collapsed.md> "title"
+[shortcut]: https://short.example.org/
+"""
+    document = convert("sub/page.md", text)
+    assert document.content == text
+    assert document.format == "markdown"
+    assert document.mime_type == "text/markdown"
+    assert document.title == "The title with code"
+    assert targets(document) == [
+        "file:///home/me/docs/sub/one.md",
+        "file:///home/me/docs/two.md",
+        "https://example.org/a?b=c",
+        "https://ci.example.org/",
+        "file:///home/me/docs/sub/reference.md",
+        "file:///home/me/docs/sub/collapsed.md",
+        "https://short.example.org/",
+        "https://auto.example.org/x",
+        "https://bare.example.org/y_(z)",
+        "file:///home/me/docs/sub/my file.md",
+        "file:///home/me/docs/root.md",
+        "file:///home/me/docs/sub/html.html",
+    ]
+    texts = {link.target: link.text for link in document.links}
+    assert texts["file:///home/me/docs/sub/one.md"] == "one"
+    assert texts["https://ci.example.org/"] == "badge"
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("Title\n=====\n\ntext", "Title"),
+        ("## Second\n\n# First\n", "First"),
+        ("text only", None),
+        ("```\n# not this\n```\n## This [one](x.md) #\n", "This one"),
+        ("<h1 align='center'>From <b>HTML</b></h1>\n", "From HTML"),
+        ("#hashtag is no heading\n", None),
+        ("- item\n---\n", None),
+        ("# **Bold** &amp; [link](a) ~~x~~\n", "Bold &amp; link x"),
+    ],
+)
+def test_markdown_titles(text: str, title: str | None) -> None:
+    assert convert("a.md", text).title == title
+
+
+def test_front_matter_becomes_metadata() -> None:
+    document = convert(
+        "a.md",
+        '---\ntitle: "From front matter"\nauthor: Ann\ntags: [a, b]\nkeywords:\n  - c\n  - d\n'
+        "date: 2024-05-01\n---\n\n# Heading\n",
+    )
+    assert document.title == "From front matter"
+    assert document.content == "# Heading\n"
+    assert document.metadata == {"author": "Ann", "tags": ["a", "b"], "keywords": ["c", "d"], "created": "2024-05-01"}
+    rule = "---\n\nNot front matter, but text between rules.\n\n---\n"
+    assert convert("a.md", rule).content == rule
+
+
+def test_markdown_that_is_slow_to_match_is_not_slow() -> None:
+    for text in (
+        "[" * 50_000,
+        "](" * 50_000,
+        "`" * 50_000,
+        "<!--" * 20_000,
+        "[a](" * 20_000,
+        "*" * 50_000,
+        "# " + "\\" * 50_000,
+    ):
+        assert convert("a.md", text).content == text
+
+
+# -- reStructuredText ----------------------------------------------------------------------------------------------
+
+
+def test_restructured_text_becomes_markdown() -> None:
+    document = convert(
+        "docs/a.rst",
+        """=====
+Title
+=====
+
+:author: Ann
+
+Intro with ``literal``, *emphasis*, :ref:`a label <label>`, :py:func:`~pkg.mod.func`, `site <https://example.org/x>`_,
+a named_ link and `other page <other.rst>`__.
+
+.. _named: https://named.example.org/
+
+.. comment that is dropped
+   in both lines
+
+Section
+-------
+
+.. code-block:: python
+
+   def f():
+       return 1
+
+Shell::
+
+    $ ls
+
+.. note:: Be careful.
+   Really.
+
+.. image:: x.png
+   :alt: A picture
+
+Sub
+~~~
+
+=====  =====
+A      B
+=====  =====
+1      2
+3      4
+=====  =====
+
++----+----+
+| C  | D  |
++====+====+
+| 5  | 6  |
++----+----+
+""",
+    )
+    assert document.title == "Title"
+    assert document.format == "markdown"
+    assert document.metadata == {"author": "Ann"}
+    for expected in (
+        "# Title\n",
+        "## Section\n",
+        "### Sub\n",
+        "`literal`",
+        "a label",
+        "`func`",
+        "```python\ndef f():\n    return 1\n```",
+        "Shell:\n\n```\n$ ls\n```",
+        "Note: Be careful.",
+        "Really.",
+        "A picture",
+        "| A | B |\n| --- | --- |\n| 1 | 2 |\n| 3 | 4 |",
+        "| C | D |\n| --- | --- |\n| 5 | 6 |",
+    ):
+        assert expected in document.content
+    assert "dropped" not in document.content
+    assert ".. " not in document.content
+    assert sorted(targets(document)) == [
+        "file:///home/me/docs/docs/other.rst",
+        "https://example.org/x",
+        "https://named.example.org/",
+    ]
+
+
+# -- code and names ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "language"),
+    [
+        ("a.py", "python"),
+        ("a.rs", "rust"),
+        ("a.TS", "typescript"),
+        ("Makefile", "make"),
+        ("Dockerfile", "dockerfile"),
+        ("a.h", "cpp"),
+        ("a.yaml", "yaml"),
+        ("a.m", "matlab"),
+        ("CMakeLists.txt", "cmake"),
+    ],
+)
+def test_code_keeps_its_text_and_its_language(name: str, language: str) -> None:
+    text = "x = 1\n\tindented # kept\n"
+    document = convert(name, text)
+    assert (document.content, document.format, document.title) == (text, f"code:{language}", None)
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "kind"),
+    [
+        ("README", "just words", "text"),
+        ("page", "<!DOCTYPE html><html><body><p>words</p></body></html>", "markdown"),
+        ("data", '[{"a": 1}, {"a": 2}]', "records"),
+        ("script", "#!/usr/bin/env python3\nprint(1)\n", "code:python"),
+        ("mail", "From: a@b.c\nSubject: Hi\nDate: Mon, 1 Jan 2024 00:00:00 +0000\n\nbody", "text"),
+        ("a.unknown", "words in an unknown format", "text"),
+        ("feed", "<?xml version='1.0'?><rss><item>words</item></rss>", "code:xml"),
+    ],
+)
+def test_what_has_no_known_ending_is_looked_at(name: str, data: str, kind: str) -> None:
+    assert convert(name, data).format == kind
+
+
+def test_a_media_type_helps_where_the_name_does_not() -> None:
+    from libs.dataloader.formats import FileData, read_document
+
+    page = FileData("https://example.org/data", b"a,b\n1,2\n")
+    assert read_document(page, "text/csv; charset=utf-8").format == "table"
+    assert read_document(page, "application/octet-stream").format == "text"
