@@ -17,6 +17,9 @@ _META_CHARSET = re.compile(rb"""<meta[^>]{0,500}?charset\s*=\s*["']?\s*([A-Za-z0
 _XML_ENCODING = re.compile(rb"""^\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([A-Za-z0-9_.\-]+)""")
 _XML_DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
 _REFRESH = re.compile(r"""^\s*\d+(?:\.\d*)?\s*[;,]\s*(?:url\s*=)?\s*["']?(.*?)["']?\s*$""", re.IGNORECASE)
+_SCRIPT = re.compile(r"<(script|style)\b.*?(?:</\1\s*>|\Z)", re.DOTALL | re.IGNORECASE)
+_TAG = re.compile(r"</?([A-Za-z][A-Za-z0-9]*)(?:\s[^<>]*)?/?>")
+_FLAT = frozenset("h1 h2 h3 h4 h5 h6 a br title meta link base head".split())  # noqa: SIM905
 _META_KEYS = {
     "author": "author",
     "article:author": "author",
@@ -146,12 +149,22 @@ def _parse(html: str) -> HtmlElement | None:
 
     if not html.strip():
         return None
-    # Without huge_tree the rest of a deeply nested page would be dropped silently.
+    # Without huge_tree the rest of a page that nests deeper than 256 levels would be dropped silently.
     parser = HTMLParser(huge_tree=True, encoding="utf-8")
     try:
-        return document_fromstring(html.encode("utf-8"), parser=parser, ensure_head_body=False)
+        tree = document_fromstring(html.encode("utf-8"), parser=parser, ensure_head_body=False)
+        if any("depth" in entry.message for entry in parser.error_log.filter_from_fatals()):  # 2,048 levels
+            flat = HTMLParser(huge_tree=True, encoding="utf-8")
+            tree = document_fromstring(_flattened(html).encode("utf-8"), parser=flat, ensure_head_body=False)
     except etree.ParserError:  # nothing but comments
         return None
+    return tree
+
+
+def _flattened(html: str) -> str:
+    """The page with paragraphs instead of everything that can nest."""
+    html = _SCRIPT.sub(" ", html)
+    return _TAG.sub(lambda tag: tag[0] if tag[1].lower() in _FLAT else "<p>", html)
 
 
 def _meta(tree: HtmlElement) -> dict[str, str]:

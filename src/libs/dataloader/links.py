@@ -26,7 +26,7 @@ def resolve_link(href: str, base: str | None, root: str | None = None) -> str | 
         root: ``file://`` URI of the folder that ``/…`` starts from in a local file (the root of the load).
 
     Returns:
-        An ``http(s)://`` URL as written, or a ``file://`` URI without percent-encoding; ``None`` where the link leads
+        An ``http(s)://`` URL, or a ``file://`` URI without percent-encoding; ``None`` where the link leads
         nowhere else: another scheme (``mailto:``, ``javascript:``, ``data:``), only a fragment, or not a link at all.
     """
     href = _IGNORED.sub("", href).strip()
