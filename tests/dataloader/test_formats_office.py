@@ -1,0 +1,339 @@
+"""Word, PowerPoint, OpenDocument and RTF, written by the libraries that people write them with."""
+
+from __future__ import annotations
+
+import io
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from filetools import convert, places, reason, targets, unzipped, zipped
+
+docx = pytest.importorskip("docx")
+pptx = pytest.importorskip("pptx")
+
+
+def saved(document: Any) -> bytes:
+    stream = io.BytesIO()
+    document.save(stream)
+    return stream.getvalue()
+
+
+def rewritten(data: bytes, part: str, old: str, new: str) -> bytes:
+    parts = unzipped(data)
+    assert old in parts[part].decode()
+    parts[part] = parts[part].decode().replace(old, new, 1).encode()
+    return zipped(parts)
+
+
+# -- Word ----------------------------------------------------------------------------------------------------------
+
+
+def test_word_headings_lists_and_tables() -> None:
+    document = docx.Document()
+    document.add_heading("The title", 0)
+    document.add_heading("First", 1)
+    document.add_paragraph("Some text\nwith a line break and a\ttab.")
+    document.add_paragraph("one", style="List Bullet")
+    document.add_paragraph("two", style="List Bullet")
+    document.add_paragraph("first step", style="List Number")
+    document.add_paragraph("second step", style="List Number")
+    document.add_heading("Second level", 2)
+    table = document.add_table(rows=2, cols=2)
+    for index, text in enumerate(["Name", "Value | unit", "a\nb", "1"]):
+        table.cell(index // 2, index % 2).text = text
+    document.add_paragraph("# no heading")
+    document.core_properties.author = "Ann"
+    document.core_properties.created = datetime(2024, 1, 2, tzinfo=UTC)
+    document.core_properties.title = "Title in the properties"
+    read = convert("a.docx", saved(document))
+    assert read.content == (
+        "# The title\n\n# First\n\nSome text\nwith a line break and a tab.\n\n- one\n- two\n"
+        "1. first step\n2. second step\n\n## Second level\n\n| Name | Value \\| unit |\n| --- | --- |\n| a b | 1 |\n\n\\# no heading"
+    )
+    assert read.title == "The title"
+    assert read.format == "markdown"
+    assert read.metadata["author"] == "Ann"
+    assert read.metadata["created"].startswith("2024-01-02")
+    assert read.mime_type is not None
+    assert read.mime_type.endswith("wordprocessingml.document")
+
+
+def test_word_titles() -> None:
+    document = docx.Document()
+    document.add_heading("A heading", 1)
+    document.core_properties.title = "From the properties"
+    assert convert("a.docx", saved(document)).title == "From the properties"
+    document.core_properties.title = "Microsoft Word - draft.doc"
+    assert convert("a.docx", saved(document)).title == "A heading"
+    plain = docx.Document()
+    plain.add_paragraph("text")
+    assert convert("a.docx", saved(plain)).title is None
+
+
+def test_word_merged_cells_and_tables_around_text() -> None:
+    document = docx.Document()
+    table = document.add_table(rows=3, cols=2)
+    table.cell(0, 0).text, table.cell(0, 1).text = "A", "B"
+    table.cell(1, 0).merge(table.cell(2, 0)).text = "down"
+    table.cell(1, 1).text, table.cell(2, 1).text = "1", "2"
+    frame = document.add_table(rows=1, cols=1)
+    frame.cell(0, 0).add_paragraph("inside a frame", style="Heading 1")
+    assert convert("a.docx", saved(document)).content == (
+        "| A | B |\n| --- | --- |\n| down | 1 |\n| down | 2 |\n\n# inside a frame"
+    )
+
+
+def test_word_text_that_python_docx_does_not_show() -> None:
+    document = docx.Document()
+    document.add_paragraph("MARK")
+    inside = (
+        "</w:t></w:r><w:ins w:id='1'><w:r><w:t xml:space='preserve'> inserted</w:t></w:r></w:ins>"
+        "<w:del w:id='2'><w:r><w:delText>deleted</w:delText></w:r></w:del>"
+        "<w:sdt><w:sdtContent><w:r><w:t xml:space='preserve'> controlled</w:t></w:r></w:sdtContent></w:sdt>"
+        "<w:r><w:noBreakHyphen/><w:t>end</w:t></w:r><w:r><w:pict><w:txbxContent><w:p><w:r><w:t>boxed</w:t></w:r></w:p>"
+        "</w:txbxContent></w:pict></w:r><w:r><w:t>"
+    )
+    data = rewritten(saved(document), "word/document.xml", "MARK", "MARK" + inside)
+    block = "<w:sdt><w:sdtContent><w:p><w:r><w:t>a block</w:t></w:r></w:p></w:sdtContent></w:sdt><w:sectPr"
+    data = rewritten(data, "word/document.xml", "<w:sectPr", block)
+    assert convert("a.docx", data).content == "MARK inserted controlled-end\n\nboxed\n\na block"
+    # The reason for a reader of our own:
+    assert [paragraph.text for paragraph in docx.Document(io.BytesIO(data)).paragraphs] == ["MARK-end"]
+
+
+def test_word_links_and_footnotes() -> None:
+    document = docx.Document()
+    document.add_paragraph("MARK")
+    document.part.relate_to(
+        "https://example.org/page#part",
+        "http://schemas.openxmlformats.org/officeDocument/2006/relationships/hyperlink",
+        is_external=True,
+    )
+    relation = next(key for key, found in document.part.rels.items() if found.is_external)
+    inside = (
+        f"</w:t></w:r><w:hyperlink r:id='{relation}'><w:r><w:t>a link</w:t></w:r></w:hyperlink>"
+        "<w:r><w:footnoteReference w:id='7'/></w:r><w:r><w:t>"
+    )
+    data = rewritten(saved(document), "word/document.xml", "MARK", "MARK " + inside)
+    space = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+    note = "<w:footnote w:id='7'><w:p><w:r><w:t>The note.</w:t></w:r></w:p></w:footnote>"
+    notes = f"<w:footnotes xmlns:w='{space}'>{note}</w:footnotes>"
+    read = convert("a.docx", zipped({**unzipped(data), "word/footnotes.xml": notes}))
+    assert read.content == "MARK a link[1]\n\n[1] The note."
+    assert targets(read) == ["https://example.org/page"]
+    assert read.links[0].text == "a link"
+
+
+def test_word_numbered_headings() -> None:
+    document = docx.Document()
+    for text, level in (("One", 1), ("Sub", 2), ("Sub again", 2), ("Two", 1), ("Sub", 2)):
+        document.add_heading(text, level)
+    data = unzipped(saved(document))
+    space = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+    levels = "".join(
+        f"<w:lvl w:ilvl='{level}'><w:start w:val='1'/><w:numFmt w:val='{kind}'/><w:lvlText w:val='{label}'/></w:lvl>"
+        for level, (kind, label) in enumerate([("upperRoman", "%1."), ("decimal", "%1.%2")])
+    )
+    data["word/numbering.xml"] = (
+        f"<w:numbering xmlns:w='{space}'><w:abstractNum w:abstractNumId='1'>{levels}</w:abstractNum>"
+        "<w:num w:numId='5'><w:abstractNumId w:val='1'/></w:num></w:numbering>"
+    ).encode()
+    xml = data["word/document.xml"].decode()
+    for level in (1, 2):
+        number = f"<w:numPr><w:ilvl w:val='{level - 1}'/><w:numId w:val='5'/></w:numPr>"
+        xml = xml.replace(f'<w:pStyle w:val="Heading{level}"/>', f'<w:pStyle w:val="Heading{level}"/>{number}')
+    data["word/document.xml"] = xml.encode()
+    assert convert("a.docx", zipped(data)).content.split("\n\n") == [
+        "# I. One",
+        "## I.1 Sub",
+        "## I.2 Sub again",
+        "# II. Two",
+        "## II.1 Sub",
+    ]
+
+
+# -- PowerPoint ----------------------------------------------------------------------------------------------------
+
+
+def test_powerpoint_slides_notes_and_tables() -> None:
+    from pptx.util import Inches
+
+    presentation = pptx.Presentation()
+    slide = presentation.slides.add_slide(presentation.slide_layouts[1])
+    slide.shapes.title.text = "First slide"
+    frame = slide.placeholders[1].text_frame
+    frame.text = "point"
+    paragraph = frame.add_paragraph()
+    paragraph.text, paragraph.level = "detail", 1
+    slide.notes_slide.notes_text_frame.text = "What to say"
+    second = presentation.slides.add_slide(presentation.slide_layouts[6])
+    table = second.shapes.add_table(2, 2, Inches(1), Inches(1), Inches(4), Inches(1)).table
+    for index, text in enumerate(["Name", "Value", "a", "1"]):
+        table.cell(index // 2, index % 2).text = text
+    box = second.shapes.add_textbox(Inches(1), Inches(3), Inches(4), Inches(1)).text_frame
+    box.text = "free text "
+    run = box.paragraphs[0].add_run()
+    run.text, run.hyperlink.address = "with a link", "https://example.org/"
+    presentation.slides.add_slide(presentation.slide_layouts[6])
+    presentation.core_properties.title = "PowerPoint Presentation"
+    read = convert("a.pptx", saved(presentation))
+    assert read.content == (
+        "## First slide\n\n- point\n  - detail\n\nNotes: What to say\n\n"
+        "## Slide 2\n\n| Name | Value |\n| --- | --- |\n| a | 1 |\n\nfree text with a link"
+    )
+    assert places(read, "slide") == [(1, "## First slide"), (2, "## Slide 2")]
+    assert read.title == "First slide"
+    assert read.metadata["slide_count"] == 3
+    assert targets(read) == ["https://example.org/"]
+
+
+def test_powerpoint_order_is_that_of_the_show() -> None:
+    presentation = pptx.Presentation()
+    for text in ("one", "two"):
+        slide = presentation.slides.add_slide(presentation.slide_layouts[5])
+        slide.shapes.title.text = text
+    order = presentation.slides._sldIdLst
+    order.insert(0, order[1])
+    read = convert("a.pptx", saved(presentation))
+    assert read.content == "## two\n\n## one"
+
+
+def test_one_damaged_slide_costs_only_itself() -> None:
+    presentation = pptx.Presentation()
+    for text in ("one", "two"):
+        presentation.slides.add_slide(presentation.slide_layouts[5]).shapes.title.text = text
+    parts = unzipped(saved(presentation))
+    parts["ppt/slides/slide1.xml"] = b"<broken"
+    read = convert("a.pptx", zipped(parts))
+    assert read.content == "## two"
+    assert places(read, "slide") == [(2, "## two")]
+    parts["ppt/slides/slide2.xml"] = b"<broken"
+    assert "none of its slides" in reason("a.pptx", zipped(parts))
+
+
+# -- OpenDocument --------------------------------------------------------------------------------------------------
+
+
+def opendocument() -> Any:
+    from odf.dc import Title
+    from odf.opendocument import OpenDocumentText
+    from odf.style import Style
+    from odf.table import Table, TableCell, TableRow
+    from odf.text import A, H, LineBreak, List, ListItem, ListLevelStyleNumber, ListStyle, Note, NoteBody, P, S, Tab
+
+    document = OpenDocumentText()
+    document.meta.addElement(Title(text="From the properties"))
+    style = ListStyle(name="Numbers")
+    style.addElement(ListLevelStyleNumber(level="1", numformat="1"))
+    document.automaticstyles.addElement(style)
+    document.styles.addElement(Style(name="Title", family="paragraph"))
+    document.text.addElement(H(outlinelevel=1, text="Heading"))
+    paragraph = P(text="Text")
+    paragraph.addElement(S(c=2))
+    paragraph.addText("more")
+    paragraph.addElement(Tab())
+    paragraph.addElement(A(href="https://example.org/x", text="link"))
+    paragraph.addElement(LineBreak())
+    paragraph.addText("next line")
+    note = Note(noteclass="footnote")
+    body = NoteBody()
+    body.addElement(P(text="A note."))
+    note.addElement(body)
+    paragraph.addElement(note)
+    document.text.addElement(paragraph)
+    for name in (None, "Numbers"):
+        items = List(stylename=name) if name else List()
+        for text in ("a", "b"):
+            item = ListItem()
+            item.addElement(P(text=text))
+            items.addElement(item)
+        document.text.addElement(items)
+    table = Table()
+    for texts in (("A", "B"), ("1", "2")):
+        row = TableRow()
+        for text in texts:
+            cell = TableCell()
+            cell.addElement(P(text=text))
+            row.addElement(cell)
+        table.addElement(row)
+    document.text.addElement(table)
+    return document
+
+
+def test_opendocument_text() -> None:
+    pytest.importorskip("odf")
+    document = opendocument()
+    stream = io.BytesIO()
+    document.write(stream)
+    read = convert("a.odt", stream.getvalue())
+    assert read.content == (
+        "# Heading\n\nText more link\nnext line[1]\n\n- a\n- b\n\n1. a\n2. b\n\n"
+        "| A | B |\n| --- | --- |\n| 1 | 2 |\n\n[1] A note."
+    )
+    assert read.title == "From the properties"
+    assert targets(read) == ["https://example.org/x"]
+    flat = convert("a.fodt", document.xml())
+    assert flat.content == read.content
+
+
+def test_opendocument_that_repeats_cells_a_million_times() -> None:
+    space = "urn:oasis:names:tc:opendocument:xmlns:"
+    xml = (
+        f"<o:document-content xmlns:o='{space}office:1.0' xmlns:t='{space}text:1.0' xmlns:b='{space}table:1.0'>"
+        "<o:body><o:text><b:table><b:table-row b:number-rows-repeated='1048576'>"
+        "<b:table-cell b:number-columns-repeated='16384'><t:p>x</t:p></b:table-cell>"
+        "</b:table-row></b:table></o:text></o:body></o:document-content>"
+    )
+    read = convert("a.odt", zipped({"mimetype": "application/vnd.oasis.opendocument.text", "content.xml": xml}))
+    assert len(read.content) < 100_000
+
+
+# -- RTF -----------------------------------------------------------------------------------------------------------
+
+
+def test_rtf() -> None:
+    text = (
+        r"{\rtf1\ansi\ansicpg1252{\info{\title My title}{\author Ann}}{\fonttbl{\f0 Arial;}}"
+        r"{\pard\outlinelevel0\b Heading\par}{\pard Caf\'e9 \u8364? and \u26085?\line next line\par}"
+        r"{\trowd\cellx3000\cellx6000\intbl A\cell B\cell\row\intbl 1\cell 2\cell\row}\pard The end.\par}"
+    )
+    read = convert("a.rtf", text)
+    assert read.content == ("# Heading\n\nCafé € and 日\nnext line\n\n| A | B |\n| --- | --- |\n| 1 | 2 |\n\nThe end.")
+    assert read.title == "My title"
+    assert read.metadata == {"author": "Ann"}
+    assert "not RTF" in reason("a.rtf", "just text")
+
+
+# -- what can be wrong with a container ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["a.docx", "a.pptx", "a.xlsx", "a.odt", "a.epub"])
+def test_containers_that_are_none(name: str) -> None:
+    assert "whatever its name says" in reason(name, "these are only words")
+    whole = zipped({"[Content_Types].xml": "<Types/>", "word/document.xml": "x" * 5000})
+    assert "damaged" in reason(name, whole[: len(whole) // 2])
+    assert "damaged" in reason(name, zipped({"unrelated.txt": "words"})) or name == "a.epub"
+
+
+def test_old_and_encrypted_office_files() -> None:
+    ole = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(1000)
+    assert "old binary Office file" in reason("a.doc", ole)
+    assert "old binary Office file" in reason("a.docx", ole)
+    assert "encrypted" in reason("a.docx", ole + "EncryptedPackage".encode("utf-16-le") + bytes(100))
+    locked = bytearray(zipped({"content.xml": "<a/>"}))
+    for position in (locked.find(b"PK\x03\x04") + 6, locked.find(b"PK\x01\x02") + 8):
+        locked[position] |= 1
+    assert "encrypted" in reason("a.odt", bytes(locked))
+    manifest = "<manifest><file-entry><encryption-data/></file-entry></manifest>"
+    assert "encrypted" in reason("a.odt", zipped({"META-INF/manifest.xml": manifest, "content.xml": "x"}))
+
+
+def test_a_file_under_the_wrong_name_is_read_as_what_it_is() -> None:
+    document = docx.Document()
+    document.add_paragraph("Word text")
+    assert convert("a.txt", saved(document)).content == "Word text"
+    assert convert("noextension", saved(document)).content == "Word text"
+    assert convert("a.xlsx", saved(document)).content == "Word text"
+    assert convert("a.docx", "<html><body><p>web text</p></body></html>").content == "web text"
+    assert convert("a.docx", r"{\rtf1 rich text}").content == "rich text"
