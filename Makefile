@@ -23,6 +23,11 @@ $(VENV)/.dev: $(VENV)/.run
 	@$(PIP) install --constraint constraints.txt --build-constraint constraints.txt --editable '.[dev]'
 	@touch $@
 
+$(VENV)/.bench: $(VENV)/.dev
+	@echo "Installing the packages that benchmarks compare with ..."
+	@$(PIP) install --constraint constraints.txt --build-constraint constraints.txt --editable '.[dev,bench]'
+	@touch $@
+
 .PHONY: install
 install: $(VENV)/.run ## Create .venv with the command mgrag
 
@@ -46,7 +51,7 @@ format: $(VENV)/.dev ## Format the code
 	@$(BIN)/ruff format .
 
 .PHONY: bench
-bench: $(VENV)/.dev ## Measure quality and speed (EVAL=folder with the data sets)
+bench: $(VENV)/.bench ## Measure quality and speed (EVAL=folder with the data sets)
 	@$(BIN)/python -m benchmarks $(if $(EVAL),--eval $(EVAL)) $(ARGS)
 
 .PHONY: constraints
