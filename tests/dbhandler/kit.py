@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from core.rag.dbhandler.store import MAX_K, GraphStore, Match, Row, Transaction, open_store
-from core.rag.schema import EdgeType, Label, TextIndex, VectorIndex, check_name, vector_index
+from core.rag.schema import EdgeType, Label, TextIndex, VectorIndex, check_name, text_partition, vector_index
 from core.rag.settings import Settings
 
 BOLT_URI = os.environ.get("MGRAG_TEST_BOLT_URI")
@@ -20,6 +20,11 @@ BAD_K: list[Any] = [0, -1, MAX_K + 1, 10**10, True, 2.5, "3", None]
 
 #: An index that a server updates in its own time has to be right after this long.
 PATIENCE_SECONDS = 20.0
+
+
+def make_settings(**variables: Any) -> Settings:
+    """Settings by their environment names, without a .env file."""
+    return Settings(_env_file=None, **variables)  # type: ignore[call-arg]
 
 
 @dataclass
@@ -47,7 +52,7 @@ class Engine:
             self.uri,
             username=self.username,
             password=self.password,
-            settings=Settings(_env_file=None, **settings),
+            settings=make_settings(**settings),
         )
 
     def namespace(self) -> str:
@@ -136,12 +141,12 @@ class Corner:
         second = f"n:{index.partition}, " if self.store.capabilities.text_index_per_namespace else ""
         return (
             f"UNWIND $rows AS row MERGE (n:{index.label} {{id: row.id}}) "
-            f"SET {second}n.terms = row.terms, n.namespace = $namespace"
+            f"SET {second}n.terms = row.terms, n.namespace = $namespace, n.partition = $partition"
         )
 
     def text_rows(self, texts: Mapping[str, str]) -> dict[str, Any]:
         rows = [{"id": self.id(name), "terms": terms} for name, terms in texts.items()]
-        return {"rows": rows, "namespace": self.namespace}
+        return {"rows": rows, "namespace": self.namespace, "partition": text_partition(self.namespace)}
 
     async def put_texts(self, index: TextIndex, texts: Mapping[str, str]) -> None:
         """Merge nodes with analysed words."""

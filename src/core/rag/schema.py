@@ -25,7 +25,7 @@ class Label(StrEnum):
 
     SOURCE = "Source"  # name, type, uri
     DOCUMENT = "Document"  # path, uri, title, content, content_hash, source_id, mime_type, metadata, status
-    CHUNK = "DocumentChunk"  # path, content, terms, content_hash, parent_id, chunk_index, chunk_count, start_char …
+    CHUNK = "DocumentChunk"  # path, content, terms, partition, content_hash, parent_id, chunk_index, chunk_count …
     VECTOR_STORE = "VectorStore"  # model, dimension, status, index_name
     VECTOR = "Vector"  # chunk_id, vector_store_id, embedding
     RESOURCE = "Resource"  # uri, type, description
@@ -95,6 +95,16 @@ class TextIndex:
     def partition(self) -> str:
         """The second label that such nodes carry where each namespace has an index of its own."""
         return f"{self.label.value}_{_digest(self.namespace)}"
+
+    @property
+    def key(self) -> str:
+        """The property ``partition`` that such nodes have, for indexes over all namespaces."""
+        return text_partition(self.namespace)
+
+
+def text_partition(namespace: str) -> str:
+    """The property ``partition`` of all nodes with ``terms``: the namespace as one word that no tokenizer changes."""
+    return f"n{_digest(namespace)}"
 
 
 @dataclass(frozen=True, slots=True)

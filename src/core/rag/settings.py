@@ -7,6 +7,7 @@ defaults here.
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Literal
 
 from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -30,6 +31,7 @@ class Settings(BaseSettings):
     memgraph_username: str | None = Field(default=None, alias="MEMGRAPH_USERNAME")
     memgraph_password: SecretStr | None = Field(default=None, alias="MEMGRAPH_PASSWORD")
     memgraph_database: str | None = Field(default=None, alias="MEMGRAPH_DATABASE")
+    force_engine: Literal["memgraph", "neo4j"] | None = Field(default=None, alias="MGRAG_FORCE_ENGINE")
     namespace: str = Field(default=DEFAULT_NAMESPACE, alias="MGRAG_NAMESPACE")
     connect_timeout: float = Field(default=10.0, alias="MGRAG_CONNECT_TIMEOUT", gt=0)
     query_timeout: float = Field(default=60.0, alias="MGRAG_QUERY_TIMEOUT", gt=0)

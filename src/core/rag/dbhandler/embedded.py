@@ -217,6 +217,12 @@ class EmbeddedStore:
             lambda db: dialect.shortest_path(db, start_id, end_id, types, max_depth, namespace), "A shortest path"
         )
 
+    async def check_indexes(self, *, repair: bool = False) -> list[str]:
+        """See :class:`~core.rag.dbhandler.store.GraphStore`."""
+        return await self._exclusively(
+            lambda db: dialect.check_text_indexes(db, repair=repair), "Checking the keyword indexes"
+        )
+
     async def backup(self, target: str) -> None:
         """See :class:`~core.rag.dbhandler.store.GraphStore`."""
         destination = Path(target).expanduser().absolute()

@@ -26,6 +26,10 @@ MAX_PARTS = 10_000
 # A search of many vectors looks at this many first, to learn from which score on the others are worth sorting.
 _FIRST_LOOK = 1024
 
+# How many nodes, and how many of their words, tell whether a text index agrees with the graph.
+_SAMPLE = 50
+_SAMPLE_WORDS = 20
+
 _DDL_NAME = re.compile(r"[^A-Za-z0-9]+")
 
 
@@ -94,6 +98,62 @@ def create_text_index(db: Runner, index: TextIndex) -> None:
 def drop_text_index(db: Runner, index: TextIndex) -> None:
     """Drop the index if it is there."""
     db.drop_text_index(index.partition, "terms")
+
+
+def check_text_indexes(db: Runner, *, repair: bool) -> list[str]:
+    """Compare keyword indexes with the graph: nodes that are not in theirs, and, by a sample, words that are not found.
+
+    Args:
+        db: The engine.
+        repair: Put the nodes in, and make such indexes anew.
+
+    Returns:
+        What did not agree, one sentence each.
+    """
+    problems = []
+    for label in Label:
+        statement = f"MATCH (n:{label}) WHERE n.terms IS NOT NULL RETURN DISTINCT n.namespace AS namespace"
+        for namespace in sorted(row["namespace"] for row in db.execute_cypher(statement) if row["namespace"]):
+            index = TextIndex(label, namespace)
+            outside = _nodes_outside(db, index)
+            lost = 0 if outside else _lost(db, index)
+            if not outside and not lost:
+                continue
+            problems.append(
+                f"The keyword index of {label} in namespace {namespace!r} lacks {outside or lost} nodes of the graph"
+                f"{'' if outside else ' out of a sample'}."
+            )
+            if repair:
+                statement = (
+                    f"MATCH (n:{label}) WHERE n.namespace = $namespace AND n.terms IS NOT NULL SET n:{index.partition}"
+                )
+                db.execute_cypher(statement, {"namespace": namespace})
+                drop_text_index(db, index)
+                create_text_index(db, index)
+    return problems
+
+
+def _nodes_outside(db: Runner, index: TextIndex) -> int:
+    counts = []
+    for label in (index.label.value, index.partition):
+        statement = f"MATCH (n:{label}) WHERE n.namespace = $namespace AND n.terms IS NOT NULL RETURN count(n) AS n"
+        counts.append(next(iter(db.execute_cypher(statement, {"namespace": index.namespace})))["n"])
+    return int(counts[0] - counts[1])
+
+
+def _lost(db: Runner, index: TextIndex) -> int:
+    """How many nodes of a sample are not found by their own words."""
+    if not has_text_index(db, index):
+        return count(db, index.partition)
+    statement = (
+        f"MATCH (n:{index.partition}) WHERE n.terms IS NOT NULL AND n.terms <> '' "
+        f"WITH n ORDER BY n.id LIMIT {_SAMPLE} RETURN n.id AS id, n.terms AS terms"
+    )
+    lost = 0
+    for row in db.execute_cypher(statement):
+        words = dict.fromkeys(row["terms"].split()[:_SAMPLE_WORDS], 1.0)
+        lost += row["id"] not in {found for found, _ in text_search(db, index, words, MAX_PARTS)}
+    return lost
 
 
 def text_search(db: Runner, index: TextIndex, terms: Mapping[str, float], k: int) -> list[tuple[str, float]]:

@@ -1,17 +1,24 @@
-"""Vector search without vector functions: fetch the vectors in pages and compare them here."""
+"""Searches without the engine: fetch vectors, or the texts that may match, in pages, and compare them here."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from core.rag.dbhandler.store import GraphStore, Match
 from core.rag.errors import InvalidVectorError
-from core.rag.schema import VectorIndex, check_name
+from core.rag.schema import TextIndex, VectorIndex, check_name
 
 PAGE = 2_000
+
+BM25_K1 = 1.2
+BM25_B = 0.75
+
+#: How many texts tell how long they are on average; ids are hashes, so the first by id are as good as drawn by lot.
+_SAMPLE = 1_000
 
 
 async def scan_search(store: GraphStore, index: VectorIndex, query: Sequence[float], k: int) -> list[Match]:
@@ -48,6 +55,65 @@ async def scan_search(store: GraphStore, index: VectorIndex, query: Sequence[flo
         if len(rows) < PAGE:
             break
     return [Match(identifier, score) for score, identifier in best]
+
+
+async def scan_text(store: GraphStore, index: TextIndex, words: Mapping[str, float], k: int) -> list[Match]:
+    """The ``k`` best nodes of an index for some words, by BM25 (Robertson and Zaragoza 2009, section 3.2).
+
+    Texts that hold none of the words are left in the graph, so the average length is that of a sample.
+
+    Args:
+        store: The graph.
+        index: Which texts.
+        words: Analysed words and their weights.
+        k: How many.
+    """
+    parameters = {"namespace": index.namespace, "words": list(words)}
+    total = await store.run(
+        f"MATCH (n:{index.label}) WHERE n.namespace = $namespace AND n.terms IS NOT NULL RETURN count(n) AS n",
+        parameters,
+    )
+    sample = await store.run(
+        f"MATCH (n:{index.label}) WHERE n.namespace = $namespace AND n.terms IS NOT NULL "
+        f"WITH n ORDER BY n.id LIMIT {_SAMPLE} RETURN n.terms AS terms",
+        parameters,
+    )
+    if not sample:
+        return []
+    average = max(sum(len(row["terms"].split()) for row in sample) / len(sample), 1.0)
+    found: list[tuple[str, dict[str, int], int]] = []
+    documents: Counter[str] = Counter()
+    after = ""
+    while True:
+        rows = await store.run(
+            f"MATCH (n:{index.label}) WHERE n.namespace = $namespace AND n.id > $after AND n.terms IS NOT NULL "
+            f"AND any(w IN $words WHERE n.terms CONTAINS w) WITH n ORDER BY n.id LIMIT {PAGE} "
+            "RETURN n.id AS id, n.terms AS terms",
+            {**parameters, "after": after},
+        )
+        for row in rows:
+            text = row["terms"].split()
+            counts = {word: count for word, count in Counter(text).items() if word in words}
+            if counts:
+                found.append((row["id"], counts, len(text)))
+                documents.update(counts.keys())
+        if len(rows) < PAGE:
+            break
+        after = max(row["id"] for row in rows)
+    n = max(total[0]["n"], len(found))
+    rarity = {word: math.log(1 + (n - held + 0.5) / (held + 0.5)) for word, held in documents.items()}
+    scored = [(_bm25(counts, length / average, words, rarity), identifier) for identifier, counts, length in found]
+    scored.sort(key=lambda item: (-item[0], item[1]))
+    return [Match(identifier, score) for score, identifier in scored[:k]]
+
+
+def _bm25(
+    counts: Mapping[str, int], relative_length: float, weights: Mapping[str, float], rarity: Mapping[str, float]
+) -> float:
+    norm = BM25_K1 * (1 - BM25_B + BM25_B * relative_length)
+    return math.fsum(
+        weights[word] * rarity[word] * count * (BM25_K1 + 1) / (count + norm) for word, count in counts.items()
+    )
 
 
 def cosine_similarity(a: Sequence[float], b: Sequence[float]) -> float:

@@ -45,8 +45,10 @@ class Capabilities:
         location: Where the data is, without credentials.
         vector_search: Whether the engine searches vectors itself; else the client computes the cosine.
         text_search: Whether the engine has keyword indexes; else the client computes BM25.
-        text_index_per_namespace: Whether nodes with ``terms`` need the second label :attr:`TextIndex.partition`.
+        text_index_per_namespace: Whether nodes with ``terms`` need the second label :attr:`TextIndex.partition`. All of
+            them have the property ``partition``, by which an index over all namespaces tells them apart.
         shared: Whether several processes may use the same graph at once.
+        notes: What works otherwise than it should, and why; one sentence each.
     """
 
     engine: str
@@ -56,6 +58,7 @@ class Capabilities:
     text_search: bool
     text_index_per_namespace: bool
     shared: bool
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +159,17 @@ class GraphStore(Protocol):
 
         Raises:
             InvalidInputError: by :func:`check_path`.
+        """
+        ...
+
+    async def check_indexes(self, *, repair: bool = False) -> list[str]:
+        """Compare the indexes with the graph. A crash of a server can leave nodes in the graph that no search finds.
+
+        Args:
+            repair: Make anew what does not agree.
+
+        Returns:
+            What did not agree, one sentence each; empty where all is well.
         """
         ...
 
@@ -351,7 +365,6 @@ async def open_store(
         ConfigurationError: on a URI of another kind.
         StoreUnavailableError: when the graph cannot be opened.
     """
-    from core.rag.errors import ConfigurationError
     from core.rag.settings import DEFAULT_EMBEDDED_URI, load_settings
 
     settings = settings or load_settings()
@@ -361,6 +374,12 @@ async def open_store(
         from core.rag.dbhandler.embedded import EmbeddedStore
 
         return await EmbeddedStore.open(rest, settings=settings)
-    raise ConfigurationError(
-        f"{uri!r} is not a graph database address. Use embedded:PATH for a local file, or bolt://HOST:7687."
+    from core.rag.dbhandler.bolt import BoltStore
+
+    return await BoltStore.open(
+        uri,
+        username=username,
+        password=password,
+        max_connection_pool_size=max_connection_pool_size,
+        settings=settings,
     )

@@ -21,7 +21,7 @@ from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.dbhandler.vectors import VectorStoreOperations
 from core.rag.errors import BackupError, InvalidNameError
-from core.rag.schema import SCHEMA_VERSION, EdgeType, Label, VectorIndex, check_name
+from core.rag.schema import SCHEMA_VERSION, EdgeType, Label, VectorIndex, check_name, text_partition
 from core.rag.times import utc_now
 
 FORMAT = "memgraph-rag export"
@@ -215,6 +215,8 @@ class TransferOperations(VectorStoreOperations):
         for entry in entries:
             props = {key: value for key, value in entry["props"].items() if key != "embedding"}
             row = {"id": entry["id"], "props": {**props, "namespace": self._namespace}}
+            if label in TEXT_LABELS:
+                row["props"]["partition"] = text_partition(self._namespace)
             if "embedding" in entry["props"]:
                 row["embedding"] = tuple(map(float, entry["props"]["embedding"]))
             rows.append(row)

@@ -16,7 +16,7 @@ from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.linking import LinkRow, release_incoming, relink_incoming, remove_unused_resources, write_links
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.identity import chunk_id
-from core.rag.schema import check_name
+from core.rag.schema import check_name, text_partition
 from core.rag.times import utc_now
 
 
@@ -147,7 +147,7 @@ async def write_documents(
         )
     await _chain_chunks(tx, [document.id for document in replaced], next_edges)
     if vector_store is not None:
-        outcome.missing_vectors = await _attach_vectors(tx, wanted, namespace, vector_store, vector_label, now)
+        outcome.missing_vectors = await attach_vectors(tx, wanted, namespace, vector_store, vector_label, now)
     if not outcome.missing_vectors:
         await _remove_unused_vectors(tx, maybe_unused)
         await write_links(tx, [(d.id, d.links) for d in documents], namespace, now, {d.id for d in replaced})
@@ -207,7 +207,7 @@ async def add_chunks(
         )
     await _chain_chunks(tx, documents, edges)
     if vector_store is not None:
-        await _attach_vectors(
+        await attach_vectors(
             tx, [chunk for chunk in chunks if chunk.vector_id], namespace, vector_store, vector_label, now
         )
     return [chunk.id for chunk in chunks]
@@ -326,9 +326,9 @@ async def _merge_chunks(tx: Transaction, chunks: Sequence[ChunkRow], namespace: 
     for rows in batches(all_rows):
         await tx.run(
             "UNWIND $rows AS row MATCH (d:Document {id: row.parent}) MERGE (c:DocumentChunk {id: row.id}) "
-            "ON CREATE SET c.namespace = $namespace, c.created_at = $now "
+            "ON CREATE SET c.namespace = $namespace, c.partition = $partition, c.created_at = $now "
             f"SET {label}c += row.props, c.updated_at = $now MERGE (c)-[:CHUNK_OF]->(d)",
-            {"rows": rows, "namespace": namespace, "now": now},
+            {"rows": rows, "namespace": namespace, "partition": text_partition(namespace), "now": now},
         )
 
 
@@ -356,10 +356,14 @@ async def _chain_chunks(tx: Transaction, replaced: Sequence[str], wanted: Sequen
         )
 
 
-async def _attach_vectors(
+async def attach_vectors(
     tx: Transaction, chunks: Sequence[ChunkRow], namespace: str, vector_store: str, vector_label: str, now: str
 ) -> set[str]:
-    """Store the new vectors and connect the reused ones; returns those that were to be reused but are not there."""
+    """Give vectors to chunks that exist: store the new ones, connect those that are to be reused.
+
+    Returns:
+        Ids of vectors that were to be reused but are not there.
+    """
     label = check_name(vector_label)
     fresh: dict[str, Row] = {}
     reused: list[Row] = []

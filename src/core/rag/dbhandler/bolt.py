@@ -1,0 +1,342 @@
+"""The store on a Bolt server: Memgraph or Neo4j, through the neo4j package.
+
+The driver's own retries are not used: they wait a second before the first one, and repeat what only calls itself
+transient. Units of work are repeated here, whole; that a commit may have happened already is fine, since all of them
+may be repeated.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from core.rag.dbhandler.bolt_address import Address, bolt_address
+from core.rag.dbhandler.bolt_drivers import Drivers
+from core.rag.dbhandler.bolt_errors import not_a_cluster, wrong_product
+from core.rag.dbhandler.bolt_work import BoltTransaction, RetryableError, answered, attempts, closed, rows
+from core.rag.dbhandler.dialect import Dialect, IndexMissingError, labels_statement, plain_words
+from core.rag.dbhandler.gate import WriterGate
+from core.rag.dbhandler.memgraph import MemgraphDialect
+from core.rag.dbhandler.neo4j import Neo4jDialect
+from core.rag.dbhandler.scan import scan_search, scan_text
+from core.rag.dbhandler.store import (
+    Capabilities,
+    Match,
+    Parameters,
+    Row,
+    Transaction,
+    check_k,
+    check_parameters,
+    check_path,
+    check_reading,
+    check_terms,
+    check_vector,
+)
+from core.rag.errors import BackupError, ConfigurationError, StoreError, StoreUnavailableError
+from core.rag.schema import Label, TextIndex, VectorIndex, check_name
+
+if TYPE_CHECKING:
+    from core.rag.settings import Settings
+
+_log = logging.getLogger("mgrag")
+
+#: What the server is given beyond the client's own time, since it notices late that time is up.
+_GRACE_SECONDS = 5.0
+
+#: A transaction may take as long as this many statements; the server ends it if the client cannot.
+_STATEMENTS = 10
+
+
+class BoltStore:
+    """A :class:`~core.rag.dbhandler.store.GraphStore` on a server, from any number of event loops."""
+
+    def __init__(self, drivers: Drivers, settings: Settings) -> None:
+        """Use :meth:`open`."""
+        self._drivers = drivers
+        self._address = drivers.address
+        self._query_timeout = settings.query_timeout
+        self._patience = settings.query_timeout + min(_GRACE_SECONDS, settings.query_timeout)
+        self._retry_deadline = settings.retry_deadline
+        self._gate = WriterGate()
+        self._defining = WriterGate()
+        self._inside: set[asyncio.Task[Any]] = set()
+        self._dialect: Dialect
+        self._capabilities: Capabilities
+
+    @classmethod
+    async def open(
+        cls,
+        uri: str,
+        *,
+        username: str | None = None,
+        password: str | None = None,
+        max_connection_pool_size: int = 50,
+        settings: Settings,
+    ) -> BoltStore:
+        """Connect to a server and learn what it is.
+
+        Args:
+            uri: ``bolt://…``, ``neo4j+s://…``, or a bare host.
+            username: ``None``: ``MEMGRAPH_USERNAME``.
+            password: ``None``: ``MEMGRAPH_PASSWORD``.
+            max_connection_pool_size: At most this many connections at once.
+            settings: For everything else.
+
+        Raises:
+            ConfigurationError: when it is no address, or a server of another kind.
+            StoreUnavailableError: when it cannot be reached within ``settings.connect_timeout``.
+            StoreAuthError: when it refuses the user or the password.
+        """
+        address = bolt_address(uri, username=username, password=password, settings=settings)
+        drivers = Drivers(address, max_connection_pool_size=max_connection_pool_size, settings=settings)
+        store = cls(drivers, settings)
+        try:
+            agent = await store._greet(settings.connect_timeout)
+            engine = settings.force_engine or _engine(agent)
+            if engine == "memgraph":
+                store._dialect = await MemgraphDialect.learn(store)
+            elif engine == "neo4j":
+                store._dialect = await Neo4jDialect.learn(store, agent)
+            else:
+                raise wrong_product(agent, address)
+        except BaseException:
+            await drivers.close()
+            raise
+        abilities = store._dialect.abilities
+        store._capabilities = Capabilities(
+            engine=store._dialect.name,
+            version=abilities.version,
+            location=address.location,
+            vector_search=abilities.vector_search,
+            text_search=abilities.text_search,
+            text_index_per_namespace=False,
+            shared=True,
+            notes=abilities.notes,
+        )
+        for note in abilities.notes:
+            _log.warning("%s", note)
+        return store
+
+    async def _greet(self, seconds: float) -> str:
+        """Connect, and return what the server calls itself."""
+        try:
+            return await self._agent(self._drivers, self._address, seconds)
+        except RetryableError as error:
+            failed = error.failed.error
+            if isinstance(failed, ConfigurationError) and "otification" in str(failed):
+                await self._drivers.without_notification_filter()
+                return await self._greet_again(seconds)
+            if self._address.routed and type(failed) is StoreUnavailableError:
+                await self._ask_without_routing(seconds)
+            raise failed from failed.__cause__
+
+    async def _greet_again(self, seconds: float) -> str:
+        try:
+            return await self._agent(self._drivers, self._address, seconds)
+        except RetryableError as error:
+            raise error.failed.error from error.failed.error.__cause__
+
+    async def _ask_without_routing(self, seconds: float) -> None:
+        """Find out why routing failed: the server may be there, and not know about it.
+
+        Raises:
+            StoreUnavailableError: when it is.
+        """
+        direct = self._drivers.at(self._address.without_routing())
+        try:
+            with suppress(RetryableError):
+                await self._agent(direct, direct.address, seconds)
+                raise not_a_cluster(self._address)
+        finally:
+            await direct.close()
+
+    @staticmethod
+    async def _agent(drivers: Drivers, address: Address, seconds: float) -> str:
+        info = await answered(drivers.driver().get_server_info(), "Connecting", seconds, address)
+        return info.agent
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """See :class:`~core.rag.dbhandler.store.GraphStore`."""
+        return self._capabilities
+
+    async def run(self, statement: str, parameters: Parameters | None = None) -> list[Row]:
+        """See :class:`~core.rag.dbhandler.store.GraphStore`."""
+        check_reading(statement)
+        check_parameters(parameters or {})
+        return await self.query(statement, parameters)
+
+    async def query(self, statement: str, parameters: Parameters | None = None, what: str = "A query") -> list[Row]:
+        """See :class:`~core.rag.dbhandler.dialect.Runner`."""
+        self._check_open(what)
+        return await attempts(lambda: self._once(statement, parameters, what, reading=True), self._retry_deadline)
+
+    async def define(self, statement: str, what: str) -> None:
+        """See :class:`~core.rag.dbhandler.dialect.Runner`."""
+        self._check_open(what)
+        await attempts(lambda: self._once(statement, None, what, reading=False), self._retry_deadline)
+
+    async def _once(self, statement: str, parameters: Parameters | None, what: str, *, reading: bool) -> list[Row]:
+        from neo4j import Query
+
+        async def send() -> list[Row]:
+            async with self._drivers.session(reading=reading) as session:
+                query = Query(statement, timeout=self._query_timeout)
+                return await rows(await session.run(query, dict(parameters or {})))
+
+        return await answered(send(), what, self._patience, self._address)
+
+    async def transaction[T](self, work: Callable[[Transaction], Awaitable[T]]) -> T:
+        """See :class:`~core.rag.dbhandler.store.GraphStore`.
+
+        Raises:
+            StoreError: also when called by the work of another transaction, whose locks it could wait for for ever.
+        """
+        task = asyncio.current_task()
+        assert task is not None
+        if task in self._inside:
+            raise StoreError(
+                "A transaction was begun inside of another one, and could wait for it for ever: pass the open one on."
+            )
+        self._check_open("A transaction")
+        self._inside.add(task)
+        try:
+            return await attempts(lambda: self._attempt(work), self._retry_deadline, self._gate)
+        finally:
+            self._inside.discard(task)
+
+    async def _attempt[T](self, work: Callable[[Transaction], Awaitable[T]]) -> T:
+        async with self._drivers.session(reading=False) as session:
+            transaction = BoltTransaction(
+                session,
+                self._address,
+                query_timeout=self._patience,
+                server_timeout=self._query_timeout * _STATEMENTS,
+            )
+            return await transaction.attempt(work)
+
+    async def ensure_schema(self) -> None:
+        """See :class:`~core.rag.dbhandler.store.GraphStore`."""
+        self._check_open("Creating the schema")
+        async with self._defining.hold():
+            await self._dialect.ensure_schema()
+
+    async def ensure_text_index(self, index: TextIndex) -> None:
+        """See :class:`~core.rag.dbhandler.store.GraphStore`. One index serves all namespaces."""
+        self._check_open("Creating a keyword index")
+        async with self._defining.hold():
+            await self._dialect.ensure_text_index(index.label)
+
+    async def drop_text_index(self, index: TextIndex) -> None:  # noqa: ARG002
+        """Nothing to drop: other namespaces use the index, too."""
+        self._check_open("Dropping a keyword index")
+
+    async def ensure_vector_index(self, index: VectorIndex) -> None:
+        """See :class:`~core.rag.dbhandler.store.GraphStore`."""
+        check_name(index.label)
+        self._check_open("Creating a vector index")
+        async with self._defining.hold():
+            await self._dialect.ensure_vector_index(index)
+
+    async def drop_vector_index(self, index: VectorIndex) -> None:
+        """See :class:`~core.rag.dbhandler.store.GraphStore`."""
+        check_name(index.label)
+        self._check_open("Dropping a vector index")
+        async with self._defining.hold():
+            await self._dialect.drop_vector_index(index)
+
+    async def text_search(self, index: TextIndex, terms: Mapping[str, float], k: int) -> list[Match]:
+        """See :class:`~core.rag.dbhandler.store.GraphStore`."""
+        check_k(k)
+        self._check_open("A keyword search")
+        words = plain_words(check_terms(terms))
+        if not words:
+            return []
+        if self._dialect.abilities.text_search:
+            try:
+                return await self._dialect.text_search(index, words, k)
+            except IndexMissingError:
+                found = await scan_text(self, index, words, k)
+                if found:
+                    self._note(f"The keyword index of {index.label} is missing: words are searched by the client.")
+                return found
+        return await scan_text(self, index, words, k)
+
+    async def vector_search(self, index: VectorIndex, query: Sequence[float], k: int) -> list[Match]:
+        """See :class:`~core.rag.dbhandler.store.GraphStore`."""
+        check_name(index.label)
+        check_k(k)
+        vector = check_vector(query, index.dimension)
+        self._check_open("A vector search")
+        if self._dialect.abilities.vector_search:
+            try:
+                return await self._dialect.vector_search(index, vector, k)
+            except IndexMissingError:
+                self._note(f"The vector index {index.name} is missing: its vectors are compared by the client.")
+        return await scan_search(self, index, vector, k)
+
+    async def shortest_path(
+        self, start_id: str, end_id: str, *, edge_types: Sequence[str], max_depth: int, namespace: str
+    ) -> list[str] | None:
+        """See :class:`~core.rag.dbhandler.store.GraphStore`."""
+        types = check_path(edge_types, max_depth)
+        starts = await self._labels(start_id, namespace)
+        if start_id == end_id:
+            return [start_id] if starts else None
+        ends = await self._labels(end_id, namespace) if starts else []
+        best: list[str] | None = None
+        for start in starts:
+            for end in ends:
+                statement = self._dialect.path(start, end, types, max_depth)
+                found = await self.query(statement, {"start": start_id, "end": end_id}, "A shortest path")
+                if found and (best is None or len(found[0]["ids"]) < len(best)):
+                    best = found[0]["ids"]
+        return best
+
+    async def _labels(self, identifier: str, namespace: str) -> list[Label]:
+        parameters = {"id": identifier, "namespace": namespace}
+        return [Label(row["label"]) for row in await self.query(labels_statement(), parameters, "A shortest path")]
+
+    async def check_indexes(self, *, repair: bool = False) -> list[str]:
+        """See :class:`~core.rag.dbhandler.store.GraphStore`."""
+        self._check_open("Checking the indexes")
+        async with self._defining.hold():
+            return await self._dialect.check_indexes(repair=repair)
+
+    async def backup(self, target: str) -> None:
+        """Refused: a server is backed up by its own means.
+
+        Raises:
+            BackupError: naming them.
+        """
+        means = "CREATE SNAPSHOT" if self._dialect.name == "memgraph" else "neo4j-admin database dump"
+        raise BackupError(
+            f"{target} was not written: {self._address.location} is a server, and makes its own backups ({means}). A"
+            " copy that any engine can read is written by: mgrag export."
+        )
+
+    async def close(self) -> None:
+        """See :class:`~core.rag.dbhandler.store.GraphStore`."""
+        await self._drivers.close()
+
+    def _note(self, note: str) -> None:
+        """Say once that something works otherwise than it should."""
+        if note not in self._capabilities.notes:
+            self._capabilities = replace(self._capabilities, notes=(*self._capabilities.notes, note))
+            _log.warning("%s", note)
+
+    def _check_open(self, what: str) -> None:
+        if self._drivers.closed:
+            raise closed(what)
+
+
+def _engine(agent: str) -> str:
+    """``memgraph``, ``neo4j``, or nothing, by what a server calls itself."""
+    if "memgraph" in agent.lower():
+        return "memgraph"
+    version = agent.removeprefix("Neo4j/")
+    return "neo4j" if version != agent and version[:1].isdigit() else ""

@@ -1,0 +1,135 @@
+"""Addresses of Bolt servers, and who logs in there."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from urllib.parse import SplitResult, unquote, urlsplit
+
+from core.rag.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from core.rag.settings import Settings
+
+SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
+
+_BARE = re.compile(r"(?P<host>[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::(?P<port>\d{1,5}))?")
+_USER_INFO = re.compile(r"(?<=://)[^/@\s]*@")
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a server is.
+
+    Attributes:
+        uri: For the driver, without credentials.
+        username: ``None`` where nobody logs in.
+        password: Never shown.
+        database: Which of the server's databases; ``None``: its default.
+    """
+
+    uri: str
+    username: str | None = None
+    password: str | None = field(default=None, repr=False)
+    database: str | None = None
+
+    @property
+    def scheme(self) -> str:
+        """``bolt``, ``neo4j+s`` …"""
+        return self.uri.partition("://")[0]
+
+    @property
+    def location(self) -> str:
+        """What people are shown."""
+        return f"{self.uri} (database {self.database})" if self.database else self.uri
+
+    def without_routing(self) -> Address:
+        """The same server, spoken to directly."""
+        uri = self.uri.partition("?")[0].replace("neo4j", "bolt", 1)
+        return Address(uri, self.username, self.password, self.database)
+
+    @property
+    def routed(self) -> bool:
+        """Whether the driver asks the server for the members of its cluster."""
+        return self.scheme.startswith("neo4j")
+
+
+def bolt_address(uri: str, *, username: str | None, password: str | None, settings: Settings) -> Address:
+    """The server that a URI or bare host stands for.
+
+    Args:
+        uri: ``bolt://host:7687`` …, ``bolt://user:password@host``, ``host`` or ``host:7688``.
+        username: Goes before the one in the URI, and that before ``MEMGRAPH_USERNAME``.
+        password: The same.
+        settings: For what the URI does not say.
+
+    Raises:
+        ConfigurationError: when it is no such address; the message holds no password.
+    """
+    shown = hide_credentials(uri)
+    if "://" not in uri:
+        host, port = _bare(uri, settings.memgraph_port)
+        parts = urlsplit(f"bolt://{host}:{port}")
+    else:
+        parts = urlsplit(uri)
+    scheme = parts.scheme.lower()
+    if scheme not in SCHEMES:
+        raise ConfigurationError(
+            f"{shown!r} is not a graph database address. Use embedded:PATH for a local file, or bolt://HOST:7687."
+        )
+    if parts.path.strip("/"):
+        raise ConfigurationError(
+            f"{shown!r} has a path, which a graph server does not have: name its database in MEMGRAPH_DATABASE."
+        )
+    if parts.query and not scheme.startswith("neo4j"):
+        raise ConfigurationError(f"{shown!r} has parameters, which only neo4j:// addresses can have.")
+    found = _login(parts)
+    stored = settings.memgraph_password.get_secret_value() if settings.memgraph_password is not None else None
+    username = username if username is not None else found[0] if found[0] is not None else settings.memgraph_username
+    password = password if password is not None else found[1] if found[1] is not None else stored
+    query = f"?{parts.query}" if parts.query else ""
+    return Address(
+        uri=f"{scheme}://{_host(parts, shown)}:{_port(parts, shown) or settings.memgraph_port}{query}",
+        username=username,
+        password=password,
+        database=settings.memgraph_database,
+    )
+
+
+def hide_credentials(uri: str) -> str:
+    """A URI as it may be shown."""
+    return _USER_INFO.sub("", uri)
+
+
+def _bare(text: str, default_port: int) -> tuple[str, int]:
+    found = _BARE.fullmatch(text)
+    if found is not None:
+        return found["host"], int(found["port"] or default_port)
+    try:
+        return f"[{ipaddress.IPv6Address(text)}]", default_port
+    except ValueError as error:
+        raise ConfigurationError(
+            f"{hide_credentials(text)!r} is not a graph database address. Use embedded:PATH for a local file, or"
+            " bolt://HOST:7687."
+        ) from error
+
+
+def _login(parts: SplitResult) -> tuple[str | None, str | None]:
+    names = (parts.username, parts.password)
+    user, password = (unquote(name) if name else None for name in names)
+    return user, password
+
+
+def _host(parts: SplitResult, shown: str) -> str:
+    if not parts.hostname:
+        raise ConfigurationError(f"{shown!r} names no host: write bolt://HOST:7687.")
+    return f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+
+
+def _port(parts: SplitResult, shown: str) -> int | None:
+    try:
+        return parts.port
+    except ValueError as error:
+        raise ConfigurationError(f"The port in {shown!r} is no number from 1 to 65535.") from error

@@ -1,0 +1,142 @@
+"""Drivers of the neo4j package: one for each event loop, since a connection belongs to the loop that opened it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import importlib.metadata
+import logging
+import os
+import threading
+import weakref
+from typing import TYPE_CHECKING, Any
+
+from core.rag.dbhandler.bolt_work import closed
+
+if TYPE_CHECKING:
+    from neo4j import AsyncDriver, AsyncSession
+
+    from core.rag.dbhandler.bolt_address import Address
+    from core.rag.settings import Settings
+
+_CLOSE_SECONDS = 5.0
+
+
+class Drivers:
+    """Opens sessions on the driver of the running loop, and closes all drivers in the end."""
+
+    def __init__(self, address: Address, *, max_connection_pool_size: int, settings: Settings) -> None:
+        """Prepare; nothing is connected yet.
+
+        Args:
+            address: The server, and who logs in.
+            max_connection_pool_size: At most this many connections for each loop.
+            settings: For the timeouts.
+        """
+        from neo4j import NotificationMinimumSeverity, basic_auth
+
+        self.address = address
+        self._settings = settings
+        self._pool_size = max_connection_pool_size
+        self._auth = None
+        if address.username is not None or address.password is not None:
+            self._auth = basic_auth(address.username or "", address.password or "")
+        self._options: dict[str, Any] = {
+            "max_connection_pool_size": max_connection_pool_size,
+            "max_connection_lifetime": settings.connection_lifetime,
+            "liveness_check_timeout": settings.connection_liveness,
+            "connection_timeout": settings.connect_timeout,
+            # Waiting for a connection that others use, and opening one.
+            "connection_acquisition_timeout": max(settings.connect_timeout, settings.query_timeout),
+            "notifications_min_severity": NotificationMinimumSeverity.OFF,
+            "telemetry_disabled": True,
+            "user_agent": f"memgraph-rag/{_version()}",
+        }
+        self._guard = threading.Lock()
+        self._drivers: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, AsyncDriver] = weakref.WeakKeyDictionary()
+        self._pid = os.getpid()
+        self._closed = False
+        # The driver logs each failure that it also raises; without a handler of the application it goes to stderr.
+        logging.getLogger("neo4j").addHandler(logging.NullHandler())
+
+    def driver(self) -> AsyncDriver:
+        """The driver of the running loop.
+
+        Raises:
+            StoreUnavailableError: after closing.
+        """
+        loop = asyncio.get_running_loop()
+        with self._guard:
+            if self._closed:
+                raise closed("A connection")
+            if self._pid != os.getpid():  # forked: the sockets belong to the parent
+                self._pid = os.getpid()
+                self._drivers = weakref.WeakKeyDictionary()
+            driver = self._drivers.get(loop)
+            if driver is None:
+                driver = self._drivers[loop] = self._make()
+            return driver
+
+    def session(self, *, reading: bool) -> AsyncSession:
+        """A session on the driver of the running loop.
+
+        Args:
+            reading: Whether nothing is written, so that a cluster may give a member that only reads.
+        """
+        from neo4j import READ_ACCESS, WRITE_ACCESS
+
+        driver = self.driver()
+        return driver.session(
+            database=self.address.database,
+            default_access_mode=READ_ACCESS if reading else WRITE_ACCESS,
+            fetch_size=-1,  # all rows are wanted, so there is no reason to ask for them bit by bit
+            # In a cluster, what was written through one member is there when another one is read.
+            bookmark_manager=driver.execute_query_bookmark_manager if self.address.routed else None,
+        )
+
+    def at(self, address: Address) -> Drivers:
+        """Drivers like these for another address."""
+        return Drivers(address, max_connection_pool_size=self._pool_size, settings=self._settings)
+
+    async def without_notification_filter(self) -> None:
+        """Open further drivers without asking the server to keep its remarks to itself, which older ones cannot."""
+        self._options.pop("notifications_min_severity", None)
+        await self._close_all()
+
+    @property
+    def closed(self) -> bool:
+        """Whether :meth:`close` was called."""
+        return self._closed
+
+    async def close(self) -> None:
+        """Close the drivers of all loops. Safe to call twice."""
+        with self._guard:
+            self._closed = True
+        await self._close_all()
+
+    async def _close_all(self) -> None:
+        with self._guard:
+            drivers, self._drivers = list(self._drivers.items()), weakref.WeakKeyDictionary()
+        if self._pid != os.getpid():
+            return  # of the parent, who still uses them
+        here = asyncio.get_running_loop()
+        for loop, driver in drivers:
+            if loop is here:
+                await driver.close()
+            elif loop.is_running():
+                future = asyncio.run_coroutine_threadsafe(driver.close(), loop)
+                # That loop may be about to end, and never come to it.
+                with contextlib.suppress(TimeoutError, asyncio.CancelledError):
+                    await asyncio.wait_for(asyncio.wrap_future(future), _CLOSE_SECONDS)
+
+    def _make(self) -> AsyncDriver:
+        from neo4j import AsyncGraphDatabase
+
+        return AsyncGraphDatabase.driver(self.address.uri, auth=self._auth, **self._options)
+
+
+def _version() -> str:
+    try:
+        return importlib.metadata.version("memgraph-rag")
+    except importlib.metadata.PackageNotFoundError:  # run from a source tree
+        return "0"

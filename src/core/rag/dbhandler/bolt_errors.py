@@ -1,0 +1,296 @@
+"""What went wrong on a Bolt server, in this project's words, and whether it may help to try again.
+
+The codes are those of Neo4j 5; Memgraph has a single code for each of its three classes, so there the text decides.
+"""
+
+from __future__ import annotations
+
+import re
+import socket
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from core.rag.errors import (
+    ConfigurationError,
+    InvalidInputError,
+    MGRagError,
+    QueryError,
+    StoreAuthError,
+    StoreConflictError,
+    StoreConstraintError,
+    StoreError,
+    StoreFullError,
+    StoreReadOnlyError,
+    StoreTimeoutError,
+    StoreUnavailableError,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from core.rag.dbhandler.bolt_address import Address
+
+
+class Again(Enum):
+    """Whether the same unit of work, whole, may succeed when it is tried again."""
+
+    NEVER = "never"
+    #: Two nodes with one id: whoever comes second finds the node of the first, but only a few times.
+    A_FEW_TIMES = "a few times"
+    #: Conflicts and lost connections, until the deadline.
+    UNTIL_DEADLINE = "until the deadline"
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A failure in this project's words.
+
+    Attributes:
+        error: What callers get, unless trying again helps.
+        again: Whether it may.
+    """
+
+    error: MGRagError
+    again: Again
+
+
+# Neo4j: by code, since texts may quote the statement, and so anything.
+_AUTH = ("Unauthorized", "Unauthenticated", "AuthenticationRateLimit", "CredentialsExpired", "TokenExpired")
+_MEMORY = re.compile(r"MemoryPoolOutOfMemory|OutOfMemory|StackOverFlow|MemoryLimit")
+_READ_ONLY = re.compile(r"ForbiddenOnReadOnlyDatabase|ReadOnlyDatabase|Cluster\.NotALeader")
+_TIMED_OUT = re.compile(r"TransactionTimedOut")
+_CONSTRAINT = re.compile(r"ConstraintValidationFailed")
+_STOPPING = re.compile(r"DatabaseUnavailable|Transaction\.Terminated|NoThreadsAvailable")
+
+# Neo4j has no code of its own for these.
+_TOO_LONG = re.compile(r"^Property value is too large to index|^.{0,200}is too large to be indexed", re.S)
+_STOPPED_BY_HAND = re.compile(r"^.{0,100}explicitly terminated", re.I | re.S)
+
+# Memgraph: by how the text begins, since it has one code for everything.
+_MEMGRAPH_MEMORY = re.compile(r"^Memory limit exceeded|^std::bad_alloc|^Not enough memory", re.I)
+_MEMGRAPH_READ_ONLY = re.compile(
+    r"^(Write queries|Query|.{0,60}) (are |currently )?forbidden on (the )?(replica|main)", re.I
+)
+_MEMGRAPH_CONSTRAINT = re.compile(r"^Unable to (commit|create).{0,40} constraint", re.I)
+_MEMGRAPH_TIMED_OUT = re.compile(r"^Transaction was asked to abort because of transaction timeout", re.I)
+_MEMGRAPH_CONFLICT = re.compile(r"^Unable to commit due to serialization error", re.I)
+_MEMGRAPH_BY_HAND = re.compile(r"^Transaction was asked to abort by another user", re.I)
+_MEMGRAPH_STOPPING = re.compile(r"^Transaction was asked to abort because of database shutdown", re.I)
+_MEMGRAPH_NOT_WRITTEN = re.compile(r"^.{0,100}not (yet )?(implemented|supported)|^.{0,100}is not implemented yet", re.I)
+
+_MESSAGE = re.compile(r"\{message: (.*?)\} \{gql_status", re.S)
+
+
+def failure(error: BaseException, what: str, address: Address) -> Failure:
+    """Turn what the driver raised into a :class:`Failure`.
+
+    Args:
+        error: From the driver, or what it did not expect.
+        what: What was being done, as the beginning of a sentence.
+        address: Where.
+    """
+    from neo4j.exceptions import (
+        ConfigurationError as DriverConfigurationError,
+    )
+    from neo4j.exceptions import (
+        ConnectionAcquisitionTimeoutError,
+        DriverError,
+        Neo4jError,
+        ServiceUnavailable,
+        SessionExpired,
+        UnsupportedServerProduct,
+    )
+
+    if isinstance(error, Neo4jError):
+        return _server_failure(error, what, address)
+    if isinstance(error, UnicodeEncodeError):
+        return _never(
+            InvalidInputError(f"{what} has text with half of a surrogate pair, which is no text: clean it first.")
+        )
+    if isinstance(error, UnsupportedServerProduct):
+        return _never(
+            ConfigurationError(f"The server at {address.location} is neither Memgraph nor Neo4j: {_text(error)}.")
+        )
+    if isinstance(error, DriverConfigurationError):
+        return _never(ConfigurationError(f"The server at {address.location} cannot be used so: {_text(error)}."))
+    if isinstance(error, ConnectionAcquisitionTimeoutError):
+        return _never(
+            StoreUnavailableError(
+                f"{what} found no free connection to {address.location} in time: all were in use. Use fewer tasks at"
+                " once, or a larger max_connection_pool_size."
+            )
+        )
+    if isinstance(error, ServiceUnavailable | SessionExpired | OSError | EOFError):
+        return Failure(_unreachable(error, what, address), Again.UNTIL_DEADLINE)
+    if isinstance(error, DriverError):
+        return _never(StoreError(f"{what} failed in the driver: {_text(error)}."))
+    if isinstance(error, TypeError | OverflowError):
+        return _never(InvalidInputError(f"{what} has a parameter that cannot be sent to the server: {_text(error)}."))
+    if isinstance(error, ValueError):
+        return _never(QueryError(f"{what} cannot be sent to the server: {_text(error)}."))
+    return _never(StoreError(f"{what} failed: {_text(error)}."))
+
+
+def timed_out(what: str, seconds: float, address: Address) -> StoreTimeoutError:
+    """The error for a server that has not answered in time; its connection was cut."""
+    return StoreTimeoutError(
+        f"{what} got no answer from {address.location} for {seconds:g} seconds. Ask for less at once, or raise"
+        " MGRAG_QUERY_TIMEOUT."
+    )
+
+
+def wrong_product(agent: str, address: Address) -> ConfigurationError:
+    """The error for a server of another kind."""
+    return ConfigurationError(
+        f"The server at {address.location} calls itself {agent!r}, and is neither Memgraph nor Neo4j. If it is"
+        " compatible with one of them, say so: MGRAG_FORCE_ENGINE=memgraph or neo4j."
+    )
+
+
+def not_a_cluster(address: Address) -> StoreUnavailableError:
+    """The error for ``neo4j://`` on a server that stands alone."""
+    return StoreUnavailableError(
+        f"The server at {address.location} is there, but does not know about routing, as a single Memgraph does not:"
+        f" use {address.without_routing().uri}."
+    )
+
+
+def _never(error: MGRagError) -> Failure:
+    return Failure(error, Again.NEVER)
+
+
+def _server_failure(error: Any, what: str, address: Address) -> Failure:
+    code, text = str(error.code or ""), _text(error)
+    of_memgraph = code.startswith("Memgraph.")
+
+    def means(by_code: re.Pattern[str], by_text: re.Pattern[str]) -> bool:
+        return by_text.search(text) is not None if of_memgraph else by_code.search(code) is not None
+
+    if any(name in code for name in _AUTH):
+        return _never(_refused(code, address))
+    if "Security.Forbidden" in code:
+        return _never(
+            StoreAuthError(f"{what} is not allowed to the user {address.username!r} of {address.location}: {text}.")
+        )
+    if "DatabaseNotFound" in code:
+        return _never(
+            StoreUnavailableError(
+                f"The server at {address.uri} has no database {address.database!r}: set MEMGRAPH_DATABASE to one that"
+                " it has, or leave it empty."
+            )
+        )
+    if means(_MEMORY, _MEMGRAPH_MEMORY):
+        return _never(
+            StoreFullError(
+                f"{what} needed more memory than the server at {address.location} has for it, and nothing of it was"
+                f" stored: {text}. Write less at once, or give the server more memory."
+            )
+        )
+    if means(_TIMED_OUT, _MEMGRAPH_TIMED_OUT):
+        return _never(
+            StoreTimeoutError(
+                f"{what} took longer than the server at {address.location} allows: {text}. Ask for less at once, or"
+                " raise MGRAG_QUERY_TIMEOUT."
+            )
+        )
+    if means(_CONSTRAINT, _MEMGRAPH_CONSTRAINT):
+        return Failure(
+            StoreConstraintError(f"{what} would store a second node with the same id: {text}."), Again.A_FEW_TIMES
+        )
+    if means(_READ_ONLY, _MEMGRAPH_READ_ONLY):
+        return _never(
+            StoreReadOnlyError(
+                f"{what} was refused: the server at {address.location} takes no writes ({text}). Connect to the one"
+                " that does; neo4j:// finds it in a cluster of Neo4j."
+            )
+        )
+    if not of_memgraph and _TOO_LONG.search(text):
+        return _never(InvalidInputError(f"{what} has a value that is too long for an index of the server: {text}."))
+    if (_MEMGRAPH_BY_HAND if of_memgraph else _STOPPED_BY_HAND).search(text):
+        return _never(StoreError(f"{what} was stopped on the server by somebody: {text}."))
+    if means(_STOPPING, _MEMGRAPH_STOPPING):
+        return Failure(
+            StoreUnavailableError(f"{what} was interrupted, since the server at {address.location} stops: {text}."),
+            Again.UNTIL_DEADLINE,
+        )
+    retryable = error.is_retryable()
+    if of_memgraph:  # it calls transient what it has not learned yet, and a conflict that is found late final
+        retryable = (retryable and not _MEMGRAPH_NOT_WRITTEN.search(text)) or bool(_MEMGRAPH_CONFLICT.search(text))
+    if retryable:
+        return Failure(StoreConflictError(f"{what} met a concurrent write: {text}."), Again.UNTIL_DEADLINE)
+    return _never(QueryError(f"{what} was refused by the server: {text}."))
+
+
+def _refused(code: str, address: Address) -> StoreAuthError:
+    if address.username is None:
+        return StoreAuthError(
+            f"The server at {address.location} wants a user and a password: set MEMGRAPH_USERNAME and"
+            " MEMGRAPH_PASSWORD."
+        )
+    if "CredentialsExpired" in code:
+        return StoreAuthError(
+            f"The password of {address.username!r} at {address.location} has to be changed before it can be used."
+        )
+    if "RateLimit" in code:
+        return StoreAuthError(
+            f"The server at {address.location} refuses {address.username!r} for a while after too many wrong"
+            " passwords. Wait a few seconds, and check MEMGRAPH_PASSWORD."
+        )
+    return StoreAuthError(
+        f"The server at {address.location} refused the user {address.username!r} or the password: check"
+        " MEMGRAPH_USERNAME and MEMGRAPH_PASSWORD."
+    )
+
+
+def _unreachable(error: BaseException, what: str, address: Address) -> StoreUnavailableError:
+    causes = list(_causes(error))
+    said = " ".join(f"{type(cause).__name__} {cause}" for cause in causes)
+    encrypted = address.scheme.endswith(("+s", "+ssc"))
+    where = f"The server at {address.location}"
+    if any(isinstance(cause, socket.gaierror) for cause in causes):
+        return StoreUnavailableError(
+            f"The host of {address.location} is not known. Check MEMGRAPH_URI; a local file is written embedded:PATH."
+        )
+    if any(isinstance(cause, ConnectionRefusedError) for cause in causes):
+        return StoreUnavailableError(f"Nothing listens at {address.location}: start the server, or check MEMGRAPH_URI.")
+    if "CERTIFICATE_VERIFY_FAILED" in said:
+        return StoreUnavailableError(
+            f"{where} shows a certificate that cannot be verified. For one that it signed itself, use"
+            f" {address.scheme.partition('+')[0]}+ssc://."
+        )
+    if encrypted and any(type(cause).__name__ in {"BoltSecurityError", "SSLError"} for cause in causes):
+        return StoreUnavailableError(
+            f"{where} does not speak TLS, or not this way: use {address.scheme.partition('+')[0]}:// for one without."
+        )
+    if "looks like HTTP" in said:
+        return StoreUnavailableError(f"{where} speaks HTTP there, not Bolt: use the port for Bolt, normally 7687.")
+    if "andshake" in said:
+        hint = "" if encrypted else f", or expects TLS ({address.scheme}+s://)"
+        return StoreUnavailableError(f"{where} does not answer as a Bolt server does. It is another service{hint}.")
+    if any(isinstance(cause, TimeoutError) for cause in causes) or "imed out" in said:
+        return StoreUnavailableError(f"{where} does not answer. Check the address, and firewalls in between.")
+    return StoreUnavailableError(f"{what} lost its connection to {address.location}: {_text(error)}.")
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """The error and all that led to it."""
+    seen: set[int] = set()
+    waiting = [error]
+    while waiting:
+        cause = waiting.pop()
+        if cause is None or id(cause) in seen:
+            continue
+        seen.add(id(cause))
+        yield cause
+        waiting += [cause.__cause__, cause.__context__]
+        if isinstance(cause, BaseExceptionGroup):
+            waiting += cause.exceptions
+
+
+def _text(error: BaseException) -> str:
+    """What an error says, on one line of bounded length: it may quote the statement, or hold a text of the user."""
+    text = getattr(error, "message", None) or str(error)
+    found = _MESSAGE.search(text)
+    text = " ".join((found[1] if found else text).split()).rstrip(".")
+    return text if len(text) <= 500 else text[:499] + "…"

@@ -1,0 +1,203 @@
+"""What the dialects of Bolt servers have in common: their contract, and the query language of Lucene and Tantivy."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from core.rag.dbhandler.store import MAX_K, Match, Parameters, Row
+from core.rag.errors import InvalidInputError, QueryError, StoreDamagedError
+from core.rag.schema import Label, TextIndex, VectorIndex, check_name
+
+#: Words of one search; Lucene takes 1,024 clauses.
+MAX_WORDS = 1000
+
+#: Longest word that is looked for; analysed words are shorter.
+_MAX_WORD_CHARS = 200
+
+#: A weight smaller than this part of the largest one changes nothing.
+_SMALLEST_WEIGHT = 1e-9
+
+_JOINERS = frozenset("\u200c\u200d")
+
+
+class Runner(Protocol):
+    """What a dialect may ask of the store."""
+
+    async def query(self, statement: str, parameters: Parameters | None = None, what: str = "A query") -> list[Row]:
+        """Run a reading statement of any kind; repeated when that may help."""
+        ...
+
+    async def define(self, statement: str, what: str) -> None:
+        """Run a statement about indexes or constraints, by itself; repeated while others are in the way."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Abilities:
+    """What a server can do.
+
+    Attributes:
+        version: Its version.
+        vector_search: Whether it searches vectors.
+        text_search: Whether it searches words.
+        notes: What it cannot do, one sentence each.
+    """
+
+    version: str
+    vector_search: bool
+    text_search: bool
+    notes: tuple[str, ...] = ()
+
+
+class IndexMissingError(QueryError):
+    """A search needs an index that the server does not have, or that does not work."""
+
+
+class Dialect(Protocol):
+    """What differs between servers. Searches raise :class:`IndexMissingError` where the client has to do the work."""
+
+    @property
+    def name(self) -> str:
+        """``memgraph`` or ``neo4j``."""
+        ...
+
+    @property
+    def abilities(self) -> Abilities:
+        """What the server can do."""
+        ...
+
+    async def ensure_schema(self) -> None:
+        """Create the constraints and property indexes that are missing."""
+        ...
+
+    async def ensure_text_index(self, label: Label) -> None:
+        """Create the keyword index of a label unless it is there."""
+        ...
+
+    async def ensure_vector_index(self, index: VectorIndex) -> None:
+        """Create a vector index unless it is there; refuse one of another dimension."""
+        ...
+
+    async def drop_vector_index(self, index: VectorIndex) -> None:
+        """Drop a vector index if it is there."""
+        ...
+
+    async def vector_search(self, index: VectorIndex, query: tuple[float, ...], k: int) -> list[Match]:
+        """Vectors by cosine."""
+        ...
+
+    async def text_search(self, index: TextIndex, words: Mapping[str, float], k: int) -> list[Match]:
+        """Nodes by BM25 over words as :func:`plain_words` gives them."""
+        ...
+
+    def path(self, start: Label, end: Label, types: Sequence[str], depth: int) -> str:
+        """The statement that finds ``ids``, one shortest path from ``$start`` to ``$end``, nodes of these labels."""
+        ...
+
+    async def check_indexes(self, *, repair: bool) -> list[str]:
+        """See :meth:`~core.rag.dbhandler.store.GraphStore.check_indexes`."""
+        ...
+
+
+def text_index_name(label: Label) -> str:
+    """The name of the keyword index of a label on a server."""
+    return f"mgrag_text_{label.value.lower()}"
+
+
+def vector_index_names(index: VectorIndex) -> tuple[str, str]:
+    """The name of a vector index, and another one where somebody else's index has that name."""
+    return check_name(index.name), check_name(f"mgrag_{index.label.lower()}")
+
+
+def plain_words(terms: Mapping[str, float]) -> dict[str, float]:
+    """The words of a search that an index can hold: letters, digits and their marks, as the analysis makes them.
+
+    Anything else could be query syntax, or would be cut into other words; no node has it among its terms.
+
+    Args:
+        terms: Checked words and weights.
+
+    Returns:
+        At most ``MAX_WORDS``, the heaviest, with weights above zero.
+
+    Raises:
+        InvalidInputError: on half of a surrogate pair.
+    """
+    top = max(terms.values(), default=0.0)
+    words = {word: weight for word, weight in terms.items() if weight > top * _SMALLEST_WEIGHT and _is_plain(word)}
+    if len(words) > MAX_WORDS:
+        words = dict(sorted(words.items(), key=lambda item: -item[1])[:MAX_WORDS])
+    return words
+
+
+def _is_plain(word: str) -> bool:
+    if word.isascii():
+        return word.isalnum() and len(word) <= _MAX_WORD_CHARS
+    if any("\ud800" <= character <= "\udfff" for character in word):
+        raise InvalidInputError(f"The word {word[:50]!a} has half of a surrogate pair, which is no text.")
+    return (
+        len(word) <= _MAX_WORD_CHARS
+        and any(map(str.isalnum, word))
+        and all(c.isalnum() or c in _JOINERS or unicodedata.category(c).startswith("M") for c in word)
+    )
+
+
+def words_query(prefix: str, key: str, words: Mapping[str, float]) -> tuple[str, float]:
+    """A query in the language of Lucene and Tantivy: the namespace is a must that scores nothing, then any word.
+
+    Args:
+        prefix: What stands before the names of properties.
+        key: The partition.
+        words: As :func:`plain_words` gives them; not empty.
+
+    Returns:
+        The query, and what its scores are to be multiplied by: weights in it are at most 1, and written without an
+        exponent, which Lucene would read as something else.
+    """
+    top = max(words.values())
+    parts = []
+    for word, weight in words.items():
+        boost = f"{weight / top:.10f}".rstrip("0").rstrip(".")
+        parts.append(f'"{word}"' if boost == "1" else f'"{word}"^{boost}')
+    return f'+{prefix}partition:"{key}"^0 +{prefix}terms:({" ".join(parts)})', top
+
+
+def matches(rows: Sequence[Row], score: Callable[[float], float], k: int) -> list[Match]:
+    """The ``k`` best rows of ``id`` and ``score``, equal ones by id."""
+    found = [Match(row["id"], score(row["score"])) for row in rows if row["id"] is not None]
+    found.sort(key=lambda match: (-match.score, match.id))
+    return found[:k]
+
+
+def more_than(k: int, factor: int, least: int) -> int:
+    """How many to ask an approximate index for, to get the ``k`` best."""
+    return min(MAX_K, max(factor * k, least))
+
+
+def labels_statement() -> str:
+    """The statement that finds the labels of the nodes with an id: ``label`` for each that has ``$id``."""
+    return " UNION ALL ".join(
+        f"MATCH (n:{label} {{id: $id}}) WHERE n.namespace = $namespace RETURN '{label}' AS label" for label in Label
+    )
+
+
+def bfs_nodes(start: Label, end: Label) -> str:
+    """The beginning of a path statement: both ends, found by their indexes."""
+    return f"MATCH (a:{check_name(start)} {{id: $start}}) MATCH (b:{check_name(end)} {{id: $end}}) "
+
+
+def cause_matches(error: BaseException, pattern: re.Pattern[str]) -> bool:
+    """Whether what the server said matches."""
+    cause = error.__cause__
+    return cause is not None and pattern.search(str(cause)) is not None
+
+
+def not_created(what: str) -> StoreDamagedError:
+    """The error for something that a server said to have created, but does not list."""
+    return StoreDamagedError(
+        f"The server did not create {what}, though it reported success. Look at its log, and try again."
+    )

@@ -1,0 +1,327 @@
+"""The Memgraph dialect: index definitions, vector and text search, shortest path. Written for Memgraph 3.5 to 3.11."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Mapping, Sequence
+
+from core.rag.dbhandler.dialect import (
+    Abilities,
+    IndexMissingError,
+    Runner,
+    bfs_nodes,
+    cause_matches,
+    matches,
+    more_than,
+    not_created,
+    text_index_name,
+    vector_index_names,
+    words_query,
+)
+from core.rag.dbhandler.store import MAX_K, Match, Row
+from core.rag.errors import ModelMismatchError, QueryError, StoreConstraintError
+from core.rag.schema import PROPERTY_INDEXES, Label, TextIndex, VectorIndex, check_name
+
+#: Vectors that a new index has room for; the server doubles it when it is full.
+_CAPACITY = 4096
+
+#: A difference between an index and the graph counts when it is there twice, so many seconds apart.
+_LOOK_AGAIN_SECONDS = 1.0
+
+_MISSING = re.compile(r"index .{0,200} (does not|doesn't) exist|no procedure named", re.I | re.S)
+_THERE = re.compile(r"already exists", re.I)
+_TEXT_INDEX = re.compile(r"label_text \(name: (.*)\)", re.S)
+
+
+class MemgraphDialect:
+    """See :class:`~core.rag.dbhandler.dialect.Dialect`."""
+
+    name = "memgraph"
+
+    def __init__(self, runner: Runner, abilities: Abilities, *, limit_in_map: bool) -> None:
+        """Use :meth:`learn`.
+
+        Args:
+            runner: The store.
+            abilities: What the server can do.
+            limit_in_map: Whether ``text_search.search`` takes its limit in a map, as it does from 3.11.
+        """
+        self._runner = runner
+        self.abilities = abilities
+        self._limit = "{limit: $k}" if limit_in_map else "$k"
+        self._vectors: dict[str, Row] = {}  # by label
+
+    @classmethod
+    async def learn(cls, runner: Runner) -> MemgraphDialect:
+        """Ask the server what it can do.
+
+        Args:
+            runner: The store.
+        """
+        version = (await runner.query("SHOW VERSION"))[0]["version"]
+        rows = await runner.query("CALL mg.procedures() YIELD name, signature RETURN name, signature")
+        signatures = {row["name"]: row["signature"] for row in rows}
+        vectors = "vector_search.search" in signatures
+        search = signatures.get("text_search.search", "")
+        texts = "score ::" in search
+        notes = []
+        if not vectors:
+            notes.append(
+                "This server has no module vector_search (Memgraph 3 brings it): vectors are compared by the client."
+            )
+        if not texts:
+            notes.append(
+                "This server has no text search with scores (Memgraph 3.6 and later have it): words are searched by the"
+                " client."
+            )
+        return cls(runner, Abilities(version, vectors, texts, tuple(notes)), limit_in_map="MAP" in search)
+
+    async def ensure_schema(self) -> None:
+        """See :class:`~core.rag.dbhandler.dialect.Dialect`. A constraint brings no index, and no label has one."""
+        missing = await self._missing()
+        for what, statement in missing.items():
+            await self._define(statement, f"Creating {what}")
+        if missing and (still := await self._missing()):
+            raise not_created(", ".join(still))
+
+    async def _missing(self) -> dict[str, str]:
+        """Statements for what is not there, by what it is."""
+        indexes = {
+            (row["index type"], row["label"], _names(row["property"]))
+            for row in await self._runner.query("SHOW INDEX INFO")
+        }
+        constraints = {
+            (row["constraint type"], row["label"], _names(row["properties"]))
+            for row in await self._runner.query("SHOW CONSTRAINT INFO")
+        }
+        statements = {}
+        for label in Label:
+            if ("label", label.value, ()) not in indexes:
+                statements[f"the index on {label}"] = f"CREATE INDEX ON :{label}"
+            if ("label+property", label.value, ("id",)) not in indexes:
+                statements[f"the index on the ids of {label}"] = f"CREATE INDEX ON :{label}(id)"
+            if ("unique", label.value, ("id",)) not in constraints:
+                statements[f"the constraint on the ids of {label}"] = (
+                    f"CREATE CONSTRAINT ON (n:{label}) ASSERT n.id IS UNIQUE"
+                )
+        for index in PROPERTY_INDEXES:
+            if ("label+property", index.label.value, index.properties) not in indexes:
+                properties = ", ".join(map(check_name, index.properties))
+                statements[f"the index on {properties} of {index.label}"] = (
+                    f"CREATE INDEX ON :{index.label}({properties})"
+                )
+        return statements
+
+    async def ensure_text_index(self, label: Label) -> None:
+        """See :class:`~core.rag.dbhandler.dialect.Dialect`."""
+        if not self.abilities.text_search:
+            return
+        name = text_index_name(label)
+        found = (await self._text_indexes()).get(name)
+        # Creating one of a name that is there succeeds without a word, even with another definition.
+        if found is not None and (found["label"], _names(found["property"])) != (label.value, ("partition", "terms")):
+            await self._define(f"DROP TEXT INDEX {name}", f"Dropping the keyword index of {label}")
+            found = None
+        if found is None:
+            await self._define(
+                f"CREATE TEXT INDEX {name} ON :{label}(partition, terms)", f"Creating the keyword index of {label}"
+            )
+            if name not in await self._text_indexes():
+                raise not_created(f"the keyword index of {label}")
+
+    async def _text_indexes(self) -> dict[str, Row]:
+        rows = await self._runner.query("SHOW INDEX INFO")
+        return {found[1]: row for row in rows if (found := _TEXT_INDEX.fullmatch(row["index type"]))}
+
+    async def ensure_vector_index(self, index: VectorIndex) -> None:
+        """See :class:`~core.rag.dbhandler.dialect.Dialect`."""
+        if not self.abilities.vector_search:
+            return
+        for name in vector_index_names(index):
+            if await self._vector_index(index, fresh=True) is not None:
+                return
+            await self._check_vectors(index)
+            await self._define(
+                f"CREATE VECTOR INDEX {name} ON :{check_name(index.label)}(embedding) WITH CONFIG "
+                f'{{"dimension": {int(index.dimension)}, "capacity": {_CAPACITY}, "metric": "cos"}}',
+                f"Creating the vector index {name}",
+            )
+        if await self._vector_index(index, fresh=True) is None:
+            raise not_created(f"the vector index {index.name}")
+
+    async def _check_vectors(self, index: VectorIndex) -> None:
+        """Refuse to create an index over vectors of another dimension: that fails, and loses them until a restart."""
+        rows = await self._runner.query(
+            f"MATCH (v:{check_name(index.label)}) WHERE v.embedding IS NOT NULL AND size(v.embedding) <> $dimension "
+            "RETURN size(v.embedding) AS dimension LIMIT 1",
+            {"dimension": index.dimension},
+        )
+        if rows:
+            raise _mismatch(index, rows[0]["dimension"])
+
+    async def _vector_index(self, index: VectorIndex, *, fresh: bool = False) -> Row | None:
+        """The index over the vectors of this label, whatever it is called.
+
+        Raises:
+            ModelMismatchError: when it is there with another dimension.
+        """
+        if fresh or index.label not in self._vectors:
+            rows = await self._runner.query("SHOW VECTOR INDEX INFO")
+            self._vectors = {row["label"].lstrip(":"): row for row in rows if row["property"] == "embedding"}
+        found = self._vectors.get(index.label)
+        if found is not None and found["dimension"] != index.dimension:
+            raise _mismatch(index, found["dimension"])
+        return found
+
+    async def drop_vector_index(self, index: VectorIndex) -> None:
+        """See :class:`~core.rag.dbhandler.dialect.Dialect`."""
+        if not self.abilities.vector_search:
+            return
+        self._vectors.pop(check_name(index.label), None)
+        for row in await self._runner.query("SHOW VECTOR INDEX INFO"):
+            if row["label"].lstrip(":") == index.label:
+                name = row["index_name"].replace("`", "``")
+                await self._define(f"DROP VECTOR INDEX `{name}`", f"Dropping the vector index {index.name}")
+        self._vectors.pop(index.label, None)
+
+    async def vector_search(self, index: VectorIndex, query: tuple[float, ...], k: int) -> list[Match]:
+        """See :class:`~core.rag.dbhandler.dialect.Dialect`.
+
+        Nodes that were deleted a while ago still take places, so more are asked for, and more again where too few of
+        them live.
+        """
+        found = await self._vector_index(index)
+        if found is None:
+            raise IndexMissingError(f"The server has no vector index for {index.name}.")
+        wanted = more_than(k, 2, 100)
+        while True:
+            rows = await self._neighbours(found["index_name"], index, query, wanted)
+            if len(rows) >= k or wanted == MAX_K:
+                break
+            if rows and rows[0]["raw"] < wanted:  # that was all there is
+                break
+            if not rows and await self._size(index) <= wanted:
+                break
+            wanted = more_than(wanted, 4, 1000)
+        # The server's own "similarity" is an absolute value, and makes opposites alike.
+        return matches(rows, lambda distance: 1 - distance, k)
+
+    async def _neighbours(self, name: str, index: VectorIndex, query: tuple[float, ...], wanted: int) -> list[Row]:
+        try:
+            return await self._runner.query(
+                # Through the internal id: touching a node that is deleted, or not committed yet, is an error.
+                "CALL vector_search.search($name, $wanted, $query) YIELD node, distance "
+                "WITH collect({i: id(node), distance: distance}) AS near "
+                "UNWIND near AS one WITH size(near) AS raw, one.i AS i, one.distance AS distance "
+                f"MATCH (v:{check_name(index.label)}) WHERE id(v) = i RETURN v.id AS id, distance AS score, raw",
+                {"name": name, "wanted": wanted, "query": query},
+                "A vector search",
+            )
+        except QueryError as error:
+            if cause_matches(error, _MISSING):
+                self._vectors.pop(index.label, None)
+                raise IndexMissingError(f"The vector index {index.name} does not work: {error}") from error
+            raise
+
+    async def _size(self, index: VectorIndex) -> int:
+        rows = await self._runner.query("SHOW VECTOR INDEX INFO")
+        return sum(row["size"] for row in rows if row["label"].lstrip(":") == index.label)
+
+    async def text_search(self, index: TextIndex, words: Mapping[str, float], k: int) -> list[Match]:
+        """See :class:`~core.rag.dbhandler.dialect.Dialect`."""
+        query, factor = words_query("data.", index.key, words)
+        try:
+            rows = await self._runner.query(
+                f"CALL text_search.search($name, $query, {self._limit}) YIELD node, score "
+                "WITH node, score WHERE node.namespace = $namespace RETURN node.id AS id, score",
+                {"name": text_index_name(index.label), "query": query, "k": k, "namespace": index.namespace},
+                "A keyword search",
+            )
+        except QueryError as error:
+            if cause_matches(error, _MISSING):
+                raise IndexMissingError(f"The keyword index of {index.label} does not work: {error}") from error
+            raise
+        return matches(rows, lambda score: score * factor, k)
+
+    def path(self, start: Label, end: Label, types: Sequence[str], depth: int) -> str:
+        """See :class:`~core.rag.dbhandler.dialect.Dialect`."""
+        return (
+            f"{bfs_nodes(start, end)}MATCH p = (a)-[:{'|'.join(types)} *BFS ..{int(depth)}]-(b) "
+            "RETURN [n IN nodes(p) | n.id] AS ids"
+        )
+
+    async def check_indexes(self, *, repair: bool) -> list[str]:
+        """See :class:`~core.rag.dbhandler.dialect.Dialect`.
+
+        After a crash, a transaction can be in the graph and missing from a keyword index for good.
+        """
+        problems = []
+        for label in Label:
+            name = text_index_name(label)
+            there = f"MATCH (n:{label}) WHERE n.partition IS NOT NULL OR n.terms IS NOT NULL RETURN count(n) AS n"
+            if name in await self._text_indexes() and (counts := await self._differ(name, there)):
+                problems.append(f"The keyword index of {label} has {counts[0]} nodes, but the graph has {counts[1]}.")
+                if repair:
+                    await self._define(f"DROP TEXT INDEX {name}", f"Dropping the keyword index of {label}")
+                    await self.ensure_text_index(label)
+        if self.abilities.vector_search:
+            problems += await self._check_vector_indexes(repair=repair)
+        return problems
+
+    async def _check_vector_indexes(self, *, repair: bool) -> list[str]:
+        problems = []
+        for row in await self._runner.query("SHOW VECTOR INDEX INFO"):
+            label = row["label"].lstrip(":")
+            if not label.startswith("Vector_") or row["property"] != "embedding":
+                continue
+            there = await self._runner.query(
+                f"MATCH (v:{check_name(label)}) WHERE v.embedding IS NOT NULL RETURN count(v) AS n"
+            )
+            index = VectorIndex(row["index_name"], label, row["dimension"])
+            # The index keeps deleted nodes for a while, so it may well have more.
+            if await self._size(index) >= there[0]["n"]:
+                continue
+            problems.append(
+                f"The vector index {row['index_name']} has {row['size']} vectors, but the graph has {there[0]['n']}."
+            )
+            if repair:
+                await self.drop_vector_index(index)
+                await self.ensure_vector_index(index)
+        return problems
+
+    async def _differ(self, name: str, statement: str) -> tuple[int, int] | None:
+        """Sizes of a keyword index and of what belongs into it, where they differ twice: somebody may be writing."""
+        for delay in (0.0, _LOOK_AGAIN_SECONDS):
+            await asyncio.sleep(delay)
+            before = (await self._runner.query(statement))[0]["n"]
+            indexed = (await self._text_indexes())[name]["count"]
+            after = (await self._runner.query(statement))[0]["n"]
+            if min(before, after) <= indexed <= max(before, after):
+                return None
+        return indexed, after
+
+    async def _define(self, statement: str, what: str) -> None:
+        try:
+            await self._runner.define(statement, what)
+        except StoreConstraintError as error:
+            raise StoreConstraintError(
+                f"{what} found several nodes with one id in the graph already. Remove them, or use another database."
+            ) from error
+        except QueryError as error:
+            if not cause_matches(error, _THERE):  # somebody else was faster
+                raise
+
+
+def _names(value: str | Sequence[str] | None) -> tuple[str, ...]:
+    """Names of properties, which some versions list and others join."""
+    if value is None:
+        return ()
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+def _mismatch(index: VectorIndex, dimension: int) -> ModelMismatchError:
+    return ModelMismatchError(
+        f"The vector index {index.name} holds vectors of {dimension} dimensions, not of {index.dimension}: use the"
+        " embedding model that it was built with, or another vector store."
+    )

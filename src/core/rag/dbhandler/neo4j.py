@@ -1,0 +1,272 @@
+"""The Neo4j dialect: index definitions, vector and text search, shortest path. Written for Neo4j 5.26."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections.abc import Mapping, Sequence
+
+from core.rag.dbhandler.dialect import (
+    Abilities,
+    IndexMissingError,
+    Runner,
+    bfs_nodes,
+    cause_matches,
+    matches,
+    more_than,
+    not_created,
+    text_index_name,
+    vector_index_names,
+    words_query,
+)
+from core.rag.dbhandler.store import Match, Row
+from core.rag.errors import ModelMismatchError, QueryError, StoreConstraintError, StoreTimeoutError
+from core.rag.schema import PROPERTY_INDEXES, Label, TextIndex, VectorIndex, check_name
+
+#: Seconds that the server is given to fill new indexes.
+_FILL_SECONDS = 300
+
+_MISSING = re.compile(r"no such (vector|fulltext) schema index|still populating|failed state|not online", re.I)
+_THERE = re.compile(r"EquivalentSchemaRuleAlreadyExists|ConstraintAlreadyExists")
+
+
+class Neo4jDialect:
+    """See :class:`~core.rag.dbhandler.dialect.Dialect`."""
+
+    name = "neo4j"
+
+    def __init__(self, runner: Runner, abilities: Abilities) -> None:
+        """Use :meth:`learn`."""
+        self._runner = runner
+        self.abilities = abilities
+        self._vectors: dict[str, Row] = {}  # by label
+
+    @classmethod
+    async def learn(cls, runner: Runner, agent: str) -> Neo4jDialect:
+        """Ask the server what it can do.
+
+        Args:
+            runner: The store.
+            agent: What the server calls itself, with its version.
+        """
+        there = {row["name"] for row in await runner.query("SHOW PROCEDURES YIELD name RETURN name")}
+        vectors, texts = "db.index.vector.queryNodes" in there, "db.index.fulltext.queryNodes" in there
+        notes = []
+        if not vectors:
+            notes.append("This server has no vector indexes (Neo4j 5.15 has them): vectors are compared by the client.")
+        if not texts:
+            notes.append("This server has no full-text indexes: words are searched by the client.")
+        version = agent.partition("/")[2]
+        return cls(runner, Abilities(version, vectors, texts, tuple(notes)))
+
+    async def ensure_schema(self) -> None:
+        """See :class:`~core.rag.dbhandler.dialect.Dialect`. A constraint brings the index on ``id``."""
+        missing = await self._missing()
+        for statement in missing.values():
+            await self._define(statement, "Creating the schema")
+        if missing:
+            await self._filled()
+            if still := await self._missing():
+                raise not_created(", ".join(still))
+
+    async def _missing(self) -> dict[str, str]:
+        """Statements for what is not there, by what it is."""
+        constraints = await self._runner.query(
+            "SHOW CONSTRAINTS YIELD type, labelsOrTypes, properties WHERE type IN ['UNIQUENESS', 'NODE_KEY', "
+            "'NODE_PROPERTY_UNIQUENESS'] RETURN labelsOrTypes AS labels, properties"
+        )
+        indexes = await self._runner.query(
+            "SHOW INDEXES YIELD type, labelsOrTypes, properties WHERE type = 'RANGE' "
+            "RETURN labelsOrTypes AS labels, properties"
+        )
+        unique = {(tuple(row["labels"]), tuple(row["properties"])) for row in constraints}
+        indexed = {(tuple(row["labels"] or ()), tuple(row["properties"] or ())) for row in indexes}
+        statements = {}
+        for label in Label:
+            if ((label.value,), ("id",)) not in unique:
+                statements[f"the constraint on the ids of {label}"] = (
+                    f"CREATE CONSTRAINT mgrag_{label.value.lower()}_id IF NOT EXISTS FOR (n:{label}) "
+                    "REQUIRE n.id IS UNIQUE"
+                )
+        for index in PROPERTY_INDEXES:
+            if ((index.label.value,), index.properties) not in indexed:
+                name = f"mgrag_{index.label.value.lower()}_{'_'.join(index.properties)}"
+                properties = ", ".join(f"n.{check_name(name)}" for name in index.properties)
+                statements[f"the index {name}"] = (
+                    f"CREATE INDEX {name} IF NOT EXISTS FOR (n:{index.label}) ON ({properties})"
+                )
+        return statements
+
+    async def ensure_text_index(self, label: Label) -> None:
+        """See :class:`~core.rag.dbhandler.dialect.Dialect`."""
+        if not self.abilities.text_search:
+            return
+        name = text_index_name(label)
+        rows = await self._text_indexes(name)
+        wanted = {"labels": [label.value], "properties": ["partition", "terms"]}
+        if rows and {key: rows[0][key] for key in wanted} != wanted:
+            await self._define(f"DROP INDEX {name} IF EXISTS", f"Dropping the keyword index of {label}")
+            rows = []
+        if not rows:
+            # Consistent at once; words come analysed, so they are only to be parted at spaces.
+            await self._define(
+                f"CREATE FULLTEXT INDEX {name} IF NOT EXISTS FOR (n:{label}) ON EACH [n.partition, n.terms] OPTIONS "
+                "{indexConfig: {`fulltext.analyzer`: 'whitespace', `fulltext.eventually_consistent`: false}}",
+                f"Creating the keyword index of {label}",
+            )
+            await self._filled()
+
+    async def _text_indexes(self, name: str) -> list[Row]:
+        return await self._runner.query(
+            "SHOW FULLTEXT INDEXES YIELD name, state, labelsOrTypes, properties WHERE name = $name "
+            "RETURN name, state, labelsOrTypes AS labels, properties",
+            {"name": name},
+        )
+
+    async def ensure_vector_index(self, index: VectorIndex) -> None:
+        """See :class:`~core.rag.dbhandler.dialect.Dialect`."""
+        if not self.abilities.vector_search:
+            return
+        # Exact numbers: quantized ones would change the order of neighbours.
+        exact = ", `vector.quantization.enabled`: false" if self._knows_quantization() else ""
+        for name in vector_index_names(index):
+            if await self._vector_index(index, fresh=True) is not None:
+                return
+            await self._define(
+                f"CREATE VECTOR INDEX {name} IF NOT EXISTS FOR (v:{check_name(index.label)}) ON (v.embedding) "
+                f"OPTIONS {{indexConfig: {{`vector.dimensions`: {int(index.dimension)}, "
+                f"`vector.similarity_function`: 'cosine'{exact}}}}}",
+                f"Creating the vector index {name}",
+            )
+            await self._filled()
+        if await self._vector_index(index, fresh=True) is None:
+            raise not_created(f"the vector index {index.name}")
+
+    def _knows_quantization(self) -> bool:
+        numbers = [int(part) for part in re.findall(r"\d+", self.abilities.version)[:2]]
+        return numbers >= [5, 18]
+
+    async def _vector_index(self, index: VectorIndex, *, fresh: bool = False) -> Row | None:
+        """The index over the vectors of this label, whatever it is called.
+
+        Raises:
+            ModelMismatchError: when it is there with another dimension.
+        """
+        if fresh or index.label not in self._vectors:
+            rows = await self._runner.query(
+                "SHOW VECTOR INDEXES YIELD name, state, labelsOrTypes, properties, options "
+                "RETURN name, state, labelsOrTypes AS labels, properties, options"
+            )
+            self._vectors = {row["labels"][0]: row for row in rows if row["properties"] == ["embedding"]}
+        found = self._vectors.get(index.label)
+        if found is not None:
+            dimension = found["options"].get("indexConfig", {}).get("vector.dimensions", index.dimension)
+            if dimension != index.dimension:
+                raise ModelMismatchError(
+                    f"The vector index {index.name} holds vectors of {dimension} dimensions, not of"
+                    f" {index.dimension}: use the embedding model that it was built with, or another vector store."
+                )
+        return found
+
+    async def drop_vector_index(self, index: VectorIndex) -> None:
+        """See :class:`~core.rag.dbhandler.dialect.Dialect`."""
+        rows = await self._runner.query(
+            "SHOW VECTOR INDEXES YIELD name, labelsOrTypes WHERE labelsOrTypes = $labels RETURN name",
+            {"labels": [check_name(index.label)]},
+        )
+        self._vectors.pop(index.label, None)
+        for row in rows:
+            name = row["name"].replace("`", "``")
+            await self._define(f"DROP INDEX `{name}` IF EXISTS", f"Dropping the vector index {index.name}")
+
+    async def vector_search(self, index: VectorIndex, query: tuple[float, ...], k: int) -> list[Match]:
+        """See :class:`~core.rag.dbhandler.dialect.Dialect`."""
+        found = await self._vector_index(index)
+        if found is None:
+            raise IndexMissingError(f"The server has no vector index for {index.name}.")
+        try:
+            rows = await self._runner.query(
+                # The index looks around no farther than it has to for that many.
+                "CALL db.index.vector.queryNodes($name, $wanted, $query) YIELD node, score "
+                f"WITH node, score LIMIT {int(k)} RETURN node.id AS id, score",
+                {"name": found["name"], "wanted": more_than(k, 4, 300), "query": query},
+                "A vector search",
+            )
+        except QueryError as error:
+            if cause_matches(error, _MISSING):
+                self._vectors.pop(index.label, None)
+                raise IndexMissingError(f"The vector index {index.name} does not work: {error}") from error
+            raise
+        return matches(rows, lambda score: 2 * score - 1, k)
+
+    async def text_search(self, index: TextIndex, words: Mapping[str, float], k: int) -> list[Match]:
+        """See :class:`~core.rag.dbhandler.dialect.Dialect`."""
+        query, factor = words_query("", index.key, words)
+        try:
+            rows = await self._runner.query(
+                "CALL db.index.fulltext.queryNodes($name, $query, {limit: $k}) YIELD node, score "
+                "WHERE node.namespace = $namespace RETURN node.id AS id, score",
+                {"name": text_index_name(index.label), "query": query, "k": k, "namespace": index.namespace},
+                "A keyword search",
+            )
+        except QueryError as error:
+            if cause_matches(error, _MISSING):
+                raise IndexMissingError(f"The keyword index of {index.label} does not work: {error}") from error
+            raise
+        return matches(rows, lambda score: score * factor, k)
+
+    def path(self, start: Label, end: Label, types: Sequence[str], depth: int) -> str:
+        """See :class:`~core.rag.dbhandler.dialect.Dialect`."""
+        return (
+            f"{bfs_nodes(start, end)}MATCH p = shortestPath((a)-[:{'|'.join(types)}*1..{int(depth)}]-(b)) "
+            "RETURN [n IN nodes(p) | n.id] AS ids"
+        )
+
+    async def check_indexes(self, *, repair: bool) -> list[str]:
+        """See :class:`~core.rag.dbhandler.dialect.Dialect`."""
+        rows = await self._runner.query(
+            "SHOW INDEXES YIELD name, state, type, labelsOrTypes WHERE state <> 'ONLINE' RETURN name, state, type"
+        )
+        problems = [f"The index {row['name']} is {row['state']}." for row in rows]
+        for label in Label:
+            name = text_index_name(label)
+            if not self.abilities.text_search or not await self._text_indexes(name):
+                continue
+            indexed = await self._runner.query(
+                "CALL db.index.fulltext.queryNodes($name, 'partition:*') YIELD node RETURN count(node) AS n",
+                {"name": name},
+            )
+            there = await self._runner.query(f"MATCH (n:{label}) WHERE n.partition IS NOT NULL RETURN count(n) AS n")
+            if indexed[0]["n"] != there[0]["n"]:
+                problems.append(
+                    f"The keyword index of {label} has {indexed[0]['n']} nodes, but the graph has {there[0]['n']}."
+                )
+                if repair:
+                    await self._define(f"DROP INDEX {name} IF EXISTS", f"Dropping the keyword index of {label}")
+                    await self.ensure_text_index(label)
+        return problems
+
+    async def _define(self, statement: str, what: str) -> None:
+        try:
+            await self._runner.define(statement, what)
+        except StoreConstraintError as error:
+            raise StoreConstraintError(
+                f"{what} found several nodes with one id in the graph already. Remove them, or use another database."
+            ) from error
+        except QueryError as error:
+            if not cause_matches(error, _THERE):  # somebody else was faster
+                raise
+
+    async def _filled(self) -> None:
+        """Wait until new indexes hold what was in the graph before them."""
+        end = time.monotonic() + _FILL_SECONDS
+        delay = 0.02
+        while rows := await self._runner.query("SHOW INDEXES YIELD name, state WHERE state = 'POPULATING' RETURN name"):
+            if time.monotonic() > end:
+                raise StoreTimeoutError(
+                    f"The server has not filled the index {rows[0]['name']} within {_FILL_SECONDS} seconds. It goes on;"
+                    " try again later."
+                )
+            await asyncio.sleep(delay)
+            delay = min(2 * delay, 1.0)
