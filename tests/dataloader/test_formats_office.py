@@ -49,7 +49,8 @@ def test_word_headings_lists_and_tables() -> None:
     read = convert("a.docx", saved(document))
     assert read.content == (
         "# The title\n\n# First\n\nSome text\nwith a line break and a tab.\n\n- one\n- two\n"
-        "1. first step\n2. second step\n\n## Second level\n\n| Name | Value \\| unit |\n| --- | --- |\n| a b | 1 |\n\n\\# no heading"
+        "1. first step\n2. second step\n\n## Second level\n\n"
+        "| Name | Value \\| unit |\n| --- | --- |\n| a b | 1 |\n\n\\# no heading"
     )
     assert read.title == "The title"
     assert read.format == "markdown"

@@ -81,9 +81,7 @@ class _Table:
             if number > skipped and any(row):
                 self._from.append(first)
                 self._to.append(last)
-                if len(row) > len(self._names):  # what has no column of its own belongs to the last one
-                    row[len(self._names) - 1 :] = [self._delimiter.join(row[len(self._names) - 1 :])]
-                yield number, row
+                yield number, self._fitted(row)
 
     def _rows(self) -> Iterator[tuple[int, int, list[str]]]:
         """Rows that are not empty, with the lines that they stand in."""
@@ -100,9 +98,16 @@ class _Table:
             (line + "\n" for line in lines), delimiter=self._delimiter, quoting=self._quoting, skipinitialspace=True
         )
 
+    def _fitted(self, row: list[str]) -> list[str]:
+        """The row with as many cells as there are columns; what has none of its own belongs to the last one."""
+        width = len(self._names)
+        if len(row) > width:
+            return [*row[: width - 1], self._delimiter.join(row[width - 1 :])]
+        return [*row, *[""] * (width - len(row))]
+
     def _record(self, index: int) -> Mapping[str, Any]:
         row: list[str] = next(iter(self._reader(self._lines[self._from[index] : self._to[index]])), [])
-        return dict(zip(self._names, [*row, *[""] * (len(self._names) - len(row))], strict=False))
+        return dict(zip(self._names, self._fitted(row), strict=True))
 
 
 def _delimiter(lines: list[str], quoting: Literal[0, 3]) -> str:

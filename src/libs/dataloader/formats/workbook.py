@@ -110,8 +110,8 @@ def _rows(sheet: Any) -> Iterator[Row]:
     """Rows that are not empty, without empty cells at their end."""
     sheet.reset_dimensions()  # what the file says of its size may be wrong, or a trap
     blank = 0
-    for number, row in enumerate(sheet.iter_rows(max_col=_MAX_COLUMNS), 1):
-        cells = [_show(cell) for cell in row]
+    for number, row in enumerate(sheet.iter_rows(), 1):
+        cells = [_show(cell) for cell in row[:_MAX_COLUMNS]]
         while cells and not cells[-1]:
             cells.pop()
         if cells:

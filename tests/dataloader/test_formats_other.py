@@ -1,0 +1,161 @@
+"""Notebooks, books and mail."""
+
+from __future__ import annotations
+
+import json
+from email.message import EmailMessage
+from typing import Any
+
+from filetools import convert, places, reason, targets, zipped
+
+# -- notebooks -----------------------------------------------------------------------------------------------------
+
+
+def notebook(*cells: dict[str, Any], **metadata: Any) -> str:
+    return json.dumps({"cells": list(cells), "metadata": metadata, "nbformat": 4, "nbformat_minor": 5})
+
+
+def test_notebook() -> None:
+    outputs = [
+        {"output_type": "stream", "name": "stdout", "text": ["\x1b[31mprinted\x1b[0m\n"]},
+        {"output_type": "display_data", "data": {"image/png": "iVBORw0KGgo=", "text/plain": ["<Figure>"]}},
+        {"output_type": "error", "ename": "ValueError", "evalue": "bad", "traceback": ["long"]},
+    ]
+    document = convert(
+        "sub/a.ipynb",
+        notebook(
+            {"cell_type": "markdown", "source": ["# Analysis\n", "See [data](data.md)."]},
+            {"cell_type": "code", "source": "x = 1\nprint(x)", "outputs": outputs},
+            {"cell_type": "code", "source": "", "outputs": []},
+            {"cell_type": "raw", "source": "raw words"},
+            kernelspec={"language": "python", "name": "python3"},
+            language_info={"name": "Python"},
+        ),
+    )
+    assert document.content == (
+        "# Analysis\nSee [data](data.md).\n\n```python\nx = 1\nprint(x)\n```\n\n```\nprinted\n```\n\n"
+        "```\n<Figure>\n```\n\n```\nValueError: bad\n```\n\nraw words"
+    )
+    assert document.format == "markdown"
+    assert places(document, "cell") == [(1, "# Analysis"), (2, "```python"), (4, "raw words")]
+    assert document.title == "Analysis"
+    assert document.metadata["language"] == "python"
+    assert targets(document) == ["file:///home/me/docs/sub/data.md"]
+
+
+def test_older_and_odd_notebooks() -> None:
+    old = {
+        "worksheets": [
+            {"cells": [{"cell_type": "heading", "level": 2, "source": "Old"}, {"cell_type": "code", "input": "1"}]}
+        ]
+    }
+    assert convert("a.ipynb", json.dumps(old)).content == "## Old\n\n```python\n1\n```"
+    assert "not a notebook" in reason("a.ipynb", "[1, 2]")
+    assert "damaged" in reason("a.ipynb", '{"cells": [')
+    assert "no text" in reason("a.ipynb", notebook())
+    odd = notebook({"cell_type": "code", "source": 5, "outputs": "?"}, {"cell_type": "markdown", "source": "kept"})
+    assert convert("a.ipynb", odd.replace('"cells": [', '"cells": [null, 7, ')).content == "kept"
+    long = notebook({"cell_type": "code", "source": "x", "outputs": [{"output_type": "stream", "text": "y" * 100_000}]})
+    assert len(convert("a.ipynb", long).content) < 3000
+
+
+# -- books ---------------------------------------------------------------------------------------------------------
+
+
+def book(**extra: str) -> dict[str, bytes | str]:
+    chapter = "<html xmlns='http://www.w3.org/1999/xhtml'><head><title>x</title></head><body>{}</body></html>"
+    return {
+        "mimetype": "application/epub+zip",
+        "META-INF/container.xml": "<container><rootfile full-path='OEBPS/book.opf'/></container>",
+        "OEBPS/book.opf": (
+            "<package xmlns='http://www.idpf.org/2007/opf' xmlns:dc='http://purl.org/dc/elements/1.1/'><metadata>"
+            "<dc:title>The Book</dc:title><dc:creator>Ann</dc:creator><dc:language>en</dc:language></metadata>"
+            "<manifest>"
+            "<item id='n' href='nav.xhtml' media-type='application/xhtml+xml' properties='nav'/>"
+            "<item id='b' href='text/b%20two.xhtml' media-type='application/xhtml+xml'/>"
+            "<item id='a' href='text/a.xhtml' media-type='application/xhtml+xml'/></manifest>"
+            "<spine><itemref idref='n'/><itemref idref='b'/><itemref idref='a'/>"
+            "<itemref idref='missing'/></spine></package>"
+        ),
+        "OEBPS/nav.xhtml": chapter.format("<nav>Contents</nav>"),
+        "OEBPS/text/a.xhtml": chapter.format("<h1>Last</h1><p>The end, <a href='https://example.org/'>more</a>.</p>"),
+        "OEBPS/text/b two.xhtml": chapter.format("<h1>First</h1><p>Words &amp; <a href='a.xhtml'>a chapter</a>.</p>"),
+        **extra,
+    }
+
+
+def test_book_in_reading_order() -> None:
+    document = convert("a.epub", zipped(book(), stored=["mimetype"]))
+    assert document.content == "# First\n\nWords & a chapter.\n\n# Last\n\nThe end, more."
+    assert document.title == "The Book"
+    assert document.metadata == {"author": "Ann", "language": "en"}
+    assert targets(document) == ["https://example.org/"]
+
+
+def test_broken_and_locked_books() -> None:
+    parts = book()
+    del parts["META-INF/container.xml"]
+    assert convert("a.epub", zipped(parts)).title == "The Book"
+    del parts["OEBPS/book.opf"]
+    assert convert("a.epub", zipped(parts)).content.startswith("Contents")
+    lock = "<encryption><EncryptedData><EncryptionMethod Algorithm='{}'/></EncryptedData></encryption>"
+    fonts = book(**{"META-INF/encryption.xml": lock.format("http://www.idpf.org/2008/embedding")})
+    assert convert("a.epub", zipped(fonts)).title == "The Book"
+    locked = book(**{"META-INF/encryption.xml": lock.format("http://www.w3.org/2001/04/xmlenc#aes128-cbc")})
+    assert "encrypted" in reason("a.epub", zipped(locked))
+
+
+# -- mail ----------------------------------------------------------------------------------------------------------
+
+
+def message(subject: str = "The subject") -> EmailMessage:
+    mail = EmailMessage()
+    mail["From"] = "Ann Müller <ann@example.org>"
+    mail["To"] = "bob@example.org"
+    mail["Date"] = "Fri, 16 Dec 2022 17:04:16 -0500"
+    mail["Subject"] = subject
+    return mail
+
+
+def test_mail_with_both_kinds_of_text_and_attachments() -> None:
+    mail = message("Grüße aus Köln")
+    mail.set_content("Hello,\n\nsee https://example.org/page.\n")
+    mail.add_alternative("<p>Hello, <a href='https://example.org/html'>see</a></p>", subtype="html")
+    mail.add_attachment(b"%PDF-1.4", maintype="application", subtype="pdf", filename="Übersicht.pdf")
+    document = convert("a.eml", mail.as_bytes())
+    assert document.content == (
+        "From: Ann Müller <ann@example.org>\nTo: bob@example.org\nDate: Fri, 16 Dec 2022 17:04:16 -0500\n"
+        "Subject: Grüße aus Köln\n\nHello,\n\nsee https://example.org/page.\n\n"
+        "Attachments:\n- Übersicht.pdf (application/pdf)"
+    )
+    assert document.title == "Grüße aus Köln"
+    assert document.metadata["created"] == "2022-12-16T17:04:16-05:00"
+    assert document.metadata["attachments"] == ["Übersicht.pdf"]
+    assert set(targets(document)) == {"https://example.org/page", "https://example.org/html"}
+
+
+def test_mail_in_html_only_and_in_an_old_charset() -> None:
+    mail = message()
+    mail.set_content("<h1>Angebot</h1><ul><li>Käse</li></ul>", subtype="html", charset="iso-8859-1")
+    assert convert("a.eml", mail.as_bytes()).content.endswith("# Angebot\n\n- Käse")
+    raw = b"From: a@b.c\nSubject: x\nContent-Type: text/plain; charset=no-such-thing\n\ncaf\xe9 time\n"
+    assert convert("a.eml", raw).content.endswith("café time")
+    bare = "From: a@b.c\nSubject: =?utf-8?q?broken\nDate: not a date\n\n日本語です\n".encode("cp932")
+    assert convert("a.eml", bare).content.endswith("日本語です")
+
+
+def test_mail_in_mail() -> None:
+    inner = message("Inner")
+    inner.set_content("inner words")
+    outer = message("Outer")
+    outer.set_content("outer words")
+    outer.add_attachment(inner)
+    content = convert("a.eml", outer.as_bytes()).content
+    assert content.index("outer words") < content.index("Subject: Inner") < content.index("inner words")
+
+
+def test_mail_that_is_none() -> None:
+    assert "not an e-mail message" in reason("a.eml", "just words")
+    assert "in an unknown binary format" in reason("a.eml", bytes(range(256)) * 20)
+    deep = b"From: a@b.c\n" + b"Content-Type: multipart/mixed; boundary=x\n\n--x\n" * 300 + b"\nwords\n"
+    assert convert("a.eml", deep).content.startswith("From: a@b.c")

@@ -1,0 +1,78 @@
+"""PDF."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pytest
+from filetools import convert, places, reason
+
+pytest.importorskip("reportlab")
+
+
+def pdf(*pages: list[str], password: str | None = None, **properties: str) -> bytes:
+    """Each page with its lines."""
+    from reportlab.lib.pdfencrypt import StandardEncryption
+    from reportlab.pdfgen.canvas import Canvas
+
+    stream = io.BytesIO()
+    lock: Any = StandardEncryption(password, canPrint=0) if password is not None else None
+    canvas = Canvas(stream, encrypt=lock)
+    for name, value in properties.items():
+        getattr(canvas, f"set{name.capitalize()}")(value)
+    for lines in pages:
+        for number, line in enumerate(lines):
+            canvas.drawString(72, 770 - 14 * number, line)
+        canvas.showPage()
+    canvas.save()
+    return stream.getvalue()
+
+
+def test_pages_and_properties() -> None:
+    data = pdf(["Page one.", "Second line."], [], ["Page three."], title="The title", author="Ann", subject="Things")
+    document = convert("a.pdf", data)
+    assert document.content == "Page one.\nSecond line.\n\nPage three."
+    assert places(document, "page") == [(1, "Page one."), (3, "Page three.")]
+    assert document.title == "The title"
+    assert document.format == "text"
+    assert document.mime_type == "application/pdf"
+    assert document.metadata["page_count"] == 3
+    assert document.metadata["author"] == "Ann"
+    assert document.metadata["created"][:2] == "20"
+
+
+@pytest.mark.parametrize("title", ["untitled", "Microsoft Word - draft.doc", "report_final.docx", "123", "", "Slide 1"])
+def test_titles_that_programs_make_up_are_none(title: str) -> None:
+    assert convert("a.pdf", pdf(["text"], title=title)).title is None
+
+
+def test_words_divided_at_the_end_of_a_line() -> None:
+    lines = [
+        "A retrieval method that uses dual-encoder net-",
+        "works and dual-",
+        "encoder training with pre-",
+        "trained weights.",
+    ]
+    assert convert("a.pdf", pdf(lines)).content == (
+        "A retrieval method that uses dual-encoder networks and dual-encoder training with pretrained weights."
+    )
+
+
+def test_encrypted() -> None:
+    assert reason("a.pdf", pdf(["secret"], password="secret")) == "it is encrypted (a password is needed)"
+    assert convert("a.pdf", pdf(["open to all"], password="")).content == "open to all"
+
+
+def test_damaged() -> None:
+    whole = pdf(["some text"] * 50)
+    assert "damaged or no PDF" in reason("a.pdf", b"%PDF-1.4\n" + b"garbage " * 100)
+    assert "damaged or no PDF" in reason("a.pdf", "only words")
+    assert "damaged or no PDF" in reason("a.pdf", whole[: len(whole) // 2])
+    lost = whole.replace(b"startxref", b"startxxxx")  # the table of contents of the file is rebuilt
+    assert convert("a.pdf", lost).content.startswith("some text")
+    assert convert("a.txt", whole).content.startswith("some text")
+
+
+def test_without_text() -> None:
+    assert reason("a.pdf", pdf([], [])) == "its 2 pages hold no text (scanned pages need OCR)"

@@ -1,0 +1,279 @@
+"""Tables and records: CSV, TSV, Excel, JSON, JSON Lines."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from datetime import date, datetime
+from typing import Any
+
+import pytest
+from filetools import convert, places
+from hypothesis import given
+from hypothesis import strategies as st
+
+from libs.dataloader import Document
+
+
+def records(document: Document) -> list[dict[str, Any]]:
+    """The records, after checking that each begins where it says."""
+    for start, _ in document.records:
+        assert start == 0 or document.content[start - 1] == "\n"
+    rows = [start for start, _ in document.locations.get("row", ())]
+    assert [start for start, _ in document.records] == rows
+    return [dict(record) for _, record in document.records]
+
+
+# -- CSV and TSV ---------------------------------------------------------------------------------------------------
+
+
+def test_csv_becomes_a_table() -> None:
+    document = convert(
+        "a.csv", 'name,note,price\nApple,"red, round",1.5\nPear,"two\nlines | pipe",\n\n"Quote ""q""",x,3\n'
+    )
+    assert document.content == (
+        "| name | note | price |\n| --- | --- | --- |\n| Apple | red, round | 1.5 |\n| Pear | two lines \\| pipe |  |\n"
+        '| Quote "q" | x | 3 |'
+    )
+    assert (document.format, document.mime_type, document.title) == ("table", "text/csv", None)
+    assert records(document) == [
+        {"name": "Apple", "note": "red, round", "price": "1.5"},
+        {"name": "Pear", "note": "two\nlines | pipe", "price": ""},
+        {"name": 'Quote "q"', "note": "x", "price": "3"},
+    ]
+    assert places(document, "row")[0] == (2, "| Apple | red, round | 1.5 |")
+    assert document.metadata["row_count"] == 3
+    assert document.records[-1][1]["price"] == "3"
+    assert [record["name"] for _, record in document.records[:2]] == ["Apple", "Pear"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.csv", "a;b\n1;2,5\n3;4\n"),
+        ("a.csv", "a\tb\n1\t2,5\n3\t4\n"),
+        ("a.csv", "a|b\n1|2,5\n3|4\n"),
+        ("a.csv", "sep=;\na;b\n1;2,5\n3;4\n"),
+        ("a.tsv", "a\tb\n1\t2,5\n3\t4\n"),
+        ("a.csv", "\ufeffa;b\r\n1;2,5\r\n3;4"),
+    ],
+)
+def test_delimiters(name: str, text: str) -> None:
+    document = convert(name, text)
+    assert document.content.endswith("| a | b |\n| --- | --- |\n| 1 | 2,5 |\n| 3 | 4 |")
+    assert records(document) == [{"a": "1", "b": "2,5"}, {"a": "3", "b": "4"}]
+
+
+def test_headers() -> None:
+    assert convert("a.csv", "1,2\n3,4\n5,6\n").content.startswith("| column_1 | column_2 |\n| --- | --- |\n| 1 | 2 |")
+    assert convert("a.csv", "country,2019,2020\nA,1,2\n").content.startswith("| country | 2019 | 2020 |")
+    assert records(convert("a.csv", "a,a,\n1,2,3\n")) == [{"a": "1", "a_2": "2", "column_3": "3"}]
+    ragged = [{"a": "1", "b": "", "column_3": ""}, {"a": "2", "b": "3", "column_3": "4"}]
+    assert records(convert("a.csv", "a,b\n1\n2,3,4\n")) == ragged
+    late = "a,b\n" + "1,2\n" * 50 + "3,4,5\n"  # wider than the rows that were looked at
+    assert records(convert("a.csv", late))[-1] == {"a": "3", "b": "4,5"}
+
+
+def test_lines_above_a_table() -> None:
+    document = convert("a.csv", "Fruit prices,,\nname,color,price\nApple,red,1\nPear,green,2\n")
+    assert document.content == (
+        "Fruit prices\n\n| name | color | price |\n| --- | --- | --- |\n| Apple | red | 1 |\n| Pear | green | 2 |"
+    )
+    assert (document.format, document.title) == ("markdown", "Fruit prices")
+    assert records(document)[0] == {"name": "Apple", "color": "red", "price": "1"}
+
+
+def test_very_wide_tables_become_records() -> None:
+    header = [f"a rather long column name {number}" for number in range(50)]
+    rows = [[str(number * row) for number in range(50)] for row in range(3)]
+    document = convert("a.csv", "\n".join(",".join(row) for row in [header, *rows]))
+    assert document.format == "records"
+    assert document.content.startswith("a rather long column name 0: 0\na rather long column name 1: 0\n")
+    assert len(document.content.split("\n\n")) == 3
+    assert records(document)[2]["a rather long column name 49"] == "98"
+
+
+def test_tables_that_are_none() -> None:
+    line = ",".join(f"cell {number}" for number in range(300_000))
+    document = convert("a.csv", line)
+    assert document.format == "text"
+    assert document.content.startswith("cell 0\ncell 1\n")
+    stray = 'a,b\n1,"never closed\n' + "x,y\n" * 50_000
+    assert convert("a.csv", stray).content.endswith("| x | y |")
+    assert convert("a.csv", "word " * 200_000).content.strip().endswith("word")
+    assert convert("a.csv", "one\ntwo\nthree\n").content == "| one |\n| --- |\n| two |\n| three |"
+
+
+cells = st.text(st.characters(exclude_categories=("Cs", "Cc"), exclude_characters="\u2028\u2029\ufeff"), max_size=20)
+
+
+@given(st.lists(st.lists(cells, min_size=3, max_size=3), min_size=2, max_size=8))
+def test_no_cell_is_lost(rows: list[list[str]]) -> None:
+    stream = io.StringIO()
+    csv.writer(stream).writerows([["first", "second", "third"], *rows])
+    document = convert("a.csv", stream.getvalue().encode())
+    found = [[value.strip() for value in record.values()] for record in records(document)]
+    wanted = [[cell.strip() for cell in row] for row in rows if any(cell.strip() for cell in row)]
+    if document.metadata.get("columns") == ["first", "second", "third"]:
+        assert found == wanted
+    for row in wanted:
+        for cell in row:
+            for word in cell.split():
+                assert word.replace("|", "\\|") in document.content
+
+
+# -- Excel ---------------------------------------------------------------------------------------------------------
+
+
+def workbook(**sheets: list[list[Any]]) -> bytes:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    for name, rows in sheets.items():
+        sheet = book.create_sheet(name)
+        for row in rows:
+            sheet.append(row)
+    stream = io.BytesIO()
+    book.save(stream)
+    return stream.getvalue()
+
+
+def test_one_sheet() -> None:
+    moment = datetime(2024, 5, 6, 7, 8)
+    rows = [["name", "when", "value", "ok"], ["a", date(2024, 1, 2), 1.5, True], [None] * 4, ["b|c", moment, 3, None]]
+    document = convert("a.xlsx", workbook(Data=rows))
+    assert document.content == (
+        "| name | when | value | ok |\n| --- | --- | --- | --- |\n| a | 2024-01-02 | 1.5 | TRUE |\n"
+        "| b\\|c | 2024-05-06 07:08:00 | 3 |  |"
+    )
+    assert document.format == "table"
+    assert document.locations["sheet"] == [(0, "Data")]
+    assert [value for _, value in document.locations["row"]] == [2, 4]
+    assert records(document)[1] == {"name": "b|c", "when": "2024-05-06 07:08:00", "value": "3", "ok": ""}
+
+
+def test_several_sheets_and_tables() -> None:
+    prices = [["Prices in May"], ["name", "price"], ["a", 1], ["b", 2], [], ["city", "people"], ["X", 1000]]
+    document = convert("a.xlsx", workbook(Prices=prices, Notes=[["Only words."], ["And more."]], Empty=[]))
+    assert document.content == (
+        "## Prices\n\nPrices in May\n\n| name | price |\n| --- | --- |\n| a | 1 |\n| b | 2 |\n\n"
+        "| city | people |\n| --- | --- |\n| X | 1000 |\n\n## Notes\n\nOnly words.\n\nAnd more."
+    )
+    assert document.format == "markdown"
+    assert document.title == "Prices in May"
+    assert places(document, "sheet") == [("Prices", "## Prices"), ("Notes", "## Notes")]
+    assert records(document) == [
+        {"name": "a", "price": "1"},
+        {"name": "b", "price": "2"},
+        {"city": "X", "people": "1000"},
+    ]
+
+
+def test_percentages_and_a_cell_in_the_last_corner() -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    sheet = book.active
+    sheet.append(["rate", "x"])
+    sheet.append([0.125, 1])
+    sheet["A2"].number_format = "0.0%"
+    sheet["XFD1048576"] = "far away"
+    stream = io.BytesIO()
+    book.save(stream)
+    document = convert("a.xlsx", stream.getvalue())
+    assert document.content.startswith("| rate | x |\n| --- | --- |\n| 12.5% | 1 |")
+
+
+# -- JSON ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_list_of_objects_becomes_records() -> None:
+    data = [
+        {"id": 1, "name": "Ann", "tags": ["x", "y"], "at": {"city": "Rome"}, "none": None},
+        {"id": 2, "text": "a\n\nb"},
+    ]
+    document = convert("a.json", json.dumps(data))
+    assert document.content == "id: 1\nname: Ann\ntags: x, y\nat.city: Rome\n\nid: 2\ntext: a\nb"
+    assert document.format == "records"
+    assert records(document) == data
+    assert document.locations["row"] == [(0, 1), (document.content.index("id: 2"), 2)]
+    assert document.metadata == {"row_count": 2}
+
+
+def test_an_object_around_a_list() -> None:
+    data = {"title": "Staff", "count": 2, "people": [{"name": "Ann"}, {"name": "Bob"}]}
+    document = convert("a.json", json.dumps(data))
+    assert document.content == "title: Staff\ncount: 2\n\nname: Ann\n\nname: Bob"
+    assert document.title == "Staff"
+    assert records(document) == data["people"]
+
+
+def test_other_json_becomes_an_outline() -> None:
+    data = {
+        "name": "pkg",
+        "on": True,
+        "deps": {"a": "^1", "b": []},
+        "list": [1, "two"],
+        "deep": [{"x": 1, "y": [2]}, [3]],
+    }
+    document = convert("a.json", json.dumps(data))
+    assert document.content == (
+        "name: pkg\non: true\ndeps:\n  a: ^1\n  b:\nlist: 1, two\ndeep:\n  - x: 1\n    y: 2\n  - 3"
+    )
+    assert (document.format, document.title) == ("text", "pkg")
+    assert convert("a.json", '"just a string"').content == "just a string"
+    assert convert("a.json", "[1, 2, 3]").content == "- 1\n- 2\n- 3"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a": 1, // a comment\n}',
+        '{"cut": [1, 2',
+        "[" * 200_000,
+        '{"a":' * 100_000,
+        "1" * 10_000,
+        "{'single': 'quotes'}",
+    ],
+)
+def test_what_is_no_json_is_still_text(text: str) -> None:
+    document = convert("a.json", text)
+    assert document.content == text
+    assert document.format == "text"
+
+
+def test_nesting_that_python_parses_but_nobody_reads() -> None:
+    depth = 400
+    text = '{"a":' * depth + "1" + "}" * depth
+    assert convert("a.json", text).content.startswith("a:\n  a:\n")
+    assert convert("a.json", f"[{text}]").format == "records"
+
+
+def test_json_lines() -> None:
+    text = '{"id": 1, "text": "one"}\n\n{"id": 2, "text": "two"}\nnot json\n' + '{"id": 3}\n' * 5
+    document = convert("a.jsonl", text)
+    assert document.format == "records"
+    assert document.content.startswith("id: 1\ntext: one\n\nid: 2\ntext: two\n\nvalue: not json\n\nid: 3")
+    assert [value for _, value in document.locations["row"]][:3] == [1, 3, 4]
+    assert records(document)[0] == {"id": 1, "text": "one"}
+    assert convert("a.json", text).content == document.content  # JSON Lines under the name of JSON
+    assert convert("a.jsonl", "words only\nno json\n").content == "words only\nno json\n"
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=10),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4),
+    max_leaves=8,
+)
+
+
+@given(st.lists(st.dictionaries(st.text(max_size=5), json_values, max_size=4), min_size=1, max_size=5))
+def test_records_are_those_of_the_file(data: list[dict[str, Any]]) -> None:
+    from libs.dataloader.formats import UnreadableError
+
+    try:
+        document = convert("a.json", json.dumps(data))
+    except UnreadableError:
+        return  # nothing in it but empty values
+    kept = [dict(record) for _, record in document.records]
+    assert [record for record in data if record in kept] == kept
