@@ -1,0 +1,136 @@
+"""The file of an embedded graph: where it may be, how its log is kept short, and what happens when it is damaged."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.rag.dbhandler import grafeo_engine
+from core.rag.dbhandler.embedded import EmbeddedStore
+from core.rag.dbhandler.store import Transaction
+from core.rag.errors import StoreDamagedError, StoreUnavailableError
+from dbhandler.children import names, put
+
+SOON = 20.0
+
+
+async def test_the_log_does_not_grow_for_ever(graph_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(grafeo_engine, "CHECKPOINT_LOG_BYTES", 100_000)
+    store = await EmbeddedStore.open(str(graph_file))
+    written = 0
+    for number in range(20):
+        await put(store, f"n{number}", content=f"{number} " * 20_000)
+        written += 60_000
+    logs = graph_file.with_name(graph_file.name + ".wal")
+    async with asyncio.timeout(SOON):
+        while sum(log.stat().st_size for log in logs.iterdir()) > written / 2:
+            await asyncio.sleep(0.05)
+    assert graph_file.stat().st_size > 0
+    await store.close()
+    assert grafeo_engine.CHECKPOINT_SECONDS <= 60
+
+
+async def test_only_a_store_that_writes_makes_checkpoints(graph_file: Path) -> None:
+    store = await EmbeddedStore.open(str(graph_file))
+    assert await names(store) == []
+    assert store._db.checkpoint_status()["wal_bytes"] is None
+    await put(store, "a")
+    assert store._db.checkpoint_status()["wal_bytes"] == grafeo_engine.CHECKPOINT_LOG_BYTES
+    assert store._db.checkpoint_status()["interval_secs"] == grafeo_engine.CHECKPOINT_SECONDS
+    await store.close()
+
+
+@pytest.mark.parametrize("content", [b"", b"hello world\n" * 100, b"%PDF-1.7\n" + bytes(9000), b"SQLite format 3\0"])
+async def test_a_file_of_another_kind_is_left_alone(graph_file: Path, content: bytes) -> None:
+    graph_file.write_bytes(content)
+    with pytest.raises(StoreUnavailableError, match="is not a graph") as caught:
+        await EmbeddedStore.open(str(graph_file))
+    assert str(graph_file) in str(caught.value)
+    assert graph_file.read_bytes() == content
+
+
+async def test_a_place_where_no_file_can_be_is_said(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    for path, reason in (
+        (str(tmp_path), "is a folder"),
+        (str(tmp_path / "file" / "graph"), "cannot be"),
+        ("", "no file name"),
+        (f"{tmp_path}/a\0b", "no file name"),
+        ("~nobody-has-this-name/graph", "cannot be the path"),
+        (str(tmp_path / ("x" * 300)), "cannot be"),
+    ):
+        with pytest.raises(StoreUnavailableError, match=reason):
+            await EmbeddedStore.open(path)
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+async def test_a_missing_folder_is_made(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "deeper" / "graph.grafeo"
+    store = await EmbeddedStore.open(str(path))
+    await put(store, "a")
+    await store.close()
+    assert path.is_file()
+
+
+async def filled(path: Path) -> EmbeddedStore:
+    store = await EmbeddedStore.open(str(path))
+    await store.ensure_schema()
+
+    async def work(tx: Transaction) -> None:
+        rows = [{"id": f"n{i:03}", "props": {"content": f"{i} {i * 7919} " * 40}} for i in range(300)]
+        await tx.run("UNWIND $rows AS row MERGE (n:Document {id: row.id}) SET n += row.props", {"rows": rows})
+
+    for _ in range(3):
+        await store.transaction(work)
+    return store
+
+
+async def contents(path: Path) -> list[dict[str, Any]]:
+    store = await EmbeddedStore.open(str(path))
+    try:
+        return await store.run("MATCH (n:Document) RETURN n.id AS id, n.content AS content ORDER BY id")
+    finally:
+        await store.close()
+
+
+async def test_a_damaged_file_is_not_taken_for_a_graph(graph_file: Path) -> None:
+    store = await filled(graph_file)
+    await store.close()
+    right = await contents(graph_file)
+    good = graph_file.read_bytes()
+    damaged = 0
+    for position in range(100, len(good), len(good) // 24):
+        bad = bytearray(good)
+        bad[position] ^= 0xFF
+        graph_file.write_bytes(bad)
+        try:
+            assert await contents(graph_file) == right  # a byte that nothing needs
+        except StoreDamagedError as error:
+            damaged += 1
+            assert str(graph_file) in str(error)
+            assert "mgrag restore" in str(error)
+    assert damaged >= 8
+    graph_file.write_bytes(good[: len(good) // 2])
+    with pytest.raises(StoreDamagedError, match="mgrag restore"):
+        await contents(graph_file)
+
+
+async def test_a_damaged_log_is_not_taken_for_the_whole(graph_file: Path, tmp_path: Path) -> None:
+    store = await filled(graph_file)
+    logs = graph_file.with_name(graph_file.name + ".wal")
+    copy = tmp_path / "copy" / graph_file.name
+    copy.parent.mkdir()
+    copy.write_bytes(graph_file.read_bytes())
+    folder = copy.with_name(logs.name)
+    folder.mkdir()
+    for log in logs.iterdir():
+        data = bytearray(log.read_bytes())
+        assert len(data) > 10_000
+        data[len(data) // 3] ^= 0xFF
+        (folder / log.name).write_bytes(data)
+    await store.close()
+    with pytest.raises(StoreDamagedError, match="mgrag restore"):
+        await contents(copy)

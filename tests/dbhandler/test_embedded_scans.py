@@ -1,0 +1,146 @@
+"""Statements of the kinds that write documents must not slow down as the graph grows.
+
+Rows per second at 1,000 and at 16,000 chunks, within 1.5 of each other. Without the right indexes, or in the wrong
+order, the engine scans all nodes for each row: a factor of ten and more. Every measurement is the best of several taken
+in turns, so that a busy machine slows both sizes alike.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from core.rag.dbhandler.embedded import EmbeddedStore
+from core.rag.dbhandler.store import Transaction
+
+SMALL, LARGE = 1_000, 16_000
+ROWS = 100
+ROUNDS = 9
+FACTOR = 1.5
+
+STATEMENTS = {
+    "merge and connect": (
+        "UNWIND $rows AS row MATCH (d:Document {id: row.doc}) MERGE (c:DocumentChunk {id: row.id}) "
+        "SET c += row.props MERGE (c)-[:CHUNK_OF]->(d)"
+    ),
+    "merge": "UNWIND $rows AS row MERGE (c:DocumentChunk {id: row.id}) SET c += row.props",
+    "merge with a second label": (
+        "UNWIND $rows AS row MERGE (c:DocumentChunk {id: row.id}) SET c:DocumentChunk_partition, c += row.props"
+    ),
+    "connect": (
+        "UNWIND $rows AS row MATCH (a:DocumentChunk {id: row.id}) MATCH (b:DocumentChunk {id: row.next}) "
+        "MERGE (a)-[:NEXT]->(b)"
+    ),
+    "attach a vector": (
+        "MATCH (s:VectorStore {id: 'store'}) UNWIND $rows AS row MATCH (c:DocumentChunk {id: row.id}) "
+        "MERGE (v:Vector {id: row.id}) ON CREATE SET v.embedding = row.embedding "
+        "MERGE (v)-[:EMBEDDING_OF]->(c) MERGE (v)-[:STORED_IN]->(s)"
+    ),
+    "read": "UNWIND $rows AS row MATCH (c:DocumentChunk {id: row.id})-[:CHUNK_OF]->(d:Document) RETURN d.id AS id",
+    "delete": "UNWIND $rows AS row MATCH (c:DocumentChunk {id: row.id}) DETACH DELETE c",
+}
+
+SCANNING = (
+    "UNWIND $rows AS row MERGE (c:DocumentChunk {id: row.id}) SET c += row.props "
+    "WITH c, row MATCH (d:Document {id: row.doc}) MERGE (c)-[:CHUNK_OF]->(d)"
+)
+
+
+class RollBackError(Exception):
+    """Nothing that is measured stays."""
+
+
+async def grown(chunks: int) -> EmbeddedStore:
+    store = await EmbeddedStore.open(":memory:")
+    await store.ensure_schema()
+
+    async def work(tx: Transaction) -> None:
+        await tx.run("CREATE (s:VectorStore {id: 'store'})")
+        await tx.run(
+            "UNWIND $rows AS row CREATE (d:Document {id: row.id})",
+            {"rows": [{"id": f"d{i}"} for i in range(chunks // 10)]},
+        )
+        await tx.run(
+            "UNWIND $rows AS row MATCH (d:Document {id: row.doc}) CREATE (c:DocumentChunk {id: row.id}) "
+            "CREATE (c)-[:CHUNK_OF]->(d)",
+            {"rows": [{"id": f"c{i}", "doc": f"d{i // 10}"} for i in range(chunks)]},
+        )
+
+    await store.transaction(work)
+    return store
+
+
+@pytest.fixture(scope="module")
+def stores() -> Iterator[tuple[EmbeddedStore, EmbeddedStore]]:
+    small, large = asyncio.run(grown(SMALL)), asyncio.run(grown(LARGE))
+    yield small, large
+    asyncio.run(small.close())
+    asyncio.run(large.close())
+
+
+async def seconds(store: EmbeddedStore, statement: str, chunks: int, number: int) -> float:
+    """Time of one statement: half of its rows are new, half are there."""
+    there = "DELETE" in statement or "NEXT" in statement or "RETURN" in statement or "EMBEDDING" in statement
+    rows: list[dict[str, Any]] = [
+        {
+            "id": f"c{(number * ROWS + i) * 7 % chunks}" if there or i % 2 else f"new{number}-{i}",
+            "next": f"c{(number * ROWS + i) * 11 % chunks}",
+            "doc": f"d{i * 3 % (chunks // 10)}",
+            "props": {"content": "x" * 200, "chunk_index": i, "heading": None},
+            "embedding": (1.0, float(i)),
+        }
+        for i in range(ROWS)
+    ]
+    taken = 0.0
+
+    async def work(tx: Transaction) -> None:
+        nonlocal taken
+        start = time.perf_counter()
+        await tx.run(statement, {"rows": rows})
+        taken = time.perf_counter() - start
+        raise RollBackError
+
+    with pytest.raises(RollBackError):
+        await store.transaction(work)
+    return taken
+
+
+async def slowdown(stores: tuple[EmbeddedStore, EmbeddedStore], statement: str, good_enough: float) -> float:
+    """How many times longer a statement takes in the large graph; measured again while the machine is too noisy."""
+    best = [float("inf"), float("inf")]
+    for attempt in range(4):
+        for number in range(ROUNDS):
+            for position in ((0, 1), (1, 0))[number % 2]:
+                taken = await seconds(stores[position], statement, (SMALL, LARGE)[position], attempt * ROUNDS + number)
+                best[position] = min(best[position], taken)
+        if best[1] / best[0] <= good_enough:
+            break
+    return best[1] / best[0]
+
+
+@pytest.mark.parametrize("name", STATEMENTS)
+async def test_a_statement_does_not_slow_down_as_the_graph_grows(
+    stores: tuple[EmbeddedStore, EmbeddedStore], name: str
+) -> None:
+    assert await slowdown(stores, STATEMENTS[name], FACTOR) <= FACTOR
+
+
+async def test_the_measurement_tells_a_statement_that_scans(stores: tuple[EmbeddedStore, EmbeddedStore]) -> None:
+    assert await slowdown(stores, SCANNING, float("inf")) > 2 * FACTOR
+
+
+async def test_a_path_does_not_scan_for_its_ends(stores: tuple[EmbeddedStore, EmbeddedStore]) -> None:
+    best = [float("inf"), float("inf")]
+    for number in range(30):
+        for position in ((0, 1), (1, 0))[number % 2]:
+            start = time.perf_counter()
+            found = await stores[position].shortest_path(
+                "c17", "unknown", edge_types=["CHUNK_OF"], max_depth=2, namespace="none"
+            )
+            best[position] = min(best[position], time.perf_counter() - start)
+            assert found is None
+    assert best[1] <= 3 * best[0]
