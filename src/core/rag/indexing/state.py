@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from core.rag.analysis import ANALYSIS_VERSION
 from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.removing import remove_unused_sources
 from core.rag.dbhandler.rows import from_json, to_json
 from core.rag.dbhandler.store import Transaction
-from core.rag.dbhandler.writing import remove_unused_sources
 from core.rag.identity import content_hash, document_id
 from libs.dataloader import Document, Known, KnownDocument, SourceInfo
 

@@ -1,0 +1,152 @@
+"""What the indexer asks of the graph: what is there of a document already, and writing whole documents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.rows import merge_properties
+from core.rag.dbhandler.store import Transaction
+from core.rag.dbhandler.vectors import VectorStoreInfo, VectorStoreOperations
+from core.rag.dbhandler.writing import DocumentRow, WriteOutcome, write_documents
+from core.rag.identity import source_id, standardize_resource_uri
+from core.rag.schema import Label
+from core.rag.times import utc_now
+from libs.dataloader import SourceInfo
+
+
+class IngestOperations(VectorStoreOperations):
+    """Reading and writing many documents at once."""
+
+    async def write_documents(self, documents: Sequence[DocumentRow], store: VectorStoreInfo | None) -> WriteOutcome:
+        """Write documents in one transaction.
+
+        Args:
+            documents: Rows; see :mod:`core.rag.dbhandler.writing`.
+            store: Where their vectors go.
+
+        Returns:
+            What happened. With ``missing_vectors`` nothing was written.
+        """
+        text_label = await self._text_label(Label.CHUNK)
+
+        async def work(tx: Transaction) -> WriteOutcome:
+            outcome = await write_documents(
+                tx,
+                documents,
+                namespace=self._namespace,
+                vector_store=store.id if store else None,
+                vector_label=store.index().label if store else "",
+                text_label=text_label,
+            )
+            if outcome.missing_vectors:
+                raise _MissingVectorsError(outcome)
+            return outcome
+
+        try:
+            return await self._write(work)
+        except _MissingVectorsError as missing:
+            return missing.outcome
+
+    async def ensure_source(self, source: SourceInfo) -> str:
+        """The Source node for this origin, created when it is not there.
+
+        In a transaction of its own, so that documents written at the same time do not all wait for it.
+
+        Returns:
+            Its id.
+        """
+        uri = standardize_resource_uri(source.uri)
+        identifier = source_id(self._namespace, uri)
+        if await self.read("MATCH (s:Source {id: $id}) RETURN s.id AS id", id=identifier):
+            return identifier
+        properties = merge_properties({"type": source.type}, name=source.name, uri=uri)
+
+        async def work(tx: Transaction) -> None:
+            await tx.run(
+                "MERGE (s:Source {id: $id}) ON CREATE SET s.namespace = $namespace, s.created_at = $now "
+                "SET s += $props, s.updated_at = $now",
+                {"id": identifier, "namespace": self._namespace, "props": properties, "now": utc_now()},
+            )
+
+        await self._write(work)
+        return identifier
+
+    async def document_states(self, ids: Sequence[str]) -> list[dict[str, Any]]:
+        """What tells whether documents changed, for those of the ids that are there."""
+        return await self.read(
+            "UNWIND $ids AS i MATCH (d:Document {id: i}) RETURN d.id AS id, d.state_hash AS state_hash, "
+            "d.pipeline AS pipeline, d.embedded_in AS embedded_in, d.fingerprint AS fingerprint, "
+            "d.source_id AS source_id",
+            ids=list(ids),
+        )
+
+    async def document_links(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """URIs that the texts of documents refer to, by id of the document."""
+        rows = await self.read(
+            "UNWIND $ids AS i MATCH (d:Document {id: i})-[r:REFERENCES]->(t) WHERE r.origin = 'text' "
+            "RETURN d.id AS id, collect(t.uri) AS uris",
+            ids=list(ids),
+        )
+        return {row["id"]: tuple(row["uris"]) for row in rows}
+
+    async def existing_vectors(self, ids: Sequence[str]) -> set[str]:
+        """Those of the ids that are Vector nodes."""
+        rows = await self.read("UNWIND $ids AS i MATCH (v:Vector {id: i}) RETURN v.id AS id", ids=list(ids))
+        return {row["id"] for row in rows}
+
+    async def set_fingerprints(self, rows: Sequence[dict[str, Any]]) -> None:
+        """Store new fingerprints (``id``, ``fingerprint``) of documents that did not change."""
+
+        async def work(tx: Transaction) -> None:
+            for part in batches(rows):
+                await tx.run(
+                    "UNWIND $rows AS row MATCH (d:Document {id: row.id}) SET d.fingerprint = row.fingerprint",
+                    {"rows": part},
+                )
+
+        await self._write(work)
+
+    async def add_to_source(self, ids: Sequence[str], source: str) -> None:
+        """Say that documents come from this source, too."""
+        rows = await self.read(
+            "UNWIND $ids AS i MATCH (d:Document {id: i})-[:SOURCED_FROM]->(s:Source {id: $source}) RETURN d.id AS id",
+            ids=list(ids),
+            source=source,
+        )
+        missing = sorted(set(ids) - {row["id"] for row in rows})
+        if not missing:
+            return
+
+        async def work(tx: Transaction) -> None:
+            for part in batches(missing):
+                await tx.run(
+                    "MATCH (s:Source {id: $source}) UNWIND $ids AS i MATCH (d:Document {id: i}) "
+                    "MERGE (d)-[:SOURCED_FROM]->(s)",
+                    {"ids": part, "source": source},
+                )
+
+        await self._write(work)
+
+    async def documents_of_source(self, source: str) -> list[dict[str, Any]]:
+        """Id, URI and the URIs of all sources (``sources``) of the documents of a source."""
+        rows = await self.read(
+            "MATCH (s:Source {id: $source})<-[:SOURCED_FROM]-(d:Document) RETURN d.id AS id, d.uri AS uri",
+            source=source,
+        )
+        uris: dict[str, list[str]] = {row["id"]: [] for row in rows}
+        for part in batches(sorted(uris)):
+            for row in await self.read(
+                "UNWIND $ids AS i MATCH (d:Document {id: i})-[:SOURCED_FROM]->(s:Source) "
+                "RETURN d.id AS id, s.uri AS uri",
+                ids=part,
+            ):
+                uris[row["id"]].append(row["uri"])
+        return [{**row, "sources": uris[row["id"]]} for row in rows]
+
+
+class _MissingVectorsError(Exception):
+    def __init__(self, outcome: WriteOutcome) -> None:
+        super().__init__("vectors to be reused are gone")
+        self.outcome = outcome

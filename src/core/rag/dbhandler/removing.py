@@ -1,0 +1,117 @@
+"""Removing documents and chunks, and what nothing needs any more: units of work that take an open transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.linking import release_incoming, remove_unused_resources
+from core.rag.dbhandler.store import Row, Transaction
+from core.rag.times import utc_now
+
+
+async def remove_documents(tx: Transaction, ids: Sequence[str], *, namespace: str) -> int:
+    """Remove documents with their chunks, and whatever nothing else refers to afterwards.
+
+    Removed with them: vectors that no other chunk shares, symbols defined in them, resources and sources that were made
+    while ingesting and that nothing refers to any more. What other documents said about them stays: their references
+    turn into references to a Resource.
+
+    Returns:
+        How many documents there were.
+    """
+    unique = sorted(set(ids))
+    found: list[Row] = []
+    for part in batches(unique):
+        found += await tx.run(
+            "UNWIND $ids AS i MATCH (d:Document {id: i}) OPTIONAL MATCH (d)-[:SOURCED_FROM]->(s:Source) "
+            "RETURN d.id AS id, d.uri AS uri, collect(s.id) AS sources",
+            {"ids": part},
+        )
+    present = [row["id"] for row in found]
+    if not present:
+        return 0
+    chunks = await existing_chunks(tx, present)
+    maybe_unused = await remove_chunks(tx, [chunk for before in chunks.values() for chunk in before])
+    await remove_unused_vectors(tx, maybe_unused)
+    resources = await release_incoming(tx, [(row["id"], row["uri"]) for row in found], namespace, utc_now())
+    for part in batches(present):
+        await tx.run(
+            "UNWIND $ids AS i MATCH (d:Document {id: i})<-[:DEFINED_IN]-(s:Symbol) DETACH DELETE s", {"ids": part}
+        )
+        await tx.run("UNWIND $ids AS i MATCH (d:Document {id: i}) DETACH DELETE d", {"ids": part})
+    await remove_unused_resources(tx, resources)
+    await remove_unused_sources(tx, {source for row in found for source in row["sources"]})
+    return len(present)
+
+
+async def remove_unused_sources(tx: Transaction, ids: Iterable[str]) -> None:
+    """Remove those of the sources that no document comes from, and that none refers to."""
+    for part in batches(sorted(ids)):
+        await tx.run(
+            "UNWIND $ids AS i MATCH (s:Source {id: i}) OPTIONAL MATCH (s)-[r]-() WITH s, count(r) AS k WHERE k = 0 "
+            "DETACH DELETE s",
+            {"ids": part},
+        )
+
+
+async def existing_chunks(tx: Transaction, documents: Sequence[str]) -> dict[str, dict[str, Row]]:
+    """For each of the documents that exists: its chunks by id, with their properties and vectors."""
+    found: dict[str, dict[str, Row]] = {}
+    for part in batches(documents):
+        rows = await tx.run("UNWIND $ids AS i MATCH (d:Document {id: i}) RETURN d.id AS id", {"ids": part})
+        if not rows:
+            continue
+        present = [row["id"] for row in rows]
+        for identifier in present:
+            found[identifier] = {}
+        rows = await tx.run(
+            "UNWIND $ids AS i MATCH (d:Document {id: i})<-[:CHUNK_OF]-(c:DocumentChunk) "
+            "RETURN d.id AS document, c.id AS id, properties(c) AS props",
+            {"ids": present},
+        )
+        for row in rows:
+            found[row["document"]][row["id"]] = {"props": row["props"], "edges": []}
+        owner = {row["id"]: row["document"] for row in rows}
+        for chunk_part in batches(sorted(owner)):
+            rows = await tx.run(
+                "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i})<-[:EMBEDDING_OF]-(v:Vector) "
+                "RETURN c.id AS id, v.id AS vector, v.vector_store_id AS store",
+                {"ids": chunk_part},
+            )
+            for row in rows:
+                found[owner[row["id"]]][row["id"]]["edges"].append({"vector": row["vector"], "store": row["store"]})
+    return found
+
+
+async def remove_chunks(tx: Transaction, ids: Sequence[str]) -> set[str]:
+    """Remove chunks; returns the vectors that may be unused now."""
+    maybe_unused: set[str] = set()
+    for part in batches(ids):
+        rows = await tx.run(
+            "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i})<-[:EMBEDDING_OF]-(v:Vector) RETURN DISTINCT v.id AS id",
+            {"ids": part},
+        )
+        maybe_unused |= {row["id"] for row in rows}
+        await tx.run("UNWIND $ids AS i MATCH (c:DocumentChunk {id: i}) DETACH DELETE c", {"ids": part})
+    return maybe_unused
+
+
+async def remove_unused_vectors(tx: Transaction, ids: Iterable[str]) -> None:
+    """Remove those of the vectors that embed nothing any more; the others name a chunk that is there."""
+    for part in batches(sorted(ids)):
+        await tx.run(
+            "UNWIND $ids AS i MATCH (v:Vector {id: i}) OPTIONAL MATCH (v)-[r:EMBEDDING_OF]->() "
+            "WITH v, count(r) AS k WHERE k = 0 DETACH DELETE v",
+            {"ids": part},
+        )
+        rows = await tx.run(
+            "UNWIND $ids AS i MATCH (v:Vector {id: i})-[:EMBEDDING_OF]->(c:DocumentChunk) "
+            "RETURN v.id AS id, v.chunk_id AS named, collect(c.id) AS chunks",
+            {"ids": part},
+        )
+        moved = [{"id": row["id"], "chunk_id": min(row["chunks"])} for row in rows if row["named"] not in row["chunks"]]
+        if moved:
+            await tx.run(
+                "UNWIND $rows AS row MATCH (v:Vector {id: row.id}) SET v.chunk_id = row.chunk_id", {"rows": moved}
+            )
