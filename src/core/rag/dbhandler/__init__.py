@@ -1,12 +1,12 @@
 """The graph database: :class:`MemGraphClient`, on Memgraph, Neo4j, or embedded."""
 
 from core.rag.dbhandler.admin import AdminOperations
+from core.rag.dbhandler.dialogue import DialogueSearchOperations
 from core.rag.dbhandler.knowledge import KnowledgeOperations
-from core.rag.dbhandler.search import SearchOperations
 from core.rag.dbhandler.transfer import TransferOperations
 
 
-class MemGraphClient(KnowledgeOperations, SearchOperations, AdminOperations, TransferOperations):
+class MemGraphClient(KnowledgeOperations, DialogueSearchOperations, AdminOperations, TransferOperations):
     """A graph database that holds documents, chunks, vectors and what connects them.
 
     Methods return plain dicts and string ids. Everything is asynchronous, inside one namespace, and safe to repeat.

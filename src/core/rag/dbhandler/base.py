@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 from core.rag.dbhandler.gate import WriterGate
 from core.rag.dbhandler.store import GraphStore, Row, Transaction, open_store
 from core.rag.errors import InvalidInputError, StoreUnavailableError
-from core.rag.schema import Label, TextIndex
+from core.rag.schema import Label, TextIndex, VectorIndex
 from core.rag.settings import Settings, load_settings
 
 if TYPE_CHECKING:
@@ -59,6 +59,7 @@ class ClientBase:
         self._closed = False
         self._opening = WriterGate()
         self._text_indexes: set[TextIndex] = set()
+        self._vector_indexes: set[VectorIndex] = set()
 
     @property
     def namespace(self) -> str:
@@ -111,6 +112,7 @@ class ClientBase:
         other = copy.copy(self)
         other._namespace = check_namespace(namespace)
         other._text_indexes = set()
+        other._vector_indexes = set()
         return other
 
     async def close(self) -> None:

@@ -16,6 +16,7 @@ from core.rag.retrieval.legs import Legs
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
     from core.rag.embedder import EmbeddingService
+    from core.rag.retrieval.conversation import Dialogue
     from core.rag.retrieval.filters import Filter
 
 #: Scored candidates: chunk id to (final score, score of each leg).
@@ -31,15 +32,17 @@ MAX_EXPAND = 20
 class Retriever:
     """Finds chunks in one namespace."""
 
-    def __init__(self, client: MemGraphClient, embedder: EmbeddingService) -> None:
+    def __init__(self, client: MemGraphClient, embedder: EmbeddingService, *, dialogue: Dialogue | None = None) -> None:
         """Prepare a retriever.
 
         Args:
             client: The graph.
             embedder: Embeds questions; its model is that of the namespace.
+            dialogue: What was said before the question.
         """
         self._client = client
         self._embedder = embedder
+        self._dialogue = dialogue
 
     async def search(
         self,
@@ -74,6 +77,8 @@ class Retriever:
 
     def _ranking(self, legs: Legs, query: str, mode: SearchMode) -> Rank:
         terms = dict.fromkeys(query_terms(query), 1.0)
+        if self._dialogue is not None:
+            terms = self._dialogue.terms(terms)
 
         async def vector(k: int) -> Ranking:
             found = await legs.vector(await self._embed(query), k)
@@ -100,7 +105,7 @@ class Retriever:
         if is_blank(query):
             return None
         vector: list[float] = (await embed_texts(self._embedder, [query]))[0].tolist()
-        return vector
+        return vector if self._dialogue is None else self._dialogue.vector(vector)
 
     async def _hybrid(self, legs: Legs, query: Sequence[float] | None, terms: Mapping[str, float], k: int) -> Ranking:
         """The tops of both legs with the exact cosines of what only the words found, fused."""

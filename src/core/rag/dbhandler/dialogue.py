@@ -1,0 +1,85 @@
+"""Searching with what was said before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from core.rag.dbhandler.conversations import ConversationOperations
+from core.rag.dbhandler.rows import DOCUMENT_COLUMNS, found_document
+from core.rag.dbhandler.search import SearchOperations
+from core.rag.dbhandler.store import MAX_K, check_k
+
+#: Documents are found through their chunks: this many times the documents wanted are looked at.
+_CHUNKS_PER_DOCUMENT = 8
+
+
+class DialogueSearchOperations(ConversationOperations, SearchOperations):
+    """Searches that know the conversation."""
+
+    async def conversation_aware_search_chunks(
+        self, query_embedding: Sequence[float], conversation_id: str, limit: int = 5, query_text: str | None = None
+    ) -> list[dict[str, Any]]:
+        """Chunks for a question inside a conversation.
+
+        Args:
+            query_embedding: Vector of the question, as long as the vectors of the active store.
+            conversation_id: The conversation.
+            limit: At most this many, 1 to 10,000.
+            query_text: The question; ``None``: the last message of the conversation, if the user said it.
+
+        Returns:
+            Dicts as from :meth:`search_chunks`, with ``scores`` by leg, best first. Without anything said before: the
+            same as :meth:`search_chunks`, or, with ``query_text``, the same as a hybrid search. Empty where nothing was
+            embedded yet.
+
+        Raises:
+            NotFoundError: when there is no such conversation.
+            InvalidVectorError: on a vector of another dimension, one that is not finite, or one of zeros.
+        """
+        from core.rag.retrieval.conversation import search_chunks_in_conversation
+
+        check_k(limit)
+        return await search_chunks_in_conversation(
+            self,  # type: ignore[arg-type]
+            query_embedding,
+            conversation_id,
+            limit,
+            query_text,
+        )
+
+    async def conversation_aware_search(
+        self, query_embedding: Sequence[float], conversation_id: str, limit: int = 5, query_text: str | None = None
+    ) -> list[dict[str, Any]]:
+        """Documents for a question inside a conversation, by their best chunk.
+
+        Args:
+            query_embedding: As for :meth:`conversation_aware_search_chunks`, and so the other arguments.
+            conversation_id: The conversation.
+            limit: At most this many documents.
+            query_text: The question.
+
+        Returns:
+            Dicts as ``find_document`` gives them, with ``score`` and ``chunk_id`` of the best chunk.
+        """
+        check_k(limit)
+        best: dict[str, dict[str, Any]] = {}
+        wanted = min(limit * _CHUNKS_PER_DOCUMENT, MAX_K)
+        while True:
+            chunks = await self.conversation_aware_search_chunks(query_embedding, conversation_id, wanted, query_text)
+            for chunk in chunks:
+                best.setdefault(chunk["document_id"], chunk)
+            if len(best) >= limit or len(chunks) < wanted or wanted == MAX_K:
+                break
+            wanted = min(4 * wanted, MAX_K)
+        top = list(best.values())[:limit]
+        rows = await self.read(
+            f"UNWIND $ids AS i MATCH (d:Document {{id: i}}) RETURN {DOCUMENT_COLUMNS}, d.content AS content",
+            ids=[chunk["document_id"] for chunk in top],
+        )
+        by_id = {row["id"]: row for row in rows}
+        return [
+            found_document(by_id[chunk["document_id"]], chunk["score"]) | {"chunk_id": chunk["chunk_id"]}
+            for chunk in top
+            if chunk["document_id"] in by_id
+        ]

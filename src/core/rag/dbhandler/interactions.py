@@ -1,0 +1,256 @@
+"""Writing and removing the messages of conversations: the units of work, statement by statement.
+
+Each function takes an open transaction and may be repeated. Together they keep these promises: the messages of a
+conversation have ascending numbers, and one unbroken FOLLOWS chain joins them in that order, however many processes
+write; a message is removed with its vector, its edges, and the resources that only it referred to.
+
+Every writer first sets a property of the Conversation. That takes the lock of the node, or meets the conflict that
+makes a second writer try again, before anything is read that the other one may change.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.linking import FROM_TEXT, remove_unused_resources, resource_type
+from core.rag.dbhandler.store import Row, Transaction
+from core.rag.errors import NotFoundError
+from core.rag.identity import resource_id
+from core.rag.schema import check_name, text_partition
+
+
+@dataclass(slots=True)
+class InteractionRow:
+    """A message to write.
+
+    Attributes:
+        id: Its id.
+        properties: Its properties; see :class:`core.rag.schema.Label`.
+        vector_id: Id of its vector, or ``None`` where it gets none.
+        embedding: The vector.
+        documents: Ids of the documents that it refers to.
+        resources: URIs of what else it refers to.
+        retrieved: ``{"chunk", "rank", "score"}`` of what a search for it returned.
+    """
+
+    id: str
+    properties: dict[str, Any]
+    vector_id: str | None = None
+    embedding: tuple[float, ...] | None = None
+    documents: list[str] = field(default_factory=list)
+    resources: list[str] = field(default_factory=list)
+    retrieved: list[Row] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Indexes:
+    """Where messages are found again.
+
+    Attributes:
+        text_label: ``:Label`` that messages need to be in the keyword index, or nothing.
+        vector_store: Id of the VectorStore of their vectors; empty where they get none.
+        vector_label: The second label of the vectors.
+    """
+
+    text_label: str
+    vector_store: str = ""
+    vector_label: str = ""
+
+
+async def lock_conversation(tx: Transaction, conversation: str, now: str) -> Row:
+    """Make sure that nobody else changes a conversation before this transaction ends.
+
+    Returns:
+        Its ``session_id``, ``sequence`` (number of the last message ever added), ``last_id`` and ``message_count``.
+
+    Raises:
+        NotFoundError: when it is not there.
+    """
+    await tx.run(
+        "MATCH (c:Conversation {id: $id}) SET c.revision = $revision, c.updated_at = $now",
+        {"id": conversation, "revision": uuid.uuid4().hex, "now": now},
+    )
+    rows = await tx.run(
+        "MATCH (c:Conversation {id: $id}) RETURN c.session_id AS session_id, coalesce(c.sequence, 0) AS sequence, "
+        "coalesce(c.last_id, '') AS last_id, coalesce(c.message_count, 0) AS message_count",
+        {"id": conversation},
+    )
+    if not rows:
+        raise NotFoundError("The conversation is not there (any more).")
+    return rows[0]
+
+
+async def append_messages(
+    tx: Transaction,
+    conversation: str,
+    messages: Sequence[InteractionRow],
+    *,
+    namespace: str,
+    indexes: Indexes,
+    now: str,
+) -> None:
+    """Add messages behind the last one of a conversation; those that are there already are left as they are."""
+    state = await lock_conversation(tx, conversation, now)
+    there: set[str] = set()
+    for part in batches([message.id for message in messages]):
+        rows = await tx.run("UNWIND $ids AS i MATCH (m:Interaction {id: i}) RETURN m.id AS id", {"ids": part})
+        there |= {row["id"] for row in rows}
+    new = [message for message in messages if message.id not in there]
+    if not new:
+        return
+    common = {"namespace": namespace, "partition": text_partition(namespace), "session_id": state["session_id"]}
+    rows = [
+        {"id": message.id, "props": {**message.properties, **common, "sequence": number}}
+        for number, message in enumerate(new, state["sequence"] + 1)
+    ]
+    second = f"m:{check_name(indexes.text_label[1:])}, " if indexes.text_label else ""
+    for part_rows in batches(rows):
+        await tx.run(
+            "MATCH (c:Conversation {id: $conversation}) UNWIND $rows AS row MERGE (m:Interaction {id: row.id}) "
+            f"ON CREATE SET m.created_at = $now SET {second}m += row.props, m.updated_at = $now "
+            "MERGE (m)-[:PART_OF]->(c)",
+            {"conversation": conversation, "rows": part_rows, "now": now},
+        )
+    order = [state["last_id"], *(message.id for message in new)] if state["last_id"] else [m.id for m in new]
+    await _chain(tx, [{"a": after, "b": before} for before, after in pairwise(order)])
+    await attach_message_vectors(tx, new, namespace=namespace, indexes=indexes, now=now)
+    await refer(tx, new, namespace=namespace, now=now)
+    await tx.run(
+        "MATCH (c:Conversation {id: $id}) SET c.sequence = $sequence, c.last_id = $last, c.message_count = $count",
+        {
+            "id": conversation,
+            "sequence": state["sequence"] + len(new),
+            "last": new[-1].id,
+            "count": state["message_count"] + len(new),
+        },
+    )
+
+
+async def attach_message_vectors(
+    tx: Transaction, messages: Sequence[InteractionRow], *, namespace: str, indexes: Indexes, now: str
+) -> None:
+    """Store the vectors of messages. No two messages share one, so that it goes when its message goes."""
+    rows = [
+        {"id": message.vector_id, "target": message.id, "embedding": message.embedding}
+        for message in messages
+        if message.vector_id and message.embedding
+    ]
+    if not rows:
+        return
+    label = check_name(indexes.vector_label)
+    for part in batches(rows):
+        await tx.run(
+            "MATCH (s:VectorStore {id: $store}) UNWIND $rows AS row MATCH (m:Interaction {id: row.target}) "
+            "MERGE (v:Vector {id: row.id}) "
+            f"ON CREATE SET v:{label}, v.embedding = row.embedding, v.namespace = $namespace, "
+            "v.vector_store_id = $store, v.chunk_id = row.target, v.created_at = $now, v.updated_at = $now "
+            "MERGE (v)-[:EMBEDDING_OF]->(m) MERGE (v)-[:STORED_IN]->(s)",
+            {"rows": part, "store": indexes.vector_store, "namespace": namespace, "now": now},
+        )
+
+
+async def refer(tx: Transaction, messages: Sequence[InteractionRow], *, namespace: str, now: str) -> None:
+    """Write the REFERENCES and RETRIEVED edges of messages; documents and chunks that are gone are left out."""
+    documents = [
+        {"message": message.id, "target": target, "position": position}
+        for message in messages
+        for position, target in enumerate(message.documents)
+    ]
+    for part in batches(documents):
+        await tx.run(
+            "UNWIND $rows AS row MATCH (m:Interaction {id: row.message}) MATCH (d:Document {id: row.target}) "
+            "MERGE (m)-[r:REFERENCES]->(d) SET r.position = row.position",
+            {"rows": part},
+        )
+    resources = [
+        {"message": m.id, "target": resource_id(namespace, uri), "uri": uri, "type": resource_type(uri), "position": n}
+        for m in messages
+        for n, uri in enumerate(m.resources, len(m.documents))
+    ]
+    for part in batches(resources):
+        await tx.run(
+            "UNWIND $rows AS row MATCH (m:Interaction {id: row.message}) MERGE (t:Resource {id: row.target}) "
+            "ON CREATE SET t.namespace = $namespace, t.uri = row.uri, t.type = row.type, t.origin = $origin, "
+            "t.created_at = $now, t.updated_at = $now MERGE (m)-[r:REFERENCES]->(t) SET r.position = row.position",
+            {"rows": part, "namespace": namespace, "origin": FROM_TEXT, "now": now},
+        )
+    retrieved = [{"message": message.id, **row} for message in messages for row in message.retrieved]
+    for part in batches(retrieved):
+        await tx.run(
+            "UNWIND $rows AS row MATCH (m:Interaction {id: row.message}) MATCH (c:DocumentChunk {id: row.chunk}) "
+            "MERGE (m)-[r:RETRIEVED]->(c) SET r.rank = row.rank, r.score = row.score",
+            {"rows": part},
+        )
+
+
+async def remove_messages(tx: Transaction, conversation: str, ids: Sequence[str], now: str) -> int:
+    """Remove messages from a conversation; those before and after them are joined.
+
+    Returns:
+        How many of them were there.
+    """
+    await lock_conversation(tx, conversation, now)
+    rows = await tx.run(
+        "MATCH (c:Conversation {id: $id})<-[:PART_OF]-(m:Interaction) RETURN m.id AS id, m.sequence AS sequence",
+        {"id": conversation},
+    )
+    rows.sort(key=lambda row: row["sequence"])
+    gone = set(ids)
+    removed = [row["id"] for row in rows if row["id"] in gone]
+    if not removed:
+        return 0
+    kept = [row["id"] for row in rows if row["id"] not in gone]
+    neighbours = set(pairwise(row["id"] for row in rows))
+    await _remove(tx, removed)
+    await _chain(tx, [{"a": b, "b": a} for a, b in pairwise(kept) if (a, b) not in neighbours])
+    await tx.run(
+        "MATCH (c:Conversation {id: $id}) SET c.last_id = $last, c.message_count = $count",
+        {"id": conversation, "last": kept[-1] if kept else "", "count": len(kept)},
+    )
+    return len(removed)
+
+
+async def remove_conversation(tx: Transaction, conversation: str, now: str) -> int:
+    """Remove a conversation with all of its messages.
+
+    Returns:
+        How many messages it had.
+    """
+    await lock_conversation(tx, conversation, now)
+    rows = await tx.run(
+        "MATCH (c:Conversation {id: $id})<-[:PART_OF]-(m:Interaction) RETURN m.id AS id", {"id": conversation}
+    )
+    await _remove(tx, [row["id"] for row in rows])
+    await tx.run("MATCH (c:Conversation {id: $id}) DETACH DELETE c", {"id": conversation})
+    return len(rows)
+
+
+async def _remove(tx: Transaction, ids: Sequence[str]) -> None:
+    resources: set[str] = set()
+    for part in batches(ids):
+        rows = await tx.run(
+            "UNWIND $ids AS i MATCH (m:Interaction {id: i})-[:REFERENCES]->(t:Resource) WHERE t.origin = $origin "
+            "RETURN DISTINCT t.id AS id",
+            {"ids": part, "origin": FROM_TEXT},
+        )
+        resources |= {row["id"] for row in rows}
+        await tx.run(
+            "UNWIND $ids AS i MATCH (m:Interaction {id: i})<-[:EMBEDDING_OF]-(v:Vector) DETACH DELETE v", {"ids": part}
+        )
+        await tx.run("UNWIND $ids AS i MATCH (m:Interaction {id: i}) DETACH DELETE m", {"ids": part})
+    await remove_unused_resources(tx, resources)
+
+
+async def _chain(tx: Transaction, pairs: Sequence[Row]) -> None:
+    """FOLLOWS edges from each ``a`` to the ``b`` before it."""
+    for part in batches(pairs):
+        await tx.run(
+            "UNWIND $rows AS row MATCH (a:Interaction {id: row.a}) MATCH (b:Interaction {id: row.b}) "
+            "MERGE (a)-[:FOLLOWS]->(b)",
+            {"rows": part},
+        )

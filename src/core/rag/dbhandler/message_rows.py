@@ -1,0 +1,173 @@
+"""From what callers say about a message to what is stored, and from rows to the dicts that users get."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from core.rag.analysis import analyze, index_terms, query_terms
+from core.rag.dbhandler.rows import from_json, to_json
+from core.rag.dbhandler.store import Row
+from core.rag.embedder.base import clean_text
+from core.rag.errors import InvalidInputError
+from core.rag.times import iso, utc_now
+
+MAX_NAME_CHARS = 500
+MAX_TAGS = 100
+MAX_KEYWORDS = 100
+
+#: Shorter words say little about what a message is about.
+_SHORTEST_KEYWORD = 4
+_WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
+
+#: What every statement that reads messages ends with; ``m`` is the message.
+MESSAGE_COLUMNS = (
+    "m.id AS id, m.session_id AS session_id, m.role AS role, m.content AS content, m.timestamp AS timestamp, "
+    "m.sequence AS sequence, m.keywords AS keywords, m.tags AS tags, m.metadata AS metadata, m.user_id AS user_id, "
+    "m.count AS count, m.summary AS summary, m.compacted_into AS compacted_into, m.created_at AS created_at, "
+    "m.updated_at AS updated_at, m.last_accessed_at AS last_accessed_at"
+)
+
+
+def message_properties(
+    content: str,
+    role: str,
+    *,
+    timestamp: datetime | str | None = None,
+    tags: Iterable[str] = (),
+    metadata: Mapping[str, Any] | None = None,
+    user_id: str | None = None,
+) -> dict[str, Any]:
+    """The properties of a message, but for those that its conversation gives it.
+
+    Raises:
+        InvalidInputError: on an empty role, a time that is none, tags that are no texts, metadata that is no JSON.
+    """
+    if not isinstance(content, str):
+        raise InvalidInputError(f"The content of a message is text, not {type(content).__name__}.")
+    text = clean_text(content)
+    if "\0" in text:
+        text = text.replace("\0", "")
+    said = moment(timestamp)
+    return {
+        "content": text,
+        "role": checked_name(role, "The role"),
+        "timestamp": said,
+        "terms": index_terms(None, None, text),
+        "keywords": keywords(text),
+        "tags": checked_tags(tags),
+        "metadata": to_json(dict(metadata or {}), "The metadata of a message"),
+        "user_id": user_id or "",
+        "count": 1,
+        "summary": False,
+        "last_accessed_at": said,
+    }
+
+
+def checked_name(name: str, what: str) -> str:
+    """A short text that is not blank.
+
+    Raises:
+        InvalidInputError: when it is.
+    """
+    if not isinstance(name, str) or not name.strip() or len(name) > MAX_NAME_CHARS:
+        raise InvalidInputError(f"{what} has 1 to {MAX_NAME_CHARS} characters; {str(name)[:50]!r} cannot be one.")
+    return clean_text(name)
+
+
+def checked_tags(tags: Iterable[str]) -> list[str]:
+    """Tags without repetitions, in order.
+
+    Raises:
+        InvalidInputError: on one string instead of several, one that is blank, or too many.
+    """
+    if isinstance(tags, str):
+        raise InvalidInputError(f"tags is a sequence of texts, not one text: use [{tags[:50]!r}].")
+    unique = list(dict.fromkeys(checked_name(tag, "A tag").strip() for tag in tags))
+    if len(unique) > MAX_TAGS:
+        raise InvalidInputError(f"A message has at most {MAX_TAGS} tags, not {len(unique)}.")
+    return unique
+
+
+def moment(timestamp: datetime | str | None) -> str:
+    """A time as it is stored; ``None``: now. A time without a zone is local time.
+
+    Raises:
+        InvalidInputError: on text that is no ISO 8601 time.
+    """
+    if timestamp is None:
+        return utc_now()
+    if isinstance(timestamp, str):
+        text = timestamp
+        try:
+            timestamp = datetime.fromisoformat(text)
+        except ValueError as error:
+            raise InvalidInputError(f"{text[:50]!r} is no time in ISO 8601, such as 2026-01-31T12:00:00Z.") from error
+    if not isinstance(timestamp, datetime):
+        raise InvalidInputError(f"A time is a datetime or ISO 8601 text, not {type(timestamp).__name__}.")
+    try:
+        return iso(timestamp)
+    except (OverflowError, ValueError, OSError) as error:
+        raise InvalidInputError(f"{timestamp!r} cannot be stored as a time in UTC.") from error
+
+
+def keywords(text: str) -> list[str]:
+    """What a text is about: its words of more than 3 characters, without function words, each once and in order."""
+    counted = set(analyze(text))
+    found: dict[str, None] = {}
+    for match in _WORD.finditer(text):
+        word = match[0].casefold()
+        if len(word) >= _SHORTEST_KEYWORD and word not in found and not counted.isdisjoint(_stems(word)):
+            found[word] = None
+            if len(found) == MAX_KEYWORDS:
+                break
+    return list(found)
+
+
+def _stems(word: str) -> Sequence[str]:
+    return [*analyze(word), *query_terms(word)]
+
+
+def found_message(row: Row) -> dict[str, Any]:
+    """What users get for a message: ``MESSAGE_COLUMNS`` with ``metadata`` as a dict."""
+    found = dict(row)
+    found["metadata"] = from_json(row.get("metadata"))
+    found["keywords"] = list(row.get("keywords") or [])
+    found["tags"] = list(row.get("tags") or [])
+    found["count"] = row.get("count") or 1
+    found["summary"] = bool(row.get("summary"))
+    return found
+
+
+def retrieved_rows(hits: Iterable[Any]) -> list[Row]:
+    """``{"chunk", "rank", "score"}`` of what a search returned, in its order.
+
+    Args:
+        hits: Ids of chunks, or hits or dicts with ``chunk_id`` and perhaps ``score``.
+
+    Raises:
+        InvalidInputError: on anything else.
+    """
+    from core.rag.dbhandler.users import finite
+
+    rows: dict[str, Row] = {}
+    for hit in hits:
+        score = 0.0
+        if isinstance(hit, str):
+            chunk: Any = hit
+        else:
+            try:
+                chunk = hit["chunk_id"]
+                score = finite(hit["score"])
+            except KeyError as error:
+                if error.args != ("score",):
+                    raise InvalidInputError(f"A hit has a chunk_id; {json.dumps(str(hit)[:50])} has none.") from error
+            except TypeError as error:
+                raise InvalidInputError(f"{str(hit)[:50]!r} is no hit: give ids of chunks, or hits.") from error
+        if not isinstance(chunk, str) or not chunk:
+            raise InvalidInputError(f"{str(chunk)[:50]!r} is no id of a chunk.")
+        rows.setdefault(chunk, {"chunk": chunk, "rank": len(rows) + 1, "score": score})
+    return list(rows.values())

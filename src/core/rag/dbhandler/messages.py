@@ -1,0 +1,238 @@
+"""Reading conversations: who has which, their messages in order, and what these refer to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from core.rag.dbhandler.message_rows import MESSAGE_COLUMNS, found_message
+from core.rag.dbhandler.rows import MAX_PATH_CHARS
+from core.rag.dbhandler.store import Row
+from core.rag.dbhandler.users import UserOperations
+from core.rag.dbhandler.vectors import VectorStoreInfo
+from core.rag.errors import InvalidInputError, NotFoundError
+from core.rag.identity import document_id, stable_id, standardize_resource_uri
+from core.rag.schema import Label
+
+#: What every statement that reads conversations ends with; ``c`` is the conversation.
+_CONVERSATION = (
+    "c.id AS node_id, c.session_id AS id, c.title AS title, c.user_id AS user_id, "
+    "coalesce(c.message_count, 0) AS message_count, c.created_at AS created_at, c.updated_at AS updated_at, "
+    "c.revision AS revision, c.last_id AS last_id"
+)
+
+_PUBLIC = ("id", "title", "user_id", "message_count", "created_at", "updated_at")
+
+
+class MessageReading(UserOperations):
+    """Finding conversations and their messages."""
+
+    async def find_conversation(self, conversation_id: str) -> dict[str, Any] | None:
+        """The conversation with this id: ``id, title, user_id, message_count, created_at, updated_at``, or ``None``."""
+        row = await self._find_conversation(conversation_id)
+        return None if row is None else {key: row[key] for key in _PUBLIC}
+
+    async def list_conversations(
+        self, user_id: str | None = None, limit: int = 50, offset: int = 0
+    ) -> list[dict[str, Any]]:
+        """Conversations, the one changed last first.
+
+        Args:
+            user_id: Only those of this user.
+            limit: At most this many.
+            offset: Leave so many out at the beginning.
+
+        Returns:
+            Dicts as from :meth:`find_conversation`.
+        """
+        check_page(limit, offset)
+        rows = await self.conversations_of(user_id)
+        rows.sort(key=lambda row: (row["updated_at"], row["id"]), reverse=True)
+        return [{key: row[key] for key in _PUBLIC} for row in rows[offset : offset + limit]]
+
+    async def get_conversation_messages(
+        self,
+        conversation_id: str,
+        limit: int | None = None,
+        *,
+        before: int | str | None = None,
+        after: int | str | None = None,
+    ) -> list[dict[str, Any]]:
+        """Messages of a conversation, in order.
+
+        Args:
+            conversation_id: The conversation.
+            limit: At most this many: with ``after`` the first ones behind it, else the last ones. ``None``: all.
+            before: Only messages before this one (its ``sequence`` or id).
+            after: Only messages behind this one.
+
+        Returns:
+            Dicts with ``id, conversation_id, role, content, timestamp, sequence, references, keywords, tags, metadata,
+            user_id, created_at …``; ``references`` are paths and URLs.
+
+        Raises:
+            NotFoundError: when there is no such conversation, or no such message.
+        """
+        check_page(1 if limit is None else limit, 0)
+        conversation = await self._require_conversation(conversation_id)
+        low = 0 if after is None else await self._sequence_of(conversation, after)
+        high = 2**53 if before is None else await self._sequence_of(conversation, before)
+        rows = await self.read(
+            "MATCH (c:Conversation {id: $id})<-[:PART_OF]-(m:Interaction) "
+            f"WHERE m.sequence > $low AND m.sequence < $high RETURN {MESSAGE_COLUMNS}",
+            id=conversation["node_id"],
+            low=low,
+            high=high,
+        )
+        rows.sort(key=lambda row: row["sequence"])
+        if limit is not None:
+            rows = rows[:limit] if after is not None else rows[-limit:]
+        return await self._messages(conversation["id"], rows)
+
+    async def recent_messages(self, conversation_id: str, limit: int = 10) -> list[dict[str, Any]]:
+        """The last messages of a conversation, in order: as many steps along the chain, however long it is.
+
+        Raises:
+            NotFoundError: when there is no such conversation.
+        """
+        conversation = await self._require_conversation(conversation_id)
+        if limit < 1 or not conversation["last_id"]:
+            return []
+        rows = await self.read(
+            f"MATCH (l:Interaction {{id: $last}})-[:FOLLOWS*0..{int(min(limit, 100)) - 1}]->(m:Interaction) "
+            f"RETURN {MESSAGE_COLUMNS}",
+            last=conversation["last_id"],
+        )
+        rows.sort(key=lambda row: row["sequence"])
+        return await self._messages(conversation["id"], rows)
+
+    async def conversations_of(self, user_id: str | None = None) -> list[Row]:
+        """All conversations, or those of a user, with ``node_id``, ``revision`` and ``last_id``; not sorted."""
+        if user_id is None:
+            return await self.read(f"MATCH (c:Conversation) WHERE c.namespace = $namespace RETURN {_CONVERSATION}")
+        user = await self._find_user(user_id)
+        if user is None:
+            return []
+        return await self.read(
+            f"MATCH (u:User {{id: $id}})-[:STARTED]->(c:Conversation) RETURN {_CONVERSATION}", id=user["id"]
+        )
+
+    async def _find_conversation(self, conversation_id: str) -> Row | None:
+        if not isinstance(conversation_id, str) or not conversation_id:
+            raise InvalidInputError("The id of the conversation is empty.")
+        own = self._conversation_node(conversation_id)
+        rows = await self.read(
+            f"UNWIND $ids AS i MATCH (c:Conversation {{id: i}}) WHERE c.namespace = $namespace RETURN {_CONVERSATION}",
+            ids=[own, conversation_id],
+        )
+        rows.sort(key=lambda row: row["node_id"] != own)
+        return rows[0] if rows else None
+
+    async def _require_conversation(self, conversation_id: str) -> Row:
+        row = await self._find_conversation(conversation_id)
+        if row is None:
+            raise NotFoundError(
+                f"There is no conversation {conversation_id!r} in namespace {self._namespace!r}; start it with"
+                " create_conversation."
+            )
+        return row
+
+    async def message_vectors(self, ids: Sequence[str], store: VectorStoreInfo) -> dict[str, list[float]]:
+        """The vectors of messages in a vector store, by id of the message."""
+        label = store.index(Label.INTERACTION).label
+        rows = await self.read(
+            f"UNWIND $ids AS i MATCH (m:Interaction {{id: i}})<-[:EMBEDDING_OF]-(v:{label}) "
+            "RETURN m.id AS id, v.embedding AS embedding",
+            ids=list(ids),
+        )
+        return {row["id"]: row["embedding"] for row in rows}
+
+    async def _messages(self, conversation_id: str, rows: Sequence[Row]) -> list[dict[str, Any]]:
+        found = await self.read(
+            "UNWIND $ids AS i MATCH (m:Interaction {id: i})-[r:REFERENCES]->(t) "
+            "RETURN m.id AS id, coalesce(t.path, t.uri) AS target, r.position AS position",
+            ids=[row["id"] for row in rows],
+        )
+        targets: dict[str, list[tuple[int, str]]] = {}
+        for row in found:
+            targets.setdefault(row["id"], []).append((row["position"], row["target"]))
+        messages = []
+        for row in rows:
+            message = found_message(row)
+            del message["session_id"]
+            message["conversation_id"] = conversation_id
+            message["references"] = [target for _, target in sorted(targets.get(row["id"], []))]
+            messages.append(message)
+        return messages
+
+    async def _sequence_of(self, conversation: Row, message: int | str) -> int:
+        if isinstance(message, int) and not isinstance(message, bool):
+            return message
+        rows = await self.read(
+            "MATCH (m:Interaction {id: $id}) WHERE m.namespace = $namespace AND m.session_id = $session "
+            "RETURN m.sequence AS sequence",
+            id=str(message) or "-",
+            session=conversation["id"],
+        )
+        if not rows:
+            raise NotFoundError(f"There is no message {message!r} in the conversation {conversation['id']!r}.")
+        return int(rows[0]["sequence"])
+
+    async def _resolved(self, references: Iterable[str]) -> tuple[list[str], list[str]]:
+        """What references mean: ids of documents, and URIs of everything else.
+
+        Raises:
+            InvalidInputError: on one string instead of several, or one that is blank or too long.
+        """
+        if isinstance(references, str):
+            raise InvalidInputError(f"references is a sequence of texts, not one text: use [{references[:50]!r}].")
+        given = list(dict.fromkeys(references))
+        for reference in given:
+            if not isinstance(reference, str) or not reference.strip() or len(reference) > MAX_PATH_CHARS:
+                raise InvalidInputError(f"{str(reference)[:50]!r} refers to nothing: give a path, a URL or an id.")
+        uris = {reference: standardize_resource_uri(reference) for reference in given}
+        found: dict[str, str] = {}
+        ways = (
+            ("MATCH (d:Document {id: row.document})", "d.id"),
+            ("MATCH (d:Document {id: row.given})", "d.id"),
+            ("MATCH (d:DocumentChunk {id: row.given})", "d.parent_id"),
+            ("MATCH (d:Document {path: row.given})", "d.id"),
+        )
+        for match, result in ways:
+            rows = [
+                {"given": reference, "document": document_id(self._namespace, uris[reference])}
+                for reference in given
+                if reference not in found
+            ]
+            if rows:
+                for row in await self.read(
+                    f"UNWIND $rows AS row {match} WHERE d.namespace = $namespace "
+                    f"RETURN row.given AS given, {result} AS id",
+                    rows=rows,
+                ):
+                    found.setdefault(row["given"], row["id"])
+        rest = [reference for reference in given if reference not in found]
+        if rest:
+            for row in await self.read(
+                "UNWIND $ids AS i MATCH (t:Resource {id: i}) WHERE t.namespace = $namespace "
+                "RETURN t.id AS id, t.uri AS uri",
+                ids=rest,
+            ):
+                uris[row["id"]] = row["uri"]
+        documents = [found[reference] for reference in given if reference in found]
+        return list(dict.fromkeys(documents)), list(dict.fromkeys(uris[reference] for reference in rest))
+
+    def _conversation_node(self, conversation_id: str) -> str:
+        return stable_id(Label.CONVERSATION, self._namespace, conversation_id)
+
+
+def check_page(limit: int, offset: int) -> None:
+    """Check which part of a listing is wanted.
+
+    Raises:
+        InvalidInputError: unless both are whole numbers, from 1 and from 0 up.
+    """
+    if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
+        raise InvalidInputError(f"limit is {limit!r}, but has to be a whole number from 1 up.")
+    if isinstance(offset, bool) or not isinstance(offset, int) or offset < 0:
+        raise InvalidInputError(f"offset is {offset!r}, but has to be a whole number from 0 up.")
