@@ -56,19 +56,19 @@ def test_a_first_character_merges_with_the_space_before_it_but_for_digits() -> N
     assert alone == list("0123456789")
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=400, deadline=None)
 @given(texts)
 def test_counts_are_those_of_the_tokenizer(text: str) -> None:
     assert COUNTER.count(text) == real(text)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(texts, st.integers(1, 60))
 def test_fits_is_never_wrong(text: str, limit: int) -> None:
     assert COUNTER.fits(text, limit) == (real(text) <= limit)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(texts)
 def test_no_text_has_more_tokens_than_bytes_and_two(text: str) -> None:
     assert real(text) <= utf8_length(text) + 2

@@ -283,11 +283,7 @@ def _windowed(text: str, start: int, end: int, piece: int, window: int) -> list[
 
 def _as_one_line(block: str) -> str:
     """Line ends inside a block are no better places than other spaces."""
-    lines = block.splitlines()
-    return block if len(lines) == 1 or block.isspace() else block.translate(_LINE_ENDS)
-
-
-_LINE_ENDS = {ord(character): " " for character in "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"}
+    return block if block.isspace() else block.replace("\n", " ").replace("\r", " ")
 
 
 def _add_places(breaks: Breaks, text: str, places: list[int], end: int, level: int) -> None:

@@ -3,8 +3,8 @@
 The default counter is the tokenizer of the default embedder (WordLlama, a SentencePiece BPE of 32,000 pieces). In that
 vocabulary no piece reaches over the edge between a letter and a punctuation mark, into or out of a digit or a line
 end, or from a character to a following space. So no merge does either, and the tokens of a text are exactly those of
-its runs. Runs repeat: each is tokenized once and remembered. ``tests/indexing/test_splitter_tokens.py`` holds this against the
-real tokenizer.
+its runs. Runs repeat: each is tokenized once and remembered. ``tests/indexing/test_splitter_tokens.py`` holds this
+against the real tokenizer.
 """
 
 from __future__ import annotations
@@ -124,11 +124,15 @@ class WordLlamaTokens:
 
     def weights(self, texts: Sequence[str]) -> list[int]:
         """About how many tokens each text adds; a space at its end counts with the next word."""
-        if not all(map(_is_plain, texts)):
-            return [self.count(text) - 1 - text.endswith(" ") for text in texts]
         get = self._words().__getitem__
-        lists = [text.split(" ") for text in texts]
-        return [sum(map(get, words)) - (not words[-1]) for words in lists]
+        result: list[int] = []
+        for text in texts:
+            if _is_plain(text):
+                words = text.split(" ")
+                result.append(sum(map(get, words)) - (not words[-1]))
+            else:
+                result.append(self.count(text) - 1 - text.endswith(" "))
+        return result
 
     def _at_most(self, text: str) -> int:
         """A number of tokens that a text surely does not exceed, without tokenizing new words.
