@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _MAX_ENTRIES = 20_000
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
+_PIECE = 1 << 20
 _HUGE_FROM = 5_000_000
 _PLAIN_START = re.compile(
     rb"""(?:\xef\xbb\xbf)?\s*<(?:[A-Za-z_]|\?xml(?![^>]*encoding)|\?xml[^>]*encoding=["'](?i:utf-8)["'])"""
@@ -73,11 +74,27 @@ class Archive:
         Raises:
             UnreadableError: if it is missing or damaged.
         """
+        return b"".join(self._pieces(name))
+
+    def check(self) -> None:
+        """Expand everything once, for a library that would do it without looking at what comes out.
+
+        Raises:
+            UnreadableError: if a part is damaged or larger than it says.
+        """
+        for name in self._entries:
+            for _ in self._pieces(name):
+                pass
+
+    def _pieces(self, name: str) -> Iterator[bytes]:
         entry = self._entries.get(self._folded.get(name.lstrip("/").casefold(), ""))
         if entry is None:
             raise UnreadableError(f"it is damaged: {name} is missing")
         try:
-            return self._zip.read(entry)  # never more than the size that was checked above
+            # Piece by piece: read at once, a part that lies about its size would be expanded before it is cut.
+            with self._zip.open(entry) as stream:
+                while piece := stream.read(_PIECE):
+                    yield piece
         except (
             zipfile.BadZipFile,
             zlib.error,

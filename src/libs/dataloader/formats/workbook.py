@@ -33,6 +33,7 @@ def read(file: FileData, _kind: Format) -> Content:
     from openpyxl import load_workbook
 
     archive = Archive(file, "an Excel workbook")
+    archive.check()
     book = load_workbook(io.BytesIO(file.data), read_only=True, data_only=True, keep_links=False)
     try:
         sheets = [(sheet.title, list(_rows(sheet))) for sheet in book.worksheets]

@@ -1,0 +1,231 @@
+"""Files that are made to break what reads them: each is refused with a reason, or read without harm."""
+
+from __future__ import annotations
+
+import io
+import tracemalloc
+
+import pytest
+from filetools import convert, reason, unzipped, zipped
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from libs.dataloader.formats import FORMATS, FileData, UnreadableError, read_document
+
+ENTITIES = (
+    '<?xml version="1.0"?><!DOCTYPE lolz [<!ENTITY lol "lol">'
+    + "".join(f'<!ENTITY lol{n} "{f"&lol{n - 1};" * 10}">' for n in range(2, 10)).replace("&lol1;", "&lol;")
+    + "]>"
+)
+EXTERNAL = '<?xml version="1.0"?><!DOCTYPE x [<!ENTITY secret SYSTEM "file:///etc/passwd">]>'
+WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+CONTAINERS = [".docx", ".pptx", ".xlsx", ".odt", ".epub"]
+
+
+def word(body: str, head: str = "") -> dict[str, bytes | str]:
+    return {"word/document.xml": f"{head}<w:document xmlns:w='{WORD}'><w:body>{body}</w:body></w:document>"}
+
+
+def paragraph(text: str) -> str:
+    return f"<w:p><w:r><w:t>{text}</w:t></w:r></w:p>"
+
+
+# -- XML -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("head", [ENTITIES, EXTERNAL])
+def test_entities_are_never_resolved(head: str) -> None:
+    use = "&lol9;" if head is ENTITIES else "&secret;"
+    for text in (paragraph(use), paragraph("harmless"), f"<w:p w:rsid='{'&lol9;' if head is ENTITIES else ''}'/>"):
+        assert "entities" in reason("a.docx", zipped(word(text, head))) or "damaged" in reason(
+            "a.docx", zipped(word(text, head))
+        )
+    odt = f"{head}<office><body><text><p>{use}</p></text></body></office>"
+    assert "entities" in reason("a.odt", zipped({"content.xml": odt})) or "damaged" in reason(
+        "a.odt", zipped({"content.xml": odt})
+    )
+    slides = {"ppt/presentation.xml": f"{head}<p>{use}</p>"}
+    assert reason("a.pptx", zipped(slides))
+    epub = {"META-INF/container.xml": f"{head}<container>{use}</container>", "a.xhtml": "<p>words</p>"}
+    assert reason("a.epub", zipped(epub))
+
+
+def test_entities_in_xml_html_and_flat_files_do_no_harm() -> None:
+    assert convert("a.xml", f"{ENTITIES}<x>&lol9;</x>").content.endswith("<x>&lol9;</x>")
+    page = convert("a.html", f"{ENTITIES}<html><body><p>words &lol9;</p></body></html>")
+    assert "words" in page.content
+    assert len(page.content) < 10_000
+    assert "root:" not in convert("a.html", f"{EXTERNAL}<html><body><p>words &secret;</p></body></html>").content
+    for use in ("&lol9;", "words"):
+        assert "entit" in reason("a.fodt", f"{ENTITIES}<office><body><text><p>{use}</p></text></body></office>")
+
+
+def test_deep_and_long_xml() -> None:
+    deep = "<w:sdt><w:sdtContent>" * 1000 + paragraph("innermost") + "</w:sdtContent></w:sdt>" * 1000
+    try:
+        assert "innermost" in convert("a.docx", zipped(word(deep))).content
+    except UnreadableError as error:
+        assert "damaged" in error.reason
+    long = "x" * 11_000_000
+    assert convert("a.docx", zipped(word(paragraph(long)))).content == long
+
+
+# -- containers ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ending", CONTAINERS)
+def test_zip_bombs(ending: str) -> None:
+    bomb = zipped({"word/document.xml": b"\x00" * 60_000_000, "content.xml": b"", "mimetype": b""})
+    assert len(bomb) < 100_000
+    assert "would expand to 60.0 MB; the limit is 40.0 MB" in reason(f"a{ending}", bomb, max_bytes=10_000_000)
+
+
+@pytest.mark.parametrize("ending", CONTAINERS)
+def test_a_zip_bomb_that_lies_about_its_size(ending: str) -> None:
+    names = {".docx": "word/document.xml", ".pptx": "ppt/presentation.xml", ".xlsx": "xl/workbook.xml"}
+    bomb = bytearray(
+        zipped({names.get(ending, "content.xml" if ending == ".odt" else "a.opf"): b"<" + b" " * 60_000_000})
+    )
+    size = (60_000_001).to_bytes(4, "little")
+    for _ in range(2):
+        position = bomb.find(size)
+        assert position > 0
+        bomb[position : position + 4] = (1000).to_bytes(4, "little")
+    tracemalloc.start()
+    assert "damaged" in reason(f"a{ending}", bytes(bomb), max_bytes=10_000_000)
+    assert tracemalloc.get_traced_memory()[1] < 20_000_000
+    tracemalloc.stop()
+
+
+def test_a_container_with_too_many_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("libs.dataloader.formats.archive._MAX_ENTRIES", 100)
+    assert "101 parts; the limit is 100" in reason("a.epub", zipped({str(number): b"" for number in range(101)}))
+
+
+def test_names_that_point_outside() -> None:
+    parts = word(paragraph("words"))
+    parts["../../../../tmp/evil"] = "x"
+    parts["word/_rels/document.xml.rels"] = (
+        "<Relationships><Relationship Id='r1' Type='x/image' Target='../../../etc/passwd'/></Relationships>"
+    )
+    assert convert("a.docx", zipped(parts)).content == "words"
+    item = "<item id='a' href='../../../etc/passwd' media-type='text/html'/>"
+    package = f"<package><manifest>{item}</manifest><spine><itemref idref='a'/></spine></package>"
+    assert "no text" in reason("a.epub", zipped({"a.opf": package}))
+
+
+# -- everything, damaged -------------------------------------------------------------------------------------------
+
+
+def samples() -> dict[str, bytes]:
+    docx = pytest.importorskip("docx")
+    openpyxl = pytest.importorskip("openpyxl")
+    pptx = pytest.importorskip("pptx")
+    made: dict[str, bytes] = {}
+    document = docx.Document()
+    document.add_heading("Heading", 1)
+    document.add_paragraph("words", style="List Bullet")
+    book = openpyxl.Workbook()
+    book.active.append(["a", "b"])
+    book.active.append([1, 2])
+    presentation = pptx.Presentation()
+    presentation.slides.add_slide(presentation.slide_layouts[5]).shapes.title.text = "Title"
+    for name, thing in (("a.docx", document), ("a.xlsx", book), ("a.pptx", presentation)):
+        stream = io.BytesIO()
+        thing.save(stream)
+        made[name] = stream.getvalue()
+    made["a.pdf"] = (
+        b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n"
+        b"3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 200]/Contents 4 0 R/Resources<</Font<</F1<</Type/Font"
+        b"/Subtype/Type1/BaseFont/Helvetica>>>>>>>>endobj\n"
+        b"4 0 obj<</Length 38>>stream\nBT /F1 12 Tf 10 10 Td (words) Tj ET\n"
+        b"endstream endobj\ntrailer<</Root 1 0 R>>\n"
+    )
+    made["a.ipynb"] = b'{"cells": [{"cell_type": "code", "source": "x", "outputs": [{"text": "y"}]}], "metadata": {}}'
+    made["a.eml"] = b"From: a@b.c\nSubject: s\nContent-Type: multipart/mixed; boundary=x\n\n--x\n\nwords\n--x--\n"
+    made["a.rtf"] = rb"{\rtf1\ansi{\info{\title T}}{\pard\outlinelevel0 Heading\par}caf\'e9 \u8364?\par}"
+    made["a.html"] = b"<title>t</title><main><h1>h</h1><table><tr><th>a<td>b<tr><td>c<td>d</table><ul><li>x</main>"
+    made["a.md"] = b"---\ntitle: t\n---\n# h\n[a](b.md) `c` <!-- d -->\n\n```py\ne\n```\n[r]: http://x.y\n"
+    made["a.rst"] = (
+        b"Title\n=====\n\n.. note:: x\n\n   y\n\n`a <http://b.c>`_ ``d``\n\n"
+        b"+--+--+\n|a |b |\n+--+--+\n|c |d |\n+--+--+\n"
+    )
+    made["a.csv"] = b'a,b\n1,"2\n3"\n4,5\n'
+    made["a.json"] = b'[{"a": 1, "b": [1, {"c": 2}]}, {"a": "x"}]'
+    return made
+
+
+SAMPLES: dict[str, bytes] = {}
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(st.data())
+def test_a_damaged_file_is_read_or_refused_but_nothing_else(data: st.DataObject) -> None:
+    if not SAMPLES:
+        SAMPLES.update(samples())
+    name = data.draw(st.sampled_from(sorted(SAMPLES)))
+    raw = bytearray(SAMPLES[name])
+    for _ in range(data.draw(st.integers(1, 4))):
+        position = data.draw(st.integers(0, len(raw) - 1))
+        action = data.draw(st.sampled_from(("change", "cut", "insert")))
+        if action == "change":
+            raw[position] = data.draw(st.integers(0, 255))
+        elif action == "cut":
+            del raw[position : position + data.draw(st.integers(1, 50))]
+        else:
+            raw[position:position] = data.draw(st.binary(min_size=1, max_size=20))
+        if not raw:
+            raw = bytearray(b"x")
+    try:
+        document = read_document(FileData(name, bytes(raw), "file:///x/a"))
+    except UnreadableError as error:
+        assert error.reason
+        return
+    document.content.encode("utf-8")
+    assert document.content.strip()
+
+
+@pytest.mark.parametrize("part", ["word/document.xml", "word/styles.xml", "word/numbering.xml", "docProps/core.xml"])
+def test_a_part_with_other_xml_in_it(part: str) -> None:
+    parts = unzipped((SAMPLES or samples())["a.docx"])
+    for xml in ("<x/>", "<x><y z='1'><w/></y>words</x>", "", "not xml"):
+        try:
+            assert convert("a.docx", zipped({**parts, part: xml})).content
+        except UnreadableError as error:
+            assert error.reason
+
+
+@settings(deadline=None)
+@given(st.sampled_from(sorted(FORMATS)), st.binary(min_size=1, max_size=300))
+def test_any_bytes_under_any_name(ending: str, data: bytes) -> None:
+    try:
+        read_document(FileData(f"a{ending}", data, "file:///x/a")).content.encode("utf-8")
+    except UnreadableError as error:
+        assert error.reason
+
+
+@pytest.mark.parametrize(
+    ("data", "kind"),
+    [
+        (b"\x89PNG\r\n\x1a\n" + bytes(200), "a PNG image"),
+        (b"\xff\xd8\xff\xe0" + bytes(range(256)), "a JPEG image"),
+        (b"\x7fELF" + bytes(500), "a program (ELF)"),
+        (b"\x1f\x8b\x08" + bytes(range(256)) * 2, "gzip-compressed data"),
+        (b"SQLite format 3\x00" + bytes(1000), "an SQLite database"),
+        (b"\x00\x00\x00\x18ftypmp42" + bytes(1000), "a video, audio or image file"),
+        (zipped({"a": b"words"}), "a ZIP archive"),
+        (bytes(range(256)) * 8, "in an unknown binary format"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "an old binary Office file"),
+    ],
+)
+def test_binary_files_are_named(data: bytes, kind: str) -> None:
+    for name in ("a", "a.bin", "a.txt", "a.py", "a.md"):
+        assert kind in reason(name, data)
+
+
+def test_empty_files() -> None:
+    for ending in sorted(FORMATS):
+        assert reason(f"a{ending}", b"") == "it is empty"
+    for name in ("a.txt", "a.md", "a.html", "a.csv", "a.json", "a"):
+        assert reason(name, " \n\t \r\n") == "it has no text"
+    assert "image" in reason("a.svg", "<svg/>")
