@@ -9,11 +9,7 @@ from pathlib import Path
 import pytest
 
 from core.rag.dbhandler.store import GraphStore
-from dbhandler.kit import BOLT_URI, Corner, Engine, bolt_engine, clean_namespace
-
-ENGINES = ["embedded-memory", "embedded-file"]
-if BOLT_URI:
-    ENGINES.append("bolt")
+from dbhandler.kit import ENGINES, Corner, Engine, bolt_engine, clean_namespace
 
 MEMORY_DISK = Path("/dev/shm")
 
@@ -25,7 +21,7 @@ def bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-@pytest.fixture(params=[pytest.param(name, marks=pytest.mark.bolt if name == "bolt" else ()) for name in ENGINES])
+@pytest.fixture(params=ENGINES)
 async def engine(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Engine]:
     """Where a graph is; what a test leaves in its namespaces is removed."""
     if request.param == "bolt":

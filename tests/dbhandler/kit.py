@@ -9,11 +9,18 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import pytest
+
 from core.rag.dbhandler.store import MAX_K, GraphStore, Match, Row, Transaction, open_store
 from core.rag.schema import EdgeType, Label, TextIndex, VectorIndex, check_name, text_partition, vector_index
 from core.rag.settings import Settings
 
 BOLT_URI = os.environ.get("MGRAG_TEST_BOLT_URI")
+
+#: Names of the engines that tests run on, for the fixture ``engine``.
+ENGINES: list[Any] = ["embedded-memory", "embedded-file"]
+if BOLT_URI:
+    ENGINES.append(pytest.param("bolt", marks=pytest.mark.bolt))
 
 #: Numbers of results that are none.
 BAD_K: list[Any] = [0, -1, MAX_K + 1, 10**10, True, 2.5, "3", None]
