@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.rag.dbhandler.bolt_address import Address, bolt_address
 from core.rag.dbhandler.bolt_drivers import Drivers
-from core.rag.dbhandler.bolt_errors import not_a_cluster, wrong_product
+from core.rag.dbhandler.bolt_errors import no_answer, not_a_cluster, wrong_product
 from core.rag.dbhandler.bolt_work import BoltTransaction, RetryableError, answered, attempts, closed, rows
 from core.rag.dbhandler.dialect import Dialect, IndexMissingError, labels_statement, plain_words
 from core.rag.dbhandler.gate import WriterGate
@@ -36,7 +36,7 @@ from core.rag.dbhandler.store import (
     check_terms,
     check_vector,
 )
-from core.rag.errors import BackupError, ConfigurationError, StoreError, StoreUnavailableError
+from core.rag.errors import BackupError, ConfigurationError, StoreError, StoreTimeoutError, StoreUnavailableError
 from core.rag.schema import Label, TextIndex, VectorIndex, check_name
 
 if TYPE_CHECKING:
@@ -59,8 +59,8 @@ class BoltStore:
         self._drivers = drivers
         self._address = drivers.address
         self._query_timeout = settings.query_timeout
-        self._patience = settings.query_timeout + min(_GRACE_SECONDS, settings.query_timeout)
-        self._retry_deadline = settings.retry_deadline
+        # Until the server is known, it is given the time to connect, and no more.
+        self._patience = self._retry_deadline = settings.connect_timeout
         self._gate = WriterGate()
         self._defining = WriterGate()
         self._inside: set[asyncio.Task[Any]] = set()
@@ -106,6 +106,8 @@ class BoltStore:
         except BaseException:
             await drivers.close()
             raise
+        store._patience = settings.query_timeout + min(_GRACE_SECONDS, settings.query_timeout)
+        store._retry_deadline = settings.retry_deadline
         abilities = store._dialect.abilities
         store._capabilities = Capabilities(
             engine=store._dialect.name,
@@ -127,18 +129,15 @@ class BoltStore:
             return await self._agent(self._drivers, self._address, seconds)
         except RetryableError as error:
             failed = error.failed.error
-            if isinstance(failed, ConfigurationError) and "otification" in str(failed):
-                await self._drivers.without_notification_filter()
-                return await self._greet_again(seconds)
+            # Servers before Bolt 5.2 cannot keep their remarks to themselves.
+            about_remarks = isinstance(failed, ConfigurationError) and "otification" in str(failed)
+            if about_remarks and await self._drivers.without_notification_filter():
+                return await self._greet(seconds)
+            if isinstance(failed, StoreTimeoutError):
+                raise no_answer(seconds, self._address) from failed.__cause__
             if self._address.routed and type(failed) is StoreUnavailableError:
                 await self._ask_without_routing(seconds)
             raise failed from failed.__cause__
-
-    async def _greet_again(self, seconds: float) -> str:
-        try:
-            return await self._agent(self._drivers, self._address, seconds)
-        except RetryableError as error:
-            raise error.failed.error from error.failed.error.__cause__
 
     async def _ask_without_routing(self, seconds: float) -> None:
         """Find out why routing failed: the server may be there, and not know about it.
@@ -156,8 +155,8 @@ class BoltStore:
 
     @staticmethod
     async def _agent(drivers: Drivers, address: Address, seconds: float) -> str:
-        info = await answered(drivers.driver().get_server_info(), "Connecting", seconds, address)
-        return info.agent
+        driver = await drivers.driver()
+        return (await answered(driver.get_server_info(), "Connecting", seconds, address)).agent
 
     @property
     def capabilities(self) -> Capabilities:
@@ -184,7 +183,7 @@ class BoltStore:
         from neo4j import Query
 
         async def send() -> list[Row]:
-            async with self._drivers.session(reading=reading) as session:
+            async with await self._drivers.session(reading=reading) as session:
                 query = Query(statement, timeout=self._query_timeout)
                 return await rows(await session.run(query, dict(parameters or {})))
 
@@ -210,7 +209,7 @@ class BoltStore:
             self._inside.discard(task)
 
     async def _attempt[T](self, work: Callable[[Transaction], Awaitable[T]]) -> T:
-        async with self._drivers.session(reading=False) as session:
+        async with await self._drivers.session(reading=False) as session:
             transaction = BoltTransaction(
                 session,
                 self._address,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 
 _BARE = re.compile(r"(?P<host>[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::(?P<port>\d{1,5}))?")
-_USER_INFO = re.compile(r"(?<=://)[^/@\s]*@")
+_USER_INFO = re.compile(r"(?<=://)\S*@")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,11 +109,12 @@ def _bare(text: str, default_port: int) -> tuple[str, int]:
         return found["host"], int(found["port"] or default_port)
     try:
         return f"[{ipaddress.IPv6Address(text)}]", default_port
-    except ValueError as error:
+    except ValueError:
+        # Without the cause, which quotes the whole text: there may be a password in it.
         raise ConfigurationError(
-            f"{hide_credentials(text)!r} is not a graph database address. Use embedded:PATH for a local file, or"
-            " bolt://HOST:7687."
-        ) from error
+            f"{hide_credentials('://' + text)[3:]!r} is not a graph database address. Use embedded:PATH for a local"
+            " file, or bolt://HOST:7687."
+        ) from None
 
 
 def _login(parts: SplitResult) -> tuple[str | None, str | None]:

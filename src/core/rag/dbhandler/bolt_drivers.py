@@ -1,4 +1,8 @@
-"""Drivers of the neo4j package: one for each event loop, since a connection belongs to the loop that opened it."""
+"""Drivers of the neo4j package: one for each event loop, since a connection belongs to the loop that opened it.
+
+A loop may end before the store is closed (repeated ``asyncio.run``). An ending loop closes its asynchronous generators,
+so each driver lives inside of one.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,7 @@ import logging
 import os
 import threading
 import weakref
+from collections.abc import AsyncGenerator
 from typing import TYPE_CHECKING, Any
 
 from core.rag.dbhandler.bolt_work import closed
@@ -53,13 +58,13 @@ class Drivers:
             "user_agent": f"memgraph-rag/{_version()}",
         }
         self._guard = threading.Lock()
-        self._drivers: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, AsyncDriver] = weakref.WeakKeyDictionary()
+        self._lives: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Life] = weakref.WeakKeyDictionary()
         self._pid = os.getpid()
         self._closed = False
         # The driver logs each failure that it also raises; without a handler of the application it goes to stderr.
         logging.getLogger("neo4j").addHandler(logging.NullHandler())
 
-    def driver(self) -> AsyncDriver:
+    async def driver(self) -> AsyncDriver:
         """The driver of the running loop.
 
         Raises:
@@ -71,13 +76,14 @@ class Drivers:
                 raise closed("A connection")
             if self._pid != os.getpid():  # forked: the sockets belong to the parent
                 self._pid = os.getpid()
-                self._drivers = weakref.WeakKeyDictionary()
-            driver = self._drivers.get(loop)
-            if driver is None:
-                driver = self._drivers[loop] = self._make()
-            return driver
+                self._lives = weakref.WeakKeyDictionary()
+            life = self._lives.get(loop)
+            if life is None or life.ended:
+                life = self._lives[loop] = _Life(self._make())
+        await life.begin()
+        return life.driver
 
-    def session(self, *, reading: bool) -> AsyncSession:
+    async def session(self, *, reading: bool) -> AsyncSession:
         """A session on the driver of the running loop.
 
         Args:
@@ -85,7 +91,7 @@ class Drivers:
         """
         from neo4j import READ_ACCESS, WRITE_ACCESS
 
-        driver = self.driver()
+        driver = await self.driver()
         return driver.session(
             database=self.address.database,
             default_access_mode=READ_ACCESS if reading else WRITE_ACCESS,
@@ -98,10 +104,11 @@ class Drivers:
         """Drivers like these for another address."""
         return Drivers(address, max_connection_pool_size=self._pool_size, settings=self._settings)
 
-    async def without_notification_filter(self) -> None:
-        """Open further drivers without asking the server to keep its remarks to itself, which older ones cannot."""
-        self._options.pop("notifications_min_severity", None)
+    async def without_notification_filter(self) -> bool:
+        """Open further drivers without asking the server to keep its remarks to itself; whether they did so before."""
+        before = self._options.pop("notifications_min_severity", None)
         await self._close_all()
+        return before is not None
 
     @property
     def closed(self) -> bool:
@@ -116,15 +123,15 @@ class Drivers:
 
     async def _close_all(self) -> None:
         with self._guard:
-            drivers, self._drivers = list(self._drivers.items()), weakref.WeakKeyDictionary()
+            lives, self._lives = list(self._lives.items()), weakref.WeakKeyDictionary()
         if self._pid != os.getpid():
             return  # of the parent, who still uses them
         here = asyncio.get_running_loop()
-        for loop, driver in drivers:
+        for loop, life in lives:
             if loop is here:
-                await driver.close()
+                await life.end()
             elif loop.is_running():
-                future = asyncio.run_coroutine_threadsafe(driver.close(), loop)
+                future = asyncio.run_coroutine_threadsafe(life.end(), loop)
                 # That loop may be about to end, and never come to it.
                 with contextlib.suppress(TimeoutError, asyncio.CancelledError):
                     await asyncio.wait_for(asyncio.wrap_future(future), _CLOSE_SECONDS)
@@ -133,6 +140,40 @@ class Drivers:
         from neo4j import AsyncGraphDatabase
 
         return AsyncGraphDatabase.driver(self.address.uri, auth=self._auth, **self._options)
+
+
+class _Life:
+    """A driver that is closed with its event loop, if not before."""
+
+    def __init__(self, driver: AsyncDriver) -> None:
+        self.driver = driver
+        self.ended = False
+        self._generator = self._live()
+        self._begun = False
+
+    async def begin(self) -> None:
+        """Make the running loop close the driver when it ends."""
+        if not self._begun:
+            self._begun = True
+            await anext(self._generator)
+
+    async def end(self) -> None:
+        """Close the driver now."""
+        self._begun = True
+        await self._generator.aclose()
+        await self._close()  # where it had not begun
+
+    async def _live(self) -> AsyncGenerator[None]:
+        try:
+            yield
+        finally:
+            await self._close()
+
+    async def _close(self) -> None:
+        self.ended = True
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_CLOSE_SECONDS):
+                await self.driver.close()
 
 
 def _version() -> str:

@@ -140,6 +140,14 @@ def timed_out(what: str, seconds: float, address: Address) -> StoreTimeoutError:
     )
 
 
+def no_answer(seconds: float, address: Address) -> StoreUnavailableError:
+    """The error for a server that takes connections, and then says nothing."""
+    return StoreUnavailableError(
+        f"The server at {address.location} has not answered within {seconds:g} seconds. Check the address, and what is"
+        " in between, or raise MGRAG_CONNECT_TIMEOUT."
+    )
+
+
 def wrong_product(agent: str, address: Address) -> ConfigurationError:
     """The error for a server of another kind."""
     return ConfigurationError(
@@ -211,7 +219,9 @@ def _server_failure(error: Any, what: str, address: Address) -> Failure:
         return _never(StoreError(f"{what} was stopped on the server by somebody: {text}."))
     if means(_STOPPING, _MEMGRAPH_STOPPING):
         return Failure(
-            StoreUnavailableError(f"{what} was interrupted, since the server at {address.location} stops: {text}."),
+            StoreUnavailableError(
+                f"{what} was interrupted, since the server at {address.location} starts or stops: {text}."
+            ),
             Again.UNTIL_DEADLINE,
         )
     retryable = error.is_retryable()
