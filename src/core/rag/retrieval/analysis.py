@@ -24,7 +24,7 @@ from typing import Final
 
 from core.rag.retrieval.language import DEFAULT_LANGUAGE, detect_language, is_surely_english, language_name
 from core.rag.retrieval.stopwords import LATIN_LANGUAGES
-from core.rag.retrieval.words import folded_stop_words, is_stop_word, latin_stems, parts, stem
+from core.rag.retrieval.words import MAX_TERM_BYTES, folded_stop_words, is_stop_word, latin_stems, parts, stem
 
 #: Distinct words that a query keeps: the most frequent, then the first.
 MAX_QUERY_TERMS: Final = 128
@@ -81,10 +81,14 @@ def _learn(known: dict[str, str], tokens: set[str], language: str) -> None:
     stop = folded_stop_words(language)
     words: dict[str, str] = {}
     for token in tokens:
-        word = token.strip(_PUNCTUATION)
-        if word.isascii() and word.isalpha() and (word.islower() or word.istitle()):
+        word = token.strip(_PUNCTUATION).removesuffix("'s")
+        if not word.isascii():
+            known[token] = " ".join(_terms(token, language))
+        elif word.isalpha() and (word.islower() or word.istitle() or word.isupper()):
             word = word.lower()
             words[token] = "" if word in stop else word
+        elif word.isdigit():
+            known[token] = word[:MAX_TERM_BYTES]
         else:
             known[token] = " ".join(_terms(token, language))
     known.update(zip(words, latin_stems(list(words.values()), language), strict=True))

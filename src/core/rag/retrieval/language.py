@@ -17,6 +17,7 @@ from core.rag.retrieval.words import fold
 DEFAULT_LANGUAGE: Final = "english"
 
 _SAMPLE_WORDS: Final = 150
+_SHORT: Final = 20
 _CODES: Final = {
     "en": "english",
     "de": "german",
@@ -81,7 +82,10 @@ def detect_language(words: Iterable[str]) -> str:
         twice as many as the English ones, are function words of other languages. So it is English for text in other
         scripts too, where the script chooses the stemmer.
     """
-    sample = set(map(str.lower, islice(words, _SAMPLE_WORDS)))
+    first = list(islice(words, _SAMPLE_WORDS))
+    if len(first) > _SHORT and len(_strange().intersection(first)) < 2:
+        return DEFAULT_LANGUAGE  # the quick answer for nearly all English text
+    sample = set(map(str.lower, first))
     strange = len(sample & _strange())
     if strange < 2 or 10 * strange < len(sample) or strange < 2 * len(sample & _votes(DEFAULT_LANGUAGE)):
         return DEFAULT_LANGUAGE

@@ -1,0 +1,229 @@
+"""Keyword analysis: what becomes of words, and that queries and documents always meet."""
+
+from __future__ import annotations
+
+import threading
+import unicodedata
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.rag.retrieval.analysis import MAX_QUERY_TERMS, TITLE_WEIGHT, analyze, index_terms, query_terms
+from core.rag.retrieval.language import detect_language, is_surely_english, language_name
+from core.rag.retrieval.stopwords import LATIN_LANGUAGES, stop_words
+from core.rag.retrieval.words import MAX_TERM_BYTES, fold
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Running runners RAN", ["run", "runner", "ran"]),
+        ("The director's films, (films) films.", ["director", "film", "film", "film"]),
+        ("café CAFÉ cafe\u0301 cafe", ["cafe"] * 4),
+        ("ﬁne Ｆｉｎｅ", ["fine", "fine"]),
+        ("Straße STRASSE", ["strass", "strass"]),
+        ("Ærø Łódź İstanbul ırmak Þór", ["aero", "lodz", "istanbul", "irmak", "thor"]),
+        ("C++ C# c F#", ["cplusplus", "c", "csharp", "c", "c", "fsharp", "f"]),
+        ("3.11 2024 1,000,000 x86", ["3dot11", "3", "11", "2024", "1000000", "x86"]),
+        ("snake_case", ["snakecase", "snake", "case"]),
+        ("getUserName HTTPServer", ["getusernam", "get", "user", "name", "httpserver", "http", "server"]),
+        ("McDonald DeVito YouTube", ["mcdonald", "devito", "youtub", "tube"]),
+        ("semi-automatic", ["semiautomatic", "semi", "automat"]),
+        ("U.S.A. A.B.", ["usa", "ab"]),
+        ("l'homme O'Brien", ["homm", "obrien", "o", "brien"]),
+        ("jo@example.org", ["joexampleorg", "jo", "exampl", "org"]),
+        ("https://example.org/a?b=1", ["https", "exampleorg", "exampl", "org", "b", "1"]),
+        ("日本語 猫", ["日", "日本", "本", "本語", "語", "猫"]),
+        ("カタカナ", ["カタ", "タカ", "カナ"]),
+        ("한국어", ["한국", "국어"]),
+        ("ภาษาไทย", ["ภาษ", "าษา", "ษาไ", "าไท", "ไทย"]),
+        ("книги книга", ["книг", "книг"]),
+        ("й и ёлка елка", ["й", "елк", "елк"]),
+        ("किताबें किताब", ["किताब", "किताब"]),
+        ("", []),
+        ("!?… 😀 \x00", []),
+    ],
+)
+def test_words(text: str, words: list[str]) -> None:
+    assert analyze(text) == words
+
+
+def test_hindi_and_greek_stop_and_fold() -> None:
+    assert analyze("ΒΕΡΟΛΊΝΟ Βερολίνο") == ["βερολιν"] * 2
+    assert query_terms("και το") == analyze("και το") != [], "nothing but function words: they stay"
+    assert analyze("το Βερολίνο") == ["βερολιν"]
+
+
+def test_function_words_stay_only_where_there_is_nothing_else() -> None:
+    assert analyze("The Who") == ["the", "who"]
+    assert analyze("The Who sang") == ["sang"]
+    assert query_terms("The Who") == ["the", "who"]
+    terms = index_terms("The Who", None, "They are a band").split()
+    assert set(query_terms("the who")) <= set(terms)
+
+
+def test_operators_of_engines_are_words_like_others() -> None:
+    assert query_terms("cats AND dogs OR NOT birds") == ["cat", "dog", "bird"]
+    assert query_terms("and or not") == ["and", "or", "not"]
+
+
+def test_titles_weigh_more() -> None:
+    terms = index_terms("Graphs", "Setup", "install").split()
+    assert terms == ["graph"] * TITLE_WEIGHT + ["setup", "instal"]
+    assert index_terms(None, None, "") == ""
+
+
+GERMAN = (
+    "Die Häuser der kleinen Städte sind nicht mit denen aus der Hauptstadt zu vergleichen, sagte der Bürgermeister."
+)
+FRENCH = "Les maisons de la ville ne sont pas comme celles du village, où les gens vivent dans des fermes."
+SPANISH = "Las casas de la ciudad no son como las del pueblo, donde la gente vive en granjas con sus animales."
+ENGLISH = "The houses of the city are not like those of the village, where people live on farms with their animals."
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        (GERMAN, "german"),
+        (FRENCH, "french"),
+        (SPANISH, "spanish"),
+        (ENGLISH, "english"),
+        (GERMAN.upper(), "german"),
+        (unicodedata.normalize("NFD", GERMAN), "german"),
+        ("La colpa di una madre is a 1952 Italian melodrama film.", "english"),
+        ("x = foo(bar) for a in de", "english"),
+        ("Книги и газеты", "english"),
+        ("", "english"),
+    ],
+)
+def test_language(text: str, language: str) -> None:
+    assert detect_language(text.split()) == language
+
+
+@pytest.mark.parametrize(
+    ("value", "name"),
+    [("de", "german"), ("de-AT", "german"), ("pt_BR", "portuguese"), ("German", "german"), ("ja", None), (None, None)],
+)
+def test_language_names(value: str | None, name: str | None) -> None:
+    assert language_name(value) == name
+
+
+def test_every_list_of_function_words_tells_its_own_language() -> None:
+    for name in LATIN_LANGUAGES:
+        words = sorted(stop_words(name))
+        assert detect_language(words[::2]) == name
+        assert detect_language(words[1::2]) == name
+
+
+@pytest.mark.parametrize(
+    ("document", "query"),
+    [
+        (GERMAN, "haus kleiner stadt"),
+        (GERMAN, "Häuser"),
+        (GERMAN, "Was sagte der Bürgermeister über die Städte?"),
+        (GERMAN, "haeuser"),
+        (FRENCH, "maison"),
+        (FRENCH, "Où vivent les gens du village ?"),
+        (SPANISH, "casa ciudades"),
+        (ENGLISH, "house in a city"),
+        ("東京都に住む猫", "東京の猫"),
+        ("Программирование на языке", "программирования"),
+        ("Release 3.11 of the C++ library foo_bar", "foo_bar"),
+    ],
+)
+def test_a_query_finds_other_forms_whatever_language_it_is_taken_for(document: str, query: str) -> None:
+    found = set(index_terms(None, None, document).split())
+    own = [word for word in query.split() if len(word) > 3] or [query]
+    assert any(found & set(query_terms(word)) for word in own)
+    assert found & set(query_terms(query))
+
+
+def test_plainly_english_questions_have_no_foreign_stems() -> None:
+    question = "Who takes care of the houses?"
+    assert is_surely_english(question.split())
+    assert query_terms(question) == ["take", "care", "hous"]
+    assert "car" not in query_terms("care"), "a short foreign stem is likely to be another word"
+
+
+def test_queries_are_bounded() -> None:
+    many = " ".join(f"word{index}" for index in range(20_000))
+    assert len(query_terms(many)) == MAX_QUERY_TERMS
+    assert len(query_terms("Häuser Städte " * 10_000)) < 20
+    assert len(query_terms(many, limit=7)) == 7
+    frequent = f"{many} needle needle"
+    assert query_terms(frequent[-5_000:])[0] == "needl"
+
+
+def test_long_words_are_cut_at_a_character() -> None:
+    assert analyze("x" * 1_000) == ["x" * MAX_TERM_BYTES]
+    assert analyze("ж" * 100) == ["ж" * (MAX_TERM_BYTES // 2)]
+    assert query_terms("ж" * 100) == analyze("ж" * 100)
+
+
+def test_threads_get_the_same_words() -> None:
+    texts = [f"{ENGLISH} running{index} houses {GERMAN} Füße{index}" for index in range(200)]
+    expected = [analyze(text) for text in texts]
+    found: list[list[list[str]]] = []
+    threads = [threading.Thread(target=lambda: found.append([analyze(text) for text in texts])) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [expected] * 8
+
+
+def as_engines_read(text: str) -> list[str]:
+    """What Grafeo ("standard") and Tantivy make of a text: runs of letters and digits in lower case."""
+    words = [""]
+    for character in text:
+        keeps = character.isalnum() or unicodedata.category(character) in {"Mc", "Mn"}
+        words[-1:] = [words[-1] + character.lower()] if keeps else [words[-1], ""]
+    return [word for word in words if word]
+
+
+scripts = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
+
+
+@settings(max_examples=500, deadline=None)
+@given(scripts, st.sampled_from([None, "en", "de", "fr", "tr", "hu"]))
+def test_engines_see_exactly_these_words(text: str, language: str | None) -> None:
+    words = analyze(text, language)
+    assert as_engines_read(" ".join(words)) == words
+    assert all(0 < len(word.encode()) <= MAX_TERM_BYTES for word in words)
+    assert all(word == unicodedata.normalize("NFC", word) for word in words)
+
+
+@settings(max_examples=300, deadline=None)
+@given(scripts)
+def test_a_text_finds_itself(text: str) -> None:
+    assert set(query_terms(text, limit=10_000)) >= set(analyze(text))
+    if analyze(text):
+        assert set(query_terms(text)) & set(index_terms(None, None, text).split())
+
+
+words_of_english = st.sampled_from([*ENGLISH.split(), "Café", "naïve", "snake_case", "3.11", "C++", "O'Brien", "X-ray"])
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(words_of_english, min_size=1, max_size=12))
+def test_case_of_plain_words_accents_and_form_do_not_matter(words: list[str]) -> None:
+    text = " ".join(words)
+    assert analyze(unicodedata.normalize("NFD", text), "en") == analyze(text, "en")
+    assert analyze(text.replace("é", "e").replace("ï", "i"), "en") == analyze(text, "en")
+    assert analyze(text.upper(), "en") == analyze(text.lower(), "en") == analyze(text, "en")
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(max_size=20))
+def test_folding_is_stable(word: str) -> None:
+    once = fold(word)
+    assert fold(once) == once
+    assert once == once.lower()
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.sampled_from([*ENGLISH.split(), "1987.", "RKO,", "Smith's", '"(x)"', "A"]), max_size=20))
+def test_words_do_not_depend_on_what_stands_around_them(words: list[str]) -> None:
+    apart = [term for word in words for term in analyze(f"{word} zebra", "en")[:-1]]
+    assert analyze(" ".join([*words, "zebra"]), "en") == [*apart, "zebra"]

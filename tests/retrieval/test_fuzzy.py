@@ -1,0 +1,129 @@
+"""Fuzzy search in names: what it forgives, and what it does not."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.rag.retrieval.fuzzy import CUTOFF, FuzzyIndex, fuzzy_rank
+
+NAMES = [
+    ("install", "Installation guide"),
+    ("config", "Configuration reference"),
+    ("kb", "Knowledge base"),
+    ("c", "C"),
+    ("it", "IT"),
+    ("about", "Über uns"),
+    ("trip", "東京 旅行"),
+    ("film", "Play No Games (Lil Jon song)"),
+    ("place", "Królestwo Polskie"),
+    ("file", "release_notes-2026.md"),
+    ("film", "The Buddy Games"),
+]
+
+
+@pytest.mark.parametrize(
+    ("query", "best"),
+    [
+        ("Installation guide", "install"),
+        ("instalation guid", "install"),
+        ("guide installation", "install"),
+        ("GUIDE", "install"),
+        ("install", "install"),
+        ("insatll", "install"),
+        ("confgiuration", "config"),
+        ("referense config", "config"),
+        ("knowledgebase", "kb"),
+        ("knowlege", "kb"),
+        ("uber", "about"),
+        ("UBER UNS", "about"),
+        ("東京", "trip"),
+        ("plya no gmaes", "film"),
+        ("who sings play no games by lil john?", "film"),
+        ("krolestwo polskie", "place"),
+        ("relase notes", "file"),
+        ("c", "c"),
+        ("it", "it"),
+    ],
+)
+def test_finds(query: str, best: str) -> None:
+    found = fuzzy_rank(query, NAMES, 5)
+    assert next(iter(found)) == best
+
+
+@pytest.mark.parametrize("query", ["", " ", "!?", "zzz", "i", "x", "d", "京都", "xylophone", "ti", "\x00", "😀"])
+def test_short_and_foreign_words_find_nothing(query: str) -> None:
+    assert fuzzy_rank(query, NAMES, 5) == {}
+
+
+def test_more_of_the_name_and_rarer_words_count_more() -> None:
+    names = [("a", "Graph"), ("b", "Graph databases and their history in the last century"), ("c", "Graph of words")]
+    assert list(fuzzy_rank("graph", names, 5)) == ["a", "c", "b"]
+    films = [(str(index), f"Film director number{index}") for index in range(50)]
+    found = fuzzy_rank("film director Zulawski", [*films, ("z", "Xawery Żuławski")], 5)
+    assert next(iter(found)) == "z"
+
+
+def test_the_best_of_several_names_counts() -> None:
+    names = [("a", "something else"), ("a", "vector index"), ("b", "vector")]
+    found = fuzzy_rank("vector index", names, 5)
+    assert list(found) == ["a", "b"]
+    assert found["a"] == pytest.approx(1.0)
+
+
+def test_limits() -> None:
+    assert fuzzy_rank("guide", NAMES, 0) == {}
+    assert fuzzy_rank("guide", [], 5) == {}
+    assert len(FuzzyIndex([("a", "!"), ("b", "word")])) == 1
+    assert list(fuzzy_rank("x" * 100_000, [("a", "x" * 100_000)], 5)) == ["a"]
+    assert fuzzy_rank("word " * 50_000, NAMES, 5) == {}
+
+
+def misspelt(name: str, generator: random.Random) -> str:
+    letters = list(name)
+    at = generator.randrange(1, len(letters) - 1)
+    kind = generator.randrange(4)
+    if kind == 0:
+        letters[at], letters[at + 1] = letters[at + 1], letters[at]
+    elif kind == 1:
+        del letters[at]
+    elif kind == 2:
+        letters.insert(at, generator.choice("aeinrst"))
+    else:
+        letters[at] = generator.choice("aeinrst")
+    return "".join(letters)
+
+
+def test_one_error_in_a_name_among_two_thousand() -> None:
+    generator = random.Random(7)
+    syllables = [a + b for a in "bcdfghklmnprstvz" for b in ("a", "en", "il", "or", "u")]
+    words = ["".join(generator.choices(syllables, k=3)) for _ in range(1_500)]
+    names = sorted({" ".join(generator.sample(words, 3)) for _ in range(2_000)})
+    index = FuzzyIndex((name, name) for name in names)
+    sample = generator.sample(names, 200)
+    assert sum(list(index.rank(misspelt(name, generator), 1)) == [name] for name in sample) >= 195
+    swapped = [" ".join(reversed(name.split())) for name in sample]
+    assert sum(list(index.rank(query, 1)) == [name] for query, name in zip(swapped, sample, strict=True)) == 200
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.tuples(st.text(max_size=3), st.text(max_size=20)), max_size=8), st.text(max_size=30), st.integers(1, 5)
+)
+def test_scores_are_ordered_and_bounded(names: list[tuple[str, str]], query: str, k: int) -> None:
+    found = fuzzy_rank(query, names, k)
+    scores = list(found.values())
+    assert scores == sorted(scores, reverse=True)
+    assert all(CUTOFF <= score <= 1 for score in scores)
+    assert len(found) <= k
+    assert found.keys() <= {key for key, _ in names}
+
+
+@settings(deadline=None)
+@given(st.text(min_size=1, max_size=30))
+def test_a_name_finds_itself(name: str) -> None:
+    found = fuzzy_rank(name, [("it", name), ("other", "quite another thing")], 1)
+    assert found in ({"it": pytest.approx(1.0)}, {}) or name.casefold().strip() in "quite another thing"
