@@ -142,6 +142,10 @@ def test_lone_surrogates_do_no_harm(data: st.DataObject, text: str, kind: str) -
                    and text[chunk.end_char :][:1] <= "\udfff" for chunk in chunks)  # fmt: skip
 
 
+def test_a_chunk_size_of_one_ends_in_single_characters() -> None:
+    assert TextSplitter(1, 0).split_text("a:: b") == list("a:: b")
+
+
 @pytest.mark.parametrize("kind", FORMATS)
 def test_an_empty_document_has_no_chunks(kind: str) -> None:
     assert split(TextSplitter(), "", kind) == []

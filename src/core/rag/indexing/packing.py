@@ -101,7 +101,7 @@ class Packer:
 
     def _refined(self, atoms: list[tuple[int, int, int, int]]) -> Iterator[tuple[int, int, int, int]]:
         """Atoms, those that are too heavy replaced by their parts."""
-        room = max(self._room(self._size), 1)
+        room = self._room(self._size)
         waiting = atoms[::-1]
         while waiting:
             start, end, level, weight = waiting.pop()
@@ -109,7 +109,7 @@ class Packer:
             if weight <= room or length == 1:
                 yield start, end, level, weight
                 continue
-            longest = min(max(length * room // (2 * weight), 1), length // 2)
+            longest = min(max(length * room // (2 * weight), 1) if weight else 1, length // 2)
             longest = 1 << (longest.bit_length() - 1)  # few different lengths, few different splitters
             parts = piece_breaks(self._text, start, end, longest)
             if len(parts.ends) == 1:

@@ -157,11 +157,9 @@ class WordLlamaTokens:
 
     def _load(self) -> Tokenizer:
         if self._tokenizer is None:
-            from tokenizers import Tokenizer
+            from core.rag.embedder.wordllama_tokens import load_tokenizer
 
-            tokenizer = Tokenizer.from_file(str(_tokenizer_file()))
-            tokenizer.no_padding()
-            tokenizer.no_truncation()
+            tokenizer = load_tokenizer(_tokenizer_file())
             vocabulary = tokenizer.get_vocab(with_added_tokens=False)
             self._known = {piece[1:]: 1 for piece in vocabulary if piece[0] == _SPACE and piece[1:2] != _SPACE}
             self._tokenizer = tokenizer
