@@ -9,20 +9,23 @@ from typing import TYPE_CHECKING, Any, Self
 
 from core.rag.dbhandler import MemGraphClient
 from core.rag.dbhandler.vectors import VectorStoreInfo
-from core.rag.errors import InvalidInputError
+from core.rag.errors import ConfigurationError, InvalidInputError
 from core.rag.indexing.sources import Source, loaders_for
+from core.rag.maintenance.places import graph_file, require_graph
+from core.rag.maintenance.upkeep import Upkeep
 from core.rag.settings import Settings, load_settings
 
 if TYPE_CHECKING:
-    from core.rag.indexing.splitter import TextSplitter
+    from pathlib import Path
 
     from core.rag.embedder import EmbeddingService
     from core.rag.indexing.indexer import Indexer
     from core.rag.indexing.report import IngestReport
+    from core.rag.indexing.splitter import TextSplitter
     from core.rag.retrieval.hits import Hit, SearchMode
 
 
-class KnowledgeBase:
+class KnowledgeBase(Upkeep):
     """Documents in a graph: put in with :meth:`ingest`, found again with :meth:`search`.
 
     Example:
@@ -34,26 +37,33 @@ class KnowledgeBase:
     def __init__(
         self,
         client: MemGraphClient,
-        embedder: EmbeddingService,
+        embedder: EmbeddingService | None,
         *,
         settings: Settings,
         splitter: TextSplitter | None = None,
         new_store: bool = False,
+        must_exist: Path | None = None,
+        check_model: bool = True,
     ) -> None:
         """Put a knowledge base together; :meth:`open` is the usual way.
 
         Args:
             client: The graph. Closed with the knowledge base.
-            embedder: Its model is that of the namespace. Closed with the knowledge base.
+            embedder: Its model is that of the namespace. Closed with the knowledge base. ``None``: for what needs no
+                vectors, whatever model the graph was built with.
             settings: For chunk sizes and limits.
             splitter: ``None``: as the settings say.
             new_store: Build a second vector store where the namespace has one of another model.
+            must_exist: The graph file, where connecting must not create it.
+            check_model: Refuse an embedder of another model than the namespace was built with.
         """
         self._client = client
         self._embedder = embedder
         self._settings = settings
         self._splitter = splitter
         self._new_store = new_store
+        self._must_exist = must_exist
+        self._check_model = check_model
         self._vector_store: VectorStoreInfo | None = None
 
     @classmethod
@@ -70,6 +80,9 @@ class KnowledgeBase:
         chunk_size: int | None = None,
         chunk_overlap: int | None = None,
         settings: Settings | None = None,
+        create: bool = True,
+        embedding: bool = True,
+        check_model: bool = True,
     ) -> Self:
         """A knowledge base on the graph at a URI; use it in an ``async with``.
 
@@ -84,6 +97,10 @@ class KnowledgeBase:
             chunk_size: Tokens in a chunk at most; ``None``: ``MGRAG_CHUNK_SIZE``.
             chunk_overlap: Tokens that neighbouring chunks share; ``None``: ``MGRAG_CHUNK_OVERLAP``.
             settings: ``None``: read from the environment.
+            create: Whether connecting may create an embedded graph that is not there.
+            embedding: Whether there is an embedding service; listing, deleting and exporting need none, and work with
+                a graph of any model.
+            check_model: Refuse an embedding model other than that of the namespace; :meth:`reembed` changes it.
 
         Raises:
             ConfigurationError: on settings that make no sense, or a missing key of the embedding provider.
@@ -94,9 +111,18 @@ class KnowledgeBase:
         changes = {"chunk_size": chunk_size, "chunk_overlap": chunk_overlap}
         if given := {key: value for key, value in changes.items() if value is not None}:
             settings = settings.model_copy(update=given)
-        embedder = embedder or open_embedder(model, settings)
+        must_exist = None if create else graph_file(uri, settings)
+        if embedding:
+            embedder = embedder or open_embedder(model, settings)
         client = MemGraphClient(uri, username, password, namespace=namespace, embedder=embedder, settings=settings)
-        return cls(client, embedder, settings=settings, new_store=new_store)
+        return cls(
+            client,
+            embedder,
+            settings=settings,
+            new_store=new_store,
+            must_exist=must_exist,
+            check_model=check_model,
+        )
 
     @property
     def client(self) -> MemGraphClient:
@@ -105,7 +131,13 @@ class KnowledgeBase:
 
     @property
     def embedder(self) -> EmbeddingService:
-        """The embedding service."""
+        """The embedding service.
+
+        Raises:
+            ConfigurationError: when this knowledge base was opened without one.
+        """
+        if self._embedder is None:
+            raise ConfigurationError("This knowledge base was opened without an embedding service.")
         return self._embedder
 
     @property
@@ -118,11 +150,12 @@ class KnowledgeBase:
 
         Raises:
             StoreUnavailableError: when the graph cannot be opened.
+            NotFoundError: when there is none, and it must not be created.
             ModelMismatchError: when its namespace was built with another model.
         """
+        require_graph(self._must_exist)
         await self._client.connect()
-        stores = await self._client.vector_stores()
-        if stores:
+        if self._embedder is not None and self._check_model and await self._client.vector_stores():
             await self._store()
         return self
 
@@ -131,7 +164,8 @@ class KnowledgeBase:
         try:
             await self._client.close()
         finally:
-            await self._embedder.close()
+            if self._embedder is not None:
+                await self._embedder.close()
 
     async def __aenter__(self) -> Self:
         try:
@@ -185,6 +219,8 @@ class KnowledgeBase:
         filters: str | Mapping[str, Any] | None = None,
         namespace: str | None = None,
         expand: int = 0,
+        conversation_id: str | None = None,
+        user_id: str | None = None,
     ) -> list[Hit]:
         """Find chunks.
 
@@ -196,17 +232,31 @@ class KnowledgeBase:
             filters: Only chunks of documents that pass; see :func:`core.rag.retrieval.filters.parse_filter`.
             namespace: Search this one instead.
             expand: Add so many neighbouring chunks on either side to the content of each hit.
+            conversation_id: A conversation that the question belongs to: what was said before helps to find what it
+                is about, unless it changes the subject. The question itself may have been added to it already.
+            user_id: Who asks: their own feedback counts before that of others.
 
         Returns:
             Hits, best first; empty where nothing fits or nothing was ingested.
 
         Raises:
             InvalidInputError: on a ``k``, mode or filter that makes no sense.
+            NotFoundError: when there is no such conversation.
         """
-        from core.rag.retrieval.retriever import Retriever
+        from core.rag.retrieval.asking import ask
 
         client = self._client if namespace is None else self._client.in_namespace(namespace)
-        return await Retriever(client, self._embedder).search(query, k, mode, filters=filters, expand=expand)
+        return await ask(
+            client,
+            self.embedder,
+            query,
+            k,
+            mode,
+            filters=filters,
+            expand=expand,
+            conversation_id=conversation_id,
+            user_id=user_id,
+        )
 
     async def delete(self, path: str) -> bool:
         """Remove a document with its chunks, vectors and whatever nothing else refers to.
@@ -219,23 +269,19 @@ class KnowledgeBase:
         """
         return await self._client.delete_document(path)
 
-    async def status(self) -> dict[str, Any]:
-        """Engine, namespace, counts of nodes and edges, vector stores, and the model in use."""
-        status = await self._client.status()
-        status["embedding_model"] = {"model": self._embedder.model, "dimension": self._embedder.dimension}
-        return status
-
     async def _store(self) -> VectorStoreInfo:
+        from core.rag.maintenance.overview import dimension_of
+
         if self._vector_store is None:
+            dimension = await dimension_of(self.embedder)
             self._vector_store = await self._client.ensure_vector_store(
-                self._embedder.model, self._embedder.dimension, new_store=self._new_store
+                self.embedder.model, dimension, new_store=self._new_store
             )
         return self._vector_store
 
     async def _indexer(self) -> Indexer:
-        from core.rag.indexing.splitter import TextSplitter
-
         from core.rag.indexing.indexer import Indexer
+        from core.rag.indexing.splitter import TextSplitter
 
         if self._splitter is None:
             if self._settings.chunk_overlap >= self._settings.chunk_size:
@@ -244,4 +290,4 @@ class KnowledgeBase:
                     f" ({self._settings.chunk_size})."
                 )
             self._splitter = TextSplitter(self._settings.chunk_size, self._settings.chunk_overlap)
-        return Indexer(self._client, self._embedder, self._splitter, await self._store())
+        return Indexer(self._client, self.embedder, self._splitter, await self._store())

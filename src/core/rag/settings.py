@@ -6,6 +6,7 @@ defaults here.
 
 from __future__ import annotations
 
+import os
 from functools import cached_property
 from typing import Literal
 
@@ -81,3 +82,14 @@ def load_settings() -> Settings:
     except ValidationError as error:
         problems = "; ".join(f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors())
         raise ConfigurationError(f"The environment has settings that cannot be used: {problems}") from error
+
+
+def unknown_variables() -> list[str]:
+    """Variables of the environment and of ``.env`` that look like settings of this package but are none."""
+    from dotenv import dotenv_values
+
+    known = {field.alias for field in Settings.model_fields.values()}
+    file = Settings.model_config.get("env_file")
+    named = {*os.environ, *(dotenv_values(str(file)) if file else ())}
+    ours = (name for name in named if name.startswith("MGRAG_") and not name.startswith("MGRAG_TEST_"))
+    return sorted(name for name in ours if name not in known)

@@ -1,15 +1,31 @@
-"""Looking at the graph as a whole."""
+"""Looking at the graph as a whole: counts, state, sources, namespaces."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from core.rag.dbhandler.vectors import VectorStoreOperations
-from core.rag.schema import EdgeType, Label
+from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.revectoring import RevectoringOperations
+from core.rag.dbhandler.rows import DOCUMENT_COLUMNS, found_document
+from core.rag.dbhandler.store import Transaction
+from core.rag.dbhandler.vectors import VectorStoreInfo
+from core.rag.schema import EdgeType, Label, TextIndex
+
+_DELETED_AT_ONCE = 500
+
+#: Labels in the order in which a namespace is emptied: what many edges lead to goes last, when they are gone.
+_EMPTYING = (
+    Label.VECTOR,
+    Label.CHUNK,
+    *(label for label in Label if label not in {Label.VECTOR, Label.CHUNK, Label.VECTOR_STORE, Label.SOURCE}),
+    Label.SOURCE,
+    Label.VECTOR_STORE,
+)
 
 
-class AdminOperations(VectorStoreOperations):
+class AdminOperations(RevectoringOperations):
     """Counts and state of the graph."""
 
     async def counts(self) -> dict[str, dict[str, int]]:
@@ -31,11 +47,117 @@ class AdminOperations(VectorStoreOperations):
         return {"nodes": nodes, "edges": edges}
 
     async def status(self) -> dict[str, Any]:
-        """Engine, counts and vector stores of the namespace."""
+        """Engine, counts and vector stores of the namespace.
+
+        Returns:
+            ``engine`` (its capabilities), ``namespace``, ``nodes``, ``edges``, and ``vector_stores``, the active one
+            first, each with its number of ``vectors``.
+        """
         store = await self.connect()
+        stores = [{**asdict(info), "vectors": await self.count_vectors(info)} for info in await self.vector_stores()]
         return {
             "engine": asdict(store.capabilities),
             "namespace": self._namespace,
             **await self.counts(),
-            "vector_stores": [asdict(info) for info in await self.vector_stores()],
+            "vector_stores": stores,
         }
+
+    async def count_vectors(self, store: VectorStoreInfo) -> int:
+        """How many vectors of chunks a vector store has."""
+        rows = await self.read(f"MATCH (v:{store.index().label}) RETURN count(v) AS n")
+        return int(rows[0]["n"])
+
+    async def namespaces(self) -> dict[str, dict[str, int]]:
+        """Every namespace of the graph, with the number of its nodes by label, in alphabetical order."""
+        found: dict[str, dict[str, int]] = {}
+        for label in Label:
+            for row in await self.read(f"MATCH (n:{label}) RETURN n.namespace AS name, count(n) AS n"):
+                if row["name"]:
+                    found.setdefault(row["name"], {})[label.value] = row["n"]
+        return dict(sorted(found.items()))
+
+    async def delete_everything(self) -> int:
+        """Remove everything in the namespace, indexes included, some hundred nodes to a transaction.
+
+        When it is interrupted, doing it again removes the rest.
+
+        Returns:
+            How many nodes there were.
+        """
+        graph = await self.connect()
+        stores = await self.vector_stores()
+        for label in Label:
+            # Before the nodes: taking them out of the index one by one costs in proportion to its size.
+            await graph.drop_text_index(TextIndex(label, self._namespace))
+        self._text_indexes.clear()
+        count = 0
+        for label in _EMPTYING:
+            rows = await self.read(f"MATCH (n:{label}) WHERE n.namespace = $namespace RETURN n.id AS id")
+            for part in batches([row["id"] for row in rows], max_rows=_DELETED_AT_ONCE):
+
+                async def work(tx: Transaction, part: list[str] = part, label: Label = label) -> None:
+                    await tx.run(f"UNWIND $ids AS i MATCH (n:{label} {{id: i}}) DETACH DELETE n", {"ids": part})
+
+                await self._write(work)
+                count += len(part)
+        for store in stores:
+            for target in (Label.CHUNK, Label.INTERACTION, Label.ENTITY, Label.CONCEPT):
+                await graph.drop_vector_index(store.index(target))
+        return count
+
+    async def document_paths(self, *, prefix: str = "", after: str = "") -> list[dict[str, Any]]:
+        """``id`` and ``path`` of the documents whose path begins so and stands behind ``after``, in order."""
+        rows = await self.read(
+            "MATCH (d:Document) WHERE d.namespace = $namespace AND d.path > $after AND d.path STARTS WITH $prefix "
+            "RETURN d.id AS id, d.path AS path",
+            after=after,
+            prefix=prefix,
+        )
+        return sorted(rows, key=lambda row: (row["path"], row["id"]))
+
+    async def documents_by_id(self, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+        """Documents without their content, with ``chunk_count``, by id; ids that are not there are left out."""
+        found: dict[str, dict[str, Any]] = {}
+        for part in batches(list(ids)):
+            rows = await self.read(
+                "UNWIND $ids AS i MATCH (d:Document {id: i}) OPTIONAL MATCH (d)<-[:CHUNK_OF]-(c:DocumentChunk) "
+                f"WITH d, count(c) AS chunk_count RETURN {DOCUMENT_COLUMNS}, chunk_count",
+                ids=part,
+            )
+            found.update((row["id"], found_document(row)) for row in rows)
+        return found
+
+    async def sources_of(self, documents: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
+        """Where documents come from: by document id, the ``name``, ``type`` and ``uri`` of each of their sources."""
+        found: dict[str, list[dict[str, Any]]] = {identifier: [] for identifier in documents}
+        for part in batches(list(found)):
+            for row in await self.read(
+                "UNWIND $ids AS i MATCH (d:Document {id: i})-[:SOURCED_FROM]->(s:Source) "
+                "RETURN d.id AS id, s.name AS name, s.type AS type, s.uri AS uri",
+                ids=part,
+            ):
+                found[row.pop("id")].append(row)
+        for sources in found.values():
+            sources.sort(key=lambda source: source["uri"])
+        return found
+
+    async def documents_from(self, source: str) -> list[dict[str, Any]]:
+        """``id`` and ``path`` of the documents of a source, by its name, URI or id, in the order of their paths."""
+        rows = await self.read(
+            "MATCH (s:Source) WHERE s.namespace = $namespace "
+            "AND (s.name = $source OR s.uri = $source OR s.id = $source) "
+            "MATCH (s)<-[:SOURCED_FROM]-(d:Document) RETURN DISTINCT d.id AS id, d.path AS path",
+            source=source,
+        )
+        return sorted(rows, key=lambda row: row["path"])
+
+    async def references_of(self, document: str) -> list[dict[str, Any]]:
+        """What a document refers to: ``kind`` (its label), ``target`` (path or URI) and ``text`` of each link."""
+        found = []
+        for label, key in ((Label.DOCUMENT, "path"), (Label.RESOURCE, "uri"), (Label.SOURCE, "uri")):
+            rows = await self.read(
+                f"MATCH (d:Document {{id: $id}})-[r:REFERENCES]->(t:{label}) RETURN t.{key} AS target, r.text AS text",
+                id=document,
+            )
+            found += [{"kind": label.value, **row} for row in rows]
+        return sorted(found, key=lambda row: (row["kind"], row["target"]))

@@ -167,7 +167,7 @@ class EmbeddedStore:
             for statement in dialect.schema_statements():
                 engine.rows(db, statement, None)
 
-        await self._exclusively(ensure, "Creating the schema")
+        await self.exclusively(ensure, "Creating the schema")
 
     async def ensure_text_index(self, index: TextIndex) -> None:
         """See :class:`~core.rag.dbhandler.store.GraphStore`."""
@@ -176,11 +176,11 @@ class EmbeddedStore:
             if not dialect.has_text_index(db, index):
                 dialect.create_text_index(db, index)
 
-        await self._exclusively(ensure, f"Creating the keyword index of {index.label}")
+        await self.exclusively(ensure, f"Creating the keyword index of {index.label}")
 
     async def drop_text_index(self, index: TextIndex) -> None:
         """See :class:`~core.rag.dbhandler.store.GraphStore`."""
-        await self._exclusively(lambda db: dialect.drop_text_index(db, index), "Dropping a keyword index")
+        await self.exclusively(lambda db: dialect.drop_text_index(db, index), "Dropping a keyword index")
 
     async def ensure_vector_index(self, index: VectorIndex) -> None:
         """See :class:`~core.rag.dbhandler.store.GraphStore`. Nothing is created: vectors are compared exactly."""
@@ -219,7 +219,7 @@ class EmbeddedStore:
 
     async def check_indexes(self, *, repair: bool = False) -> list[str]:
         """See :class:`~core.rag.dbhandler.store.GraphStore`."""
-        return await self._exclusively(
+        return await self.exclusively(
             lambda db: dialect.check_text_indexes(db, repair=repair), "Checking the keyword indexes"
         )
 
@@ -230,7 +230,7 @@ class EmbeddedStore:
             raise BackupError(f"{destination} exists; name a file that does not.")
         if not destination.parent.is_dir():
             raise BackupError(f"The folder {destination.parent} does not exist; create it first.")
-        await self._exclusively(lambda db: engine.save(db, destination), f"A backup to {destination}")
+        await self.exclusively(lambda db: engine.save(db, destination), f"A backup to {destination}")
 
     async def close(self) -> None:
         """Write a checkpoint and let go of the file."""
@@ -251,8 +251,8 @@ class EmbeddedStore:
                 self._readers.shutdown(wait=False)
                 self._writers.shutdown(wait=False)
 
-    async def _exclusively[T](self, function: Callable[[Any], T], what: str) -> T:
-        """Call the engine while no transaction is open."""
+    async def exclusively[T](self, function: Callable[[Any], T], what: str) -> T:
+        """Call the engine itself while no transaction is open; for maintenance that no statement can express."""
         self._check_usable(what)
         async with self._gate.hold():
             return await self._writing(function, what)

@@ -12,6 +12,9 @@ from core.rag.schema import DEFAULT_VECTOR_INDEX, Label, VectorIndex, vector_ind
 from core.rag.settings import DEFAULT_NAMESPACE
 from core.rag.times import utc_now
 
+#: Status of a vector store that does not hold the vectors of all chunks yet.
+BUILDING = "building"
+
 
 @dataclass(frozen=True, slots=True)
 class VectorStoreInfo:
@@ -23,7 +26,8 @@ class VectorStoreInfo:
         model: The embedding model.
         dimension: Length of its vectors.
         index_name: Name of its index over chunks.
-        status: ``active`` for the one that searches use, ``standby`` for others.
+        status: ``active`` for the one that searches use, ``building`` for one that a reembedding has not finished,
+            ``standby`` for others.
     """
 
     id: str
@@ -61,11 +65,11 @@ class VectorStoreOperations(ClientBase):
             NotFoundError: when there is none; nothing has been embedded in this namespace, or the name is wrong.
         """
         stores = await self.vector_stores()
+        if index_name == DEFAULT_VECTOR_INDEX and stores:
+            return stores[0]
         for store in stores:
             if store.index_name == index_name:
                 return store
-        if index_name == DEFAULT_VECTOR_INDEX and stores:
-            return stores[0]
         known = ", ".join(store.index_name for store in stores) or "none; ingest something first"
         raise NotFoundError(
             f"There is no vector index {index_name!r} in namespace {self._namespace!r} (there: {known})."
@@ -80,13 +84,20 @@ class VectorStoreOperations(ClientBase):
             new_store: Build a second store beside one of another model, and make it the active one.
 
         Raises:
-            ModelMismatchError: when the namespace was built with another model and ``new_store`` is false.
+            ModelMismatchError: when the namespace was built with another model and ``new_store`` is false, or when a
+                reembedding with this one has not finished.
         """
         if dimension < 1:
             raise InvalidInputError(f"An embedding has at least one dimension, not {dimension}.")
         stores = await self.vector_stores()
         for store in stores:
             if store.model == model and store.dimension == dimension:
+                if store.status == BUILDING and not new_store:
+                    raise ModelMismatchError(
+                        f"Namespace {self._namespace!r} has vectors of {model} for some of its chunks only: a"
+                        " reembedding was interrupted. Finish it (mgrag reembed), or use the model that it had before"
+                        f" ({stores[0].model})."
+                    )
                 if store.status == "active" or not new_store:
                     await self._ensure_index(store)
                     return store
@@ -101,7 +112,7 @@ class VectorStoreOperations(ClientBase):
                 )
         return await self._create(model, dimension, first=not stores)
 
-    async def _create(self, model: str, dimension: int, *, first: bool) -> VectorStoreInfo:
+    async def _create(self, model: str, dimension: int, *, first: bool, status: str = "active") -> VectorStoreInfo:
         identifier = vector_store_id(self._namespace, model, dimension)
         default = first and self._namespace == DEFAULT_NAMESPACE
         index = vector_index(
@@ -109,15 +120,17 @@ class VectorStoreOperations(ClientBase):
         )
 
         async def work(tx: Transaction) -> list[Row]:
-            await tx.run(
-                "MATCH (s:VectorStore) WHERE s.namespace = $namespace SET s.status = 'standby'",
-                {"namespace": self._namespace},
-            )
+            if status == "active":
+                await tx.run(
+                    "MATCH (s:VectorStore) WHERE s.namespace = $namespace AND s.status = 'active' "
+                    "SET s.status = 'standby'",
+                    {"namespace": self._namespace},
+                )
             return await tx.run(
                 "MERGE (s:VectorStore {id: $id}) "
                 "ON CREATE SET s.namespace = $namespace, s.model = $model, s.dimension = $dimension, "
                 "s.index_name = $index_name, s.created_at = $now "
-                "SET s.status = 'active', s.updated_at = $now "
+                "SET s.status = $status, s.updated_at = $now "
                 "RETURN s.id AS id, s.model AS model, s.dimension AS dimension, s.index_name AS index_name, "
                 "s.status AS status",
                 {
@@ -126,6 +139,7 @@ class VectorStoreOperations(ClientBase):
                     "model": model,
                     "dimension": dimension,
                     "index_name": index.name,
+                    "status": status,
                     "now": utc_now(),
                 },
             )

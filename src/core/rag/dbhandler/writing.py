@@ -146,7 +146,7 @@ async def write_documents(
             "UNWIND $rows AS row MATCH (c:DocumentChunk {id: row.id}) SET c += row.props, c.updated_at = $now",
             {"rows": rows, "now": now},
         )
-    await _chain_chunks(tx, [document.id for document in replaced], next_edges)
+    await chain_chunks(tx, [document.id for document in replaced], next_edges)
     if vector_store is not None:
         outcome.missing_vectors = await attach_vectors(tx, wanted, namespace, vector_store, vector_label, now)
     if not outcome.missing_vectors:
@@ -206,7 +206,7 @@ async def add_chunks(
         await tx.run(
             "UNWIND $rows AS row MATCH (c:DocumentChunk {id: row.id}) SET c.chunk_count = row.count", {"rows": rows}
         )
-    await _chain_chunks(tx, documents, edges)
+    await chain_chunks(tx, documents, edges)
     if vector_store is not None:
         await attach_vectors(
             tx, [chunk for chunk in chunks if chunk.vector_id], namespace, vector_store, vector_label, now
@@ -259,7 +259,7 @@ async def _merge_chunks(tx: Transaction, chunks: Sequence[ChunkRow], namespace: 
         )
 
 
-async def _chain_chunks(tx: Transaction, replaced: Sequence[str], wanted: Sequence[Row]) -> None:
+async def chain_chunks(tx: Transaction, replaced: Sequence[str], wanted: Sequence[Row]) -> None:
     """Make the NEXT edges those in ``wanted``; only replaced documents can have others."""
     there: set[tuple[str, str]] = set()
     for part in batches(replaced):

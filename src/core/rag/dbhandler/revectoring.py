@@ -1,0 +1,151 @@
+"""Building the vector store of another model from the chunks that are in the graph, and dropping one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.store import Row, Transaction
+from core.rag.dbhandler.vectors import BUILDING, VectorStoreInfo, VectorStoreOperations
+from core.rag.dbhandler.writing import ChunkRow, attach_vectors
+from core.rag.schema import Label
+from core.rag.times import utc_now
+
+_DELETED_AT_ONCE = 500
+
+
+class RevectoringOperations(VectorStoreOperations):
+    """What :mod:`core.rag.maintenance.reembed` needs."""
+
+    async def prepare_vector_store(self, model: str, dimension: int) -> VectorStoreInfo:
+        """The vector store of a model, to be filled; a new one is not searched before it is made the active one."""
+        for store in await self.vector_stores():
+            if store.model == model and store.dimension == dimension:
+                await self._ensure_index(store)
+                return store
+        return await self._create(model, dimension, first=False, status=BUILDING)
+
+    async def activate_vector_store(self, store: VectorStoreInfo) -> VectorStoreInfo:
+        """Make a vector store the active one, and note at each document that its chunks have vectors in it."""
+        pages = list(batches(await self._document_ids()))
+
+        async def note(tx: Transaction, page: list[str]) -> None:
+            rows = await tx.run(
+                f"UNWIND $ids AS i MATCH (d:Document {{id: i}})<-[:CHUNK_OF]-(c:DocumentChunk) "
+                f"OPTIONAL MATCH (c)<-[e:EMBEDDING_OF]-(v:{store.index().label}) "
+                "WITH d, c, count(v) AS k WHERE k = 0 RETURN DISTINCT d.id AS id",
+                {"ids": page},
+            )
+            incomplete = {row["id"] for row in rows}
+            rows = await tx.run(
+                "UNWIND $ids AS i MATCH (d:Document {id: i}) RETURN d.id AS id, d.embedded_in AS stores", {"ids": page}
+            )
+            changed = [
+                {"id": row["id"], "stores": [*(row["stores"] or ()), store.id]}
+                for row in rows
+                if store.id not in (row["stores"] or ()) and row["id"] not in incomplete
+            ]
+            if changed:
+                await tx.run(
+                    "UNWIND $rows AS row MATCH (d:Document {id: row.id}) SET d.embedded_in = row.stores",
+                    {"rows": changed},
+                )
+
+        for page in pages:
+            await self._write(lambda tx, page=page: note(tx, page))  # type: ignore[misc]
+
+        async def switch(tx: Transaction) -> None:
+            await tx.run(
+                "MATCH (s:VectorStore) WHERE s.namespace = $namespace AND s.status = 'active' "
+                "SET s.status = 'standby', s.updated_at = $now",
+                {"namespace": self._namespace, "now": utc_now()},
+            )
+            await tx.run(
+                "MATCH (s:VectorStore {id: $id}) SET s.status = 'active', s.updated_at = $now",
+                {"id": store.id, "now": utc_now()},
+            )
+
+        await self._write(switch)
+        return replace(store, status="active")
+
+    async def drop_vector_store(self, store: VectorStoreInfo) -> bool:
+        """Remove a vector store with its vectors, unless they embed more than chunks.
+
+        Returns:
+            Whether it was removed.
+        """
+        for target in (Label.INTERACTION, Label.ENTITY, Label.CONCEPT):
+            rows = await self.read(f"MATCH (v:{store.index(target).label}) RETURN count(v) AS n")
+            if rows[0]["n"]:
+                return False
+        rows = await self.read(f"MATCH (v:{store.index().label}) RETURN v.id AS id")
+        for part in batches([row["id"] for row in rows], max_rows=_DELETED_AT_ONCE):
+            await self._write(
+                lambda tx, part=part: tx.run(  # type: ignore[misc]
+                    "UNWIND $ids AS i MATCH (v:Vector {id: i}) DETACH DELETE v", {"ids": part}
+                )
+            )
+        for page in batches(await self._document_ids()):
+            await self._write(lambda tx, page=page: _forget(tx, page, store.id))  # type: ignore[misc]
+        await self._write(lambda tx: tx.run("MATCH (s:VectorStore {id: $id}) DETACH DELETE s", {"id": store.id}))
+        await (await self.connect()).drop_vector_index(store.index())
+        return True
+
+    async def chunks_without_vector(self, store: VectorStoreInfo) -> list[str]:
+        """Ids of the chunks that have no vector in a vector store, in order."""
+        rows = await self.read("MATCH (c:DocumentChunk) WHERE c.namespace = $namespace RETURN c.id AS id")
+        done = await self.read(f"MATCH (v:{store.index().label})-[:EMBEDDING_OF]->(c:DocumentChunk) RETURN c.id AS id")
+        return sorted({row["id"] for row in rows} - {row["id"] for row in done})
+
+    async def embeddable_chunks(self, ids: Sequence[str]) -> list[Row]:
+        """What the text to embed is made of: ``id, path, title, heading, content, metadata, chunk_index`` of chunks."""
+        return await self.read(
+            "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i})-[:CHUNK_OF]->(d:Document) RETURN c.id AS id, "
+            "d.path AS path, d.title AS title, c.heading AS heading, c.content AS content, c.metadata AS metadata, "
+            "c.chunk_index AS chunk_index",
+            ids=list(ids),
+        )
+
+    async def attach_vectors(self, chunks: Sequence[ChunkRow], store: VectorStoreInfo) -> set[str]:
+        """Store vectors of chunks that exist, some hundred to a transaction.
+
+        Args:
+            chunks: With ``vector_id``, and with ``embedding`` where that vector is not in the graph yet.
+            store: Where they go.
+
+        Returns:
+            Vectors that were to be reused but are not there; their chunks got none.
+        """
+        missing: set[str] = set()
+        for part in batches(list(chunks)):
+
+            async def work(tx: Transaction, part: list[ChunkRow] = part) -> set[str]:
+                return await attach_vectors(tx, part, self._namespace, store.id, store.index().label, utc_now())
+
+            missing |= await self._write(work)
+        return missing
+
+    async def text_label(self) -> str:
+        """``:Label`` that chunks need in order to be in the keyword index, or nothing; the index exists afterwards."""
+        return await self._text_label(Label.CHUNK)
+
+    async def _document_ids(self) -> list[str]:
+        rows = await self.read("MATCH (d:Document) WHERE d.namespace = $namespace RETURN d.id AS id")
+        return sorted(row["id"] for row in rows)
+
+
+async def _forget(tx: Transaction, page: Sequence[str], store: str) -> None:
+    rows: list[dict[str, Any]] = await tx.run(
+        "UNWIND $ids AS i MATCH (d:Document {id: i}) RETURN d.id AS id, d.embedded_in AS stores", {"ids": list(page)}
+    )
+    changed = [
+        {"id": row["id"], "stores": [other for other in row["stores"] if other != store]}
+        for row in rows
+        if store in (row["stores"] or ())
+    ]
+    if changed:
+        await tx.run(
+            "UNWIND $rows AS row MATCH (d:Document {id: row.id}) SET d.embedded_in = row.stores", {"rows": changed}
+        )

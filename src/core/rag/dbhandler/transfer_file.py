@@ -1,0 +1,257 @@
+"""The file of an export: JSON lines, the same from every engine.
+
+A file has one section for each namespace. A section begins with a header; a node line holds label, id and properties of
+a node, an edge line the type, both ends and the properties of an edge; the last line says how many there are and the
+SHA-256 of the lines before.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import os
+import zlib
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+from core.rag.errors import BackupError
+from core.rag.schema import SCHEMA_VERSION, EdgeType, Label
+from core.rag.times import utc_now
+
+FORMAT = "memgraph-rag export"
+
+_GZIP = b"\x1f\x8b"
+
+
+@dataclass(slots=True)
+class TransferReport:
+    """What was written or read.
+
+    Attributes:
+        nodes: Number of nodes by label.
+        edges: Number of edges by type.
+    """
+
+    nodes: Counter[str] = field(default_factory=Counter)
+    edges: Counter[str] = field(default_factory=Counter)
+
+    def to_dict(self) -> dict[str, dict[str, int]]:
+        """As plain values, ready for JSON."""
+        return {"nodes": dict(sorted(self.nodes.items())), "edges": dict(sorted(self.edges.items()))}
+
+
+class ExportWriter:
+    """Writes sections."""
+
+    def __init__(self, out: IO[str]) -> None:
+        self._out = out
+        self._digest = hashlib.sha256()
+        self._report = TransferReport()
+
+    def begin(self, namespace: str) -> None:
+        """Begin the section of a namespace."""
+        self._digest = hashlib.sha256()
+        self._report = TransferReport()
+        self._put({"format": FORMAT, "version": SCHEMA_VERSION, "namespace": namespace, "made": utc_now()})
+
+    def node(self, label: Label, identifier: str, props: dict[str, Any], **more: Any) -> None:
+        """Write a node."""
+        self._put({"node": label.value, "id": identifier, "props": props, **more})
+        self._report.nodes[label.value] += 1
+
+    def edge(self, kind: str, start: list[str], end: list[str], props: dict[str, Any]) -> None:
+        """Write an edge between two ends, each a label and an id."""
+        self._put({"edge": kind, "from": start, "to": end, "props": props})
+        self._report.edges[kind] += 1
+
+    def end(self) -> TransferReport:
+        """End the section; returns what is in it."""
+        self._put({"end": self._report.to_dict(), "sha256": self._digest.hexdigest()})
+        return self._report
+
+    def _put(self, value: dict[str, Any]) -> None:
+        line = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":")) + "\n"
+        self._digest.update(line.encode("utf-8", "surrogatepass"))
+        self._out.write(line)
+
+
+@contextmanager
+def writing_export(target: Path) -> Iterator[ExportWriter]:
+    """A writer for a file that appears whole, when the block ends, or not at all; compressed where it ends in ``.gz``.
+
+    Raises:
+        BackupError: when the file exists or cannot be written.
+    """
+    part = target.with_name(f".{target.name}.part")
+    try:
+        if target.exists():
+            raise BackupError(f"{target} exists; name a file that does not.")
+        with part.open("wb") as raw:
+            if target.suffix == ".gz":
+                with gzip.open(raw, "wt", compresslevel=3, encoding="utf-8", newline="\n") as out:
+                    yield ExportWriter(out)
+            else:
+                with open(raw.fileno(), "w", encoding="utf-8", newline="\n", closefd=False) as out:
+                    yield ExportWriter(out)
+            raw.flush()
+            os.fsync(raw.fileno())
+        part.rename(target)
+    except (OSError, ValueError) as error:
+        raise BackupError(f"{str(target)[:500]} cannot be written: {_reason(error)}.") from error
+    finally:
+        with _ignoring_bad_names():
+            part.unlink(missing_ok=True)
+
+
+class ExportReader:
+    """Reads the sections of a file, one after the other."""
+
+    def __init__(self, source: Path, lines: Iterator[str]) -> None:
+        self._source = source
+        self._lines = enumerate(lines, 1)
+        self._digest = hashlib.sha256()
+
+    def sections(self) -> Iterator[str]:
+        """The namespace of each section; its :meth:`entries` are to be read before the next.
+
+        Raises:
+            BackupError: when this is no export, or one of a later version.
+        """
+        first = True
+        while True:
+            number, line = next(self._lines, (0, ""))
+            if not line and not first:
+                return
+            header = self._parse(number, line) if line.startswith("{") else {}
+            if header.get("format") != FORMAT or not isinstance(header.get("namespace"), str):
+                what = "is not an export of mgrag" if first else f"is damaged: line {number} begins no section"
+                raise BackupError(f"{self._source} {what}.")
+            if not isinstance(header.get("version"), int) or header["version"] > SCHEMA_VERSION:
+                raise BackupError(f"{self._source} was written by a newer version of memgraph-rag; update this one.")
+            first = False
+            self._digest = hashlib.sha256(line.encode("utf-8", "surrogatepass"))
+            yield header["namespace"]
+
+    def entries(self) -> Iterator[tuple[tuple[str, ...], dict[str, Any]]]:
+        """Nodes and edges of the section, each with what lines have in common that may share a statement.
+
+        Raises:
+            BackupError: when the section is cut short or damaged.
+        """
+        report = TransferReport()
+        nodes: set[tuple[str, str]] = set()
+        for number, line in self._lines:
+            entry = self._parse(number, line)
+            if "end" in entry:
+                self._finish(entry, report)
+                return
+            kind = _kind(entry, number, self._source)
+            if kind[0] == "node":
+                report.nodes[kind[1]] += 1
+                nodes.add((kind[1], entry["id"]))
+            else:
+                report.edges[kind[1]] += 1
+                if not nodes.issuperset({(kind[2], entry["from"][1]), (kind[3], entry["to"][1])}):
+                    raise BackupError(
+                        f"{self._source} is damaged: line {number} connects a node that it does not hold. Somebody may"
+                        " have written to the graph while it was exported; export it again."
+                    )
+            self._digest.update(line.encode("utf-8", "surrogatepass"))
+            yield kind, entry
+        raise BackupError(f"{self._source} is cut short: its last line is missing. Export it again.")
+
+    def _finish(self, entry: dict[str, Any], report: TransferReport) -> None:
+        if entry["end"] != report.to_dict():
+            raise BackupError(f"{self._source} is damaged: it promises {entry['end']}, but holds {report.to_dict()}.")
+        if entry.get("sha256", self._digest.hexdigest()) != self._digest.hexdigest():
+            raise BackupError(f"{self._source} is damaged: its text is not what was written. Export it again.")
+
+    def _parse(self, number: int, line: str) -> dict[str, Any]:
+        try:
+            value = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise BackupError(f"Line {number} of {self._source} is damaged: {error}.") from error
+        if not isinstance(value, dict):
+            raise BackupError(f"Line {number} of {self._source} is not an object.")
+        return value
+
+
+@contextmanager
+def reading_export(source: Path) -> Iterator[ExportReader]:
+    """A reader of a file.
+
+    Raises:
+        BackupError: when it cannot be read.
+    """
+    try:
+        with source.open("rb") as raw:
+            compressed = raw.read(2) == _GZIP
+        with gzip.open(source, "rt", encoding="utf-8") if compressed else source.open(encoding="utf-8") as lines:
+            yield ExportReader(source, iter(lines))
+    except (OSError, EOFError, UnicodeError, zlib.error) as error:
+        raise BackupError(f"{str(source)[:500]} cannot be read: {_reason(error)}.") from error
+    except ValueError as error:  # a NUL in its name
+        raise BackupError(f"{str(source)[:500]!r} is no file name: {error}.") from error
+
+
+def check_export(source: Path) -> dict[str, TransferReport]:
+    """Read a file to its end without writing anything.
+
+    Returns:
+        What it holds, by namespace.
+
+    Raises:
+        BackupError: when it is no export, is cut short or damaged.
+    """
+    found: dict[str, TransferReport] = {}
+    with reading_export(source) as reader:
+        for namespace in reader.sections():
+            report = found.setdefault(namespace, TransferReport())
+            for kind, _ in reader.entries():
+                (report.nodes if kind[0] == "node" else report.edges)[kind[1]] += 1
+    return found
+
+
+def _kind(entry: dict[str, Any], number: int, source: Path) -> tuple[str, ...]:
+    """What lines have in common that may share a statement; every name in it has been checked."""
+    try:
+        if not isinstance(entry["props"], dict):
+            raise TypeError("its properties are no object")
+        if "node" in entry:
+            if (
+                not isinstance(entry["id"], str)
+                or not entry["id"]
+                or entry["props"].get("id", entry["id"]) != entry["id"]
+            ):
+                raise TypeError("its id is no text, or there are two")
+            if "embedding" in entry["props"] and not _is_embedding(entry["props"]["embedding"]):
+                raise TypeError("its embedding is no list of numbers")
+            return ("node", Label(entry["node"]).value, Label(entry.get("of", Label.CHUNK)).value)
+        keyed = "keyed" if "key" in entry["props"] else ""
+        start, end = Label(entry["from"][0]), Label(entry["to"][0])
+        if not (isinstance(entry["from"][1], str) and isinstance(entry["to"][1], str)):
+            raise TypeError("its ends are no ids")
+        return ("edge", EdgeType(entry["edge"]).value, start.value, end.value, keyed)
+    except (KeyError, IndexError, TypeError, ValueError) as error:
+        raise BackupError(f"Line {number} of {source} is no node and no edge of this schema: {error}.") from error
+
+
+def _is_embedding(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(type(item) in {int, float} for item in value)
+
+
+def _reason(error: Exception) -> str:
+    return str(getattr(error, "strerror", None) or error)
+
+
+@contextmanager
+def _ignoring_bad_names() -> Iterator[None]:
+    try:
+        yield
+    except (OSError, ValueError):  # the name was refused before, with its reason
+        return

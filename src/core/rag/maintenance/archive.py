@@ -1,0 +1,50 @@
+"""Exports of several namespaces in one file."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from core.rag.dbhandler.transfer_file import TransferReport, check_export, reading_export, writing_export
+from core.rag.errors import BackupError, NotFoundError
+
+if TYPE_CHECKING:
+    from core.rag.dbhandler import MemGraphClient
+
+
+async def export_namespaces(
+    client: MemGraphClient, file: str | os.PathLike[str], namespaces: Sequence[str] | None = None
+) -> dict[str, TransferReport]:
+    """See :meth:`core.rag.KnowledgeBase.export`."""
+    await client.connect()
+    if namespaces is not None:
+        there = await client.namespaces()
+        if missing := [name for name in namespaces if name not in there]:
+            raise NotFoundError(f"There is no namespace {missing[0][:200]!r}.")
+    found = {}
+    with writing_export(Path(file)) as out:
+        for name in namespaces if namespaces is not None else [client.namespace]:
+            found[name] = await client.in_namespace(name).write_section(out)
+    return found
+
+
+async def import_namespaces(
+    client: MemGraphClient, file: str | os.PathLike[str], *, everything: bool = False
+) -> dict[str, TransferReport]:
+    """See :meth:`core.rag.KnowledgeBase.import_`."""
+    source = Path(file)
+    found = await asyncio.to_thread(check_export, source)
+    others = [name for name in found if name != client.namespace]
+    if others and not everything:
+        raise BackupError(
+            f"{source} holds the namespace {', '.join(map(repr, others))}, not only {client.namespace!r}. Ids belong to"
+            f" their namespace: import it with --namespace {others[0]!r}, or all of them with --all-namespaces."
+        )
+    await client.connect()
+    with reading_export(source) as reader:
+        for name in reader.sections():
+            await client.in_namespace(name).read_section(reader)
+    return found

@@ -1,0 +1,167 @@
+"""Copies of a graph, verified after writing."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from core.rag.dbhandler.embedded import EmbeddedStore
+from core.rag.dbhandler.grafeo_digest import Digest, digest, digest_of_file
+from core.rag.dbhandler.grafeo_engine import save
+from core.rag.dbhandler.transfer_file import check_export
+from core.rag.errors import BackupError
+from core.rag.maintenance.archive import export_namespaces
+
+if TYPE_CHECKING:
+    from core.rag.dbhandler import MemGraphClient
+
+#: What a backup is: a graph file that opens like any other, or JSON lines.
+Kind = Literal["graph", "export"]
+
+
+@dataclass(frozen=True, slots=True)
+class BackupReport:
+    """A backup that was written or restored, and verified.
+
+    Attributes:
+        file: The backup.
+        kind: ``graph`` (a copy of an embedded graph) or ``export`` (JSON lines of all namespaces).
+        bytes: Its size.
+        nodes: Number of nodes by label.
+        edges: Number of edges by type.
+        checksum: Over all nodes and edges; empty for an export, which carries its own.
+        set_aside: Where the graph is that a restore has replaced, or ``None``.
+    """
+
+    file: Path
+    kind: Kind
+    bytes: int
+    nodes: dict[str, int]
+    edges: dict[str, int]
+    checksum: str = ""
+    set_aside: Path | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values, ready for JSON."""
+        return {
+            "file": str(self.file),
+            "kind": self.kind,
+            "bytes": self.bytes,
+            "nodes": self.nodes,
+            "edges": self.edges,
+            "checksum": self.checksum,
+            "set_aside": str(self.set_aside) if self.set_aside else None,
+        }
+
+
+async def backup(client: MemGraphClient, file: str | os.PathLike[str]) -> BackupReport:
+    """See :meth:`core.rag.KnowledgeBase.backup`."""
+    target = new_file(file)
+    store = await client.connect()
+    if isinstance(store, EmbeddedStore):
+        found = await store.exclusively(lambda db: _copy(db, target), f"A backup to {target}")
+        return BackupReport(
+            target, "graph", target.stat().st_size, main_labels(found.nodes), found.edges, found.checksum
+        )
+    written = await export_namespaces(client, target, list(await client.namespaces()))
+    read = await asyncio.to_thread(check_export, target)
+    if read != written:
+        target.unlink()
+        raise BackupError(f"The backup {target} does not hold what was written to it; the disk may be failing.")
+    nodes, edges = sums(read)
+    return BackupReport(target, "export", target.stat().st_size, nodes, edges)
+
+
+def new_file(file: str | os.PathLike[str]) -> Path:
+    """The absolute path of a file that can be made.
+
+    Raises:
+        BackupError: when it exists, or its folder does not.
+    """
+    try:
+        target = Path(file).expanduser().absolute()
+        if target.exists():
+            raise BackupError(f"{target} exists; name a file that does not.")
+        if not target.parent.is_dir():
+            raise BackupError(f"The folder {target.parent} does not exist; create it first.")
+    except (OSError, ValueError, RuntimeError) as error:
+        raise BackupError(f"{str(file)[:500]!r} cannot be the name of a file: {error}.") from error
+    return target
+
+
+def sums(reports: dict[str, Any]) -> tuple[dict[str, int], dict[str, int]]:
+    """Nodes by label and edges by type of all namespaces together."""
+    nodes: dict[str, int] = {}
+    edges: dict[str, int] = {}
+    for report in reports.values():
+        for total, part in ((nodes, report.nodes), (edges, report.edges)):
+            for name, count in part.items():
+                total[name] = total.get(name, 0) + count
+    return dict(sorted(nodes.items())), dict(sorted(edges.items()))
+
+
+def main_labels(nodes: dict[str, int]) -> dict[str, int]:
+    """Without the second labels, which belong to the engine."""
+    from core.rag.schema import Label
+
+    return {name: count for name, count in nodes.items() if name in Label}
+
+
+def _copy(db: Any, target: Path) -> Digest:
+    """Write a copy beside the target, compare it with the graph, and only then give it its name."""
+    part = target.with_name(f".{target.name}.part")
+    try:
+        part.unlink(missing_ok=True)
+        save(db, part)
+        there, here = digest_of_file(part), digest(db)
+        if there != here:
+            raise BackupError(
+                f"The backup to {target} was not kept: it does not hold what the graph does"
+                f" ({_difference(here, there)}). Repeat it; if that does not help, the disk is failing (mgrag doctor)."
+            )
+        give_name(part, target)
+    except OSError as error:
+        raise BackupError(f"The backup to {target} could not be written: {error.strerror or error}.") from error
+    finally:
+        part.unlink(missing_ok=True)
+    return here
+
+
+def give_name(part: Path, target: Path) -> None:
+    """Give a finished file its name, durably.
+
+    Raises:
+        OSError: when a file of that name has appeared meanwhile.
+    """
+    try:
+        os.link(part, target)  # unlike a rename, this never replaces anything
+        part.unlink()
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without links
+        if target.exists():
+            raise FileExistsError(f"{target} has appeared") from None
+        part.rename(target)
+    sync_folder(target.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Bring the names in a folder to the disk."""
+    if os.name == "nt":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _difference(here: Digest, there: Digest) -> str:
+    for ours, theirs in ((here.nodes, there.nodes), (here.edges, there.edges)):
+        for name in sorted({*ours, *theirs}):
+            if ours.get(name, 0) != theirs.get(name, 0):
+                return f"{theirs.get(name, 0)} instead of {ours.get(name, 0)} {name}"
+    return "some properties differ"

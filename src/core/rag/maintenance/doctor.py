@@ -1,0 +1,265 @@
+"""All checks, of the environment and of the graph, in the order in which one needs the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from core.rag.dbhandler.embedded import EmbeddedStore
+from core.rag.dbhandler.vectors import BUILDING
+from core.rag.errors import ConfigurationError, StoreError
+from core.rag.maintenance import environment
+from core.rag.maintenance.findings import Check, DoctorReport, Level
+from core.rag.maintenance.overview import dimension_of
+from core.rag.maintenance.places import graph_file, is_there, log_folder
+from core.rag.maintenance.reembed import ReembedReport, fill
+from core.rag.maintenance.soundness import Flaw, Soundness
+
+if TYPE_CHECKING:
+    from core.rag.dbhandler import MemGraphClient
+    from core.rag.dbhandler.store import GraphStore
+    from core.rag.embedder import EmbeddingService
+    from core.rag.settings import Settings
+
+_REPAIR = "mgrag doctor --repair mends this."
+_LARGE_LOG = 1 << 30
+
+
+async def examine(
+    uri: str | None = None, *, namespace: str | None = None, model: str | None = None, repair: bool = False
+) -> DoctorReport:
+    """Check everything, even where the graph cannot be opened; nothing is created where there is no graph.
+
+    Args:
+        uri: The graph; ``None``: as the settings say.
+        namespace: Check only this one; ``None``: all.
+        model: Embedding model; ``None``: as the settings say.
+        repair: Mend what can be mended.
+
+    Returns:
+        The checks.
+
+    Raises:
+        InvalidInputError: on a namespace that is not allowed.
+    """
+    from core.rag.dbhandler import MemGraphClient
+    from core.rag.settings import load_settings
+
+    report = DoctorReport()
+    report.checks += environment.check_python()
+    report.checks += environment.check_packages()
+    try:
+        settings = load_settings()
+    except ConfigurationError as error:
+        report.checks.append(Check("environment", "settings", "problem", str(error), "Correct them; see .env.example."))
+        return report
+    report.checks += environment.check_settings(settings)
+    embedder, problems = environment.check_model(model, settings)
+    report.checks += problems
+    try:
+        if embedder is not None:
+            report.checks += await environment.check_embedder(embedder)
+        named = uri is not None or settings.memgraph_uri is not None
+        try:
+            file = graph_file(uri, settings)
+        except StoreError as error:
+            report.checks.append(_check("location", "problem", str(error)))
+            return report
+        if file is not None:
+            report.checks += environment.check_disk(file.parent, file if is_there(file) else None)
+            if not is_there(file):
+                message = f"There is no graph at {file}: nothing was ingested yet."
+                level: Level = "problem" if named else "note"
+                report.checks.append(_check("location", level, message, "mgrag ingest PATH_OR_URL makes one."))
+                return report
+        client = MemGraphClient(uri, namespace=namespace, settings=settings)
+        try:
+            await client.connect()
+            report.checks += await _examine_graph(client, embedder, repair=repair, everywhere=namespace is None)
+        except (StoreError, ConfigurationError) as error:
+            report.checks.append(_check("database", "problem", str(error)))
+        finally:
+            await client.close()
+    finally:
+        if embedder is not None:
+            await embedder.close()
+    return report
+
+
+async def examine_open(
+    client: MemGraphClient,
+    embedder: EmbeddingService | None,
+    settings: Settings,
+    *,
+    repair: bool = False,
+    everywhere: bool = False,
+) -> DoctorReport:
+    """See :meth:`core.rag.KnowledgeBase.doctor`."""
+    report = DoctorReport()
+    report.checks += environment.check_python()
+    report.checks += environment.check_packages()
+    report.checks += environment.check_settings(settings)
+    if embedder is not None:
+        report.checks += await environment.check_embedder(embedder)
+    store = await client.connect()
+    if isinstance(store, EmbeddedStore) and store.path is not None:
+        report.checks += environment.check_disk(store.path.parent, store.path)
+    report.checks += await _examine_graph(client, embedder, repair=repair, everywhere=everywhere)
+    return report
+
+
+async def _examine_graph(
+    client: MemGraphClient, embedder: EmbeddingService | None, *, repair: bool, everywhere: bool
+) -> list[Check]:
+    store = await client.connect()
+    engine = store.capabilities
+    checks = [
+        _check("database", "ok", f"{engine.engine} {engine.version} at {engine.location} opens; schema is there.")
+    ]
+    checks += [_check("database", "note", note) for note in engine.notes]
+    if isinstance(store, EmbeddedStore):
+        checks += await _check_file(store)
+    known = await client.namespaces()
+    for name in known if everywhere else [client.namespace]:
+        if name not in known:
+            checks.append(_check(f"namespace {name}", "note", "Nothing was ingested there yet."))
+            continue
+        inside = client.in_namespace(name)
+        checks += await _check_model(inside, embedder)
+        checks += await _check_soundness(inside, repair=repair)
+        checks += await _check_vectors(inside, embedder, repair=repair)
+    checks += await _check_indexes(store, repair=repair)
+    return checks
+
+
+async def _check_file(store: EmbeddedStore) -> list[Check]:
+    found = await store.exclusively(lambda db: (db.checkpoint_status(), db.validate()), "Checking the graph file")
+    checkpoints, errors = found
+    checks = []
+    if checkpoints["failures"]:
+        checks.append(
+            _check(
+                "graph file",
+                "problem",
+                f"The last {checkpoints['failures']} checkpoints failed: {checkpoints['last_error']}.",
+                "Free space on the disk, then close the graph and open it again.",
+            )
+        )
+    if errors:
+        checks.append(
+            _check(
+                "graph file",
+                "problem",
+                f"The engine finds {len(errors)} faults: {errors[0].get('message', errors[0])}.",
+                "Make an export (mgrag export), restore a backup (mgrag restore), or ingest again.",
+            )
+        )
+    log = _log_bytes(store.path)
+    if log > _LARGE_LOG:
+        message = f"The log beside the graph file has {log / 1e9:.1f} GB: no checkpoint was written for long."
+        checks.append(_check("graph file", "note", message, "It is emptied when the graph is closed."))
+    return checks or [_check("graph file", "ok", "The engine finds no fault in it.")]
+
+
+def _log_bytes(file: Path | None) -> int:
+    folder = log_folder(file) if file is not None else None
+    if folder is None or not folder.is_dir():
+        return 0
+    return sum(part.stat().st_size for part in folder.iterdir() if part.is_file())
+
+
+async def _check_model(client: MemGraphClient, embedder: EmbeddingService | None) -> list[Check]:
+    name = f"{client.namespace}: model"
+    stores = await client.vector_stores()
+    checks = [
+        _check(
+            name,
+            "note",
+            f"Changing to the model {store.model} was not finished.",
+            "Run mgrag reembed with that model again, or go on with the old one.",
+        )
+        for store in stores
+        if store.status == BUILDING
+    ]
+    if not stores or embedder is None:
+        return checks
+    there = stores[0]
+    mine = (embedder.model, await dimension_of(embedder))
+    if any((store.model, store.dimension) == mine and store.status != BUILDING for store in stores):
+        checks.append(_check(name, "ok", f"It was built with {there.model} ({there.dimension} dimensions)."))
+    else:
+        checks.append(
+            _check(
+                name,
+                "problem",
+                f"It was built with {there.model} ({there.dimension} dimensions), but the settings say"
+                f" {embedder.model}.",
+                f"Set MGRAG_EMBEDDING_MODEL={there.model}, or change the graph's model: mgrag reembed.",
+            )
+        )
+    return checks
+
+
+async def _check_soundness(client: MemGraphClient, *, repair: bool) -> list[Check]:
+    checks: list[Check] = []
+    for name, look in Soundness(client).checks():
+        flaws = await look()
+        left: Sequence[Flaw] = ()
+        if repair and any(flaw.mend is not None for flaw in flaws):
+            for flaw in flaws:
+                if flaw.mend is not None:
+                    await flaw.mend()
+            left = await look()
+        checks += _described(f"{client.namespace}: {name}", flaws, left, repair=repair)
+    return checks
+
+
+def _described(name: str, flaws: Sequence[Flaw], left: Sequence[Flaw], *, repair: bool) -> list[Check]:
+    if not flaws:
+        return [_check(name, "ok", "In order.")]
+    remaining = {flaw.message for flaw in left}
+    checks = []
+    for flaw in flaws:
+        if repair and flaw.mend is not None and flaw.message not in remaining:
+            checks.append(_check(name, "mended", flaw.message, flaw.advice))
+        elif flaw.harmless:
+            checks.append(_check(name, "note", flaw.message))
+        else:
+            advice = flaw.advice if flaw.mend is None or repair else _REPAIR
+            checks.append(_check(name, "problem", flaw.message, advice))
+    return checks
+
+
+async def _check_vectors(client: MemGraphClient, embedder: EmbeddingService | None, *, repair: bool) -> list[Check]:
+    name = f"{client.namespace}: embeddings"
+    stores = await client.vector_stores()
+    if not stores:
+        return []
+    store = stores[0]
+    missing = await client.chunks_without_vector(store)
+    if not missing:
+        return [_check(name, "ok", "Every chunk has a vector.")]
+    message = f"{len(missing)} chunks have no vector of {store.model}, so that only their words are searched."
+    if not repair:
+        return [_check(name, "problem", message, _REPAIR)]
+    if embedder is None or (embedder.model, await dimension_of(embedder)) != (store.model, store.dimension):
+        advice = f"Set MGRAG_EMBEDDING_MODEL={store.model} and repeat: mgrag doctor --repair."
+        return [_check(name, "problem", message, advice)]
+    await fill(client, embedder, store, missing, ReembedReport(store.model, store.dimension))
+    return [_check(name, "mended", message)]
+
+
+async def _check_indexes(store: GraphStore, *, repair: bool) -> list[Check]:
+    found = await store.check_indexes(repair=repair)
+    if not found:
+        return [_check("indexes", "ok", "They agree with the graph.")]
+    left = await store.check_indexes() if repair else found
+    return [
+        _check("indexes", "problem", text, _REPAIR) if text in left else _check("indexes", "mended", text)
+        for text in found
+    ]
+
+
+def _check(name: str, level: Level, message: str, advice: str = "") -> Check:
+    return Check("graph", name, level, message, advice)

@@ -1,0 +1,149 @@
+"""Checks of everything around the graph: Python, packages, settings, embedding model, disk."""
+
+from __future__ import annotations
+
+import platform
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from core.rag.errors import ConfigurationError, EmbeddingError, MGRagError
+from core.rag.maintenance.findings import Check, Level
+from core.rag.maintenance.places import bytes_on_disk
+
+if TYPE_CHECKING:
+    from core.rag.embedder import EmbeddingService
+    from core.rag.settings import Settings
+
+DISTRIBUTION = "memgraph-rag"
+
+#: Packages of which only the named versions are known to work; a new one may store its file otherwise.
+_PINNED = {"grafeo": "0.6."}
+_OPTIONAL = {
+    "openai": ("openai", "models of OpenAI, Azure OpenAI and servers that speak their API"),
+    "llama_index": ("llama-index", "readers of LlamaIndex for more file formats"),
+}
+_LEAST_FREE_BYTES = 200_000_000
+_PROBE = "Is anybody there?"
+
+_AREA: Literal["environment"] = "environment"
+
+
+def check_python() -> Iterator[Check]:
+    """The interpreter."""
+    found = f"Python {platform.python_version()} on {platform.system()} {platform.machine()}"
+    yield _check("python", "ok", f"{found}.")
+
+
+def check_packages() -> Iterator[Check]:
+    """What is installed and what is missing."""
+    from importlib import metadata, util
+
+    try:
+        own = metadata.distribution(DISTRIBUTION)
+    except metadata.PackageNotFoundError:
+        yield _check(
+            "packages", "note", f"{DISTRIBUTION} is not installed, only its source is there.", "pip install -e ."
+        )
+        return
+    missing, wrong, versions = [], [], [f"{DISTRIBUTION} {own.version}"]
+    for requirement in own.requires or ():
+        if "extra ==" in requirement:
+            continue
+        name = re.match(r"[A-Za-z0-9._-]+", requirement)
+        if name is None:
+            continue
+        try:
+            version = metadata.version(name[0])
+        except metadata.PackageNotFoundError:
+            missing.append(requirement)
+            continue
+        if not version.startswith(_PINNED.get(name[0], "")):
+            wrong.append(f"{name[0]} {version} (needed: {requirement})")
+        if name[0] in {"grafeo", "neo4j", "wordllama"}:
+            versions.append(f"{name[0]} {version}")
+    for kind, found in (("missing", missing), ("of another version", wrong)):
+        if found:
+            yield _check(
+                "packages", "problem", f"Packages are {kind}: {', '.join(found)}.", f"pip install '{DISTRIBUTION}'"
+            )
+    if not missing and not wrong:
+        yield _check("packages", "ok", f"{', '.join(versions)}.")
+    for module, (extra, purpose) in _OPTIONAL.items():
+        if util.find_spec(module) is None:
+            yield _check(
+                f"extra {extra}",
+                "note",
+                f"Not installed; needed only for {purpose}.",
+                f"pip install '{DISTRIBUTION}[{extra}]'",
+            )
+
+
+def check_settings(settings: Settings) -> Iterator[Check]:
+    """Variables of the environment and of .env."""
+    from core.rag.settings import unknown_variables
+
+    where = "the environment and .env" if Path(".env").is_file() else "the environment (there is no .env here)"
+    unknown = unknown_variables()
+    if unknown:
+        yield _check(
+            "settings",
+            "problem",
+            f"Nothing reads the variables {', '.join(unknown)}.",
+            "Correct their names; .env.example has all that there are.",
+        )
+    else:
+        yield _check("settings", "ok", f"Read from {where}; the embedding model is {settings.embedding_model}.")
+
+
+async def check_embedder(embedder: EmbeddingService) -> Iterator[Check]:
+    """Whether the model gives vectors of the length that it promises; a provider gets one short request."""
+    try:
+        vector = await embedder.get_embedding(_PROBE)
+        promised = embedder.dimension
+    except EmbeddingError as error:
+        return iter([_check("embedding model", "problem", f"{embedder.model} does not answer: {error}", _PROVIDER)])
+    except MGRagError as error:
+        return iter([_check("embedding model", "problem", f"{embedder.model} cannot be loaded: {error}")])
+    if len(vector) != promised:
+        message = f"{embedder.model} gives {len(vector)} dimensions instead of {promised}."
+        return iter([_check("embedding model", "problem", message, "Set MGRAG_EMBEDDING_DIMENSION to what it gives.")])
+    return iter([_check("embedding model", "ok", f"{embedder.model} gives vectors of {promised} dimensions.")])
+
+
+_PROVIDER = "Check the key, the address (OPENAI_BASE_URL) and the network."
+
+
+def check_model(model: str | None, settings: Settings) -> tuple[EmbeddingService | None, Iterator[Check]]:
+    """The embedding service, or why there is none: an unknown model, a missing key or package."""
+    from core.rag.embedder import open_embedder
+
+    try:
+        return open_embedder(model, settings), iter(())
+    except (ConfigurationError, ImportError) as error:
+        return None, iter([_check("embedding model", "problem", str(error))])
+
+
+def check_disk(folder: Path, file: Path | None) -> Iterator[Check]:
+    """Whether there is room for the graph to grow and for a copy of it."""
+    there = folder
+    while not there.exists() and there != there.parent:
+        there = there.parent
+    free = shutil.disk_usage(there).free
+    needed = max(_LEAST_FREE_BYTES, bytes_on_disk(file) if file is not None else 0)
+    found = f"{free / 1e9:.1f} GB are free at {there}"
+    if free < needed:
+        yield _check(
+            "disk space",
+            "problem",
+            f"Only {found}; the graph needs about {needed / 1e9:.1f} GB to write its checkpoints.",
+            "Free some space, or move the graph.",
+        )
+    else:
+        yield _check("disk space", "ok", f"{found}.")
+
+
+def _check(name: str, level: Level, message: str, advice: str = "") -> Check:
+    return Check(_AREA, name, level, message, advice)

@@ -1,0 +1,58 @@
+"""What a check found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+#: ``ok``; ``note`` (worth knowing, nothing to do); ``problem``; ``mended`` (was a problem until now).
+Level = Literal["ok", "note", "problem", "mended"]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One check.
+
+    Attributes:
+        area: ``environment`` or ``graph``.
+        name: What was looked at.
+        level: How it is.
+        message: What was found.
+        advice: What to do; empty where there is nothing to do.
+    """
+
+    area: Literal["environment", "graph"]
+    name: str
+    level: Level
+    message: str
+    advice: str = ""
+
+    def to_dict(self) -> dict[str, str]:
+        """As plain values, ready for JSON."""
+        return {
+            "area": self.area,
+            "name": self.name,
+            "level": self.level,
+            "message": self.message,
+            "advice": self.advice,
+        }
+
+
+@dataclass(slots=True)
+class DoctorReport:
+    """All checks.
+
+    Attributes:
+        checks: In the order in which they were made.
+    """
+
+    checks: list[Check] = field(default_factory=list)
+
+    @property
+    def healthy(self) -> bool:
+        """Whether nothing is wrong (any more)."""
+        return not any(check.level == "problem" for check in self.checks)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values, ready for JSON."""
+        return {"healthy": self.healthy, "checks": [check.to_dict() for check in self.checks]}

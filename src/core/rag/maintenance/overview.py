@@ -1,0 +1,120 @@
+"""What is in a graph: its state, its documents, one of them, its namespaces."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from core.rag.errors import EmbeddingError, InvalidInputError, NotFoundError
+from core.rag.maintenance.places import bytes_on_disk
+
+if TYPE_CHECKING:
+    from core.rag.dbhandler import MemGraphClient
+    from core.rag.embedder import EmbeddingService
+    from core.rag.settings import Settings
+
+#: A path that is not there is compared with this many others.
+_COMPARED = 20_000
+_SIMILAR = 3
+_SIMILAR_PERCENT = 70
+
+
+async def dimension_of(embedder: EmbeddingService) -> int:
+    """The length of an embedder's vectors; a provider is asked where it is not known."""
+    try:
+        return embedder.dimension
+    except EmbeddingError:
+        await embedder.prepare()
+        return embedder.dimension
+
+
+async def status(client: MemGraphClient, embedder: EmbeddingService | None, settings: Settings) -> dict[str, Any]:
+    """See :meth:`core.rag.KnowledgeBase.status`."""
+    found = await client.status()
+    engine = found["engine"]
+    location = engine["location"]
+    file = None if engine["shared"] or location == ":memory:" else Path(location)
+    stores = found["vector_stores"]
+    if embedder is not None:
+        model: dict[str, Any] = {"model": embedder.model, "dimension": _known_dimension(embedder)}
+    elif stores:
+        model = {"model": stores[0]["model"], "dimension": stores[0]["dimension"]}
+    else:
+        model = {"model": settings.embedding_model, "dimension": settings.embedding_dimension}
+    return {
+        "engine": engine,
+        "location": location,
+        "bytes": bytes_on_disk(file) if file is not None else None,
+        "namespace": found["namespace"],
+        "nodes": found["nodes"],
+        "edges": found["edges"],
+        "vector_stores": stores,
+        "embedding_model": model,
+    }
+
+
+async def documents(
+    client: MemGraphClient, *, prefix: str = "", limit: int | None = None, after: str = ""
+) -> list[dict[str, Any]]:
+    """See :meth:`core.rag.KnowledgeBase.documents`."""
+    if limit is not None and limit < 1:
+        raise InvalidInputError(f"limit is {limit}, but has to be at least 1.")
+    wanted = await client.document_paths(prefix=prefix, after=after)
+    if limit is not None and len(wanted) > limit:
+        last = wanted[limit - 1]["path"]
+        wanted = wanted[:limit] + [row for row in wanted[limit:] if row["path"] == last]
+    ids = [row["id"] for row in wanted]
+    found = await client.documents_by_id(ids)
+    sources = await client.sources_of(ids)
+    return [{**found[identifier], "sources": sources[identifier]} for identifier in ids if identifier in found]
+
+
+async def show(client: MemGraphClient, path: str) -> dict[str, Any]:
+    """See :meth:`core.rag.KnowledgeBase.show`."""
+    document = await client.find_document(path)
+    if document is None:
+        raise NotFoundError(await not_found(client, path))
+    identifier = document["id"]
+    return {
+        **document,
+        "sources": (await client.sources_of([identifier]))[identifier],
+        "references": await client.references_of(identifier),
+        "chunks": await client.get_document_chunks(identifier),
+    }
+
+
+async def matching(client: MemGraphClient, *, prefix: str = "", source: str = "") -> list[dict[str, Any]]:
+    """See :meth:`core.rag.KnowledgeBase.matching`."""
+    if bool(prefix) == bool(source):
+        raise InvalidInputError("Name either the beginning of the paths or a source.")
+    if source:
+        return await client.documents_from(source)
+    return await client.document_paths(prefix=prefix)
+
+
+async def delete_namespace(client: MemGraphClient, name: str) -> int:
+    """See :meth:`core.rag.KnowledgeBase.delete_namespace`."""
+    known = await client.namespaces()
+    if name not in known:
+        there = ", ".join(map(repr, known)) or "none"
+        raise NotFoundError(f"There is no namespace {name[:200]!r} (there: {there}).")
+    return await client.in_namespace(name).delete_everything()
+
+
+async def not_found(client: MemGraphClient, path: str) -> str:
+    """A message about a document that is not there, with the paths that were perhaps meant."""
+    from rapidfuzz import fuzz, process
+
+    message = f"There is no document {path[:200]!r} in namespace {client.namespace!r}."
+    known = [row["path"] for row in (await client.document_paths())[:_COMPARED]]
+    similar = process.extract(path[:1000], known, scorer=fuzz.WRatio, limit=_SIMILAR, score_cutoff=_SIMILAR_PERCENT)
+    if similar:
+        return f"{message} Similar: {', '.join(name for name, _, _ in similar)}."
+    return f"{message} See: mgrag list." if known else f"{message} Nothing was ingested there yet."
+
+
+def _known_dimension(embedder: EmbeddingService) -> int | None:
+    try:
+        return embedder.dimension
+    except EmbeddingError:
+        return None

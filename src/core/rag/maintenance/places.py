@@ -1,0 +1,75 @@
+"""Where an embedded graph lies on the disk."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from core.rag.errors import NotFoundError
+
+if TYPE_CHECKING:
+    from core.rag.settings import Settings
+
+_SCHEME = "embedded:"
+_MEMORY = ":memory:"
+
+
+def graph_file(uri: str | None, settings: Settings) -> Path | None:
+    """The file of the embedded graph at a URI.
+
+    Args:
+        uri: As for :func:`core.rag.dbhandler.store.open_store`.
+        settings: For what ``None`` stands for.
+
+    Returns:
+        Its absolute path, whether it exists or not; ``None`` for a server and for a graph in memory.
+
+    Raises:
+        StoreUnavailableError: when there can be no file of that name.
+    """
+    from core.rag.dbhandler.grafeo_engine import graph_file as checked
+    from core.rag.settings import DEFAULT_EMBEDDED_URI
+
+    uri = uri or settings.memgraph_uri or DEFAULT_EMBEDDED_URI
+    if not uri.startswith(_SCHEME) or uri == _SCHEME + _MEMORY:
+        return None
+    return checked(uri.removeprefix(_SCHEME))
+
+
+def log_folder(file: Path) -> Path:
+    """The folder with the write-ahead log of a graph file: what is not in the file yet."""
+    return file.with_name(file.name + ".wal")
+
+
+def is_there(file: Path) -> bool:
+    """Whether there is a graph, or what is left of one, at a path."""
+    return file.exists() or log_folder(file).exists()
+
+
+def require_graph(file: Path | None) -> None:
+    """Refuse to go on where there is no graph yet.
+
+    Args:
+        file: Its path; ``None`` for what needs no file.
+
+    Raises:
+        NotFoundError: saying how to make one.
+    """
+    if file is not None and not is_there(file):
+        raise NotFoundError(
+            f"There is no graph at {file}: nothing was ingested yet. Put something in (mgrag ingest PATH_OR_URL), or"
+            " name another graph (--db)."
+        )
+
+
+def bytes_on_disk(file: Path) -> int:
+    """How much room a graph takes, its log included."""
+    folder = log_folder(file)
+    parts = [file, *(folder.iterdir() if folder.is_dir() else ())]
+    total = 0
+    for part in parts:
+        try:
+            total += part.stat().st_size
+        except FileNotFoundError:  # a log that a checkpoint has just removed
+            continue
+    return total

@@ -1,0 +1,152 @@
+"""Vectors of all chunks by another embedding model, from the texts that are in the graph."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from core.rag.dbhandler.rows import display_title, from_json
+from core.rag.dbhandler.writing import ChunkRow
+from core.rag.embedder import embed_texts
+from core.rag.errors import StoreConflictError
+from core.rag.identity import content_hash, vector_id
+from core.rag.indexing.texts import embedding_text
+from core.rag.maintenance.overview import dimension_of
+from libs.dataloader import ChunkMetadata, Document, DocumentChunk
+
+if TYPE_CHECKING:
+    from core.rag.dbhandler import MemGraphClient
+    from core.rag.dbhandler.store import Row
+    from core.rag.dbhandler.vectors import VectorStoreInfo
+    from core.rag.embedder import EmbeddingService
+
+_BATCH = 256
+
+#: Rounds over chunks that are still without a vector: others may write meanwhile.
+_ROUNDS = 10
+
+
+@dataclass(slots=True)
+class ReembedReport:
+    """What was done.
+
+    Attributes:
+        model: The model whose vectors are there now.
+        dimension: Their length.
+        chunks: Chunks that were given a vector.
+        vectors: Vectors that were made; chunks with equal texts share one.
+        dropped: Models whose vectors were removed.
+        kept: Models whose vectors were to be removed but are needed, and by what.
+        interrupted: Whether it was asked to stop before the end; the old vectors are still the active ones then.
+    """
+
+    model: str
+    dimension: int
+    chunks: int = 0
+    vectors: int = 0
+    dropped: list[str] = field(default_factory=list)
+    kept: list[str] = field(default_factory=list)
+    interrupted: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values, ready for JSON."""
+        return {
+            "model": self.model,
+            "dimension": self.dimension,
+            "chunks": self.chunks,
+            "vectors": self.vectors,
+            "dropped": self.dropped,
+            "kept": self.kept,
+            "interrupted": self.interrupted,
+        }
+
+
+async def reembed(
+    client: MemGraphClient,
+    embedder: EmbeddingService,
+    *,
+    drop_old: bool = False,
+    stop: asyncio.Event | None = None,
+    progress: Callable[[ReembedReport], None] | None = None,
+) -> ReembedReport:
+    """See :meth:`core.rag.KnowledgeBase.reembed`."""
+    dimension = await dimension_of(embedder)
+    report = ReembedReport(embedder.model, dimension)
+    store = await client.prepare_vector_store(embedder.model, dimension)
+    for _ in range(_ROUNDS):
+        missing = await client.chunks_without_vector(store)
+        if not missing:
+            break
+        await fill(client, embedder, store, missing, report, stop=stop, progress=progress)
+        if report.interrupted:
+            return report
+    else:
+        raise StoreConflictError(
+            f"Namespace {client.namespace!r} changes faster than it can be embedded: repeat when nobody ingests."
+        )
+    await client.activate_vector_store(store)
+    if drop_old:
+        for other in await client.vector_stores():
+            if other.id == store.id:
+                continue
+            if await client.drop_vector_store(other):
+                report.dropped.append(other.model)
+            else:
+                report.kept.append(f"{other.model} (it has vectors of more than chunks)")
+    return report
+
+
+async def fill(
+    client: MemGraphClient,
+    embedder: EmbeddingService,
+    store: VectorStoreInfo,
+    chunks: Sequence[str],
+    report: ReembedReport,
+    *,
+    stop: asyncio.Event | None = None,
+    progress: Callable[[ReembedReport], None] | None = None,
+) -> None:
+    """Give vectors to chunks that have none in a vector store.
+
+    Args:
+        client: The graph.
+        embedder: Its model is that of ``store``.
+        store: Where the vectors go.
+        chunks: Ids.
+        report: Counted in here.
+        stop: When set, the batch in flight is finished, and no more is taken up.
+        progress: Called after each batch.
+    """
+    for start in range(0, len(chunks), _BATCH):
+        if stop is not None and stop.is_set():
+            report.interrupted = True
+            return
+        rows = await client.embeddable_chunks(chunks[start : start + _BATCH])
+        texts = {row["id"]: _text(row) for row in rows}
+        wanted = [
+            ChunkRow(row["id"], {}, vector_id=vector_id(store.id, content_hash(texts[row["id"]]))) for row in rows
+        ]
+        there = await client.existing_vectors(list({chunk.vector_id or "" for chunk in wanted}))
+        fresh = {chunk.vector_id: texts[chunk.id] for chunk in wanted if chunk.vector_id not in there}
+        names = {row["id"]: f"{row['path']} (chunk {row['chunk_index']})" for row in rows}
+        labels = {chunk.vector_id: names[chunk.id] for chunk in wanted}
+        vectors = await embed_texts(embedder, list(fresh.values()), [labels[key] for key in fresh])
+        made = {key: tuple(vector) for key, vector in zip(fresh, vectors.tolist(), strict=True)}
+        for chunk in wanted:
+            chunk.embedding = made.get(chunk.vector_id)
+        await client.attach_vectors(wanted, store)
+        report.chunks += len(wanted)
+        report.vectors += len(made)
+        if progress is not None:
+            progress(report)
+
+
+def _text(row: Row) -> str:
+    """The text that stands for a chunk, as :mod:`core.rag.indexing.prepare` makes it from the document."""
+    untitled = display_title(Document(path=row["path"], content=""))
+    title = None if row["title"] == untitled else row["title"]
+    metadata = ChunkMetadata(from_json(row["metadata"]))
+    chunk = DocumentChunk(path=row["path"], content=row["content"], heading=row["heading"], metadata=metadata)
+    return embedding_text(title, chunk)

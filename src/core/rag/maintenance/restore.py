@@ -1,0 +1,271 @@
+"""Putting a backup in the place of a graph."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from core.rag.dbhandler.grafeo_digest import Digest, digest, digest_of_file
+from core.rag.dbhandler.grafeo_engine import close_engine, open_engine
+from core.rag.dbhandler.transfer_file import check_export
+from core.rag.errors import BackupError, StoreDamagedError, StoreLockedError, StoreUnavailableError
+from core.rag.maintenance.archive import export_namespaces, import_namespaces
+from core.rag.maintenance.backup import BackupReport, main_labels, sums, sync_folder
+from core.rag.maintenance.places import graph_file, is_there, log_folder
+
+if TYPE_CHECKING:
+    from core.rag.dbhandler import MemGraphClient
+    from core.rag.settings import Settings
+
+_MAGIC = b"GRAF"
+
+
+async def restore(
+    uri: str | None, file: str | os.PathLike[str], *, force: bool = False, settings: Settings | None = None
+) -> BackupReport:
+    """Put a backup in the place of a graph, which nobody may have open.
+
+    An embedded graph becomes what the backup holds, all namespaces; it is replaced in one step, after the new one has
+    been written beside it and verified. On a server the namespaces of the backup are replaced, one after the other.
+
+    Args:
+        uri: The graph; ``None``: as the settings say.
+        file: What :meth:`KnowledgeBase.backup` or :meth:`KnowledgeBase.export` wrote.
+        force: Replace a graph that is not empty. It is kept aside, under its name with the date.
+        settings: ``None``: read from the environment.
+
+    Returns:
+        What is in the graph now, and where the one that it replaced is.
+
+    Raises:
+        BackupError: when the backup is damaged, or the graph is not empty and ``force`` is false. Nothing was changed.
+        StoreLockedError: when somebody has the graph open.
+    """
+    from core.rag.settings import load_settings
+
+    settings = settings or load_settings()
+    source = _existing(file)
+    target = graph_file(uri, settings)
+    is_graph = await asyncio.to_thread(_is_graph, source)
+    if target is None:
+        if is_graph:
+            raise BackupError(
+                f"{source} is a copy of an embedded graph, which a server cannot take in. Turn it into an export first"
+                f" (mgrag export FILE --all-namespaces --db {source}), and restore that."
+            )
+        return await _restore_into_server(uri, source, settings, force=force)
+    if source == target or (target.exists() and source.samefile(target)):
+        raise BackupError(f"{source} is the graph itself; name a backup of it.")
+    target = target.resolve()  # what a link leads to is replaced, not the link
+    part = target.with_name(f".{target.name}.restoring")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        _remove(part)
+        if is_graph:
+            expected = await asyncio.to_thread(_copy_graph, source, part)
+        else:
+            expected = await _import_graph(source, part, settings)
+        aside = await asyncio.to_thread(_swap, part, target, force=force)
+    except OSError as error:
+        raise BackupError(f"{target} could not be restored: {error}. The graph is as it was.") from error
+    finally:
+        _remove(part)
+    return BackupReport(
+        source,
+        "graph" if is_graph else "export",
+        source.stat().st_size,
+        main_labels(expected.nodes),
+        expected.edges,
+        expected.checksum,
+        aside,
+    )
+
+
+def _existing(file: str | os.PathLike[str]) -> Path:
+    try:
+        source = Path(file).expanduser().absolute()
+        if source.is_file():
+            return source
+    except (OSError, ValueError, RuntimeError) as error:
+        raise BackupError(f"{str(file)[:500]!r} cannot be the name of a backup: {error}.") from error
+    raise BackupError(f"There is no backup {str(source)[:500]}.")
+
+
+def _is_graph(source: Path) -> bool:
+    try:
+        with source.open("rb") as raw:
+            return raw.read(len(_MAGIC)) == _MAGIC
+    except OSError as error:
+        raise BackupError(f"{source} cannot be read: {error.strerror or error}.") from error
+
+
+def _copy_graph(source: Path, part: Path) -> Digest:
+    """Copy a graph file, and compare the copy with it."""
+    if log_folder(source).exists():
+        raise BackupError(
+            f"{source} is a graph in use, not a backup: part of it is in {log_folder(source).name}. Make a backup of it"
+            f" (mgrag backup FILE --db {source}), and restore that."
+        )
+    try:
+        expected = digest_of_file(source)
+    except StoreDamagedError as error:
+        raise BackupError(f"The backup {source} is damaged, and was not restored: {error}") from error
+    shutil.copyfile(source, part)
+    _sync(part)
+    if digest_of_file(part) != expected:
+        raise BackupError(f"The copy of {source} differs from it; the disk may be failing. The graph is as it was.")
+    return expected
+
+
+async def _import_graph(source: Path, part: Path, settings: Settings) -> Digest:
+    """Build a graph from an export, and compare what is in it with what the export says."""
+    from core.rag.dbhandler import MemGraphClient
+
+    promised = await asyncio.to_thread(check_export, source)
+    quick = settings.model_copy(update={"sync_every_commit": False})
+    async with MemGraphClient(f"embedded:{part}", settings=quick) as client:
+        await import_namespaces(client, source, everything=True)
+    await asyncio.to_thread(_sync, part)
+    found = await asyncio.to_thread(digest_of_file, part)
+    nodes, edges = sums(promised)
+    if (main_labels(found.nodes), found.edges) != (nodes, edges):
+        raise BackupError(f"{source} could not be restored as a whole. The graph is as it was.")
+    return found
+
+
+def _swap(part: Path, target: Path, *, force: bool) -> Path | None:
+    """Put the new graph in the place of the old one, which is kept aside unless it is empty."""
+    aside: Path | None = None
+    if is_there(target):
+        empty = _settle(target, force=force)
+        with _locked(target):
+            if not empty:
+                aside = _free_name(target)
+                _keep(target, aside)
+            log = log_folder(target)
+            if log.exists():  # of a damaged graph; the new one must not take it for its own
+                shutil.rmtree(log)
+            part.replace(target)
+            sync_folder(target.parent)
+    else:
+        part.rename(target)
+        sync_folder(target.parent)
+    return aside
+
+
+def _settle(target: Path, *, force: bool) -> bool:
+    """Open the old graph and close it again, so that all of it is in its file; tells whether it is empty."""
+    try:
+        db = open_engine(target)
+    except StoreLockedError:
+        raise
+    except (StoreDamagedError, StoreUnavailableError) as error:
+        if not force:
+            raise BackupError(
+                f"What is at {target} cannot be opened ({error}) Restore with --force to replace it; it is kept aside."
+            ) from error
+        return False
+    handles = [db]
+    try:
+        empty = digest(db).is_empty
+    finally:
+        del db
+        close_engine(handles)
+    if not empty and not force:
+        raise BackupError(
+            f"The graph {target} is not empty. Restore with --force to replace it; it is kept aside under its name with"
+            " the date."
+        )
+    return empty
+
+
+def _keep(target: Path, aside: Path) -> None:
+    """Give the old graph, and its log where it has one, a second name; the first one stays until it is replaced."""
+    log = log_folder(target)
+    if log.exists():
+        shutil.copytree(log, log_folder(aside))
+    if not target.exists():  # only a log is left
+        return
+    try:
+        os.link(target, aside)
+    except OSError:  # a file system without links
+        shutil.copyfile(target, aside)
+        _sync(aside)
+    sync_folder(aside.parent)
+
+
+def _free_name(target: Path) -> Path:
+    stamp = _stamp()
+    for number in range(1000):
+        name = f"{target.name}.before-restore-{stamp}" + (f"-{number}" if number else "")
+        aside = target.with_name(name)
+        if not is_there(aside):
+            return aside
+    raise BackupError(f"There are too many old graphs beside {target}; remove some.")
+
+
+def _stamp() -> str:
+    return datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
+
+
+@contextmanager
+def _locked(target: Path) -> Iterator[None]:
+    """Keep others from opening the old graph while it is replaced, as the engine itself does."""
+    if os.name == "nt" or not target.exists():
+        yield
+        return
+    import fcntl
+
+    with target.open("rb") as raw:
+        try:
+            fcntl.flock(raw, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise StoreLockedError(f"{target} was opened by another process meanwhile. Close it there.") from error
+        yield
+
+
+def _sync(file: Path) -> None:
+    with file.open("rb") as raw:
+        os.fsync(raw.fileno())
+
+
+def _remove(part: Path) -> None:
+    part.unlink(missing_ok=True)
+    shutil.rmtree(log_folder(part), ignore_errors=True)
+
+
+async def _restore_into_server(uri: str | None, source: Path, settings: Settings, *, force: bool) -> BackupReport:
+    from core.rag.dbhandler import MemGraphClient
+
+    promised = await asyncio.to_thread(check_export, source)
+    aside: Path | None = None
+    async with MemGraphClient(uri, settings=settings) as client:
+        there = [name for name in await client.namespaces() if name in promised]
+        if there and not force:
+            raise BackupError(
+                f"The namespaces {', '.join(map(repr, there))} are not empty. Restore with --force to replace them;"
+                " what is in them is written to a file first."
+            )
+        if there:
+            stem = source.name.removesuffix(".gz").removesuffix(".jsonl")
+            aside = source.with_name(f"{stem}.before-restore-{_stamp()}.jsonl.gz")
+            await export_namespaces(client, aside, there)
+            for name in there:
+                await client.in_namespace(name).delete_everything()
+        await import_namespaces(client, source, everything=True)
+        await _compare(client, promised)
+    nodes, edges = sums(promised)
+    return BackupReport(source, "export", source.stat().st_size, nodes, edges, set_aside=aside)
+
+
+async def _compare(client: MemGraphClient, promised: dict[str, Any]) -> None:
+    for name, report in promised.items():
+        found = await client.in_namespace(name).counts()
+        if found != report.to_dict():
+            raise BackupError(f"Namespace {name!r} holds {found} after the restore, instead of {report.to_dict()}.")

@@ -1,0 +1,362 @@
+"""Whether what is in a namespace hangs together, and mending what does not.
+
+Each check reads first; mending is a transaction of its own that may be repeated.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from core.rag.analysis import index_terms
+from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.linking import FROM_TEXT, remove_unused_resources
+from core.rag.dbhandler.removing import remove_chunks, remove_unused_sources, remove_unused_vectors
+from core.rag.dbhandler.rows import from_json
+from core.rag.dbhandler.store import Row, Transaction
+from core.rag.dbhandler.writing import chain_chunks
+from core.rag.schema import Label, check_name, text_partition
+
+if TYPE_CHECKING:
+    from core.rag.dbhandler import MemGraphClient
+    from core.rag.dbhandler.vectors import VectorStoreInfo
+
+#: Edges that there is never a reason to have twice, with the labels that they connect.
+_SINGLE_EDGES = (
+    ("CHUNK_OF", Label.CHUNK, Label.DOCUMENT),
+    ("NEXT", Label.CHUNK, Label.CHUNK),
+    ("EMBEDDING_OF", Label.VECTOR, Label.CHUNK),
+    ("STORED_IN", Label.VECTOR, Label.VECTOR_STORE),
+    ("SOURCED_FROM", Label.DOCUMENT, Label.SOURCE),
+)
+
+_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Flaw:
+    """Something that does not hang together.
+
+    Attributes:
+        message: What, and how much of it.
+        mend: Puts it right; ``None`` where a person has to.
+        advice: What to do; with ``mend`` what remains to be done afterwards.
+        harmless: Whether nothing is wrong as long as it stays.
+    """
+
+    message: str
+    mend: Callable[[], Awaitable[None]] | None = None
+    advice: str = ""
+    harmless: bool = False
+
+
+class Soundness:
+    """Checks of one namespace."""
+
+    def __init__(self, client: MemGraphClient) -> None:
+        self._client = client
+        self._namespace = client.namespace
+
+    def checks(self) -> list[tuple[str, Callable[[], Awaitable[list[Flaw]]]]]:
+        """All checks by name, in an order in which mending one may uncover what the next one mends."""
+        return [
+            ("ids", self._ids),
+            ("edges", self._double_edges),
+            ("chunks", self._stray_chunks),
+            ("documents", self._documents),
+            ("vectors", self._vectors),
+            ("vector stores", self._stores),
+            ("keywords", self._keywords),
+            ("sources and resources", self._leftovers),
+        ]
+
+    async def _ids(self) -> list[Flaw]:
+        flaws = []
+        for label in Label:
+            rows = await self._read(
+                f"MATCH (n:{label}) WHERE n.namespace = $namespace WITH n.id AS id, count(n) AS k WHERE k > 1 "
+                "RETURN id, k"
+            )
+            if rows:
+                flaws.append(
+                    Flaw(
+                        f"{len(rows)} ids of {label} are there more than once: {_some(row['id'] for row in rows)}.",
+                        advice="An export holds each once: mgrag export, mgrag namespaces delete, mgrag import.",
+                    )
+                )
+        rows = await self._read(
+            "MATCH (d:Document) WHERE d.namespace = $namespace WITH d.uri AS uri, count(DISTINCT d.id) AS k "
+            "WHERE k > 1 RETURN uri"
+        )
+        if rows:
+            flaws.append(
+                Flaw(
+                    f"{len(rows)} documents are there twice: {_some(row['uri'] for row in rows)}.",
+                    advice="Delete one of each by its id (mgrag list --json, mgrag delete ID).",
+                )
+            )
+        return flaws
+
+    async def _double_edges(self) -> list[Flaw]:
+        flaws = []
+        for edge, start, end in _SINGLE_EDGES:
+            rows = await self._read(
+                f"MATCH (a:{start})-[r:{edge}]->(b:{end}) WHERE a.namespace = $namespace "
+                "WITH a.id AS a, b.id AS b, count(r) AS k WHERE k > 1 RETURN a, b"
+            )
+            if rows:
+                match = f"UNWIND $rows AS row MATCH (a:{start} {{id: row.a}})"
+                statements = (
+                    f"{match}-[r:{edge}]->(b:{end} {{id: row.b}}) DELETE r",
+                    f"{match} MATCH (b:{end} {{id: row.b}}) MERGE (a)-[:{edge}]->(b)",
+                )
+                mend = partial(self._in_parts, rows, *statements)
+                flaws.append(Flaw(f"{len(rows)} edges {edge} are there more than once.", mend))
+        return flaws
+
+    async def _stray_chunks(self) -> list[Flaw]:
+        rows = await self._read(
+            "MATCH (c:DocumentChunk) WHERE c.namespace = $namespace OPTIONAL MATCH (c)-[r:CHUNK_OF]->(d:Document) "
+            "WITH c.id AS id, count(r) AS k WHERE k <> 1 RETURN id, k"
+        )
+        flaws = []
+        stray = [row["id"] for row in rows if row["k"] == 0]
+        if stray:
+            flaws.append(Flaw(f"{len(stray)} chunks belong to no document.", lambda: self._transact(stray, _drop)))
+        shared = [row["id"] for row in rows if row["k"] > 1]
+        if shared:
+            flaws.append(
+                Flaw(
+                    f"{len(shared)} chunks belong to more than one document: {_some(shared)}.",
+                    advice="Delete these documents and ingest them again.",
+                )
+            )
+        return flaws
+
+    async def _documents(self) -> list[Flaw]:
+        chunks = await self._read(
+            "MATCH (c:DocumentChunk)-[:CHUNK_OF]->(d:Document) WHERE c.namespace = $namespace "
+            "RETURN d.id AS document, c.id AS id, c.chunk_index AS index, c.start_char AS start, c.chunk_count AS count"
+        )
+        edges = await self._read(
+            "MATCH (a:DocumentChunk)-[:NEXT]->(b:DocumentChunk) WHERE a.namespace = $namespace "
+            "RETURN a.id AS a, b.id AS b"
+        )
+        by_document: dict[str, list[Row]] = defaultdict(list)
+        for row in chunks:
+            by_document[row["document"]].append(row)
+        following = {(row["a"], row["b"]) for row in edges}
+        miscounted: set[str] = set()
+        wanted: dict[str, set[tuple[str, str]]] = {}
+        for document, parts in by_document.items():
+            parts.sort(key=lambda row: (row["index"], row["start"], row["id"]))
+            wanted[document] = {(a["id"], b["id"]) for a, b in pairwise(parts)}
+            if any(row["count"] != len(parts) for row in parts):
+                miscounted.add(document)
+        owner = {row["id"]: row["document"] for row in chunks}
+        unchained = {owner[a] for a, b in following if a in owner and (a, b) not in wanted[owner[a]]}
+        unchained |= {document for document, pairs in wanted.items() if not pairs <= following}
+        broken = sorted(miscounted | unchained)
+        if not broken:
+            return []
+        paths = sorted(row["path"] for row in (await self._client.documents_by_id(broken)).values())
+
+        async def mend() -> None:
+            counts = [{"id": row["id"], "n": len(by_document[d])} for d in broken for row in by_document[d]]
+            await self._in_parts(
+                counts, "UNWIND $rows AS row MATCH (c:DocumentChunk {id: row.id}) SET c.chunk_count = row.n"
+            )
+
+            async def chain(tx: Transaction, part: Sequence[str]) -> None:
+                await chain_chunks(tx, part, [{"a": a, "b": b} for d in part for a, b in sorted(wanted[d])])
+
+            await self._transact(broken, chain)
+            # What is missing is in the source only: the next ingest must not take them for unchanged.
+            await self._in_parts(
+                [{"id": identifier} for identifier in sorted(miscounted)],
+                "UNWIND $rows AS row MATCH (d:Document {id: row.id}) SET d.pipeline = '', d.state_hash = ''",
+            )
+
+        return [
+            Flaw(
+                f"The chunks of {len(broken)} documents are not all there or not in order: {_some(paths)}.",
+                mend,
+                "Ingest them again.",
+            )
+        ]
+
+    async def _vectors(self) -> list[Flaw]:
+        flaws = []
+        rows = await self._read(
+            "MATCH (v:Vector) WHERE v.namespace = $namespace OPTIONAL MATCH (v)-[r:EMBEDDING_OF]->() "
+            "WITH v.id AS id, count(r) AS k WHERE k = 0 RETURN id"
+        )
+        idle = [row["id"] for row in rows]
+        if idle:
+            flaws.append(Flaw(f"{len(idle)} vectors embed nothing.", lambda: self._delete(Label.VECTOR, idle)))
+        rows = await self._read(
+            "MATCH (v:Vector) WHERE v.namespace = $namespace OPTIONAL MATCH (v)-[r:STORED_IN]->(s:VectorStore) "
+            "WITH v.id AS id, v.vector_store_id AS store, count(r) AS k WHERE k = 0 RETURN id, store"
+        )
+        known = {store.id for store in await self._client.vector_stores()}
+        lost = [row["id"] for row in rows if row["store"] not in known]
+        loose = [row for row in rows if row["store"] in known]
+        if lost:
+            flaws.append(Flaw(f"{len(lost)} vectors are of no vector store.", lambda: self._delete(Label.VECTOR, lost)))
+        if loose:
+            flaws.append(
+                Flaw(
+                    f"{len(loose)} vectors are not connected with their vector store.",
+                    lambda: self._in_parts(
+                        loose,
+                        "UNWIND $rows AS row MATCH (v:Vector {id: row.id}) MATCH (s:VectorStore {id: row.store}) "
+                        "MERGE (v)-[:STORED_IN]->(s)",
+                    ),
+                )
+            )
+        return flaws
+
+    async def _stores(self) -> list[Flaw]:
+        flaws = []
+        for store in await self._client.vector_stores():
+            label = check_name(store.index().label)
+            rows = await self._read(
+                "MATCH (v:Vector)-[:EMBEDDING_OF]->(c:DocumentChunk) WHERE v.namespace = $namespace "
+                "AND v.vector_store_id = $store RETURN DISTINCT v.id AS id",
+                store=store.id,
+            )
+            inside = await self._read(f"MATCH (v:{label}) RETURN v.id AS id")
+            outside = sorted({row["id"] for row in rows} - {row["id"] for row in inside})
+            if outside:
+                flaws.append(
+                    Flaw(
+                        f"{len(outside)} vectors of {store.model} are not in its index.",
+                        lambda outside=outside, label=label: self._in_parts(  # type: ignore[misc]
+                            [{"id": identifier} for identifier in outside],
+                            f"UNWIND $rows AS row MATCH (v:Vector {{id: row.id}}) SET v:{label}",
+                        ),
+                    )
+                )
+            broken = await self._broken_vectors([row["id"] for row in inside], store)
+            if broken:
+                flaws.append(
+                    Flaw(
+                        f"{len(broken)} vectors of {store.model} are no vectors of {store.dimension} dimensions.",
+                        lambda broken=broken: self._delete(Label.VECTOR, broken),  # type: ignore[misc]
+                    )
+                )
+        return flaws
+
+    async def _broken_vectors(self, ids: Sequence[str], store: VectorStoreInfo) -> list[str]:
+        broken = []
+        for part in batches(list(ids)):
+            for row in await self._read(
+                "UNWIND $ids AS i MATCH (v:Vector {id: i}) RETURN v.id AS id, v.embedding AS embedding", ids=part
+            ):
+                vector = row["embedding"]
+                if (
+                    vector is None
+                    or len(vector) != store.dimension
+                    or not math.isfinite(sum(vector))
+                    or not any(vector)
+                ):
+                    broken.append(row["id"])
+        return broken
+
+    async def _keywords(self) -> list[Flaw]:
+        rows = await self._read(
+            "MATCH (c:DocumentChunk)-[:CHUNK_OF]->(d:Document) WHERE c.namespace = $namespace "
+            "AND (c.terms IS NULL OR c.partition IS NULL OR c.partition <> $partition) RETURN c.id AS id",
+            partition=text_partition(self._namespace),
+        )
+        ids = [row["id"] for row in rows]
+        return [Flaw(f"{len(ids)} chunks cannot be found by their words.", lambda: self._analyse(ids))] if ids else []
+
+    async def _leftovers(self) -> list[Flaw]:
+        flaws = []
+        rows = await self._read(
+            "MATCH (t:Resource) WHERE t.namespace = $namespace AND t.origin = $origin OPTIONAL MATCH (t)-[r]-() "
+            "WITH t.id AS id, count(r) AS k WHERE k = 0 RETURN id",
+            origin=FROM_TEXT,
+        )
+        unused = [row["id"] for row in rows]
+        if unused:
+            flaws.append(
+                Flaw(
+                    f"{len(unused)} resources are referred to by nothing.",
+                    lambda: self._transact(unused, remove_unused_resources),
+                )
+            )
+        rows = await self._read(
+            "MATCH (s:Source) WHERE s.namespace = $namespace OPTIONAL MATCH (s)-[r]-() "
+            "WITH s.id AS id, s.name AS name, count(r) AS k WHERE k = 0 RETURN id, name"
+        )
+        if rows:
+            flaws.append(
+                Flaw(
+                    f"Nothing could be ingested from {len(rows)} sources: {_some(row['name'] for row in rows)}.",
+                    lambda: self._transact([row["id"] for row in rows], remove_unused_sources),
+                    harmless=True,
+                )
+            )
+        return flaws
+
+    async def _analyse(self, ids: Sequence[str]) -> None:
+        partition = text_partition(self._namespace)
+        second = await self._client.text_label()
+        for part in batches(list(ids)):
+            rows = await self._read(
+                "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i})-[:CHUNK_OF]->(d:Document) RETURN c.id AS id, "
+                "d.title AS title, c.heading AS heading, c.content AS content, c.metadata AS metadata",
+                ids=part,
+            )
+            words = []
+            for row in rows:
+                header = str(from_json(row["metadata"]).get("table_header", ""))
+                heading = " ".join(text for text in (row["heading"], header) if text)
+                terms = index_terms(row["title"], heading, row["content"])
+                words.append({"id": row["id"], "terms": terms, "partition": partition})
+            await self._in_parts(
+                words,
+                f"UNWIND $rows AS row MATCH (c:DocumentChunk {{id: row.id}}) SET c{second}, c.terms = row.terms, "
+                "c.partition = row.partition"
+                if second
+                else "UNWIND $rows AS row MATCH (c:DocumentChunk {id: row.id}) SET c.terms = row.terms, "
+                "c.partition = row.partition",
+            )
+
+    async def _delete(self, label: Label, ids: Sequence[str]) -> None:
+        await self._in_parts(
+            [{"id": identifier} for identifier in ids],
+            f"UNWIND $rows AS row MATCH (n:{label} {{id: row.id}}) DETACH DELETE n",
+        )
+
+    async def _in_parts(self, rows: Sequence[Row], *statements: str) -> None:
+        async def work(tx: Transaction, part: Sequence[Any]) -> None:
+            for statement in statements:
+                await tx.run(statement, {"rows": list(part)})
+
+        await self._transact(rows, work)
+
+    async def _transact(self, items: Sequence[Any], work: Callable[[Transaction, Any], Awaitable[None]]) -> None:
+        store = await self._client.connect()
+        for part in batches(list(items)):
+            await store.transaction(lambda tx, part=part: work(tx, part))  # type: ignore[misc]
+
+    async def _read(self, statement: str, **parameters: Any) -> list[Row]:
+        return await self._client.read(statement, **parameters)
+
+
+async def _drop(tx: Transaction, chunks: Sequence[str]) -> None:
+    await remove_unused_vectors(tx, await remove_chunks(tx, chunks))
+
+
+def _some(names: Any) -> str:
+    listed = [str(name) for name in names]
+    more = f" and {len(listed) - _SHOWN} more" if len(listed) > _SHOWN else ""
+    return ", ".join(listed[:_SHOWN]) + more

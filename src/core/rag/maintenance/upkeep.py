@@ -1,0 +1,199 @@
+"""What a KnowledgeBase offers for looking after its graph; each method hands on to a module of this package."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from core.rag.dbhandler import MemGraphClient
+    from core.rag.dbhandler.transfer_file import TransferReport
+    from core.rag.embedder import EmbeddingService
+    from core.rag.maintenance.backup import BackupReport
+    from core.rag.maintenance.findings import DoctorReport
+    from core.rag.maintenance.reembed import ReembedReport
+    from core.rag.settings import Settings
+
+
+class Upkeep:
+    """The part of :class:`core.rag.KnowledgeBase` that looks at the graph as a whole."""
+
+    _client: MemGraphClient
+    _embedder: EmbeddingService | None
+    _settings: Settings
+
+    async def status(self) -> dict[str, Any]:
+        """Engine, location, size, counts of nodes and edges, vector stores, and the embedding model.
+
+        Returns:
+            ``engine``, ``location``, ``bytes`` (``None`` for a server), ``namespace``, ``nodes``, ``edges``,
+            ``vector_stores``, ``embedding_model`` (``model`` and ``dimension``; the dimension may be unknown).
+        """
+        from core.rag.maintenance.overview import status
+
+        return await status(self._client, self._embedder, self._settings)
+
+    async def documents(self, *, prefix: str = "", limit: int | None = None, after: str = "") -> list[dict[str, Any]]:
+        """Documents by path, without their content.
+
+        Args:
+            prefix: Only paths that begin with it.
+            limit: At most this many, unless several have the last path; ``None``: all.
+            after: Only paths behind this one; the last path of a page gives the next page.
+
+        Returns:
+            Dicts with ``id, path, uri, title, mime_type, metadata, status, created_at, updated_at, chunk_count,
+            sources`` and more; as :meth:`MemGraphClient.find_document` gives them.
+        """
+        from core.rag.maintenance.overview import documents
+
+        return await documents(self._client, prefix=prefix, limit=limit, after=after)
+
+    async def show(self, path: str) -> dict[str, Any]:
+        """A document with everything around it.
+
+        Args:
+            path: Path, URL, name or id.
+
+        Returns:
+            What :meth:`MemGraphClient.find_document` gives, and ``sources``, ``references``, ``chunks``.
+
+        Raises:
+            NotFoundError: naming documents with a similar path.
+        """
+        from core.rag.maintenance.overview import show
+
+        return await show(self._client, path)
+
+    async def matching(self, *, prefix: str = "", source: str = "") -> list[dict[str, Any]]:
+        """``id`` and ``path`` of the documents whose path begins so, or that come from a source (name or URI).
+
+        Raises:
+            InvalidInputError: unless one of the two is given.
+        """
+        from core.rag.maintenance.overview import matching
+
+        return await matching(self._client, prefix=prefix, source=source)
+
+    async def delete_all(self, ids: Sequence[str]) -> int:
+        """Remove documents by id with their chunks, vectors and whatever nothing else refers to; returns how many."""
+        return await self._client.delete_documents(ids)
+
+    async def namespaces(self) -> dict[str, dict[str, int]]:
+        """Every namespace of the graph, with the number of its nodes by label."""
+        return await self._client.namespaces()
+
+    async def delete_namespace(self, name: str) -> int:
+        """Remove a namespace with everything in it.
+
+        Returns:
+            How many nodes it had.
+
+        Raises:
+            NotFoundError: when nothing is in it.
+        """
+        from core.rag.maintenance.overview import delete_namespace
+
+        return await delete_namespace(self._client, name)
+
+    async def export(
+        self, file: str | os.PathLike[str], *, namespaces: Sequence[str] | None = None
+    ) -> dict[str, TransferReport]:
+        """Write namespaces to a file of JSON lines that any engine can import (compressed where it ends in ``.gz``).
+
+        Args:
+            file: Must not exist. It appears whole or not at all.
+            namespaces: ``None``: the one of this knowledge base.
+
+        Returns:
+            What was written, by namespace.
+
+        Raises:
+            BackupError: when the file exists or cannot be written.
+        """
+        from core.rag.maintenance.archive import export_namespaces
+
+        return await export_namespaces(self._client, file, namespaces)
+
+    async def import_(self, file: str | os.PathLike[str], *, everything: bool = False) -> dict[str, TransferReport]:
+        """Bring what :meth:`export` wrote into the graph; what is there already is updated, so it may be repeated.
+
+        The whole file is checked before anything is written.
+
+        Args:
+            file: What to read.
+            everything: Also namespaces other than the one of this knowledge base.
+
+        Returns:
+            What was read, by namespace.
+
+        Raises:
+            BackupError: when the file is no export, is cut short or damaged, or holds other namespaces.
+        """
+        from core.rag.maintenance.archive import import_namespaces
+
+        return await import_namespaces(self._client, file, everything=everything)
+
+    async def backup(self, file: str | os.PathLike[str]) -> BackupReport:
+        """Write a copy of the whole graph, all namespaces, and verify it by reading it again.
+
+        An embedded graph is copied as it is; from a server an export of all namespaces is written (JSON lines).
+
+        Args:
+            file: Must not exist. It appears whole and verified, or not at all.
+
+        Returns:
+            Its kind, size, counts and checksum.
+
+        Raises:
+            BackupError: when it cannot be written, or does not hold what the graph does.
+        """
+        from core.rag.maintenance.backup import backup
+
+        return await backup(self._client, file)
+
+    async def doctor(self, *, repair: bool = False, everywhere: bool = False) -> DoctorReport:
+        """Check the environment and the graph.
+
+        Args:
+            repair: Mend what can be mended.
+            everywhere: All namespaces, not only the one of this knowledge base.
+
+        Returns:
+            The checks, each with what to do where something is wrong.
+        """
+        from core.rag.maintenance.doctor import examine_open
+
+        return await examine_open(self._client, self._embedder, self._settings, repair=repair, everywhere=everywhere)
+
+    async def reembed(
+        self,
+        *,
+        drop_old: bool = False,
+        stop: asyncio.Event | None = None,
+        progress: Callable[[ReembedReport], None] | None = None,
+    ) -> ReembedReport:
+        """Make the vectors of all chunks anew with the model of this knowledge base, and make them the active ones.
+
+        They are built beside the old ones, which searches use until all are there. When it is interrupted, doing it
+        again goes on where it stopped.
+
+        Args:
+            drop_old: Remove the vector stores of other models afterwards.
+            stop: When set, the batch in flight is finished, and no more is taken up.
+            progress: Called after each batch with the report so far.
+
+        Returns:
+            What was done.
+
+        Raises:
+            EmbeddingError: when the embedding provider fails; what was stored stays.
+        """
+        from core.rag.errors import ConfigurationError
+        from core.rag.maintenance.reembed import reembed
+
+        if self._embedder is None:
+            raise ConfigurationError("This knowledge base was opened without an embedding service.")
+        return await reembed(self._client, self._embedder, drop_old=drop_old, stop=stop, progress=progress)
