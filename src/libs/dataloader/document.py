@@ -16,7 +16,7 @@ from typing import Any
 
 from libs.dataloader.errors import InvalidSourceError, LoadError, NothingMatchedError, SourceNotFoundError
 from libs.dataloader.formats import FileData, UnreadableError, read_document
-from libs.dataloader.formats.archive import megabytes
+from libs.dataloader.formats.archive import size_text
 from libs.dataloader.types import Known, LoadFailure, LoadResult, SourceInfo, Unchanged
 from libs.dataloader.walk import Found, Selection, Walker, describe_os_error
 
@@ -229,8 +229,8 @@ class DocumentLoader:
             file.trouble = describe_os_error(error)
             return
         if file.data is None:
-            limit = megabytes(self._max_bytes)
-            file.trouble = f"it is too large: {megabytes(status.st_size)}; the limit is {limit}"
+            limit = size_text(self._max_bytes)
+            file.trouble = f"it is too large: {size_text(status.st_size)}; the limit is {limit}"
         elif not file.data:
             file.trouble = "it is empty"
         else:

@@ -55,7 +55,7 @@ class Archive:
         total = sum(entry.file_size for entry in entries)
         limit = EXPANSION * file.max_bytes
         if total > limit:
-            raise UnreadableError(f"it would expand to {megabytes(total)}; the limit is {megabytes(limit)}")
+            raise UnreadableError(f"it would expand to {size_text(total)}; the limit is {size_text(limit)}")
         self._entries = {entry.filename.lstrip("/"): entry for entry in entries}
         self._folded = {name.casefold(): name for name in self._entries}
 
@@ -146,37 +146,11 @@ def join_part(base: str, target: str) -> str:
     return posixpath.normpath(posixpath.join(posixpath.dirname(base), target))
 
 
-def megabytes(size: int) -> str:
+def size_text(size: int) -> str:
     """A size for people."""
+    if size < 100_000:
+        return f"{size:,} bytes"
     return f"{size / 1_000_000:,.1f} MB" if size < 100_000_000 else f"{size / 1_000_000:,.0f} MB"
-
-
-def local(node: _Element | None) -> str:
-    """The name of an element without its namespace (strict and transitional Office files differ in that only)."""
-    tag = node.tag if node is not None else None
-    return tag.rpartition("}")[2] if isinstance(tag, str) else ""
-
-
-def attribute(node: _Element, name: str) -> str | None:
-    """An attribute by its name without namespace."""
-    value = node.get(name)
-    if value is not None:
-        return str(value)
-    return next((str(value) for key, value in node.attrib.items() if str(key).rpartition("}")[2] == name), None)
-
-
-def children(node: _Element | None, name: str) -> Iterator[_Element]:
-    """The child elements of that name."""
-    return (item for item in (node if node is not None else ()) if local(item) == name)
-
-
-def child(node: _Element | None, *names: str) -> _Element | None:
-    """Follow a path of child elements."""
-    for name in names:
-        if node is None:
-            return None
-        node = next(children(node, name), None)
-    return node
 
 
 def iter_xml(data: bytes, name: str, tags: frozenset[str]) -> Iterator[_Element]:

@@ -1,0 +1,324 @@
+"""Which files of a folder are loaded, and in which order."""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+
+import pytest
+from filetools import load, tree
+
+from libs.dataloader import DocumentLoader, InvalidSourceError, Loader, NothingMatchedError, SourceNotFoundError
+
+FILES = {
+    "b.md": "b",
+    "a.txt": "a",
+    "sub/c.md": "c",
+    "sub/deep/d.py": "d",
+    ".hidden.md": "h",
+    ".config/e.md": "e",
+    "z/f.md": "f",
+}
+
+
+async def names(root: Path, **options: object) -> list[str]:
+    loaded = await load(root, **options)
+    return [path.removeprefix(f"{root}/") for path in loaded.paths]
+
+
+# -- order and names -----------------------------------------------------------------------------------------------
+
+
+async def test_every_file_in_order(tmp_path: Path) -> None:
+    tree(tmp_path, FILES)
+    assert await names(tmp_path) == ["a.txt", "b.md", "sub/c.md", "sub/deep/d.py", "z/f.md"]
+    assert await names(tmp_path, recursive=False) == ["a.txt", "b.md"]
+    assert await names(tmp_path, hidden=True) == [
+        ".config/e.md", ".hidden.md", "a.txt", "b.md", "sub/c.md", "sub/deep/d.py", "z/f.md",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [("docs", "docs/a.md"), ("docs/", "docs/a.md"), ("./docs", "docs/a.md"), ("sub/../docs", "sub/../docs/a.md")],
+)
+async def test_paths_begin_as_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: str, shown: str) -> None:
+    tree(tmp_path, {"docs/a.md": "# Title\n", "sub/x": "x"})
+    monkeypatch.chdir(tmp_path)
+    loader = DocumentLoader(given)
+    loaded = await load(given)
+    (document,) = loaded.documents.values()
+    assert document.path == shown
+    assert document.uri == f"file://{tmp_path}/docs/a.md"
+    assert (loader.source.name, loader.source.type, loader.source.uri) == ("docs", "folder", f"file://{tmp_path}/docs")
+    assert isinstance(loader, Loader)
+
+
+async def test_the_current_folder_and_a_single_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tree(tmp_path, {"a.md": "a", ".secret/.hidden.md": "h", ".gitignore": "*\n"})
+    monkeypatch.chdir(tmp_path)
+    assert (await load(".", gitignore=False)).paths == ["a.md"]
+    assert (await load(tmp_path / "a.md")).paths == [f"{tmp_path}/a.md"]
+    assert (await load(".secret/.hidden.md")).paths == [".secret/.hidden.md"]
+    assert (await load(f"file://{tmp_path}/a.md")).documents[f"{tmp_path}/a.md"].uri == f"file://{tmp_path}/a.md"
+    source = DocumentLoader("a.md").source
+    assert (source.name, source.type, source.uri) == ("a.md", "file", f"file://{tmp_path}/a.md")
+    (document,) = (await load("a.md")).documents.values()
+    assert document.metadata["size"] == 1
+    assert document.metadata["modified"].endswith("+00:00")
+
+
+async def test_uris_are_those_of_the_graph(tmp_path: Path) -> None:
+    from core.rag.identity import standardize_resource_uri
+
+    tree(tmp_path, {"sub dir/ä b#c?d%20.md": "words"})
+    (document,) = (await load(tmp_path)).documents.values()
+    assert document.uri == standardize_resource_uri(document.path) == f"file://{tmp_path}/sub dir/ä b#c?d%20.md"
+
+
+async def test_links_lead_to_the_uris_of_other_files(tmp_path: Path) -> None:
+    tree(
+        tmp_path,
+        {
+            "a.md": "[b](sub/b%20c.md#x) [root](/d.html)",
+            "sub/b c.md": "[up](../a.md)",
+            "d.html": "<p>x <a href='a.md'>a</a>",
+        },
+    )
+    documents = {Path(path).name: found for path, found in (await load(tmp_path)).documents.items()}
+    uris = {name: found.uri for name, found in documents.items()}
+    assert [link.target for link in documents["a.md"].links] == [uris["b c.md"], uris["d.html"]]
+    assert [link.target for link in documents["b c.md"].links] == [uris["a.md"]]
+    assert [link.target for link in documents["d.html"].links] == [uris["a.md"]]
+
+
+# -- patterns ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("include", "exclude", "found"),
+    [
+        (["*.md"], [], ["b.md", "sub/c.md", "z/f.md"]),
+        ("*.md", (), ["b.md", "sub/c.md", "z/f.md"]),
+        (["/*.md"], [], ["b.md"]),
+        (["sub/**/*.py", "a.*"], [], ["a.txt", "sub/deep/d.py"]),
+        (["*.{txt,py}"], [], ["a.txt", "sub/deep/d.py"]),
+        (["sub/"], [], ["sub/c.md", "sub/deep/d.py"]),
+        ([], ["*.md"], ["a.txt", "sub/deep/d.py"]),
+        ([], ["sub"], ["a.txt", "b.md", "z/f.md"]),
+        (["*.md"], ["z/", "b.*"], ["sub/c.md"]),
+        (["*.md", "!b.md"], [], ["sub/c.md", "z/f.md"]),
+    ],
+)
+async def test_include_and_exclude(tmp_path: Path, include: list[str], exclude: list[str], found: list[str]) -> None:
+    assert await names(tree(tmp_path, FILES), include=include, exclude=exclude) == found
+
+
+async def test_a_pattern_that_matches_nothing_is_an_error(tmp_path: Path) -> None:
+    tree(tmp_path, FILES)
+    with pytest.raises(NothingMatchedError, match=r"none of its 5 files matches \*\.pdf, \*\.docx"):
+        await load(tmp_path, include=["*.pdf", "*.docx"])
+    assert await names(tmp_path, exclude=["*"]) == []
+
+
+async def test_an_empty_folder_gives_nothing(tmp_path: Path) -> None:
+    assert (await load(tmp_path)).results == []
+    assert (await load(tmp_path, include=["*.md"])).results == []
+
+
+async def test_what_is_not_there(tmp_path: Path) -> None:
+    for path in (tmp_path / "nowhere", tmp_path / "file" / "below"):
+        tree(tmp_path, {"file": "x"})
+        with pytest.raises(SourceNotFoundError, match="no such file or folder"):
+            await load(path)
+        with pytest.raises(SourceNotFoundError):
+            _ = DocumentLoader(path).source
+
+
+@pytest.mark.parametrize(
+    "arguments", [{"path": ""}, {"path": "a\0b"}, {"path": "a", "max_bytes": 0}, {"path": "a", "encoding": "utf-9"}]
+)
+def test_arguments_that_make_no_sense(arguments: dict[str, object]) -> None:
+    with pytest.raises(InvalidSourceError):
+        DocumentLoader(**arguments)  # type: ignore[arg-type]
+
+
+# -- .gitignore ----------------------------------------------------------------------------------------------------
+
+
+async def test_gitignore_files_are_respected(tmp_path: Path) -> None:
+    tree(
+        tmp_path,
+        {
+            ".gitignore": "*.log\nbuild/\n/top.md\n[broken\n!keep.log\n",
+            "a.md": "a",
+            "top.md": "t",
+            "x.log": "x",
+            "keep.log": "k",
+            "build/out.md": "o",
+            "sub/.gitignore": "secret.md\n!special.log\n",
+            "sub/top.md": "t",
+            "sub/secret.md": "s",
+            "sub/special.log": "l",
+            "sub/build/out.md": "o",
+            ".git/config.md": "c",
+        },
+    )
+    assert await names(tmp_path) == ["a.md", "keep.log", "sub/special.log", "sub/top.md"]
+    everything = await names(tmp_path, gitignore=False)
+    assert {"x.log", "build/out.md", "sub/secret.md"} <= set(everything)
+    assert ".git/config.md" not in await names(tmp_path, hidden=True)
+
+
+async def test_gitignore_files_above_count_within_the_repository(tmp_path: Path) -> None:
+    repository = tree(
+        tmp_path / "repository",
+        {
+            ".git/info/exclude": "*.private\n",
+            ".gitignore": "*.log\ndocs/drafts/\n/build/\n",
+            "docs/a.md": "a",
+            "docs/x.log": "x",
+            "docs/y.private": "y",
+            "docs/drafts/d.md": "d",
+            "build/b.md": "b",
+            "build/c.log": "c",
+        },
+    )
+    assert await names(repository / "docs") == ["a.md"]
+    # What is asked for by name is not ignored.
+    assert await names(repository / "docs" / "drafts") == ["d.md"]
+    assert await names(repository / "build") == ["b.md", "c.log"]
+    tree(tmp_path, {".gitignore": "*.md\n"})  # above the repository
+    assert await names(repository / "docs") == ["a.md"]
+
+
+# -- things that are no files --------------------------------------------------------------------------------------
+
+
+async def test_pipes_sockets_and_devices_are_reported_and_never_block(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree(tmp_path, {"a.md": "a", "z.md": "z"})
+    os.mkfifo(tmp_path / "pipe.md")
+    monkeypatch.chdir(tmp_path)  # the path of a socket must be short
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind("socket.md")
+        loaded = await load(tmp_path)
+    assert [Path(path).name for path in loaded.documents] == ["a.md", "z.md"]
+    assert {Path(path).name: reason for path, reason in loaded.failures.items()} == {
+        "pipe.md": "it is a named pipe, not a file",
+        "socket.md": "it is a socket, not a file",
+    }
+    assert "not a" in next(iter((await load(tmp_path / "pipe.md")).failures.values()))
+    assert "not a" in next(iter((await load("/dev/null")).failures.values()))
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+async def test_what_may_not_be_read_is_reported(tmp_path: Path) -> None:
+    tree(tmp_path, {"a.md": "a", "locked.md": "x", "folder/b.md": "b"})
+    (tmp_path / "locked.md").chmod(0)
+    (tmp_path / "folder").chmod(0)
+    try:
+        loaded = await load(tmp_path)
+    finally:
+        (tmp_path / "folder").chmod(0o700)
+    assert set(loaded.failures.values()) == {"permission denied"}
+    assert len(loaded.documents) == 1
+
+
+async def test_errors_of_the_file_system_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tree(
+        tmp_path, {"a.md": "a", "gone.md": "g", "locked.md": "l", "folder/b.md": "b", "vanished/c.md": "c", "z.md": "z"}
+    )
+    opened, listed = os.open, os.scandir
+
+    def open_(path: str, *rest: int) -> int:
+        if str(path).endswith("gone.md"):
+            raise FileNotFoundError(2, "No such file", path)
+        if str(path).endswith("locked.md"):
+            raise PermissionError(13, "Permission denied", path)
+        return opened(path, *rest)
+
+    def scandir(path: str) -> object:
+        if str(path).endswith("folder"):
+            raise PermissionError(13, "Permission denied", path)
+        if str(path).endswith("vanished"):
+            raise FileNotFoundError(2, "No such file", path)
+        return listed(path)
+
+    monkeypatch.setattr(os, "open", open_)
+    monkeypatch.setattr(os, "scandir", scandir)
+    loaded = await load(tmp_path)
+    assert [Path(path).name for path in loaded.documents] == ["a.md", "z.md"]
+    assert {Path(path).name: reason for path, reason in loaded.failures.items()} == {
+        "folder": "permission denied",
+        "gone.md": "it was removed before it could be read",
+        "locked.md": "permission denied",
+    }
+    assert [result.path for result in loaded.results if getattr(result, "gone", False)] == [f"{tmp_path}/gone.md"]
+
+
+async def test_names_that_are_not_utf8_or_hold_newlines(tmp_path: Path) -> None:
+    try:
+        (tmp_path / os.fsdecode(b"caf\xe9.md")).write_text("latin")
+    except OSError:
+        pytest.skip("this file system takes UTF-8 names only")
+    tree(tmp_path, {"two\nlines.md": "newline", "ünï.md": "unicode"})
+    (tmp_path / os.fsdecode(b"fold\xff")).mkdir()
+    (tmp_path / os.fsdecode(b"fold\xff/x.md")).write_text("inside")
+    loaded = await load(tmp_path)
+    assert {path.removeprefix(f"{tmp_path}/"): document.content for path, document in loaded.documents.items()} == {
+        "caf%E9.md": "latin",
+        "fold%FF/x.md": "inside",
+        "two\nlines.md": "newline",
+        "ünï.md": "unicode",
+    }
+    for document in loaded.documents.values():
+        assert document.uri is not None
+        document.uri.encode("utf-8")
+
+
+# -- links ---------------------------------------------------------------------------------------------------------
+
+
+async def test_loops_of_links_end(tmp_path: Path) -> None:
+    root = tree(tmp_path / "root", {"a.md": "a", "sub/b.md": "b"})
+    (root / "sub" / "up").symlink_to(root)
+    (root / "self").symlink_to(root / "self")
+    (root / "ping").symlink_to(root / "pong")
+    (root / "pong").symlink_to(root / "ping")
+    (root / "parent").symlink_to(tmp_path)
+    loaded = await load(root)
+    assert sorted(path.removeprefix(f"{root}/") for path in loaded.documents) == ["a.md", "sub/b.md"]
+    assert {Path(path).name for path in loaded.failures} == {"self", "ping", "pong"}
+
+
+async def test_a_folder_or_file_is_loaded_once_under_its_own_name(tmp_path: Path) -> None:
+    root = tree(tmp_path / "root", {"z/real.md": "real"})
+    outside = tree(tmp_path / "outside", {"o.md": "o", "inner/i.md": "i"})
+    (root / "a").symlink_to(root / "z")
+    (root / "b").symlink_to(outside / "inner")
+    (root / "c").symlink_to(outside)
+    (root / "d").symlink_to(outside)
+    (root / "e.md").symlink_to(root / "z" / "real.md")
+    (root / "f.md").symlink_to(outside / "o.md")
+    (root / "g.md").symlink_to(outside / "o.md")
+    (root / "h.md").symlink_to(tmp_path / "nowhere")
+    loaded = await load(root)
+    assert [path.removeprefix(f"{root}/") for path in loaded.documents] == ["b/i.md", "c/o.md", "f.md", "z/real.md"]
+    assert loaded.failures == {f"{root}/h.md": "it is a link that leads nowhere"}
+
+
+async def test_links_to_what_is_not_loaded_itself_are_followed(tmp_path: Path) -> None:
+    root = tree(tmp_path, {".store/x.md": "x", "ignored/y.md": "y", ".gitignore": "ignored/\n", "b.txt": "z"})
+    (root / "a").symlink_to(root / ".store")
+    (root / "link.md").symlink_to(root / "ignored" / "y.md")
+    (root / "b.md").symlink_to(root / "b.txt")
+    assert await names(root, include=["*.md"]) == ["a/x.md", "b.md", "link.md"]
+
+
+async def test_the_root_may_be_a_link(tmp_path: Path) -> None:
+    real = tree(tmp_path / "real", {"a.md": "a"})
+    (tmp_path / "link").symlink_to(real)
+    assert (await load(tmp_path / "link")).paths == [f"{tmp_path}/link/a.md"]
