@@ -156,6 +156,13 @@ class UserOperations(DocumentOperations):
         await self._write(work)
         return chunks
 
+    async def has_ratings(self) -> bool:
+        """Whether anybody has rated anything; looks at users, not at chunks."""
+        rows = await self.read(
+            "MATCH (u:User)-[r:RATED]->(c:DocumentChunk) WHERE u.namespace = $namespace RETURN u.id AS id LIMIT 1"
+        )
+        return bool(rows)
+
     async def ratings_of_chunks(self, ids: list[str]) -> list[dict[str, Any]]:
         """The ratings of chunks: ``chunk_id, user, value, query, rated_at``; ``user`` is the id of the node."""
         if not ids:

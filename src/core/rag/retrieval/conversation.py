@@ -8,6 +8,7 @@ heavy answers were measured to cost 4 to 8 points; see docs/adr/0009-conversatio
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -15,9 +16,11 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from core.rag.analysis import query_terms
-from core.rag.dbhandler.store import check_vector
+from core.rag.dbhandler.store import MAX_K, check_vector
 from core.rag.embedder.base import EmbeddingService
+from core.rag.retrieval.fusion import Leg, fuse_hybrid, spread_of_sample, spread_of_top
 from core.rag.retrieval.hits import SearchMode
+from core.rag.retrieval.legs import Legs
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
@@ -32,7 +35,12 @@ ANSWER_WEIGHT: Final = 0.05
 QUESTION_VECTOR: Final = 0.25
 ANSWER_VECTOR: Final = 0.15
 #: Smaller weights change nothing, and each distinct one may be a search of its own.
-_LEAST_WEIGHT: Final = 0.01
+_LEAST_WEIGHT: Final = 0.03
+
+#: A passage has to do with what was said last if it stands so many standard deviations above the mean.
+RELATED: Final = 0.5
+_OWN_PASSAGES: Final = 5
+_LOOKED_AT: Final = 100
 
 #: How many messages are looked back at: what is further back has no weight left.
 MESSAGES: Final = 9
@@ -87,7 +95,7 @@ class Dialogue:
         for turn, weight in self._weighted():
             for term in query_terms(turn.content):
                 weights[term] = weights.get(term, 0.0) + weight
-        return {term: round(weight, 2) for term, weight in weights.items() if weight >= _LEAST_WEIGHT}
+        return {term: round(weight, 3) for term, weight in weights.items()}
 
     def vector(self, question: Sequence[float]) -> list[float]:
         """The direction to search in, of length 1.
@@ -101,10 +109,51 @@ class Dialogue:
                 total = total + weight * _unit(turns[0].vector)
         return [float(value) for value in _unit(total.tolist())]
 
+    async def is_left_by(
+        self, legs: Legs, vector: Sequence[float] | None, terms: Mapping[str, float], total: int
+    ) -> bool:
+        """Tell whether a question changes the subject.
+
+        It does when none of the passages that it finds by itself has to do with what was said last: when all of them
+        score less than ``RELATED`` standard deviations above the mean for the last question and answer.
+
+        Args:
+            legs: For searching.
+            vector: The vector of the question.
+            terms: The words of the question.
+            total: How many chunks there are.
+        """
+        words, vectors = await asyncio.gather(legs.keyword(terms, _LOOKED_AT), legs.vector(vector, _LOOKED_AT))
+        if not words and not vectors:
+            return False
+        cosines = await legs.sampled_cosines(vector)
+        best = fuse_hybrid(vectors, words, sample=cosines, total=total, limit=_OWN_PASSAGES)
+        last = [turns[0] for turns in (self.questions, self.answers) if turns]
+        said = dict.fromkeys((term for turn in last for term in query_terms(turn.content)), 1.0)
+        meanings = [_unit(turn.vector) for turn in last if turn.vector is not None]
+        meaning = [float(value) for value in sum(meanings)] if meanings else None
+        found, sample = await asyncio.gather(legs.keyword(said, MAX_K), legs.sampled_cosines(meaning))
+        exact = await legs.cosines(meaning, [item.id for item in best])
+        return max(_standing(item.id, found, exact, sample, total) for item in best) < RELATED
+
     def _weighted(self) -> list[tuple[Turn, float]]:
         weighted = [(turn, QUESTION_DECAY**steps) for steps, turn in enumerate(self.questions, 1)]
         weighted += [(turn, ANSWER_WEIGHT * QUESTION_DECAY**steps) for steps, turn in enumerate(self.answers)]
-        return [(turn, weight) for turn, weight in weighted if weight >= _LEAST_WEIGHT / 2]
+        return [(turn, weight) for turn, weight in weighted if weight >= _LEAST_WEIGHT]
+
+
+def _standing(
+    chunk: str, words: Mapping[str, float], cosines: Mapping[str, float], sample: Sequence[float], total: int
+) -> float:
+    """How far above the mean of all chunks one stands, in standard deviations, over both legs."""
+    parts = []
+    if words:
+        unit = Leg(words, spread_of_top(words.values(), total)).unit
+        parts.append((words.get(chunk, 0.0) - sum(words.values()) / max(total, len(words))) / unit if unit else 0.0)
+    if chunk in cosines and len(sample) > 1:
+        spread = spread_of_sample(sample)
+        parts.append((cosines[chunk] - sum(sample) / len(sample)) / spread if spread else 0.0)
+    return sum(parts) / len(parts) if parts else 0.0
 
 
 def _unit(vector: Sequence[float]) -> Any:

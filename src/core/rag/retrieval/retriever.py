@@ -69,19 +69,28 @@ class Retriever:
             if store.model == self._embedder.model and store.dimension == self._embedder.dimension
         ]
         legs = Legs(self._client, stores[0] if stores else None)
-        rank = self._ranking(legs, query, mode)
+        dialogue = self._dialogue
+        if dialogue is not None and await dialogue.is_left_by(
+            legs, await self._embed(query), dict.fromkeys(query_terms(query), 1.0), await self._client.count_chunks()
+        ):
+            dialogue = None
+        rank = self._ranking(legs, query, mode, dialogue)
         best = await (rank(max(k, _FIRST_CANDIDATES)) if wanted is None else self._filtered(legs, rank, wanted, k))
         top = sorted(best.items(), key=lambda item: (-item[1][0], item[0]))[:k]
         hits = await self._hits(top)
         return await asyncio.gather(*(self._expanded(hit, expand) for hit in hits)) if expand else hits
 
-    def _ranking(self, legs: Legs, query: str, mode: SearchMode) -> Rank:
+    def _ranking(self, legs: Legs, query: str, mode: SearchMode, dialogue: Dialogue | None) -> Rank:
         terms = dict.fromkeys(query_terms(query), 1.0)
-        if self._dialogue is not None:
-            terms = self._dialogue.terms(terms)
+        if dialogue is not None:
+            terms = dialogue.terms(terms)
+
+        async def direction() -> Sequence[float] | None:
+            embedding = await self._embed(query)
+            return embedding if dialogue is None or embedding is None else dialogue.vector(embedding)
 
         async def vector(k: int) -> Ranking:
-            found = await legs.vector(await self._embed(query), k)
+            found = await legs.vector(await direction(), k)
             return {key: (score, {"vector": score}) for key, score in found.items()}
 
         async def keyword(k: int) -> Ranking:
@@ -94,7 +103,7 @@ class Retriever:
             return {key: (score, {"fuzzy": score}) for key, score in found.items()}
 
         async def hybrid(k: int) -> Ranking:
-            return await self._hybrid(legs, await self._embed(query), terms, k)
+            return await self._hybrid(legs, await direction(), terms, k)
 
         return {"vector": vector, "keyword": keyword, "fuzzy": fuzzy, "hybrid": hybrid}[mode]
 
@@ -105,7 +114,7 @@ class Retriever:
         if is_blank(query):
             return None
         vector: list[float] = (await embed_texts(self._embedder, [query]))[0].tolist()
-        return vector if self._dialogue is None else self._dialogue.vector(vector)
+        return vector
 
     async def _hybrid(self, legs: Legs, query: Sequence[float] | None, terms: Mapping[str, float], k: int) -> Ranking:
         """The tops of both legs with the exact cosines of what only the words found, fused."""

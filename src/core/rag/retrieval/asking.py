@@ -1,0 +1,43 @@
+"""A search with everything that is known around it: what was said before, and what people thought of the passages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from core.rag.retrieval.retriever import Retriever
+
+if TYPE_CHECKING:
+    from core.rag.dbhandler import MemGraphClient
+    from core.rag.embedder import EmbeddingService
+    from core.rag.retrieval.conversation import Dialogue
+    from core.rag.retrieval.hits import Hit, SearchMode
+
+
+async def ask(
+    client: MemGraphClient,
+    embedder: EmbeddingService,
+    query: str,
+    k: int,
+    mode: SearchMode,
+    *,
+    filters: str | Mapping[str, Any] | None = None,
+    expand: int = 0,
+    conversation_id: str | None = None,
+    user_id: str | None = None,
+) -> list[Hit]:
+    """See :meth:`core.rag.KnowledgeBase.search`. Without a conversation and without feedback: the plain search."""
+    from core.rag.retrieval.feedback import with_feedback
+
+    dialogue: Dialogue | None = None
+    if conversation_id is not None:
+        from core.rag.retrieval.conversation import read_dialogue
+
+        stores = [store for store in await client.vector_stores() if store.model == embedder.model]
+        dialogue, _ = await read_dialogue(client, conversation_id, query, stores[0] if stores else None)
+    retriever = Retriever(client, embedder, dialogue=dialogue or None)
+
+    async def search(wanted: int) -> list[Hit]:
+        return await retriever.search(query, wanted, mode, filters=filters, expand=expand)
+
+    return await with_feedback(client, search, query, k, user_id)

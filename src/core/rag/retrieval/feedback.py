@@ -1,0 +1,105 @@
+"""Ratings in rankings: a gentle push up or down for what people found helpful or wrong.
+
+A rating counts for the question that it was given for, and for others as far as they share its words; it fades by half
+in ``HALF_LIFE`` days; the asker's own ratings count before those of others, which are averaged, so that no crowd and no
+script can push further than one person. A score is changed by at most ``LARGEST_PUSH`` of itself: what fits much better
+stays first whatever anybody thinks of it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from core.rag.analysis import query_terms
+from core.rag.dbhandler.store import MAX_K
+
+if TYPE_CHECKING:
+    from core.rag.dbhandler import MemGraphClient
+    from core.rag.retrieval.hits import Hit
+
+#: The largest share of a score that ratings add or take away.
+LARGEST_PUSH: Final = 0.15
+#: Days in which a rating loses half of its weight.
+HALF_LIFE: Final = 90.0
+#: Weight of a rating that was given without a question.
+_WITHOUT_QUESTION: Final = 0.5
+#: How much the ratings of others count for somebody who has rated the passage.
+_OTHERS: Final = 0.25
+#: So many times as many passages are looked at, since some may come up from further down.
+_FURTHER: Final = 2
+
+
+async def with_feedback(
+    client: MemGraphClient,
+    search: Callable[[int], Awaitable[list[Hit]]],
+    query: str,
+    k: int,
+    user_id: str | None,
+) -> list[Hit]:
+    """The hits of a search, in an order that regards ratings. Without any ratings: the search as it is."""
+    if not await client.has_ratings():
+        return await search(k)
+    hits = await search(min(max(_FURTHER * k, k + 10), MAX_K))
+    ratings = await client.ratings_of_chunks([hit.chunk_id for hit in hits])
+    if ratings:
+        user = await client.find_user(user_id) if user_id else None
+        pushes = chunk_pushes(ratings, query, user["id"] if user else None, datetime.now(UTC))
+        hits = [
+            replace(hit, score=pushed(hit.score, pushes[hit.chunk_id])) if hit.chunk_id in pushes else hit
+            for hit in hits
+        ]
+        hits.sort(key=lambda hit: -hit.score)  # stable: equal ones stay as they were
+    return hits[:k]
+
+
+def pushed(score: float, push: float) -> float:
+    """A score with a push of -1 to 1 applied."""
+    return score + abs(score) * LARGEST_PUSH * push
+
+
+def chunk_pushes(ratings: Iterable[Mapping[str, Any]], query: str, user: str | None, now: datetime) -> dict[str, float]:
+    """For each rated chunk, how far to push it, from -1 to 1.
+
+    Args:
+        ratings: As from ``MemGraphClient.ratings_of_chunks``.
+        query: What is asked now.
+        user: Id of the node of who asks.
+        now: The present moment.
+    """
+    asked = set(query_terms(query))
+    sums: dict[str, dict[str, list[tuple[float, float]]]] = {}
+    for rating in ratings:
+        weight = _alike(asked, rating["query"]) * _freshness(rating["rated_at"], now)
+        if weight > 0:
+            by_user = sums.setdefault(rating["chunk_id"], {})
+            by_user.setdefault(rating["user"], []).append((weight, rating["value"]))
+    pushes: dict[str, float] = {}
+    for chunk, by_user in sums.items():
+        opinions = {who: _opinion(given) for who, given in by_user.items()}
+        own = opinions.pop(user, None) if user else None
+        others = math.fsum(opinions.values()) / len(opinions) if opinions else 0.0
+        push = others if own is None else own + _OTHERS * others
+        pushes[chunk] = min(max(push, -1.0), 1.0)
+    return pushes
+
+
+def _opinion(given: list[tuple[float, float]]) -> float:
+    """What one user thinks: the mean of the ratings by weight, as strong as the weightiest of them."""
+    total = math.fsum(weight for weight, _ in given)
+    return max(weight for weight, _ in given) * math.fsum(weight * value for weight, value in given) / total
+
+
+def _alike(asked: set[str], query: str) -> float:
+    if not query:
+        return _WITHOUT_QUESTION
+    rated = set(query_terms(query))
+    return len(asked & rated) / len(asked | rated) if asked | rated else 0.0
+
+
+def _freshness(rated_at: str, now: datetime) -> float:
+    days = (now - datetime.fromisoformat(rated_at)).total_seconds() / 86_400
+    return float(0.5 ** (max(days, 0.0) / HALF_LIFE))
