@@ -190,7 +190,15 @@ class Corner:
 
 
 async def clean_namespace(store: GraphStore, namespace: str) -> None:
-    """Remove all nodes of a namespace, a bounded number at a time."""
+    """Remove all nodes of a namespace, a bounded number at a time, and the indexes of its vector stores."""
+    stores = await store.run(
+        "MATCH (s:VectorStore) WHERE s.namespace = $namespace "
+        "RETURN s.id AS id, s.dimension AS dimension, s.index_name AS name",
+        {"namespace": namespace},
+    )
+    for row in stores:
+        if row["id"] and row["dimension"] and row["name"]:
+            await store.drop_vector_index(vector_index(namespace, row["id"], row["dimension"], name=row["name"]))
     for label in Label:
         while rows := await store.run(
             f"MATCH (n:{label}) WHERE n.namespace = $namespace RETURN n.id AS id LIMIT 1000", {"namespace": namespace}

@@ -196,6 +196,11 @@ def cause_matches(error: BaseException, pattern: re.Pattern[str]) -> bool:
     return cause is not None and pattern.search(str(cause)) is not None
 
 
+def differs(label: Label, indexed: int, there: int) -> str:
+    """What is said about a keyword index that does not agree with the graph."""
+    return f"The keyword index of {label} has {indexed} nodes, but the graph has {there}."
+
+
 def not_created(what: str) -> StoreDamagedError:
     """The error for something that a server said to have created, but does not list."""
     return StoreDamagedError(

@@ -12,6 +12,7 @@ from core.rag.dbhandler.dialect import (
     Runner,
     bfs_nodes,
     cause_matches,
+    differs,
     matches,
     more_than,
     not_created,
@@ -260,10 +261,11 @@ class MemgraphDialect:
         for label in Label:
             name = text_index_name(label)
             there = f"MATCH (n:{label}) WHERE n.partition IS NOT NULL OR n.terms IS NOT NULL RETURN count(n) AS n"
-            if name in await self._text_indexes() and (counts := await self._differ(name, there)):
-                problems.append(f"The keyword index of {label} has {counts[0]} nodes, but the graph has {counts[1]}.")
+            if self.abilities.text_search and (counts := await self._differ(name, there)):
+                problems.append(differs(label, *counts))
                 if repair:
-                    await self._define(f"DROP TEXT INDEX {name}", f"Dropping the keyword index of {label}")
+                    if name in await self._text_indexes():
+                        await self._define(f"DROP TEXT INDEX {name}", f"Dropping the keyword index of {label}")
                     await self.ensure_text_index(label)
         if self.abilities.vector_search:
             problems += await self._check_vector_indexes(repair=repair)
@@ -295,7 +297,8 @@ class MemgraphDialect:
         for delay in (0.0, _LOOK_AGAIN_SECONDS):
             await asyncio.sleep(delay)
             before = (await self._runner.query(statement))[0]["n"]
-            indexed = (await self._text_indexes())[name]["count"]
+            row = (await self._text_indexes()).get(name)
+            indexed = row["count"] if row is not None else 0
             after = (await self._runner.query(statement))[0]["n"]
             if min(before, after) <= indexed <= max(before, after):
                 return None

@@ -13,6 +13,7 @@ from core.rag.dbhandler.dialect import (
     Runner,
     bfs_nodes,
     cause_matches,
+    differs,
     matches,
     more_than,
     not_created,
@@ -231,21 +232,26 @@ class Neo4jDialect:
         problems = [f"The index {row['name']} is {row['state']}." for row in rows]
         for label in Label:
             name = text_index_name(label)
-            if not self.abilities.text_search or not await self._text_indexes(name):
-                continue
-            indexed = await self._runner.query(
-                "CALL db.index.fulltext.queryNodes($name, 'partition:*') YIELD node RETURN count(node) AS n",
-                {"name": name},
-            )
-            there = await self._runner.query(f"MATCH (n:{label}) WHERE n.partition IS NOT NULL RETURN count(n) AS n")
-            if indexed[0]["n"] != there[0]["n"]:
-                problems.append(
-                    f"The keyword index of {label} has {indexed[0]['n']} nodes, but the graph has {there[0]['n']}."
-                )
+            rows = await self._runner.query(f"MATCH (n:{label}) WHERE n.partition IS NOT NULL RETURN count(n) AS n")
+            there = indexed = rows[0]["n"]
+            if self.abilities.text_search and there:
+                indexed = await self._indexed(name)
+            if indexed != there:
+                problems.append(differs(label, indexed, there))
                 if repair:
                     await self._define(f"DROP INDEX {name} IF EXISTS", f"Dropping the keyword index of {label}")
                     await self.ensure_text_index(label)
         return problems
+
+    async def _indexed(self, name: str) -> int:
+        """How many nodes a keyword index holds."""
+        if not await self._text_indexes(name):
+            return 0
+        rows = await self._runner.query(
+            "CALL db.index.fulltext.queryNodes($name, 'partition:*') YIELD node RETURN count(node) AS n",
+            {"name": name},
+        )
+        return int(rows[0]["n"])
 
     async def _define(self, statement: str, what: str) -> None:
         try:

@@ -1,0 +1,243 @@
+"""The line between client and server breaks, stalls, or is refused."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+
+import pytest
+from tests.servers.proxy import BoltProxy, CommitMoment
+
+from core.rag.dbhandler.store import GraphStore, Transaction
+from core.rag.errors import StoreError, StoreTimeoutError, StoreUnavailableError
+from dbhandler.kit import Corner, Engine
+from faults.kit import DEADLINE, assert_found, assert_sound, documents, knowledge, reported
+
+pytestmark = pytest.mark.bolt
+
+MERGE = "MERGE (n:Document {id: $id}) SET n.namespace = $namespace, n.title = $title"
+
+
+@pytest.fixture
+async def through(engine: Engine, proxy: BoltProxy) -> AsyncIterator[Corner]:
+    """A namespace behind the proxy."""
+    store = await Engine(proxy.uri, engine.username, engine.password).open(MGRAG_RETRY_DEADLINE=DEADLINE)
+    await store.ensure_schema()
+    corner = Corner(engine, store)
+    yield corner
+    proxy.clear()
+    await store.close()
+
+
+async def write(corner: Corner, name: str, title: str = "x") -> None:
+    async def work(tx: Transaction) -> None:
+        await tx.run(MERGE, {"id": corner.id(name), "namespace": corner.namespace, "title": title})
+
+    await corner.store.transaction(work)
+
+
+async def stored(engine: Engine, corner: Corner) -> list[str]:
+    """What is in the graph, asked on another line."""
+    store = await engine.open()
+    try:
+        other = Corner(engine, store)
+        other.namespace = corner.namespace
+        return await other.stored()
+    finally:
+        await store.close()
+
+
+@pytest.mark.fault("A connection is cut around a commit")
+@pytest.mark.parametrize("moment", ["before", "during", "answered", "after"])
+async def test_a_cut_around_a_commit(engine: Engine, proxy: BoltProxy, through: Corner, moment: CommitMoment) -> None:
+    """The transaction is repeated whole: what was acknowledged is there, once."""
+    cut = proxy.cut_on_commit(moment)
+    await write(through, "a")
+    await cut.wait()
+    assert await stored(engine, through) == ["a"]
+    await write(through, "b")
+    assert await through.stored() == ["a", "b"]
+
+
+@pytest.mark.fault("A connection is cut while documents are ingested, around one of the commits")
+@pytest.mark.parametrize("moment", ["before", "during", "answered", "after"])
+async def test_a_cut_in_the_middle_of_an_ingest(engine: Engine, proxy: BoltProxy, moment: CommitMoment) -> None:
+    """Every document is there once, with its chunks and vectors; an update that is cut is whole, too."""
+    namespace = engine.namespace()
+    first, second = documents(12), documents(12, version=2)
+    async with knowledge(engine, namespace, proxy.uri) as kb:
+        cuts = [proxy.cut_on_commit(moment, nth) for nth in (2, 3)]
+        report = await kb.ingest(first)
+        assert reported(report, first) == first
+        await assert_sound(kb.client, first)
+        if not all(cut.fired for cut in cuts):  # few commits are enough
+            proxy.clear()
+        proxy.cut_on_commit(moment)
+        report = await kb.ingest(second)
+        assert report.documents.failed == []
+        await assert_sound(kb.client, second)
+        await assert_found(kb, second[:3])
+    assert proxy.accepted > 1
+
+
+@pytest.mark.fault("Connections are cut at any moment, again and again")
+async def test_cuts_at_any_moment(engine: Engine, proxy: BoltProxy) -> None:
+    """The ingest ends as if nothing had happened."""
+    namespace = engine.namespace()
+    given = documents(20)
+    done = asyncio.Event()
+
+    async def cut() -> None:
+        while not done.is_set():
+            proxy.cut_all()
+            await asyncio.sleep(0.15)
+
+    async with knowledge(engine, namespace, proxy.uri) as kb:
+        cutting = asyncio.create_task(cut())
+        try:
+            await asyncio.sleep(0.5)
+            done.set()
+            report = await kb.ingest(given)
+        finally:
+            done.set()
+            await cutting
+        assert report.documents.failed == []
+        await assert_sound(kb.client, given)
+
+
+@pytest.mark.fault("The server is gone for a while in the middle of an ingest: all lines cut, none accepted")
+async def test_a_server_that_is_gone_for_a_while(engine: Engine, proxy: BoltProxy) -> None:
+    """The ingest waits for it and completes."""
+    namespace = engine.namespace()
+    given = documents(12)
+    async with knowledge(engine, namespace, proxy.uri) as kb:
+        before = proxy.commits
+        ingesting = asyncio.create_task(kb.ingest(given))
+        while proxy.commits == before and not ingesting.done():
+            await asyncio.sleep(0.005)
+        await proxy.refuse()
+        proxy.cut_all()
+        await asyncio.sleep(1.0)
+        await proxy.accept()
+        report = await ingesting
+        assert report.documents.failed == []
+        await assert_sound(kb.client, given)
+
+
+@pytest.mark.fault("The server is gone for longer than the deadline")
+async def test_a_server_that_does_not_come_back(engine: Engine, proxy: BoltProxy) -> None:
+    """One clear error after the deadline; the same client works again when the server is back."""
+    store = await Engine(proxy.uri, engine.username, engine.password).open(MGRAG_RETRY_DEADLINE=0.5)
+    corner = Corner(engine, store)
+    await store.ensure_schema()
+    await write(corner, "a")
+    await proxy.refuse()
+    proxy.cut_all()
+    for _ in range(2):
+        with pytest.raises(StoreUnavailableError, match="Nothing listens"):
+            await write(corner, "b")
+    with pytest.raises(StoreUnavailableError):
+        await corner.stored()
+    await proxy.accept()
+    await write(corner, "c")
+    assert await corner.stored() == ["a", "c"]
+    await store.close()
+
+
+@pytest.mark.fault("A query that is never answered")
+@pytest.mark.parametrize("direction", ["to_server", "to_client"])
+async def test_a_query_that_is_never_answered(engine: Engine, proxy: BoltProxy, direction: str) -> None:
+    """One error after the time limit, nothing repeated; the client works again at once."""
+    store = await Engine(proxy.uri, engine.username, engine.password).open(MGRAG_QUERY_TIMEOUT=1.0)
+    corner = Corner(engine, store)
+    await store.ensure_schema()
+    await write(corner, "a")
+    proxy.stall(direction)  # type: ignore[arg-type]
+    started = time.monotonic()
+    with pytest.raises(StoreTimeoutError, match="MGRAG_QUERY_TIMEOUT"):
+        await corner.stored()
+    assert time.monotonic() - started < 10
+    with pytest.raises(StoreError):
+        await write(corner, "b")
+    proxy.resume()
+    await write(corner, "c")
+    assert "c" in await corner.stored()
+    await store.close()
+
+
+@pytest.mark.fault("The pool is exhausted")
+async def test_an_exhausted_pool(engine: Engine) -> None:
+    """Waiting is bounded and the error names the setting; the client works again when a connection is free."""
+    from core.rag.dbhandler.store import open_store
+    from dbhandler.kit import make_settings
+
+    store: GraphStore = await open_store(
+        engine.uri,
+        username=engine.username,
+        password=engine.password,
+        max_connection_pool_size=2,
+        settings=make_settings(MGRAG_QUERY_TIMEOUT=1.0, MGRAG_CONNECT_TIMEOUT=1.0),
+    )
+    corner = Corner(engine, store)
+    await store.ensure_schema()
+    inside, leave = asyncio.Semaphore(0), asyncio.Event()
+
+    async def hold(tx: Transaction) -> None:
+        await tx.run("RETURN 1 AS one")
+        inside.release()
+        await leave.wait()
+
+    holders = [asyncio.create_task(store.transaction(hold)) for _ in range(2)]
+    for _ in holders:
+        await inside.acquire()
+    with pytest.raises(StoreUnavailableError, match="max_connection_pool_size"):
+        await corner.stored()
+    leave.set()
+    await asyncio.gather(*holders)
+    # Many more tasks than connections only wait for each other.
+    await asyncio.gather(*(write(corner, f"n{number}") for number in range(20)))
+    assert len(await corner.stored()) == 20
+    await store.close()
+
+
+@pytest.mark.fault("A slow line: every answer takes longer")
+async def test_a_slow_line(engine: Engine, proxy: BoltProxy) -> None:
+    """Slow, but all is there."""
+    given = documents(3)
+    async with knowledge(engine, engine.namespace(), proxy.uri) as kb:
+        proxy.delay(0.05)
+        report = await kb.ingest(given)
+        assert report.documents.failed == []
+        proxy.delay(0)
+        await assert_sound(kb.client, given)
+
+
+# The driver leaves it to the garbage collector to close a socket when it is cancelled while connecting.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.fault("A task is cancelled during a query, a write, or a commit")
+async def test_cancellation_leaks_no_connection(engine: Engine, proxy: BoltProxy) -> None:
+    """All or nothing is stored, and no connection stays behind in the pool."""
+    from core.rag.dbhandler.store import open_store
+    from dbhandler.kit import make_settings
+
+    store = await open_store(
+        proxy.uri,
+        username=engine.username,
+        password=engine.password,
+        max_connection_pool_size=3,
+        settings=make_settings(MGRAG_RETRY_DEADLINE=DEADLINE),
+    )
+    corner = Corner(engine, store)
+    await store.ensure_schema()
+    for turns in range(0, 40, 2):
+        tasks = [asyncio.create_task(write(corner, f"n{turns}")), asyncio.create_task(corner.stored())]
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+    await asyncio.gather(*(write(corner, f"after{number}") for number in range(6)))
+    assert {f"after{number}" for number in range(6)} <= set(await corner.stored())
+    assert proxy.connections <= 3
+    await store.close()

@@ -1,0 +1,173 @@
+"""Many writers at once: processes with overlapping folders, one hub, searches during deletes."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core.rag.dbhandler.store import Transaction
+from core.rag.schema import Label
+from dbhandler.kit import Corner, Engine
+from faults.kit import DEADLINE, assert_found, assert_sound, documents, knowledge
+
+pytestmark = pytest.mark.bolt
+
+PROCESSES = 8
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.fault(f"{PROCESSES} processes ingest overlapping documents at once, into a namespace that is new")
+async def test_processes_ingest_overlapping_documents_at_once(engine: Engine) -> None:
+    """Everything is there once: one vector store, one source, no document or chunk twice."""
+    namespace = engine.namespace()
+    environment = {
+        **os.environ,
+        "PYTHONPATH": f"{ROOT / 'src'}:{ROOT / 'tests'}:{ROOT}",
+        "MEMGRAPH_USERNAME": engine.username or "",
+        "MEMGRAPH_PASSWORD": engine.password or "",
+    }
+    children = [
+        await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "tests.faults.ingesting", engine.uri, namespace, str(5 * number), "15"),
+            cwd=ROOT,
+            env=environment,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+        )
+        for number in range(PROCESSES)
+    ]
+    said = await asyncio.gather(*(child.communicate() for child in children))
+    assert [(child.returncode, text[0].decode()) for child, text in zip(children, said, strict=True)] == [
+        (0, "")
+    ] * PROCESSES
+    everything = documents(5 * (PROCESSES - 1) + 15)
+    async with knowledge(engine, namespace) as kb:
+        await assert_sound(kb.client, everything)
+        await assert_found(kb, everything[::10])
+
+
+@pytest.mark.fault("A storm of conflicts: 40 writers attach to one hub, and to each other's nodes in any order")
+async def test_a_storm_of_conflicts_on_a_hub(engine: Engine) -> None:
+    """Every edge is there, once."""
+    store = await engine.open(MGRAG_RETRY_DEADLINE=DEADLINE)
+    await store.ensure_schema()
+    corner = Corner(engine, store)
+    await corner.put("hub")
+    generator = np.random.default_rng(5)
+    orders = [generator.permutation(6).tolist() for _ in range(40)]
+
+    async def attach(number: int) -> None:
+        async def work(tx: Transaction) -> None:
+            await tx.run(
+                "MATCH (h:Document {id: $hub}) SET h.last = $number MERGE (c:DocumentChunk {id: $id}) "
+                "SET c.namespace = $namespace MERGE (c)-[:CHUNK_OF]->(h)",
+                {
+                    "hub": corner.id("hub"),
+                    "id": corner.id(f"c{number}"),
+                    "number": number,
+                    "namespace": corner.namespace,
+                },
+            )
+            for other in orders[number]:
+                await tx.run(
+                    "MERGE (s:Concept {id: $id}) SET s.namespace = $namespace, s.last = $number",
+                    {"id": corner.id(f"s{other}"), "number": number, "namespace": corner.namespace},
+                )
+
+        await store.transaction(work)
+
+    await asyncio.gather(*(attach(number) for number in range(40)))
+    rows = await store.run(
+        "MATCH (h:Document {id: $id})<-[r:CHUNK_OF]-(c:DocumentChunk) "
+        "RETURN count(r) AS edges, count(DISTINCT c) AS nodes",
+        {"id": corner.id("hub")},
+    )
+    assert rows == [{"edges": 40, "nodes": 40}]
+    assert len(await corner.stored(Label.CONCEPT)) == 6
+    await store.close()
+
+
+@pytest.mark.fault("Searches while vectors and words are written, changed, deleted and rolled back")
+async def test_searches_during_writes(engine: Engine) -> None:
+    """No search fails, and each finds only what was there."""
+    store = await engine.open(MGRAG_RETRY_DEADLINE=DEADLINE)
+    await store.ensure_schema()
+    corner = Corner(engine, store)
+    vectors, words = await corner.vector_index(8), await corner.text_index()
+    generator = np.random.default_rng(2)
+    await corner.put_vectors(vectors, {f"keep{i}": generator.normal(size=8).tolist() for i in range(20)})
+    await corner.put_texts(words, {f"keep{i}": "steady word" for i in range(20)})
+    done = asyncio.Event()
+    searches = 0
+
+    async def churn(number: int) -> None:
+        names = [f"w{number}-{i}" for i in range(15)]
+        for turn in range(8):
+
+            async def work(tx: Transaction, turn: int = turn) -> None:
+                values = {name: generator.normal(size=8).tolist() for name in names}
+                await tx.run(corner.vector_statement(vectors), corner.vector_rows(values))
+                await tx.run(corner.text_statement(words), corner.text_rows(dict.fromkeys(names, "fleeting word")))
+                if turn % 3 == 2:
+                    raise RuntimeError("roll back")
+
+            await asyncio.gather(store.transaction(work), return_exceptions=True)
+            await corner.delete(*names, label=Label.VECTOR)
+            await corner.delete(*names, label=Label.CHUNK)
+
+    async def search() -> None:
+        nonlocal searches
+        while not done.is_set():
+            near = await store.vector_search(vectors, tuple(generator.normal(size=8).tolist()), 10)
+            assert len(near) == len({match.id for match in near}) == 10
+            found = await store.text_search(words, {"word": 1.0, "steady": 0.5}, 30)
+            assert {corner.id(f"keep{i}") for i in range(20)} <= {match.id for match in found}
+            searches += 1
+
+    searching = [asyncio.create_task(search()) for _ in range(3)]
+    await asyncio.gather(*(churn(number) for number in range(2)))
+    done.set()
+    await asyncio.gather(*searching)
+    assert searches > 10
+    found = await store.text_search(words, {"fleeting": 1.0}, 30)
+    assert found == []
+    await corner.clean()
+    await store.close()
+
+
+@pytest.mark.fault("A keyword index is gone while the graph has words, as after a crash")
+async def test_a_lost_keyword_index_is_found_and_repaired(engine: Engine) -> None:
+    """Searches go on with the words in the graph, say so, and a check finds and repairs it."""
+    store = await engine.open()
+    await store.ensure_schema()
+    corner = Corner(engine, store)
+    index = await corner.text_index(Label.RECORD)
+    await corner.put_texts(index, {"a": "alpha beta", "b": "beta gamma"})
+    assert await store.check_indexes() == []
+    await drop_text_index(engine, index.label)
+    assert corner.found(await store.text_search(index, {"beta": 1.0, "alpha": 1.0}, 5)) == ["a", "b"]
+    assert any("keyword index" in note for note in store.capabilities.notes)
+    problems = await store.check_indexes()
+    assert len(problems) == 1
+    assert "Record" in problems[0]
+    assert await store.check_indexes(repair=True) == problems
+    assert await store.check_indexes() == []
+    assert corner.found(await store.text_search(index, {"beta": 1.0, "alpha": 1.0}, 5)) == ["a", "b"]
+    await store.close()
+
+
+async def drop_text_index(engine: Engine, label: Label) -> None:
+    """Drop the index of a label behind the back of the store."""
+    from neo4j import AsyncGraphDatabase
+
+    auth = (engine.username, engine.password or "") if engine.username else None
+    async with AsyncGraphDatabase.driver(engine.uri, auth=auth) as driver:
+        agent = (await driver.get_server_info()).agent
+        kind = "TEXT INDEX" if "Memgraph" in agent else "INDEX"
+        async with driver.session() as session:
+            await (await session.run(f"DROP {kind} mgrag_text_{label.value.lower()}")).consume()
