@@ -181,7 +181,7 @@ def full(path: str) -> None:
                 await put(store, f"n{number:02}", content="x" * 20_000)
                 stored.append(f"n{number:02}")
             except MGRagError as error:
-                errors.append(f"{type(error).__name__}: {error}")
+                errors.append("\n".join([f"{type(error).__name__}: {error}", *getattr(error, "__notes__", ())]))
         say(stored=stored, errors=errors, there=await names(store))
         resource.setrlimit(resource.RLIMIT_FSIZE, (5_000, resource.RLIM_INFINITY))
         try:

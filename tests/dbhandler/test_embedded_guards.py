@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -229,12 +230,31 @@ async def test_a_transaction_waits_for_its_statement_however_often_it_is_cancell
     assert await names(store) == ["next"]
 
 
-async def test_gathered_statements_of_one_transaction_take_turns(store: EmbeddedStore) -> None:
+async def test_gathered_statements_of_one_transaction_take_turns(
+    store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = grafeo_engine.rows
+    running: list[str] = []
+    most = 0
+
+    def rows(runner: Any, statement: str, parameters: Any) -> Any:
+        nonlocal most
+        running.append(statement)
+        most = max(most, len(running))
+        time.sleep(0.001)
+        try:
+            return real(runner, statement, parameters)
+        finally:
+            running.pop()
+
+    monkeypatch.setattr(grafeo_engine, "rows", rows)
+
     async def work(tx: Transaction) -> None:
         await asyncio.gather(*(tx.run("MERGE (n:Document {id: $id})", {"id": f"n{i}"}) for i in range(20)))
 
     await store.transaction(work)
     assert len(await names(store)) == 20
+    assert most == 1
 
 
 # Conflicts of the engine itself

@@ -220,6 +220,7 @@ async def test_a_full_disk_loses_only_what_was_refused(nursery: Nursery, graph_f
     for message in before["errors"]:
         assert message.startswith("StoreFullError")
         assert "disk is full" in message
+        assert "\n" not in message, "a second error beside the first"
     assert backup["backup"].startswith("BackupError")
     assert [path.name for path in graph_file.parent.iterdir() if "copy" in path.name] == []
     assert after["there"] == sorted([*before["stored"], "room"])
