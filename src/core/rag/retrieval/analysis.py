@@ -76,36 +76,38 @@ def _terms(token: str, language: str, *, keep_stop_words: bool = False) -> list[
     return [term for term in terms if term]
 
 
-def _learn(known: dict[str, str], tokens: set[str], language: str) -> None:
-    """Add the index words of ``tokens`` to ``known``: plain ASCII ones all at once, the others one by one."""
+def _learn(tokens: Iterable[str], language: str) -> dict[str, str]:
+    """The index words of ``tokens``: plain ASCII words all at once, the others one by one."""
     stop = folded_stop_words(language)
     words: dict[str, str] = {}
+    learned: dict[str, str] = {}
     for token in tokens:
-        word = token.strip(_PUNCTUATION).removesuffix("'s")
+        word = token if token.isalpha() else token.strip(_PUNCTUATION).removesuffix("'s")
         if not word.isascii():
-            known[token] = " ".join(_terms(token, language))
+            learned[token] = " ".join(_terms(token, language))
         elif word.isalpha() and (word.islower() or word.istitle() or word.isupper()):
             word = word.lower()
             words[token] = "" if word in stop else word
         elif word.isdigit():
-            known[token] = word[:MAX_TERM_BYTES]
+            learned[token] = word[:MAX_TERM_BYTES]
         else:
-            known[token] = " ".join(_terms(token, language))
-    known.update(zip(words, latin_stems(list(words.values()), language), strict=True))
+            learned[token] = " ".join(_terms(token, language))
+    learned.update(zip(words, latin_stems(list(words.values()), language), strict=True))
+    return learned
 
 
 def _analyze(tokens: list[str], language: str) -> str:
+    if not tokens:
+        return ""
     known = _caches.get(language)
     if known is None or len(known) > _CACHE_ENTRIES:
         known = _caches[language] = {}
-    try:
-        joined = " ".join(filter(None, map(known.__getitem__, tokens)))
-    except KeyError:
-        new = {token for token in tokens if token not in known}
-        if any(len(token) > _CACHED_CHARACTERS for token in new):
-            known = {token: known[token] for token in tokens if token in known}  # long ones are not kept
-        _learn(known, new, language)
-        joined = " ".join(filter(None, map(known.__getitem__, tokens)))
+    values = list(map(known.get, tokens))
+    if None in values:
+        learned = _learn({token for token, value in zip(tokens, values, strict=True) if value is None}, language)
+        known.update((token, value) for token, value in learned.items() if len(token) <= _CACHED_CHARACTERS)
+        values = [learned[token] if value is None else value for token, value in zip(tokens, values, strict=True)]
+    joined = " ".join(filter(None, values))
     if not joined:
         # nothing but function words, like the title "The Who": all that there is to find it by
         joined = " ".join(term for token in tokens for term in _terms(token, language, keep_stop_words=True))

@@ -150,6 +150,8 @@ def latin_stems(words: list[str], language: str) -> list[str]:
     """The stems of many folded words in Latin letters, in one call."""
     with _lock:
         stems: list[str] = _stemmer(language).stemWords(words)
+    if not words or ("".join(stems).isascii() and max(map(len, stems)) <= MAX_TERM_BYTES):
+        return stems
     # some stemmers put an accent back, and a word may be longer than an index word
     return [stem if stem.isascii() and len(stem) <= MAX_TERM_BYTES else _plain(fold(stem)) for stem in stems]
 
