@@ -156,3 +156,13 @@ async def test_any_query_is_safe(kb: KnowledgeBase, query: str, mode: SearchMode
 async def test_unknown_modes_are_named(kb: KnowledgeBase) -> None:
     with pytest.raises(InvalidInputError, match="telepathy"):
         await kb.search("x", mode="telepathy")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "vector", "keyword"])
+async def test_a_narrow_filter_ranks_just_what_passes(kb: KnowledgeBase, mode: SearchMode) -> None:
+    await kb.ingest(
+        Document(path=f"many/{number}", content=f"The wheel turns and turns, note {number}.") for number in range(1500)
+    )
+    hits = await kb.search("the old wheel turns", k=3, mode=mode, filters='path:"notes/museum.md"')
+    assert [hit.path for hit in hits] == ["notes/museum.md"]
+    assert hits[0].scores

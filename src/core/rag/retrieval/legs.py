@@ -15,6 +15,7 @@ from core.rag.dbhandler.store import GraphStore, Match
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
     from core.rag.dbhandler.vectors import VectorStoreInfo
+    from core.rag.retrieval.filters import Filter
 
 #: How many stored vectors tell how widely the similarities to a query are spread.
 SAMPLE_SIZE = 512
@@ -105,15 +106,31 @@ class Legs:
         for part in batches(sorted(chunk_ids), max_rows=1000):
             rows = await self._client.read(
                 "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i})-[:CHUNK_OF]->(d:Document) "
-                "OPTIONAL MATCH (d)-[:SOURCED_FROM]->(s:Source) "
-                "RETURN c.id AS chunk, d.path AS path, d.uri AS uri, d.title AS title, "
-                "collect(s.name) AS source_names, collect(s.uri) AS source_uris, d.source_id AS source_id, "
-                "d.mime_type AS mime_type, d.created_at AS created_at, d.updated_at AS updated_at, "
-                "d.metadata AS metadata",
+                f"WITH c.id AS key, d {_FACTS}",
                 ids=part,
             )
-            facts.update((row.pop("chunk"), row) for row in rows)
+            facts.update((row.pop("key"), row) for row in rows)
         return facts
+
+    async def terms_where(self, wanted: Filter, limit: int) -> dict[str, str] | None:
+        """The analysed words of all chunks whose documents pass a filter, by chunk id; ``None`` if over ``limit``."""
+        narrow = wanted.pushdown()
+        rows = await self._client.read(
+            "MATCH (d:Document) WHERE d.namespace = $namespace AND d.path STARTS WITH $prefix "
+            f"WITH d.id AS key, d {_FACTS}",
+            prefix=narrow.path_prefix or "",
+        )
+        texts: dict[str, str] = {}
+        for part in batches([row["key"] for row in rows if wanted.matches(row)], max_rows=1000):
+            chunks = await self._client.read(
+                "UNWIND $ids AS i MATCH (d:Document {id: i})<-[:CHUNK_OF]-(c:DocumentChunk) "
+                "RETURN c.id AS id, c.terms AS terms",
+                ids=part,
+            )
+            texts.update((chunk["id"], chunk["terms"]) for chunk in chunks)
+            if len(texts) > limit:
+                return None
+        return texts
 
     async def _chunks_of(self, matches: Sequence[Match]) -> dict[str, float]:
         scores = {match.id: match.score for match in matches}
@@ -125,6 +142,14 @@ class Legs:
         pairs = sorted(((row["chunk"], scores[row["vector"]]) for row in rows), key=lambda item: (-item[1], item[0]))
         return dict(pairs)
 
+
+#: What filters look at, of a document ``d``, with the ``key`` that asked for it.
+_FACTS = (
+    "OPTIONAL MATCH (d)-[:SOURCED_FROM]->(s:Source) "
+    "RETURN key, d.path AS path, d.uri AS uri, d.title AS title, collect(s.name) AS source_names, "
+    "collect(s.uri) AS source_uris, d.source_id AS source_id, d.mime_type AS mime_type, "
+    "d.created_at AS created_at, d.updated_at AS updated_at, d.metadata AS metadata"
+)
 
 #: For each open graph, samples of its vectors by the label of their index.
 _samples: WeakKeyDictionary[GraphStore, dict[str, NDArray[np.float32]]] = WeakKeyDictionary()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from core.rag.analysis import query_terms
 from core.rag.dbhandler.store import MAX_K, check_k
 from core.rag.errors import InvalidInputError
+from core.rag.retrieval.bm25 import Bm25
 from core.rag.retrieval.fusion import fuse_hybrid
 from core.rag.retrieval.hits import MODES, Hit, SearchMode
 from core.rag.retrieval.legs import Legs
@@ -24,6 +25,9 @@ Ranking = dict[str, tuple[float, dict[str, float]]]
 
 #: A ranking of about this many chunks or all there are.
 Rank = Callable[[int], Awaitable[Ranking]]
+
+#: A ranking of the given chunks only: id to analysed words.
+Among = Callable[[Mapping[str, str]], Awaitable[Ranking]]
 
 _FIRST_CANDIDATES = 100
 MAX_EXPAND = 20
@@ -74,13 +78,16 @@ class Retriever:
             legs, await self._embed(query), dict.fromkeys(query_terms(query), 1.0), await self._client.count_chunks()
         ):
             dialogue = None
-        rank = self._ranking(legs, query, mode, dialogue)
-        best = await (rank(max(k, _FIRST_CANDIDATES)) if wanted is None else self._filtered(legs, rank, wanted, k))
+        rank, among = self._ranking(legs, query, mode, dialogue)
+        if wanted is None:
+            best = await rank(max(k, _FIRST_CANDIDATES))
+        else:
+            best = await self._filtered(legs, rank, among, wanted, k)
         top = sorted(best.items(), key=lambda item: (-item[1][0], item[0]))[:k]
         hits = await self._hits(top)
         return await asyncio.gather(*(self._expanded(hit, expand) for hit in hits)) if expand else hits
 
-    def _ranking(self, legs: Legs, query: str, mode: SearchMode, dialogue: Dialogue | None) -> Rank:
+    def _ranking(self, legs: Legs, query: str, mode: SearchMode, dialogue: Dialogue | None) -> tuple[Rank, Among]:
         terms = dict.fromkeys(query_terms(query), 1.0)
         if dialogue is not None:
             terms = dialogue.terms(terms)
@@ -105,7 +112,15 @@ class Retriever:
         async def hybrid(k: int) -> Ranking:
             return await self._hybrid(legs, await direction(), terms, k)
 
-        return {"vector": vector, "keyword": keyword, "fuzzy": fuzzy, "hybrid": hybrid}[mode]
+        async def among(texts: Mapping[str, str]) -> Ranking:
+            if mode == "fuzzy":
+                return {key: value for key, value in (await fuzzy(MAX_K)).items() if key in texts}
+            vectors = await legs.cosines(await direction(), texts) if mode != "keyword" else {}
+            words = Bm25(texts.items()).top(terms, len(texts)) if mode != "vector" else {}
+            fused = fuse_hybrid(vectors, words, sample=vectors.values(), total=len(texts))
+            return {item.id: (item.score, item.scores) for item in fused}
+
+        return {"vector": vector, "keyword": keyword, "fuzzy": fuzzy, "hybrid": hybrid}[mode], among
 
     async def _embed(self, query: str) -> Sequence[float] | None:
         """The vector of a query; ``None`` for one without anything to compare, such as a lone emoji."""
@@ -125,19 +140,21 @@ class Retriever:
         fused = fuse_hybrid({**exact, **vectors}, words, sample=sample, total=total)
         return {item.id: (item.score, item.scores) for item in fused}
 
-    async def _filtered(self, legs: Legs, rank: Rank, wanted: Filter, k: int) -> Ranking:
-        """Rank more and more chunks until enough of them pass, or there are no more."""
-        size = max(4 * k, _FIRST_CANDIDATES)
+    async def _filtered(self, legs: Legs, rank: Rank, among: Among, wanted: Filter, k: int) -> Ranking:
+        """Rank more and more chunks until enough of them pass; where few do, rank just those that pass."""
         facts: dict[str, dict[str, Any]] = {}
-        while True:
+        passing: Ranking = {}
+        for size in (max(4 * k, _FIRST_CANDIDATES), max(20 * k, 10 * _FIRST_CANDIDATES), MAX_K):
+            if size == MAX_K:
+                texts = await legs.terms_where(wanted, MAX_K)
+                if texts is not None:
+                    return await among(texts)
             ranking = await rank(min(size, MAX_K))
             facts.update(await legs.facts([key for key in ranking if key not in facts]))
             passing = {key: value for key, value in ranking.items() if key in facts and wanted.matches(facts[key])}
-            if len(passing) >= k or len(ranking) < size:
-                return passing
-            if size >= MAX_K:
-                return passing
-            size *= 10
+            if len(passing) >= k or len(ranking) < min(size, MAX_K):
+                break
+        return passing
 
     async def _hits(self, top: list[tuple[str, tuple[float, dict[str, float]]]]) -> list[Hit]:
         chunks = await self._client.chunks_by_id([key for key, _ in top])
