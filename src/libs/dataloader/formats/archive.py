@@ -153,6 +153,34 @@ def size_text(size: int) -> str:
     return f"{size / 1_000_000:,.1f} MB" if size < 100_000_000 else f"{size / 1_000_000:,.0f} MB"
 
 
+def local(node: _Element | None) -> str:
+    """The name of an element without its namespace (strict and transitional Office files differ in that only)."""
+    tag = node.tag if node is not None else None
+    return tag.rpartition("}")[2] if isinstance(tag, str) else ""
+
+
+def attribute(node: _Element, name: str) -> str | None:
+    """An attribute by its name without namespace."""
+    value = node.get(name)
+    if value is not None:
+        return str(value)
+    return next((str(value) for key, value in node.attrib.items() if str(key).rpartition("}")[2] == name), None)
+
+
+def children(node: _Element | None, name: str) -> Iterator[_Element]:
+    """The child elements of that name."""
+    return (item for item in (node if node is not None else ()) if local(item) == name)
+
+
+def child(node: _Element | None, *names: str) -> _Element | None:
+    """Follow a path of child elements."""
+    for name in names:
+        if node is None:
+            return None
+        node = next(children(node, name), None)
+    return node
+
+
 def iter_xml(data: bytes, name: str, tags: frozenset[str]) -> Iterator[_Element]:
     """The outermost elements of these names, one at a time; each is emptied when the next one is asked for.
 
