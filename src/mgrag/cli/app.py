@@ -6,14 +6,15 @@ from typing import Annotated
 
 import typer
 
-from mgrag.cli import ingest, search
-from mgrag.cli.runtime import EXIT_CODES, DbOption, Graph, NamespaceOption
+from mgrag.cli import copies, documents, ingest, namespaces, reembed, search, state
+from mgrag.cli.options import Common, DbOption, JsonOption, NamespaceOption, graph_uri
+from mgrag.cli.runtime import EXIT_CODES
 
 app = typer.Typer(
     name="mgrag",
     help="Files and web pages in, searchable knowledge graph out: on Memgraph, Neo4j, or an embedded graph.",
     epilog=EXIT_CODES,
-    no_args_is_help=True,
+    invoke_without_command=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -25,16 +26,21 @@ def options(
     context: typer.Context,
     db: DbOption = None,
     namespace: NamespaceOption = None,
+    as_json: JsonOption = False,
     version: Annotated[bool, typer.Option("--version", help="Print the version and exit.", is_eager=True)] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show where an unexpected error comes from.")] = False,  # noqa: ARG001
 ) -> None:
     """Options for every command."""
     if version:
         from mgrag import __version__
 
-        typer.echo(__version__)
+        typer.echo(f"mgrag {__version__}")
         raise typer.Exit
-    context.obj = Graph(db, namespace)
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+        raise typer.Exit
+    context.obj = Common(None if db is None else graph_uri(db), namespace, as_json)
 
 
-ingest.register(app)
-search.register(app)
+for group in (ingest, search, documents, state, copies, namespaces, reembed):
+    group.register(app)

@@ -6,23 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mgrag.cli.runtime import (
-    EXIT_FAILED,
-    EXIT_INTERRUPTED,
-    DbOption,
-    JsonOption,
-    NamespaceOption,
-    console,
-    graph,
-    open_kb,
-    print_json,
-    run,
-    stop_on_interrupt,
-)
+from mgrag.cli.options import Common, DbOption, JsonOption, ModelOption, NamespaceOption, common
+from mgrag.cli.output import line, print_json, progress
+from mgrag.cli.runtime import EXIT_FAILED, EXIT_INTERRUPTED, open_kb, run, stop_on_interrupt
 
 if TYPE_CHECKING:
     from core.rag.indexing.report import IngestReport
-    from mgrag.cli.runtime import Graph
 
 
 def register(app: typer.Typer) -> None:
@@ -40,10 +29,7 @@ def ingest(
     max_urls: Annotated[int | None, typer.Option(metavar="N", help="At most so many pages of a site.")] = None,
     prune: Annotated[bool, typer.Option("--prune", help="Remove documents that vanished from these sources.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 if any document failed.")] = False,
-    model: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Embedding model. Default: MGRAG_EMBEDDING_MODEL, else wordllama."),
-    ] = None,
+    model: ModelOption = None,
     new_store: Annotated[
         bool, typer.Option("--new-store", help="Build a second vector store where the graph has another model.")
     ] = False,
@@ -61,15 +47,15 @@ def ingest(
         "gitignore": gitignore,
         **{key: value for key, value in web.items() if value is not None},
     }
-    where = graph(context, db, namespace)
     opening: dict[str, Any] = {
         "model": model,
         "new_store": new_store,
         "chunk_size": chunk_size,
         "chunk_overlap": chunk_overlap,
     }
-    report = run(lambda: _ingest(where, opening, sources, prune=prune, quiet=as_json, options=options))
-    if as_json:
+    chosen = common(context, db, namespace, as_json)
+    report = run(lambda: _ingest(chosen, opening, sources, prune=prune, options=options))
+    if chosen.json:
         print_json(report.to_dict())
     else:
         _show(report)
@@ -81,37 +67,28 @@ def ingest(
 
 
 async def _ingest(
-    where: Graph,
-    opening: dict[str, Any],
-    sources: list[str],
-    *,
-    prune: bool,
-    quiet: bool,
-    options: dict[str, Any],
+    chosen: Common, opening: dict[str, Any], sources: list[str], *, prune: bool, options: dict[str, Any]
 ) -> IngestReport:
-    async with open_kb(where, **opening) as kb:
+    async with open_kb(chosen, **opening) as kb:
         stop = stop_on_interrupt()
-        if quiet:
-            return await kb.ingest(sources, prune=prune, stop=stop, **options)
-        with console(stderr=True).status("Loading …") as status:
+        with progress("Loading …", quiet=chosen.json) as say:
 
-            def progress(report: IngestReport) -> None:
+            def tell(report: IngestReport) -> None:
                 done = report.documents
-                status.update(
+                say(
                     f"{done.added + done.updated} documents written, {done.unchanged} unchanged,"
                     f" {len(done.failed)} failed; {report.chunks} chunks"
                 )
 
-            return await kb.ingest(sources, prune=prune, stop=stop, progress=progress, **options)
+            return await kb.ingest(sources, prune=prune, stop=stop, progress=tell, **options)
 
 
 def _show(report: IngestReport) -> None:
-    out = console()
     for item in report.documents.failed:
-        out.print(f"failed  {item.path}: {item.reason}", markup=False, style="yellow")
+        line((f"failed  {item.path}: {item.reason}", "yellow"))
     for warning in report.warnings:
-        out.print(f"note    {warning}", markup=False, style="yellow")
-    out.print(summary(report), markup=False)
+        line((f"note    {warning}", "yellow"))
+    line(summary(report))
 
 
 def summary(report: IngestReport) -> str:

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mgrag.cli.runtime import DbOption, JsonOption, NamespaceOption, console, graph, open_kb, print_json, run
+from mgrag.cli.options import Common, DbOption, JsonOption, ModelOption, NamespaceOption, common
+from mgrag.cli.output import Piece, line, print_json
+from mgrag.cli.runtime import open_kb, run
 
 if TYPE_CHECKING:
     from core.rag.retrieval.hits import Hit
-    from mgrag.cli.runtime import Graph
 
-_SHOWN_CHARS = 300
+_PLACES = ("page", "slide", "sheet", "row", "cell")
+
+
+class Mode(StrEnum):
+    """How to search."""
+
+    HYBRID = "hybrid"
+    VECTOR = "vector"
+    KEYWORD = "keyword"
+    FUZZY = "fuzzy"
 
 
 def register(app: typer.Typer) -> None:
@@ -23,46 +34,57 @@ def register(app: typer.Typer) -> None:
 def search(
     context: typer.Context,
     query: Annotated[str, typer.Argument(help="What to look for.")],
-    k: Annotated[int, typer.Option("-k", "--limit", help="At most this many hits.")] = 5,
-    mode: Annotated[str, typer.Option(help="hybrid, vector, keyword or fuzzy.")] = "hybrid",
+    k: Annotated[int, typer.Option("-k", "--limit", metavar="N", help="At most this many hits.")] = 5,
+    mode: Annotated[Mode, typer.Option(help="By words and meaning, meaning, words, or names.")] = Mode.HYBRID,
     filters: Annotated[
         str | None, typer.Option("--filter", metavar="FILTER", help="Such as 'path:docs/ mime:text/html'.")
     ] = None,
     expand: Annotated[int, typer.Option(metavar="N", help="Add N neighbouring chunks on either side.")] = 0,
-    model: Annotated[str | None, typer.Option(metavar="NAME", help="Embedding model.")] = None,
+    model: ModelOption = None,
     db: DbOption = None,
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Find passages by words, by meaning, or by both."""
-    where = graph(context, db, namespace)
-    hits = run(lambda: _search(where, model, query, k, mode, filters, expand))
-    if as_json:
+    chosen = common(context, db, namespace, as_json)
+    hits = run(lambda: _search(chosen, model, query, k, mode, filters, expand))
+    if chosen.json:
         print_json([hit.to_dict() for hit in hits])
-    else:
-        show_hits(hits)
+        return
+    for number, hit in enumerate(hits, 1):
+        _show(number, hit, query)
+    if not hits:
+        line("Nothing found.")
 
 
 async def _search(
-    where: Graph, model: str | None, query: str, k: int, mode: str, filters: str | None, expand: int
+    chosen: Common, model: str | None, query: str, k: int, mode: Mode, filters: str | None, expand: int
 ) -> list[Hit]:
-    async with open_kb(where, model=model) as kb:
-        return await kb.search(query, k, mode, filters=filters, expand=expand)  # type: ignore[arg-type]
+    async with open_kb(chosen, model=model, create=False) as kb:
+        return await kb.search(query, k, mode.value, filters=filters, expand=expand)
 
 
-def show_hits(hits: list[Hit]) -> None:
-    """Print hits for people."""
-    from rich.text import Text
+def _show(number: int, hit: Hit, query: str) -> None:
+    from core.rag.retrieval.excerpt import excerpt
 
-    out = console()
-    if not hits:
-        out.print("Nothing found.")
-    for number, hit in enumerate(hits, 1):
-        head = Text(f"{number}. ", style="bold")
-        head.append(hit.path, style="bold cyan")
-        if hit.heading:
-            head.append(f"  {hit.heading}", style="green")
-        head.append(f"  {hit.score:.3f}", style="magenta")
-        out.print(head)
-        text = " ".join(hit.content.split())
-        out.print(Text("   " + (text if len(text) <= _SHOWN_CHARS else text[: _SHOWN_CHARS - 1] + "…")))
+    head: list[Piece] = [(f"{number}. ", "bold"), (hit.path, "bold cyan")]
+    head += [(f"  {hit.heading}", "green")] if hit.heading else []
+    head += [(f"  {where}", "yellow")] if (where := place(hit.metadata)) else []
+    line(*head, (f"  {hit.score:.3f}", "magenta"))
+    found = excerpt(hit.content, query)
+    pieces: list[Piece] = ["   "]
+    end = 0
+    for begin, stop in found.marks:
+        pieces += [found.text[end:begin], (found.text[begin:stop], "bold yellow")]
+        end = stop
+    line(*pieces, found.text[end:])
+
+
+def place(metadata: dict[str, Any]) -> str:
+    """Where in its document a chunk stands: ``page 3-4``, ``sheet Costs, row 12``."""
+    parts = []
+    for name in _PLACES:
+        if name in metadata:
+            last = f"-{metadata['page_end']}" if name == "page" and "page_end" in metadata else ""
+            parts.append(f"{name} {metadata[name]}{last}")
+    return ", ".join(parts)

@@ -67,6 +67,12 @@ class Upkeep:
 
         return await show(self._client, path)
 
+    async def explain_missing(self, path: str) -> str:
+        """A message about a document that is not there, with the paths that were perhaps meant."""
+        from core.rag.maintenance.overview import not_found
+
+        return await not_found(self._client, path)
+
     async def matching(self, *, prefix: str = "", source: str = "") -> list[dict[str, Any]]:
         """``id`` and ``path`` of the documents whose path begins so, or that come from a source (name or URI).
 

@@ -1,0 +1,110 @@
+"""The part of a found text that shows why it was found."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from dataclasses import dataclass
+
+from core.rag.retrieval.analysis import analyze, query_terms
+from core.rag.retrieval.language import detect_language
+
+#: Characters of a text that are looked at.
+_LOOKED_AT = 50_000
+_LEAD = 60
+_REPEATED = 0.1
+
+_WORD = re.compile(r"\w+(?:['’]\w+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """A stretch of a text in one line.
+
+    Attributes:
+        text: It, with ``…`` where something was left out.
+        marks: Start and end of the words in it that the query asked for, in order.
+    """
+
+    text: str
+    marks: tuple[tuple[int, int], ...]
+
+
+def excerpt(text: str, query: str, width: int = 300) -> Excerpt:
+    """The stretch of a text that has most of the words of a query, else its beginning.
+
+    Words match as they do in a keyword search: in any form, with and without accents.
+
+    Args:
+        text: What was found.
+        query: What was looked for.
+        width: About this many characters.
+
+    Returns:
+        The stretch, with white space collapsed.
+
+    Example:
+        >>> excerpt("It rains. The mills turn at night.", "milling", 100).marks
+        ((14, 19),)
+    """
+    line = " ".join(text[:_LOOKED_AT].split())
+    marks = _marks(line, query)
+    start, end = _window(line, [(begin, term) for begin, _, term in marks], width)
+    before, after = ("…" if start else ""), ("…" if end < len(line) or len(text) > _LOOKED_AT else "")
+    shift = len(before) - start
+    inside = tuple((begin + shift, stop + shift) for begin, stop, _ in marks if begin >= start and stop <= end)
+    return Excerpt(before + line[start:end] + after, inside)
+
+
+def _marks(line: str, query: str) -> list[tuple[int, int, str]]:
+    """Places of the words of the query, and which word it is."""
+    wanted = set(query_terms(query))
+    if not wanted:
+        return []
+    language = detect_language(line.split())
+    marks = []
+    for word in _WORD.finditer(line):
+        found = [term for term in analyze(word[0], language) if term in wanted]
+        if not found:
+            continue
+        places = _inside(word[0], found) if not word[0].isascii() else []
+        marks += [(word.start() + begin, word.start() + end, term) for begin, end, term in places] or [
+            (word.start(), word.end(), found[0])
+        ]
+    return marks
+
+
+def _inside(run: str, terms: list[str]) -> list[tuple[int, int, str]]:
+    """Where in a run of letters without spaces the terms stand; nothing for scripts where the run is one word."""
+    lower = run.lower()
+    if len(lower) != len(run) or any(term[0].isascii() for term in terms):
+        return []
+    places = sorted((found.start(), found.end(), t) for t in terms for found in re.finditer(re.escape(t), lower))
+    merged: list[tuple[int, int, str]] = []
+    for begin, end, term in places:
+        if merged and begin <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]), merged[-1][2])
+        else:
+            merged.append((begin, end, term))
+    return merged
+
+
+def _window(line: str, marks: list[tuple[int, str]], width: int) -> tuple[int, int]:
+    if len(line) <= width:
+        return 0, len(line)
+    begins = [begin for begin, _ in marks]
+    best, start = 0.0, 0
+    for begin in begins:
+        low = max(min(begin - _LEAD, len(line) - width), 0)
+        inside = [term for _, term in marks[bisect_left(begins, low) : bisect_left(begins, low + width)]]
+        score = len(set(inside)) + _REPEATED * len(inside)
+        if score > best + 1e-9:
+            best, start = score, low
+    if start:
+        space = line.find(" ", start)
+        start = space + 1 if 0 <= space - start < _LEAD else start
+    end = min(start + width, len(line))
+    if end < len(line):
+        space = line.rfind(" ", start, end)
+        end = space if end - space < _LEAD and space > start else end
+    return start, end

@@ -1,0 +1,129 @@
+"""``mgrag backup``, ``restore``, ``export`` and ``import``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mgrag.cli.options import Common, DbOption, JsonOption, NamespaceOption, common
+from mgrag.cli.output import counts, line, print_json, progress, size
+from mgrag.cli.runtime import existing_graph, open_kb, run
+
+if TYPE_CHECKING:
+    from core.rag.dbhandler.transfer_file import TransferReport
+    from core.rag.maintenance.backup import BackupReport
+
+AllNamespaces = Annotated[bool, typer.Option("--all-namespaces", help="All namespaces, not only one.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command()(backup)
+    app.command()(restore)
+    app.command(name="export")(export)
+    app.command(name="import")(import_)
+
+
+def backup(
+    context: typer.Context,
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A file that does not exist.")],
+    db: DbOption = None,
+    namespace: NamespaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Write a verified copy of the whole graph, all namespaces (of a server: an export)."""
+    chosen = common(context, db, namespace, as_json)
+    report = run(lambda: _backup(chosen, file))
+    _show(chosen, report, f"Written and verified: {report.file} ({size(report.bytes)}).")
+
+
+async def _backup(chosen: Common, file: str) -> BackupReport:
+    with progress("Copying …", quiet=chosen.json):
+        async with existing_graph(chosen) as kb:
+            return await kb.backup(file)
+
+
+def restore(
+    context: typer.Context,
+    file: Annotated[str, typer.Argument(metavar="FILE", help="What backup or export wrote.")],
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace a graph that is not empty; it is kept aside under a dated name.")
+    ] = False,
+    db: DbOption = None,
+    namespace: NamespaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Put a backup in the place of the graph, verified, in one step."""
+    chosen = common(context, db, namespace, as_json)
+    report = run(lambda: _restore(chosen, file, force=force))
+    _show(chosen, report, f"Restored and verified from {report.file}.")
+    if report.set_aside is not None and not chosen.json:
+        line(f"What was there before: {report.set_aside}")
+
+
+async def _restore(chosen: Common, file: str, *, force: bool) -> BackupReport:
+    from core.rag.maintenance.restore import restore as put_back
+
+    with progress("Restoring …", quiet=chosen.json):
+        return await put_back(chosen.db, file, force=force)
+
+
+def export(
+    context: typer.Context,
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A file that does not exist; compressed if named .gz.")],
+    all_namespaces: AllNamespaces = False,
+    db: DbOption = None,
+    namespace: NamespaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Write the namespace to a file of JSON lines that any engine can import."""
+    chosen = common(context, db, namespace, as_json)
+    found = run(lambda: _export(chosen, file, everything=all_namespaces))
+    _show_transfer(chosen, file, found, "Exported")
+
+
+async def _export(chosen: Common, file: str, *, everything: bool) -> dict[str, TransferReport]:
+    with progress("Exporting …", quiet=chosen.json):
+        async with existing_graph(chosen) as kb:
+            return await kb.export(file, namespaces=list(await kb.namespaces()) if everything else None)
+
+
+def import_(
+    context: typer.Context,
+    file: Annotated[str, typer.Argument(metavar="FILE", help="What export wrote.")],
+    all_namespaces: AllNamespaces = False,
+    db: DbOption = None,
+    namespace: NamespaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Bring an export into the graph; what is there already is updated."""
+    chosen = common(context, db, namespace, as_json)
+    found = run(lambda: _import(chosen, file, everything=all_namespaces))
+    _show_transfer(chosen, file, found, "Imported")
+
+
+async def _import(chosen: Common, file: str, *, everything: bool) -> dict[str, TransferReport]:
+    with progress("Importing …", quiet=chosen.json):
+        async with open_kb(chosen, embedding=False) as kb:
+            return await kb.import_(file, everything=everything)
+
+
+def _show(chosen: Common, report: BackupReport, text: str) -> None:
+    if chosen.json:
+        print_json(report.to_dict())
+        return
+    line(text)
+    line(f"Nodes: {counts(report.nodes)}.")
+    line(f"Edges: {counts(report.edges)}.")
+
+
+def _show_transfer(chosen: Common, file: str, found: dict[str, TransferReport], done: str) -> None:
+    if chosen.json:
+        namespaces = {name: report.to_dict() for name, report in found.items()}
+        print_json({"file": str(Path(file).absolute()), "namespaces": namespaces})
+        return
+    for name, report in found.items():
+        parts = report.to_dict()
+        line(f"{done}: namespace {name}. Nodes: {counts(parts['nodes'])}. Edges: {counts(parts['edges'])}.")

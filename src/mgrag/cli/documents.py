@@ -1,0 +1,169 @@
+"""``mgrag list``, ``show`` and ``delete``."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from mgrag.cli.options import Common, DbOption, JsonOption, NamespaceOption, YesOption, common
+from mgrag.cli.output import line, note, print_json, table
+from mgrag.cli.runtime import EXIT_NOT_FOUND, EXIT_USAGE, confirm, existing_graph, fail, run
+from mgrag.cli.search import place
+
+_EXAMPLES = 3
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command(name="list")(list_documents)
+    app.command()(show)
+    app.command()(delete)
+
+
+def list_documents(
+    context: typer.Context,
+    prefix: Annotated[str, typer.Option(metavar="PATH", help="Only paths that begin so.")] = "",
+    limit: Annotated[int | None, typer.Option(metavar="N", help="At most so many. Default: all.")] = None,
+    after: Annotated[
+        str, typer.Option(metavar="PATH", help="Only paths behind this one: the last one of the page before.")
+    ] = "",
+    db: DbOption = None,
+    namespace: NamespaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List the documents by path, with their chunks, times and sources."""
+    chosen = common(context, db, namespace, as_json)
+    found = run(lambda: _list(chosen, prefix, limit, after))
+    if chosen.json:
+        print_json(found)
+        return
+    if not found:
+        line("No documents.")
+        return
+    rows = [
+        [
+            str(document["chunk_count"]),
+            document["updated_at"][:16].replace("T", " "),
+            document["path"],
+            ", ".join(source["name"] for source in document["sources"]),
+        ]
+        for document in found
+    ]
+    table(["CHUNKS", "UPDATED (UTC)", "PATH", "SOURCE"], rows)
+    if limit is not None and len(found) >= limit:
+        note(f"There may be more: --after '{found[-1]['path']}'")
+
+
+async def _list(chosen: Common, prefix: str, limit: int | None, after: str) -> list[dict[str, Any]]:
+    async with existing_graph(chosen) as kb:
+        return await kb.documents(prefix=prefix, limit=limit, after=after)
+
+
+def show(
+    context: typer.Context,
+    path: Annotated[str, typer.Argument(help="Path, URL, name or id of a document.")],
+    chunks: Annotated[bool, typer.Option("--chunks", help="With the text of every chunk.")] = False,
+    db: DbOption = None,
+    namespace: NamespaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show a document: title, metadata, sources, links, and its chunks with heading, place and characters."""
+    chosen = common(context, db, namespace, as_json)
+    found = run(lambda: _show(chosen, path))
+    if not chosen.json:
+        _print(found, with_text=chunks)
+        return
+    if not chunks:
+        for chunk in found["chunks"]:
+            del chunk["content"]
+    print_json(found)
+
+
+async def _show(chosen: Common, path: str) -> dict[str, Any]:
+    async with existing_graph(chosen) as kb:
+        return await kb.show(path)
+
+
+def _print(document: dict[str, Any], *, with_text: bool) -> None:
+    line((document["title"], "bold"))
+    facts = {
+        "path": document["path"],
+        "id": document["id"],
+        "type": document["mime_type"],
+        "source": ", ".join(source["uri"] for source in document["sources"]),
+        "created": document["created_at"],
+        "updated": document["updated_at"],
+        "text": f"{len(document['content']):,} characters",
+        **{f"metadata.{key}": str(value) for key, value in document["metadata"].items()},
+    }
+    for name, value in facts.items():
+        if value:
+            line((f"  {name:<10} ", "cyan"), value)
+    for link in document["references"]:
+        line(("  refers to  ", "cyan"), link["target"])
+    line()
+    if not document["chunks"]:
+        line("No chunks.")
+    for chunk in document["chunks"]:
+        parts = [chunk["heading"], place(chunk["metadata"]), f"characters {chunk['start_char']}-{chunk['end_char']}"]
+        line((f"{chunk['chunk_index']:>4}  ", "bold"), "  ".join(part for part in parts if part))
+        if with_text:
+            for text in chunk["content"].splitlines():
+                line("      ", text)
+
+
+def delete(
+    context: typer.Context,
+    paths: Annotated[
+        list[str] | None, typer.Argument(metavar="PATH...", help="Paths, URLs, names or ids of documents.")
+    ] = None,
+    prefix: Annotated[str, typer.Option(metavar="PATH", help="All documents whose path begins so.")] = "",
+    source: Annotated[str, typer.Option(metavar="NAME", help="All documents of a source, by its name or URI.")] = "",
+    yes: YesOption = False,
+    db: DbOption = None,
+    namespace: NamespaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Remove documents with their chunks, vectors and whatever nothing else refers to."""
+    chosen = common(context, db, namespace, as_json)
+    if sum((bool(paths), bool(prefix), bool(source))) != 1:
+        fail("Name documents, or --prefix, or --source: exactly one of these.", EXIT_USAGE)
+    if paths:
+        result = run(lambda: _delete_each(chosen, list(dict.fromkeys(paths))))
+    else:
+        found = run(lambda: _matching(chosen, prefix, source))
+        if not found:
+            fail(f"There is no document {'whose path begins so' if prefix else 'of this source'}.", EXIT_NOT_FOUND)
+        examples = ", ".join(row["path"] for row in found[:_EXAMPLES]) + (" …" if len(found) > _EXAMPLES else "")
+        confirm(f"Delete {len(found)} documents ({examples})?", yes=yes)
+        run(lambda: _delete_all(chosen, [row["id"] for row in found]))
+        result = {"deleted": [row["path"] for row in found], "missing": []}
+    if chosen.json:
+        print_json(result)
+    else:
+        line(f"Deleted: {len(result['deleted'])} documents.")
+    if result["missing"]:
+        raise typer.Exit(EXIT_NOT_FOUND)
+
+
+async def _delete_each(chosen: Common, paths: list[str]) -> dict[str, list[str]]:
+    result: dict[str, list[str]] = {"deleted": [], "missing": []}
+    async with existing_graph(chosen) as kb:
+        for path in paths:
+            if await kb.delete(path):
+                result["deleted"].append(path)
+            else:
+                result["missing"].append(path)
+                note(f"mgrag: {await kb.explain_missing(path)}")
+    return result
+
+
+async def _matching(chosen: Common, prefix: str, source: str) -> list[dict[str, Any]]:
+    async with existing_graph(chosen) as kb:
+        return await kb.matching(prefix=prefix, source=source)
+
+
+async def _delete_all(chosen: Common, ids: list[str]) -> int:
+    async with existing_graph(chosen) as kb:
+        return await kb.delete_all(ids)

@@ -1,0 +1,62 @@
+"""Options that several commands have. Those of every command may stand before its name or behind it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Annotated
+
+import typer
+
+DbOption = Annotated[
+    str | None,
+    typer.Option(
+        "--db",
+        metavar="URI",
+        help="The graph: a file, embedded:PATH, or bolt://HOST:7687. Default: MEMGRAPH_URI, else .mgrag/graph.grafeo.",
+    ),
+]
+NamespaceOption = Annotated[
+    str | None,
+    typer.Option("--namespace", metavar="NAME", help="What to read and write. Default: MGRAG_NAMESPACE, else default."),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document on standard output.")]
+ModelOption = Annotated[
+    str | None,
+    typer.Option("--model", metavar="NAME", help="Embedding model. Default: MGRAG_EMBEDDING_MODEL, else wordllama."),
+]
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+
+_URI = re.compile(r"(?:embedded:|[A-Za-z][A-Za-z0-9+.-]*://)")
+
+
+@dataclass(frozen=True, slots=True)
+class Common:
+    """What the options of every command say.
+
+    Attributes:
+        db: The URI of the graph, or ``None``.
+        namespace: The namespace, or ``None``.
+        json: Whether to print JSON.
+    """
+
+    db: str | None = None
+    namespace: str | None = None
+    json: bool = False
+
+
+def common(context: typer.Context, db: str | None, namespace: str | None, as_json: bool) -> Common:
+    """The options of a command, those behind its name going first."""
+    before = context.obj if isinstance(context.obj, Common) else Common()
+    return Common(
+        before.db if db is None else graph_uri(db),
+        before.namespace if namespace is None else namespace,
+        before.json or as_json,
+    )
+
+
+def graph_uri(db: str) -> str:
+    """A URI from what ``--db`` was given; a bare path is an embedded graph."""
+    if not db.strip():
+        raise typer.BadParameter("it is empty", param_hint="'--db'")
+    return db if _URI.match(db) else f"embedded:{db}"

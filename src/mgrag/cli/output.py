@@ -1,0 +1,107 @@
+"""Printing: JSON for programs, lines for people. Neither is ever wrapped or cut, and only a terminal gets colours."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+#: A piece of a line: text, or text and a style of Rich.
+Piece = str | tuple[str, str]
+
+#: What a terminal would obey (escape sequences, changes of direction) when it stands in a document.
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def print_json(value: Any) -> None:
+    """One JSON document on standard output."""
+    import json
+
+    _write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+
+
+def line(*pieces: Piece) -> None:
+    """One line on standard output."""
+    if not sys.stdout.isatty():
+        _write("".join(clean(piece if isinstance(piece, str) else piece[0]) for piece in pieces) + "\n")
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    parts = [clean(piece) if isinstance(piece, str) else (clean(piece[0]), piece[1]) for piece in pieces]
+    Console(highlight=False, soft_wrap=True).print(Text.assemble(*parts))
+
+
+def note(text: str) -> None:
+    """One line on standard error."""
+    sys.stderr.write(_encodable(clean(text)) + "\n")
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Columns, aligned; the last one may be of any width."""
+    cells = [head, *([clean(cell) for cell in row] for row in rows)]
+    widths = [min(max(len(row[column]) for row in cells), 60) for column in range(len(head) - 1)]
+    for number, row in enumerate(cells):
+        padded = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
+        text = "  ".join([*padded, row[-1]]).rstrip()
+        line((text, "bold") if number == 0 else text)
+
+
+def clean(text: str) -> str:
+    """Text without anything that a terminal would obey."""
+    return _CONTROL.sub("�", text)
+
+
+def size(count: int | None) -> str:
+    """A number of bytes for people."""
+    if count is None:
+        return "unknown size"
+    value, unit = float(count), "bytes"
+    for larger in ("kB", "MB", "GB", "TB"):
+        if value < 1000:
+            break
+        value, unit = value / 1000, larger
+    return f"{count} bytes" if unit == "bytes" else f"{value:.1f} {unit}"
+
+
+def counts(numbers: dict[str, int]) -> str:
+    """``Document 3, DocumentChunk 9``."""
+    return ", ".join(f"{name} {count:,}" for name, count in numbers.items()) or "none"
+
+
+@contextmanager
+def progress(text: str, *, quiet: bool = False) -> Iterator[Callable[[str], None]]:
+    """Something that moves while one waits, on a terminal only.
+
+    Args:
+        text: What is being done.
+        quiet: Show nothing.
+
+    Yields:
+        A function that changes the text.
+    """
+    if quiet or not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True, highlight=False).status(text) as status:
+        yield lambda new: status.update(clean(new))
+
+
+def _write(text: str) -> None:
+    sys.stdout.write(_encodable(text))
+
+
+def _encodable(text: str) -> str:
+    """Text with half characters (of file names that are no UTF-8) written out, as JSON does it, too."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "backslashreplace").decode()
+    return text

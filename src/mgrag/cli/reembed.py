@@ -1,0 +1,58 @@
+"""``mgrag reembed``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mgrag.cli.options import Common, DbOption, JsonOption, ModelOption, NamespaceOption, common
+from mgrag.cli.output import line, print_json, progress
+from mgrag.cli.runtime import EXIT_INTERRUPTED, open_kb, run, stop_on_interrupt
+
+if TYPE_CHECKING:
+    from core.rag.maintenance.reembed import ReembedReport
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(reembed)
+
+
+def reembed(
+    context: typer.Context,
+    model: ModelOption = None,
+    drop_old: Annotated[
+        bool, typer.Option("--drop-old", help="Remove the vectors of other models when it is done.")
+    ] = False,
+    db: DbOption = None,
+    namespace: NamespaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Change the embedding model: make all vectors anew, beside the old ones, and use them when all are there."""
+    chosen = common(context, db, namespace, as_json)
+    report = run(lambda: _reembed(chosen, model, drop_old=drop_old))
+    if chosen.json:
+        print_json(report.to_dict())
+    else:
+        line(
+            f"Model: {report.model} ({report.dimension} dimensions). {report.chunks} chunks were embedded"
+            f" ({report.vectors} new vectors)."
+        )
+        if report.dropped:
+            line(f"Removed: vectors of {', '.join(report.dropped)}.")
+        if report.kept:
+            line(f"Kept: vectors of {', '.join(report.kept)}.")
+        if report.interrupted:
+            line("Interrupted: the old vectors are still in use; run the same command again to go on.")
+    if report.interrupted:
+        raise typer.Exit(EXIT_INTERRUPTED)
+
+
+async def _reembed(chosen: Common, model: str | None, *, drop_old: bool) -> ReembedReport:
+    async with open_kb(chosen, model=model, create=False, check_model=False) as kb:
+        stop = stop_on_interrupt()
+        with progress("Embedding …", quiet=chosen.json) as say:
+            return await kb.reembed(
+                drop_old=drop_old, stop=stop, progress=lambda report: say(f"{report.chunks} chunks embedded")
+            )

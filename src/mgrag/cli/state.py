@@ -1,0 +1,87 @@
+"""``mgrag status`` and ``mgrag doctor``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mgrag.cli.options import Common, DbOption, JsonOption, ModelOption, NamespaceOption, common
+from mgrag.cli.output import counts, line, print_json, progress, size
+from mgrag.cli.runtime import EXIT_FAILED, existing_graph, run
+
+if TYPE_CHECKING:
+    from core.rag.maintenance.findings import DoctorReport
+
+_STYLES = {"ok": "green", "note": "cyan", "problem": "bold red", "mended": "bold yellow"}
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command()(status)
+    app.command()(doctor)
+
+
+def status(
+    context: typer.Context, db: DbOption = None, namespace: NamespaceOption = None, as_json: JsonOption = False
+) -> None:
+    """Say what is in the graph: nodes and edges, vector stores, engine, location, size."""
+    chosen = common(context, db, namespace, as_json)
+    found = run(lambda: _status(chosen))
+    if chosen.json:
+        print_json(found)
+        return
+    engine, model = found["engine"], found["embedding_model"]
+    stores = [
+        f"{store['model']} ({store['dimension']} dimensions, {store['vectors']:,} vectors, {store['status']})"
+        for store in found["vector_stores"]
+    ]
+    dimension = f" ({model['dimension']} dimensions)" if model["dimension"] else ""
+    facts = {
+        "graph": f"{found['location']} ({engine['engine']} {engine['version']}, {size(found['bytes'])})",
+        "namespace": found["namespace"],
+        "model": f"{model['model']}{dimension}",
+        "vectors": "; ".join(stores) or "none",
+        "nodes": counts(found["nodes"]),
+        "edges": counts(found["edges"]),
+    }
+    for name, value in facts.items():
+        line((f"{name:<10} ", "cyan"), value)
+    for text in engine["notes"]:
+        line((f"{'note':<10} ", "yellow"), text)
+
+
+async def _status(chosen: Common) -> dict[str, Any]:
+    async with existing_graph(chosen) as kb:
+        return await kb.status()
+
+
+def doctor(
+    context: typer.Context,
+    repair: Annotated[bool, typer.Option("--repair", help="Mend what can be mended.")] = False,
+    model: ModelOption = None,
+    db: DbOption = None,
+    namespace: NamespaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Check the environment and the graph (all namespaces, or the one that is named), and say what to do."""
+    chosen = common(context, db, namespace, as_json)
+    report = run(lambda: _examine(chosen, model, repair=repair))
+    if chosen.json:
+        print_json(report.to_dict())
+    else:
+        for check in report.checks:
+            line((f"{check.level:<8} ", _STYLES[check.level]), f"{check.name}: {check.message}")
+            if check.advice:
+                line(f"{'':<8}   -> {check.advice}")
+        problems = sum(check.level == "problem" for check in report.checks)
+        line(f"{problems} problems." if problems else "Healthy.")
+    if not report.healthy:
+        raise typer.Exit(EXIT_FAILED)
+
+
+async def _examine(chosen: Common, model: str | None, *, repair: bool) -> DoctorReport:
+    from core.rag.maintenance.doctor import examine
+
+    with progress("Checking …", quiet=chosen.json):
+        return await examine(chosen.db, namespace=chosen.namespace, model=model, repair=repair)
