@@ -28,6 +28,10 @@ $(VENV)/.bench: $(VENV)/.dev
 	@$(PIP) install --constraint constraints.txt --build-constraint constraints.txt --editable '.[dev,bench]'
 	@touch $@
 
+$(VENV)/.containers: $(VENV)/.dev
+	@$(PIP) install --constraint constraints.txt --build-constraint constraints.txt --editable '.[containers]'
+	@touch $@
+
 .PHONY: install
 install: $(VENV)/.run ## Create .venv with the command mgrag
 
@@ -37,7 +41,27 @@ demo: $(VENV)/.run ## Ingest examples/corpus and search it
 
 .PHONY: test
 test: $(VENV)/.dev ## Run all tests that need no server
-	@$(BIN)/pytest -q $(ARGS)
+	@$(BIN)/pytest -q -m "not bolt and not java" $(ARGS)
+
+BOLT_TESTS := env MGRAG_TEST_REQUIRE_BOLT=1 $(BIN)/pytest -q -m bolt $(ARGS)
+
+.PHONY: test-bolt
+test-bolt: $(VENV)/.dev ## Run the tests on a server: MGRAG_TEST_BOLT_URI, or a Neo4j of their own (Java 17)
+	@if [ -n "$$MGRAG_TEST_BOLT_URI" ]; then $(BOLT_TESTS); \
+	else $(BIN)/python -m tests.servers.neo4j run -- $(BOLT_TESTS); fi
+
+.PHONY: test-java
+test-java: $(VENV)/.dev ## Run the tests that start and kill servers of their own (Java 17)
+	@$(BIN)/pytest -q -m java $(ARGS)
+
+.PHONY: test-memgraph
+test-memgraph: $(VENV)/.containers ## Run the tests on a Memgraph in a container, where Docker is
+	@$(BIN)/python -m tests.servers.memgraph run -- $(BOLT_TESTS)
+
+.PHONY: faults
+faults: $(VENV)/.dev ## Provoke all faults on a server, and write docs/faults.md
+	@$(BIN)/python -m tests.servers.neo4j run -- \
+	$(BIN)/pytest -q -p tests.faults.table --fault-table docs/faults.md tests/faults $(ARGS)
 
 .PHONY: check
 check: $(VENV)/.dev ## Lint, formatting and types

@@ -29,7 +29,11 @@ def main(arguments: Sequence[str]) -> int:
             return stop()
         settings = dict(line.split("=", 1) for line in options.set)
         server = Neo4jServer(
-            port=options.port, heap=options.heap, settings=settings, detached=options.command == "start"
+            port=options.port,
+            heap=options.heap,
+            settings=settings,
+            java_flags=options.java,
+            detached=options.command == "start",
         )
         return start(server) if options.command == "start" else run(server, options.cmd)
     except ServerError as exc:

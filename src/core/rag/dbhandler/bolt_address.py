@@ -90,6 +90,8 @@ def bolt_address(uri: str, *, username: str | None, password: str | None, settin
     username = username if username is not None else found[0] if found[0] is not None else settings.memgraph_username
     password = password if password is not None else found[1] if found[1] is not None else stored
     query = f"?{parts.query}" if parts.query else ""
+    if not username:  # an empty one says that nobody logs in, whatever the environment has
+        username = password = None
     return Address(
         uri=f"{scheme}://{_host(parts, shown)}:{_port(parts, shown) or settings.memgraph_port}{query}",
         username=username,
