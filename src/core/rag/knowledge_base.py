@@ -13,6 +13,7 @@ from core.rag.errors import ConfigurationError, InvalidInputError
 from core.rag.indexing.sources import Source, loaders_for
 from core.rag.maintenance.places import graph_file, require_graph
 from core.rag.maintenance.upkeep import Upkeep
+from core.rag.memory.memories import Memories
 from core.rag.settings import Settings, load_settings
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from core.rag.retrieval.hits import Hit, SearchMode
 
 
-class KnowledgeBase(Upkeep):
+class KnowledgeBase(Upkeep, Memories):
     """Documents in a graph: put in with :meth:`ingest`, found again with :meth:`search`.
 
     Example:

@@ -60,6 +60,7 @@ class EdgeType(StrEnum):
     SAME_AS = "SAME_AS"  # Entity -> Entity
     HAS_ENTITY = "HAS_ENTITY"  # Record -> Entity
     PART_OF = "PART_OF"  # Interaction -> Conversation
+    SUMMARIZES = "SUMMARIZES"  # Interaction -> Interaction
     RETRIEVED = "RETRIEVED"  # Interaction -> DocumentChunk
     VIEWED = "VIEWED"  # User -> Document
     STARTED = "STARTED"  # User -> Conversation

@@ -15,7 +15,7 @@ from core.rag.identity import document_id, stable_id, standardize_resource_uri
 from core.rag.schema import Label
 
 #: What every statement that reads conversations ends with; ``c`` is the conversation.
-_CONVERSATION = (
+CONVERSATION_COLUMNS = (
     "c.id AS node_id, c.session_id AS id, c.title AS title, c.user_id AS user_id, "
     "coalesce(c.message_count, 0) AS message_count, c.created_at AS created_at, c.updated_at AS updated_at, "
     "c.revision AS revision, c.last_id AS last_id"
@@ -109,12 +109,14 @@ class MessageReading(UserOperations):
     async def conversations_of(self, user_id: str | None = None) -> list[Row]:
         """All conversations, or those of a user, with ``node_id``, ``revision`` and ``last_id``; not sorted."""
         if user_id is None:
-            return await self.read(f"MATCH (c:Conversation) WHERE c.namespace = $namespace RETURN {_CONVERSATION}")
+            return await self.read(
+                f"MATCH (c:Conversation) WHERE c.namespace = $namespace RETURN {CONVERSATION_COLUMNS}"
+            )
         user = await self._find_user(user_id)
         if user is None:
             return []
         return await self.read(
-            f"MATCH (u:User {{id: $id}})-[:STARTED]->(c:Conversation) RETURN {_CONVERSATION}", id=user["id"]
+            f"MATCH (u:User {{id: $id}})-[:STARTED]->(c:Conversation) RETURN {CONVERSATION_COLUMNS}", id=user["id"]
         )
 
     async def _find_conversation(self, conversation_id: str) -> Row | None:
@@ -122,7 +124,8 @@ class MessageReading(UserOperations):
             raise InvalidInputError("The id of the conversation is empty.")
         own = self._conversation_node(conversation_id)
         rows = await self.read(
-            f"UNWIND $ids AS i MATCH (c:Conversation {{id: i}}) WHERE c.namespace = $namespace RETURN {_CONVERSATION}",
+            "UNWIND $ids AS i MATCH (c:Conversation {id: i}) WHERE c.namespace = $namespace "
+            f"RETURN {CONVERSATION_COLUMNS}",
             ids=[own, conversation_id],
         )
         rows.sort(key=lambda row: row["node_id"] != own)

@@ -1,0 +1,178 @@
+"""Messages as memories: stored once however often they are said, read for ranking, and marked when recalled."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.conversations import ConversationOperations
+from core.rag.dbhandler.interactions import (
+    InteractionRow,
+    append_messages,
+    attach_message_vectors,
+    lock_conversation,
+)
+from core.rag.dbhandler.message_rows import MESSAGE_COLUMNS, checked_tags, found_message
+from core.rag.dbhandler.rows import from_json, to_json
+from core.rag.dbhandler.store import Row, Transaction
+from core.rag.dbhandler.vectors import VectorStoreInfo
+from core.rag.identity import stable_id
+from core.rag.schema import Label, check_name
+from core.rag.times import utc_now
+
+
+class RecollectionOperations(ConversationOperations):
+    """For :mod:`core.rag.memory`."""
+
+    async def remember_message(self, session_id: str, user_id: str | None, properties: Mapping[str, Any]) -> str:
+        """Store a memory in a session, which is created when not there; an exact repeat raises its count.
+
+        Args:
+            session_id: The session.
+            user_id: Whose it is.
+            properties: As from :func:`core.rag.dbhandler.message_rows.message_properties`.
+
+        Returns:
+            The id of the memory: the same for the same role and content in the same session.
+        """
+        session = await self._open_conversation(None, user_id, session_id)
+        node = session["node_id"]
+        identifier = stable_id(Label.INTERACTION, self._namespace, node, properties["role"], properties["content"])
+        message = InteractionRow(identifier, dict(properties))
+        indexes = await self.message_indexes([message])
+        token = uuid.uuid4().hex  # a repeated unit of work must not count twice
+        message.properties["token"] = token
+
+        async def work(tx: Transaction) -> None:
+            now = utc_now()
+            await lock_conversation(tx, node, now)
+            rows = await tx.run(
+                "MATCH (m:Interaction {id: $id}) RETURN m.count AS count, m.tags AS tags, m.metadata AS metadata, "
+                "m.token AS token, m.compacted_into AS compacted_into",
+                {"id": identifier},
+            )
+            if not rows:
+                await append_messages(tx, node, [message], namespace=self._namespace, indexes=indexes, now=now)
+            elif rows[0]["token"] != token:
+                await self._repeat(tx, message, rows[0], now)
+                if rows[0]["compacted_into"]:  # said again: it is a memory of its own again
+                    await attach_message_vectors(tx, [message], namespace=self._namespace, indexes=indexes, now=now)
+
+        await self._write(work)
+        return identifier
+
+    async def _repeat(self, tx: Transaction, message: InteractionRow, there: Row, now: str) -> None:
+        metadata = {**from_json(there["metadata"]), **from_json(message.properties["metadata"])}
+        await tx.run(
+            "MATCH (m:Interaction {id: $id}) SET m.count = $count, m.tags = $tags, m.metadata = $metadata, "
+            "m.token = $token, m.terms = $terms, m.compacted_into = '', m.updated_at = $now",
+            {
+                "id": message.id,
+                "count": (there["count"] or 1) + 1,
+                "tags": checked_tags([*(there["tags"] or []), *message.properties["tags"]][:100]),
+                "metadata": to_json(metadata, "The metadata of a memory"),
+                "token": message.properties["token"],
+                "terms": message.properties["terms"],
+                "now": now,
+            },
+        )
+
+    async def messages_by_id(self, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+        """Messages by id, with ``session_id``; ids that are not there are left out."""
+        rows = await self.read(
+            f"UNWIND $ids AS i MATCH (m:Interaction {{id: i}}) WHERE m.namespace = $namespace RETURN {MESSAGE_COLUMNS}",
+            ids=list(dict.fromkeys(ids)),
+        )
+        return {row["id"]: found_message(row) for row in rows}
+
+    async def touch_messages(self, ids: Sequence[str], now: str) -> None:
+        """Record that messages were recalled."""
+
+        async def work(tx: Transaction) -> None:
+            await tx.run(
+                "UNWIND $ids AS i MATCH (m:Interaction {id: i}) SET m.last_accessed_at = $now",
+                {"ids": list(ids), "now": now},
+            )
+
+        if ids:
+            await self._write(work)
+
+    async def session_rows(self, nodes: Sequence[str]) -> list[Row]:
+        """What ranking needs of the messages of conversations (ids of their nodes), but for the vectors.
+
+        Returns:
+            ``session, id, sequence, terms, tags``; compacted messages are left out.
+        """
+        return await self.read(
+            "UNWIND $ids AS i MATCH (c:Conversation {id: i})<-[:PART_OF]-(m:Interaction) "
+            "WHERE coalesce(m.compacted_into, '') = '' RETURN c.id AS session, m.id AS id, m.sequence AS sequence, "
+            "m.terms AS terms, m.tags AS tags",
+            ids=list(nodes),
+        )
+
+    async def session_vectors(self, nodes: Sequence[str], store: VectorStoreInfo) -> dict[str, list[float]]:
+        """The vectors of the messages of conversations (ids of their nodes), by id of the message."""
+        label = check_name(store.index(Label.INTERACTION).label)
+        rows = await self.read(
+            "UNWIND $ids AS i MATCH (c:Conversation {id: i})<-[:PART_OF]-(m:Interaction) "
+            f"MATCH (m)<-[:EMBEDDING_OF]-(v:{label}) RETURN m.id AS id, v.embedding AS embedding",
+            ids=list(nodes),
+        )
+        return {row["id"]: row["embedding"] for row in rows}
+
+    async def sessions_of_messages(self, ids: Sequence[str]) -> dict[str, Row]:
+        """For ids of messages: ``node_id``, ``revision`` and ``message_count`` of their conversations."""
+        rows = await self.read(
+            "UNWIND $ids AS i MATCH (m:Interaction {id: i})-[:PART_OF]->(c:Conversation) "
+            "WHERE c.namespace = $namespace RETURN m.id AS id, c.id AS node_id, c.revision AS revision, "
+            "c.message_count AS message_count",
+            ids=list(ids),
+        )
+        return {row.pop("id"): row for row in rows}
+
+    async def messages_of_vectors(self, ids: Sequence[str]) -> dict[str, str]:
+        """For ids of vectors: the messages that they embed."""
+        rows = await self.read(
+            "UNWIND $ids AS i MATCH (v:Vector {id: i})-[:EMBEDDING_OF]->(m:Interaction) "
+            "RETURN v.id AS vector, m.id AS id",
+            ids=list(ids),
+        )
+        return {row["vector"]: row["id"] for row in rows}
+
+    async def compact_messages(self, session_id: str, replaced: Sequence[str], properties: Mapping[str, Any]) -> str:
+        """Put a summary in the place of messages: they stay, linked from it, but are no longer searched.
+
+        Returns:
+            The id of the summary.
+        """
+        session = await self._require_conversation(session_id)
+        node = session["node_id"]
+        summary = InteractionRow(
+            stable_id(Label.INTERACTION, self._namespace, node, "summary", *replaced),
+            {**properties, "summary": True},
+        )
+        indexes = await self.message_indexes([summary])
+
+        async def work(tx: Transaction) -> None:
+            now = utc_now()
+            await append_messages(tx, node, [summary], namespace=self._namespace, indexes=indexes, now=now)
+            for part in batches(replaced):
+                await tx.run(
+                    "MATCH (s:Interaction {id: $summary}) UNWIND $ids AS i MATCH (m:Interaction {id: i}) "
+                    "MERGE (s)-[:SUMMARIZES]->(m)",
+                    {"summary": summary.id, "ids": part},
+                )
+                await tx.run(
+                    "UNWIND $ids AS i MATCH (m:Interaction {id: i}) SET m.compacted_into = $summary, m.terms = '', "
+                    "m.updated_at = $now",
+                    {"ids": part, "summary": summary.id, "now": now},
+                )
+                await tx.run(
+                    "UNWIND $ids AS i MATCH (m:Interaction {id: i})<-[:EMBEDDING_OF]-(v:Vector) DETACH DELETE v",
+                    {"ids": part},
+                )
+
+        await self._write(work)
+        return summary.id

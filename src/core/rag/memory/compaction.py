@@ -1,0 +1,64 @@
+"""Making old memories shorter without a language model: the sentences that say most of what the others say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+
+from core.rag.analysis import analyze
+
+_SENTENCE_END = re.compile(r"(?<=[.!?。！？…])\s+|\n+|(?<=[。！？])")
+_MAX_SENTENCES = 400
+
+
+class Summarizer(Protocol):
+    """Something that makes a text of many, such as a language model."""
+
+    async def summarize(self, texts: Sequence[str]) -> str:
+        """A summary of the texts, which are in order."""
+        ...
+
+
+def sentences_of(texts: Sequence[str]) -> list[str]:
+    """The different sentences of texts, in order; the last ones where there are very many."""
+    found: dict[str, None] = {}
+    for text in texts:
+        for part in _SENTENCE_END.split(text):
+            sentence = " ".join(part.split())
+            if sentence:
+                found[sentence] = None
+    return list(found)[-_MAX_SENTENCES:]
+
+
+def central_sentences(sentences: Sequence[str], count: int) -> list[str]:
+    """The sentences that are most like all the others, none like another that was taken; in their order.
+
+    Centrality as in LexRank (G. Erkan, D. R. Radev, JAIR 22, 2004), with cosines over words weighted by rarity; each
+    sentence taken makes those like it less wanted (maximal marginal relevance).
+
+    Args:
+        sentences: All of them.
+        count: How many to take.
+    """
+    if len(sentences) <= count:
+        return list(sentences)
+    words = [set(analyze(sentence)) for sentence in sentences]
+    vocabulary = {word: number for number, word in enumerate(sorted(set().union(*words)))}
+    matrix = np.zeros((len(sentences), max(len(vocabulary), 1)))
+    for row, own in enumerate(words):
+        for word in own:
+            matrix[row, vocabulary[word]] = 1.0
+    matrix *= np.log1p(len(sentences) / np.maximum(matrix.sum(axis=0), 1.0))
+    matrix /= np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), 1e-30)
+    alike = matrix @ matrix.T
+    central = alike.mean(axis=1)
+    taken: list[int] = []
+    while len(taken) < count:
+        penalty = alike[:, taken].max(axis=1) if taken else np.zeros(len(sentences))
+        wanted = central / max(float(central.max()), 1e-30) - penalty
+        wanted[taken] = -np.inf
+        taken.append(int(np.argmax(wanted)))
+    return [sentences[number] for number in sorted(taken)]

@@ -1,0 +1,76 @@
+"""Removing what people said, every trace of it, and looking whether any is left."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from core.rag.dbhandler.message_rows import moment
+from core.rag.memory.records import Forgotten
+
+if TYPE_CHECKING:
+    from core.rag.dbhandler import MemGraphClient
+    from core.rag.dbhandler.store import Row
+
+
+async def forget_session(client: MemGraphClient, session_id: str) -> Forgotten:
+    """Remove a session."""
+    row = await client.find_conversation(session_id)
+    if row is None or not await client.delete_conversation(session_id):
+        return Forgotten()
+    return Forgotten(memories=row["message_count"], sessions=1)
+
+
+async def forget_memory(client: MemGraphClient, memory_id: str) -> Forgotten:
+    """Remove one memory."""
+    found = (await client.messages_by_id([memory_id])).get(memory_id)
+    if found is None:
+        return Forgotten()
+    return Forgotten(memories=await client.delete_messages(found["session_id"], [memory_id]))
+
+
+async def forget_before(client: MemGraphClient, scope: Sequence[Row], before: datetime | str) -> Forgotten:
+    """Remove what was said before a time in these sessions; a session that is empty then goes, too."""
+    limit = moment(before)
+    gone = Forgotten()
+    for row in scope:
+        old = await client.messages_before(row["node_id"], limit)
+        if old and len(old) == row["message_count"]:
+            gone += await forget_session(client, row["id"])
+        elif old:
+            gone += Forgotten(memories=await client.delete_messages(row["id"], old))
+    return gone
+
+
+async def forget_user(client: MemGraphClient, user_id: str) -> Forgotten:
+    """Remove a user with everything that is known of them, and what they said elsewhere."""
+    user = await client.find_user(user_id)
+    external = user["external_id"] if user else user_id
+    gone = Forgotten()
+    for row in await client.conversations_of_person(external):
+        gone += await forget_session(client, row["id"])
+    elsewhere: dict[str, list[str]] = {}
+    for message in await client.messages_of_person(external):
+        elsewhere.setdefault(message["session_id"], []).append(message["id"])
+    for session, ids in elsewhere.items():
+        gone += Forgotten(memories=await client.delete_messages(session, ids))
+    if user is not None and await client.delete_user(user["id"]):
+        gone += Forgotten(users=1)
+    return gone
+
+
+async def traces(client: MemGraphClient, texts: Sequence[str]) -> list[str]:
+    """Where any of these texts (ids, names, what was said) still stands in the graph: every node, every edge.
+
+    Returns:
+        One line per place; empty where nothing is left.
+    """
+    wanted = [text for text in texts if text]
+    found: list[str] = []
+    if wanted:
+        async for place, properties in client.everything():
+            for key, value in properties.items():
+                if key != "embedding" and any(text in str(value) for text in wanted):
+                    found.append(f"{place} {key}")
+    return found

@@ -1,0 +1,229 @@
+"""What a KnowledgeBase remembers of conversations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from core.rag.errors import InvalidInputError, NotFoundError
+from core.rag.memory.records import Forgotten, Memory
+
+if TYPE_CHECKING:
+    from core.rag.dbhandler import MemGraphClient
+    from core.rag.dbhandler.store import Row
+    from core.rag.dbhandler.vectors import VectorStoreInfo
+    from core.rag.embedder import EmbeddingService
+    from core.rag.memory.compaction import Summarizer
+    from core.rag.memory.recall import Recaller
+
+
+class Memories:
+    """The part of :class:`core.rag.KnowledgeBase` that remembers. A session is a conversation, and its memories are
+    the messages of it: what was added with ``add_message`` is recalled, too."""
+
+    _client: MemGraphClient
+    _embedder: EmbeddingService | None
+    _recaller: Recaller | None = None
+
+    async def remember(
+        self,
+        session_id: str,
+        role: str,
+        content: str,
+        tags: Iterable[str] = (),
+        metadata: Mapping[str, Any] | None = None,
+        *,
+        user_id: str | None = None,
+        timestamp: datetime | str | None = None,
+    ) -> str:
+        """Keep something that was said.
+
+        Args:
+            session_id: The session, or the id of a conversation; made when not there.
+            role: ``user``, ``assistant`` …
+            content: What was said.
+            tags: Words to find it by.
+            metadata: JSON-serialisable.
+            user_id: Whose session it is.
+            timestamp: When it was said; ``None``: now.
+
+        Returns:
+            The id of the memory. The same role and content again in the session is the same memory, counted once more.
+
+        Raises:
+            InvalidInputError: on content that is blank, or arguments that make no sense.
+        """
+        from core.rag.dbhandler.message_rows import message_properties
+
+        if not isinstance(content, str) or not content.strip():
+            raise InvalidInputError("There is nothing to remember: the content is empty.")
+        properties = message_properties(
+            content, role, timestamp=timestamp, tags=tags, metadata=metadata, user_id=user_id
+        )
+        return await self._client.remember_message(session_id, user_id, properties)
+
+    async def memories(
+        self, session_id: str, *, limit: int | None = None, before: int | str | None = None, compacted: bool = False
+    ) -> list[Memory]:
+        """The memories of a session, in order.
+
+        Args:
+            session_id: The session.
+            limit: At most this many, the last ones; ``None``: all.
+            before: Only those before this one (its ``sequence`` or id).
+            compacted: Also those that a summary stands for.
+
+        Returns:
+            Memories; none where there is no such session.
+        """
+        if await self._client.find_conversation(session_id) is None:
+            return []
+        messages = await self._client.get_conversation_messages(session_id, before=before)
+        found = [Memory.of(message) for message in messages if compacted or not message["compacted_into"]]
+        return found if limit is None else found[-limit:]
+
+    async def recall(
+        self,
+        session_id: str | None = None,
+        query: str = "",
+        limit: int = 5,
+        *,
+        user_id: str | None = None,
+        touch: bool = True,
+    ) -> list[Memory]:
+        """The memories that fit a question best.
+
+        Args:
+            session_id: Only of this session.
+            query: The question.
+            limit: At most this many, 1 to 1,000.
+            user_id: Only of sessions of this user. With neither: of the whole namespace.
+            touch: Whether to record that they were recalled (``last_accessed_at``).
+
+        Returns:
+            Memories with their ``relevance``, best first; none that has nothing to do with the question.
+
+        Raises:
+            InvalidInputError: on an empty question, or a limit that makes no sense.
+        """
+        from core.rag.memory.recall import Recaller
+        from core.rag.times import utc_now
+
+        if not query.strip():
+            raise InvalidInputError("The query is empty.")
+        if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= 1000:
+            raise InvalidInputError(f"limit is {limit!r}, but has to be a whole number from 1 to 1000.")
+        scope = await self._scope(session_id, user_id)
+        if scope is not None and not scope:
+            return []
+        store, vector = await self._direction(query)
+        if self._recaller is None:
+            self._recaller = Recaller()
+        ranked = await self._recaller.recall(self._client, query, vector, store, limit, scope)
+        messages = await self._client.messages_by_id([item.id for item in ranked])
+        now = utc_now() if touch else ""
+        found = [Memory.of(messages[item.id], item.relevance, now) for item in ranked if item.id in messages]
+        if touch:
+            await self._client.touch_messages([memory.id for memory in found], now)
+        return found
+
+    async def forget(
+        self,
+        *,
+        session_id: str | None = None,
+        memory_id: str | None = None,
+        user_id: str | None = None,
+        before: datetime | str | None = None,
+    ) -> Forgotten:
+        """Remove memories with their vectors, keywords and edges. What they share with others stays.
+
+        Args:
+            session_id: All of this session.
+            memory_id: This one.
+            user_id: Everything of this user: sessions, views, ratings, the user itself; and what they said in sessions
+                of others.
+            before: Of the session or user, or else of all, only what was said before this time.
+
+        Returns:
+            How much was removed; nothing where nothing was there.
+
+        Raises:
+            InvalidInputError: when it is not said what to forget.
+        """
+        from core.rag.memory import forgetting
+
+        if memory_id is not None:
+            if session_id is not None or user_id is not None or before is not None:
+                raise InvalidInputError("memory_id says all: leave the other arguments of forget away.")
+            return await forgetting.forget_memory(self._client, memory_id)
+        if before is not None:
+            scope = await self._scope(session_id, user_id)
+            if scope is None:
+                scope = await self._client.conversations_of(None)
+            return await forgetting.forget_before(self._client, scope, before)
+        if user_id is not None:
+            if session_id is not None:
+                raise InvalidInputError("forget either a session or a user.")
+            return await forgetting.forget_user(self._client, user_id)
+        if session_id is None:
+            raise InvalidInputError("Say what to forget: session_id, memory_id, user_id or before.")
+        return await forgetting.forget_session(self._client, session_id)
+
+    async def compact(
+        self, session_id: str, keep: int = 20, *, sentences: int | None = None, summarizer: Summarizer | None = None
+    ) -> str | None:
+        """Put a summary in the place of the older memories of a session. They stay, linked from it, but unsearched.
+
+        Args:
+            session_id: The session.
+            keep: The last so many memories stay as they are.
+            sentences: How many sentences the summary has; ``None``: one for every four memories, at least three.
+            summarizer: What makes the summary; ``None``: the central sentences are selected.
+
+        Returns:
+            The id of the summary; ``None`` where there was nothing to summarise.
+
+        Raises:
+            NotFoundError: when there is no such session.
+        """
+        from core.rag.dbhandler.message_rows import message_properties
+        from core.rag.memory.compaction import central_sentences, sentences_of
+
+        if isinstance(keep, bool) or not isinstance(keep, int) or keep < 0:
+            raise InvalidInputError(f"keep is {keep!r}, but has to be a whole number from 0 up.")
+        if await self._client.find_conversation(session_id) is None:
+            raise NotFoundError(f"There is no session {session_id!r}.")
+        there = await self.memories(session_id)
+        old = there[: len(there) - keep]
+        if len(old) < 2:
+            return None
+        texts = [memory.content for memory in old]
+        if summarizer is not None:
+            text = (await summarizer.summarize(texts)).strip()
+        else:
+            text = " ".join(central_sentences(sentences_of(texts), sentences or max(3, len(old) // 4)))
+        if not text:
+            raise InvalidInputError("The summary is empty; nothing was replaced.")
+        tags = list(dict.fromkeys(tag for memory in old for tag in memory.tags))[:100]
+        properties = message_properties(text, "summary", timestamp=old[-1].created_at, tags=tags)
+        return await self._client.compact_messages(session_id, [memory.id for memory in old], properties)
+
+    async def _scope(self, session_id: str | None, user_id: str | None) -> list[Row] | None:
+        if session_id is not None:
+            row = await self._client.conversation_row(session_id)
+            if row is None or (user_id is not None and row["user_id"] != user_id):
+                return []
+            return [row]
+        return None if user_id is None else await self._client.conversations_of(user_id)
+
+    async def _direction(self, query: str) -> tuple[VectorStoreInfo | None, list[float] | None]:
+        from core.rag.embedder import embed_texts, is_blank
+
+        if self._embedder is None or is_blank(query):
+            return None, None
+        embedded: list[float] = (await embed_texts(self._embedder, [query]))[0].tolist()
+        for store in await self._client.vector_stores():
+            if store.model == self._embedder.model and store.dimension == len(embedded):
+                return store, embedded
+        return None, None

@@ -1,0 +1,214 @@
+"""Which memories fit a question: pure functions over sessions that were read before.
+
+A turn of a dialogue is short and says little by itself; it is found through what surrounds it. So to its own score are
+added those of the turns around it, of its session, and of its direct neighbours. Weights and the small ``B`` (short
+texts differ in length for no reason) are those that were measured on long dialogues; each part is put into units of its
+own spread first, as in :mod:`core.rag.retrieval.fusion`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+K1: Final = 1.2
+B: Final = 0.3
+#: How many turns on either side count as the surroundings of a turn.
+REACH: Final = 2
+
+OWN_WORDS: Final = 0.7
+OWN_MEANING: Final = 0.3
+WINDOW_WORDS: Final = 0.35
+WINDOW_MEANING: Final = 0.15
+SESSION_WORDS: Final = 0.22
+NEIGHBOURS: Final = 0.2
+#: What a tag that is asked for is worth, in the unit of the other parts.
+TAG_BONUS: Final = 1.0
+
+_MAX_UNITS: Final = 8.0
+
+type Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """The turns of one session, in order.
+
+    Attributes:
+        node: Id of its node.
+        revision: Changes with everything that happens to it.
+        ids: Ids of the turns.
+        counts: How often each analysed word stands in each turn.
+        lengths: How many words each turn has.
+        tags: Analysed words of each tag of each turn.
+        vectors: One unit row per turn, zeros where it has no vector; ``None`` where none has.
+    """
+
+    node: str
+    revision: str
+    ids: tuple[str, ...]
+    counts: tuple[Mapping[str, int], ...]
+    lengths: Vector
+    tags: tuple[tuple[frozenset[str], ...], ...]
+    vectors: NDArray[np.float32] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A memory that was found.
+
+    Attributes:
+        id: Its id.
+        relevance: 0 to 1.
+    """
+
+    id: str
+    relevance: float
+
+
+def session_of(node: str, revision: str, rows: Sequence[Mapping[str, Any]], vectors: Mapping[str, Any]) -> Session:
+    """A session from its rows in order: ``id``, ``terms``, ``tags`` (as lists of analysed words)."""
+    matrix: NDArray[np.float32] | None = None
+    if vectors:
+        width = len(next(iter(vectors.values())))
+        matrix = np.zeros((len(rows), width), dtype=np.float32)
+        for number, row in enumerate(rows):
+            if row["id"] in vectors:
+                matrix[number] = vectors[row["id"]]
+        matrix /= np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), 1e-30)
+    words = [(row["terms"] or "").split() for row in rows]
+    return Session(
+        node=node,
+        revision=revision,
+        ids=tuple(row["id"] for row in rows),
+        counts=tuple(Counter(turn) for turn in words),
+        lengths=np.array([len(turn) for turn in words], dtype=np.float64),
+        tags=tuple(tuple(frozenset(tag) for tag in row["tags"] if tag) for row in rows),
+        vectors=matrix,
+    )
+
+
+def rank(sessions: Sequence[Session], terms: Sequence[str], vector: Sequence[float] | None, limit: int) -> list[Ranked]:
+    """The memories that fit a question best.
+
+    Args:
+        sessions: Where to look.
+        terms: Analysed words of the question.
+        vector: Vector of the question; ``None``: by words alone.
+        limit: At most this many.
+
+    Returns:
+        Best first; none that has nothing to do with the question.
+    """
+    sessions = [session for session in sessions if session.ids]
+    if not sessions:
+        return []
+    ids = [identifier for session in sessions for identifier in session.ids]
+    own_counts = [_count_matrix(session, terms) for session in sessions]
+    lengths = [session.lengths for session in sessions]
+    all_counts = np.vstack(own_counts)
+    idf = _idf(all_counts)
+    words = _bm25(all_counts, np.concatenate(lengths), idf)
+    window_words = _bm25(
+        np.vstack([_windows(counts) for counts in own_counts]),
+        np.concatenate([_windows(length[:, None])[:, 0] for length in lengths]),
+        idf,
+    )
+    whole = _bm25(
+        np.vstack([counts.sum(axis=0) for counts in own_counts]), np.array([part.sum() for part in lengths]), idf
+    )
+    session_words = np.repeat(whole, [len(session.ids) for session in sessions])
+    meaning, window_meaning = _cosines(sessions, vector)
+    tagged = _tag_hits(sessions, set(terms))
+    own = OWN_WORDS * _units(words) + OWN_MEANING * _units(meaning)
+    score = (
+        own
+        + WINDOW_WORDS * _units(window_words)
+        + WINDOW_MEANING * _units(window_meaning)
+        + SESSION_WORDS * _units(session_words)
+        + NEIGHBOURS * np.concatenate(_neighbour_means(own, sessions))
+        + TAG_BONUS * tagged
+    )
+    score[(window_words == 0) & (tagged == 0) & (meaning <= 0)] = 0.0
+    order = sorted(range(len(ids)), key=lambda number: (-score[number], ids[number]))[:limit]
+    order = [number for number in order if score[number] > 0]
+    if not order:
+        return []
+    total = idf.sum()
+    share = ((all_counts[order] > 0) @ idf) / total if total > 0 else np.zeros(len(order))
+    fit = 1 - (1 - share) * (1 - 0.5 * np.clip(meaning[order], 0, 1)) * (1 - 0.3 * np.minimum(tagged[order], 1))
+    # The best fit of any of them is what the first one is worth; the others have their share of it.
+    best = float(min(max(fit.max(), 0.0), 1.0))
+    return [Ranked(ids[number], round(best * float(score[number] / score[order[0]]), 6)) for number in order]
+
+
+def _count_matrix(session: Session, terms: Sequence[str]) -> Vector:
+    return np.array([[turn.get(term, 0) for term in terms] for turn in session.counts], dtype=np.float64).reshape(
+        len(session.ids), len(terms)
+    )
+
+
+def _idf(counts: Vector) -> Vector:
+    found = (counts > 0).sum(axis=0)
+    idf: Vector = np.log1p((len(counts) - found + 0.5) / (found + 0.5))
+    return idf
+
+
+def _bm25(counts: Vector, lengths: Vector, idf: Vector) -> Vector:
+    mean = float(lengths.mean()) or 1.0
+    scale = K1 * (1 - B + B * lengths / mean)
+    scores: Vector = (counts * (K1 + 1) / (counts + scale[:, None])) @ idf
+    return scores
+
+
+def _windows(values: NDArray[Any]) -> Vector:
+    """Sums over each row and those around it."""
+    sums = np.vstack([np.zeros((1, values.shape[1])), np.cumsum(values, axis=0, dtype=np.float64)])
+    rows = np.arange(len(values))
+    result: Vector = sums[np.minimum(rows + REACH + 1, len(values))] - sums[np.maximum(rows - REACH, 0)]
+    return result
+
+
+def _cosines(sessions: Sequence[Session], vector: Sequence[float] | None) -> tuple[Vector, Vector]:
+    own: list[Vector] = []
+    around: list[Vector] = []
+    unit = None if vector is None else np.asarray(vector, dtype=np.float32) / max(math.hypot(*vector), 1e-30)
+    for session in sessions:
+        if unit is None or session.vectors is None or session.vectors.shape[1] != len(unit):
+            own.append(np.zeros(len(session.ids)))
+            around.append(np.zeros(len(session.ids)))
+            continue
+        own.append(np.asarray(session.vectors @ unit, dtype=np.float64))
+        windows = _windows(session.vectors)
+        around.append(windows @ unit / np.maximum(np.linalg.norm(windows, axis=1), 1e-30))
+    return np.clip(np.concatenate(own), 0.0, None), np.clip(np.concatenate(around), 0.0, None)
+
+
+def _tag_hits(sessions: Sequence[Session], asked: Collection[str]) -> Vector:
+    return np.array(
+        [sum(1 for tag in tags if tag <= set(asked)) for session in sessions for tags in session.tags],
+        dtype=np.float64,
+    )
+
+
+def _neighbour_means(own: Vector, sessions: Sequence[Session]) -> list[Vector]:
+    means: list[Vector] = []
+    start = 0
+    for session in sessions:
+        part = own[start : start + len(session.ids)]
+        start += len(session.ids)
+        padded = np.concatenate([[0.0], part, [0.0]])
+        means.append((padded[:-2] + padded[2:]) / 2)
+    return means
+
+
+def _units(scores: Vector) -> Vector:
+    top = float(np.abs(scores).max()) if len(scores) else 0.0
+    unit = max(float(scores.std()), top / _MAX_UNITS)
+    return scores / unit if unit else scores

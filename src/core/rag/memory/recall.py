@@ -1,0 +1,178 @@
+"""Finding memories: which sessions to look at, reading them (once), and ranking their turns.
+
+Few memories are ranked all. Where there are many, the indexes of the namespace say which sessions to look at, and the
+turns of those are ranked: what a recall costs does not grow with what is remembered. What an index finds is compared
+with the sessions asked for before anything else is done with it, and the search goes deeper until enough of it belongs
+to them, so other people's memories can neither come back nor crowd out what is looked for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from core.rag.analysis import analyze, query_terms
+from core.rag.dbhandler.store import MAX_K, Row
+from core.rag.memory.ranking import Ranked, Session, rank, session_of
+from core.rag.schema import Label
+
+if TYPE_CHECKING:
+    from core.rag.dbhandler import MemGraphClient
+    from core.rag.dbhandler.vectors import VectorStoreInfo
+
+#: So many turns are ranked all.
+ALL_TURNS: Final = 2_000
+#: Where there are more, the turns of so many sessions, the best first; at least those of one.
+MOST_SESSIONS: Final = 24
+#: How many turns each index is asked for at first.
+_FIRST_LOOK: Final = 200
+#: How many turns are kept in memory between recalls.
+_CACHED_TURNS: Final = 20_000
+
+
+class Recaller:
+    """Finds memories in one namespace. Sessions that did not change are read once."""
+
+    def __init__(self) -> None:
+        self._sessions: OrderedDict[str, Session] = OrderedDict()
+        self._turns = 0
+
+    async def recall(
+        self,
+        client: MemGraphClient,
+        query: str,
+        vector: Sequence[float] | None,
+        store: VectorStoreInfo | None,
+        limit: int,
+        scope: Sequence[Row] | None,
+    ) -> list[Ranked]:
+        """The memories that fit a question best.
+
+        Args:
+            client: The graph.
+            query: The question.
+            vector: Its vector, if there is one.
+            store: Where the vectors of memories are; ``None``: nowhere.
+            limit: At most this many.
+            scope: ``node_id``, ``revision`` and ``message_count`` of the sessions to look at; ``None``: all.
+        """
+        terms = query_terms(query)
+        if scope is None or sum(row["message_count"] for row in scope) > ALL_TURNS:
+            chosen = await self._choose(client, terms, vector, store, limit, scope)
+        else:
+            chosen = list(scope)
+        sessions = await self.read(client, chosen, store)
+        return await asyncio.to_thread(rank, sessions, terms, vector, limit)
+
+    async def read(self, client: MemGraphClient, wanted: Sequence[Row], store: VectorStoreInfo | None) -> list[Session]:
+        """The sessions as they are now."""
+        missing = [row for row in wanted if not self._is_fresh(row)]
+        if missing:
+            nodes = [row["node_id"] for row in missing]
+            rows = await client.session_rows(nodes)
+            vectors = await client.session_vectors(nodes, store) if store is not None else {}
+            by_node: dict[str, list[Row]] = {node: [] for node in nodes}
+            for row in rows:
+                row["tags"] = [analyze(tag) for tag in row["tags"] or []]
+                by_node[row["session"]].append(row)
+            for row in missing:
+                own = sorted(by_node[row["node_id"]], key=lambda turn: turn["sequence"])
+                known = {turn["id"]: vectors[turn["id"]] for turn in own if turn["id"] in vectors}
+                self._keep(session_of(row["node_id"], row["revision"], own, known))
+        sessions = [self._sessions[row["node_id"]] for row in wanted]
+        for session in sessions:
+            self._sessions.move_to_end(session.node)
+        while self._turns > _CACHED_TURNS and len(self._sessions) > 1:
+            self._turns -= len(self._sessions.popitem(last=False)[1].ids)
+        return sessions
+
+    def _is_fresh(self, row: Mapping[str, str]) -> bool:
+        there = self._sessions.get(row["node_id"])
+        return there is not None and there.revision == row["revision"]
+
+    def _keep(self, session: Session) -> None:
+        before = self._sessions.pop(session.node, None)
+        self._turns += len(session.ids) - (len(before.ids) if before else 0)
+        self._sessions[session.node] = session
+
+    async def _choose(
+        self,
+        client: MemGraphClient,
+        terms: Sequence[str],
+        vector: Sequence[float] | None,
+        store: VectorStoreInfo | None,
+        limit: int,
+        scope: Sequence[Row] | None,
+    ) -> list[Row]:
+        """The sessions in which the indexes find the most, the best first."""
+        allowed = None if scope is None else {row["node_id"]: row for row in scope}
+        words, meanings = await asyncio.gather(
+            self._by_words(client, terms, limit, allowed), self._by_meaning(client, vector, store, limit, allowed)
+        )
+        strength: dict[str, float] = {}
+        rows: dict[str, Row] = {}
+        for found in (words, meanings):
+            top = max((score for _, score in found), default=0.0)
+            best: dict[str, float] = {}
+            for row, score in found:
+                rows[row["node_id"]] = row
+                best[row["node_id"]] = max(best.get(row["node_id"], 0.0), score / top if top > 0 else 0.0)
+            for node, share in best.items():
+                strength[node] = strength.get(node, 0.0) + share
+        order = sorted(rows.values(), key=lambda row: (-strength[row["node_id"]], row["node_id"]))
+        chosen: list[Row] = []
+        turns = 0
+        for row in order[:MOST_SESSIONS]:
+            if chosen and turns + row["message_count"] > ALL_TURNS:
+                break
+            chosen.append(row)
+            turns += row["message_count"]
+        return chosen
+
+    async def _by_words(
+        self, client: MemGraphClient, terms: Sequence[str], limit: int, allowed: Mapping[str, Row] | None
+    ) -> list[tuple[Row, float]]:
+        wanted = max(_FIRST_LOOK, 4 * limit)
+        while True:
+            matches = await client.match_terms(dict.fromkeys(terms, 1.0), min(wanted, MAX_K), Label.INTERACTION)
+            sessions = await client.sessions_of_messages([match.id for match in matches])
+            found = [
+                (sessions[match.id], match.score)
+                for match in matches
+                if match.id in sessions and _is_allowed(sessions[match.id], allowed)
+            ]
+            if len(found) >= limit or len(matches) < wanted or wanted >= MAX_K:
+                return found
+            wanted *= 7
+
+    async def _by_meaning(
+        self,
+        client: MemGraphClient,
+        vector: Sequence[float] | None,
+        store: VectorStoreInfo | None,
+        limit: int,
+        allowed: Mapping[str, Row] | None,
+    ) -> list[tuple[Row, float]]:
+        if vector is None or store is None:
+            return []
+        wanted = max(_FIRST_LOOK // 2, 4 * limit)
+        while True:
+            matches = await client.match_vectors(store, vector, min(wanted, MAX_K), Label.INTERACTION)
+            messages = await client.messages_of_vectors([match.id for match in matches])
+            sessions = await client.sessions_of_messages(list(messages.values()))
+            found = [
+                (sessions[messages[match.id]], match.score)
+                for match in matches
+                if match.id in messages
+                and messages[match.id] in sessions
+                and _is_allowed(sessions[messages[match.id]], allowed)
+            ]
+            if len(found) >= limit or len(matches) < wanted or wanted >= MAX_K:
+                return found
+            wanted *= 7
+
+
+def _is_allowed(row: Row, allowed: Collection[str] | None) -> bool:
+    return allowed is None or row["node_id"] in allowed

@@ -1,0 +1,100 @@
+"""What memory gives back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Something that was said and kept.
+
+    Attributes:
+        id: Its id.
+        session_id: The session, which is a conversation.
+        role: Who said it: ``user``, ``assistant``, ``summary`` …
+        content: What was said.
+        keywords: Its words of more than 3 characters, without function words.
+        tags: Words to find it by.
+        metadata: What the caller stored with it.
+        count: How often exactly this was remembered.
+        sequence: Its number in the session.
+        created_at: When it was said: UTC, ISO 8601.
+        last_accessed_at: When it was last recalled, or said.
+        relevance: How well it fits what was asked, 0 to 1; ``None`` where nothing was asked.
+        compacted_into: Id of the summary that stands for it now; empty for most.
+    """
+
+    id: str
+    session_id: str
+    role: str
+    content: str
+    keywords: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    metadata: dict[str, Any] = field(default_factory=dict)
+    count: int = 1
+    sequence: int = 0
+    created_at: str = ""
+    last_accessed_at: str = ""
+    relevance: float | None = None
+    compacted_into: str = ""
+
+    @classmethod
+    def of(cls, message: dict[str, Any], relevance: float | None = None, accessed: str = "") -> Memory:
+        """From a message as the graph gives it."""
+        return cls(
+            id=message["id"],
+            session_id=message.get("session_id") or message.get("conversation_id") or "",
+            role=message["role"],
+            content=message["content"],
+            keywords=tuple(message["keywords"]),
+            tags=tuple(message["tags"]),
+            metadata=message["metadata"],
+            count=message["count"],
+            sequence=message["sequence"],
+            created_at=message["timestamp"],
+            last_accessed_at=accessed or message["last_accessed_at"],
+            relevance=relevance,
+            compacted_into=message["compacted_into"] or "",
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values, ready for JSON, with the names that agents know."""
+        return {
+            "memoryId": self.id,
+            "sessionId": self.session_id,
+            "role": self.role,
+            "type": "summary" if self.role == "summary" else "conversation",
+            "content": self.content,
+            "keywords": list(self.keywords),
+            "tags": list(self.tags),
+            "metadata": self.metadata,
+            "count": self.count,
+            "createdAt": self.created_at,
+            "lastAccessedAt": self.last_accessed_at,
+            "relevance": self.relevance,
+            "compactedInto": self.compacted_into or None,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """What was removed.
+
+    Attributes:
+        memories: Messages and memories.
+        sessions: Conversations that went as a whole.
+        users: Users.
+    """
+
+    memories: int = 0
+    sessions: int = 0
+    users: int = 0
+
+    def __add__(self, other: Forgotten) -> Forgotten:
+        return Forgotten(self.memories + other.memories, self.sessions + other.sessions, self.users + other.users)
+
+    def to_dict(self) -> dict[str, int]:
+        """As plain values, ready for JSON."""
+        return {"memories": self.memories, "sessions": self.sessions, "users": self.users}

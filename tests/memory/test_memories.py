@@ -1,0 +1,252 @@
+"""Remember, recall, forget, compact."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.embedders import HashEmbedder
+from tests.graphs import orphans, snapshot
+
+from core.rag import KnowledgeBase
+from core.rag.errors import InvalidInputError, NotFoundError
+from core.rag.memory import recall as recalling
+from core.rag.memory.forgetting import traces
+
+
+@pytest.fixture
+async def kb() -> AsyncIterator[KnowledgeBase]:
+    async with KnowledgeBase.open("embedded::memory:", embedder=HashEmbedder()) as opened:
+        yield opened
+
+
+FACTS = [
+    "Bob Smith is tech lead on Platform Core.",
+    "The cat sleeps on the red sofa.",
+    "Invoices are sent on the first Monday.",
+    "The tide mill turns with the ebb.",
+]
+
+
+async def test_what_was_remembered_is_recalled_with_its_relevance(kb: KnowledgeBase) -> None:
+    for fact in FACTS:
+        await kb.remember("s", "user", fact)
+    found = await kb.recall("s", "Platform Core team", limit=2)
+    assert found[0].content == FACTS[0]
+    assert all(0 <= (memory.relevance or -1) <= 1 for memory in found)
+    assert (found[0].relevance or 0) > 0.5
+    assert found[0].keywords == ("smith", "tech", "lead", "platform", "core")
+    row = found[0].to_dict()
+    assert row["memoryId"] == found[0].id
+    assert {"relevance", "createdAt", "lastAccessedAt", "tags", "type"} <= row.keys()
+
+
+async def test_recalling_marks_what_was_recalled_and_nothing_else(kb: KnowledgeBase) -> None:
+    for fact in FACTS:
+        await kb.remember("s", "user", fact, timestamp="2020-01-01T00:00:00Z")
+    [found] = await kb.recall("s", "tide mill", limit=1)
+    after = {memory.content: memory for memory in await kb.memories("s")}
+    assert after[FACTS[3]].last_accessed_at == found.last_accessed_at > after[FACTS[3]].created_at
+    assert after[FACTS[0]].last_accessed_at == after[FACTS[0]].created_at == "2020-01-01T00:00:00.000000Z"
+
+
+async def test_a_tag_is_a_bonus(kb: KnowledgeBase) -> None:
+    tagged = await kb.remember("s", "user", "It was agreed upon.", tags=["budget"])
+    for number in range(5):
+        await kb.remember("s", "user", f"Something else entirely, number {number}.")
+    both = await kb.remember("s", "user", "They spoke of the budget on Monday.", tags=["Budget"])
+    word = await kb.remember("s", "user", "They spoke of the budget on Sunday.")
+    found = [memory.id for memory in await kb.recall("s", "budget", limit=3)]
+    assert set(found) == {both, tagged, word}
+    assert found[0] == both
+
+
+async def test_exact_repeats_are_one_memory_with_a_count(kb: KnowledgeBase) -> None:
+    first = await kb.remember("s", "user", FACTS[0], tags=["a"], metadata={"x": 1})
+    others = await asyncio.gather(
+        *(kb.remember("s", "user", FACTS[0], tags=["b"], metadata={"y": 2}) for _ in range(9))
+    )
+    assert set(others) == {first}
+    [memory] = await kb.memories("s")
+    assert (memory.count, memory.tags, memory.metadata) == (10, ("a", "b"), {"x": 1, "y": 2})
+    assert await kb.remember("s", "assistant", FACTS[0]) != first
+    assert await kb.remember("t", "user", FACTS[0]) != first
+
+
+async def test_a_memory_is_found_through_what_surrounds_it(kb: KnowledgeBase) -> None:
+    for number in range(30):
+        await kb.remember("s", "user", f"Small talk number {number} about nothing much.")
+    await kb.remember("s", "user", "Where did Margaret spend her holidays?")
+    answer = await kb.remember("s", "assistant", "In a hut by the lake.")
+    for number in range(30, 60):
+        await kb.remember("s", "user", f"Small talk number {number} about nothing much.")
+    found = await kb.recall("s", "Margaret's holidays", limit=3)
+    assert answer in [memory.id for memory in found]
+
+
+async def test_sessions_users_and_everything(kb: KnowledgeBase) -> None:
+    await kb.remember("a1", "user", "Ann likes green tea.", user_id="ann")
+    await kb.remember("a2", "user", "Ann drinks tea at five.", user_id="ann")
+    await kb.remember("b1", "user", "Bob hates tea.", user_id="bob")
+
+    async def contents(**scope: str) -> set[str]:
+        return {memory.content for memory in await kb.recall(query="tea", limit=10, **scope)}
+
+    assert await contents(session_id="a1") == {"Ann likes green tea."}
+    assert await contents(user_id="ann") == {"Ann likes green tea.", "Ann drinks tea at five."}
+    assert len(await contents()) == 3
+    assert await contents(session_id="a1", user_id="bob") == set()
+    assert await contents(session_id="zzz") == await contents(user_id="zzz") == set()
+
+
+async def test_messages_of_conversations_are_memories(kb: KnowledgeBase) -> None:
+    talk = await kb.client.create_conversation(user_id="ann")
+    await kb.client.add_message(talk, FACTS[3], "user")
+    await kb.remember(talk, "user", FACTS[1])
+    assert [memory.content for memory in await kb.recall(talk, "tide mill", limit=1)] == [FACTS[3]]
+    assert [message["content"] for message in await kb.client.get_conversation_messages(talk)] == [FACTS[3], FACTS[1]]
+
+
+@pytest.mark.parametrize("arguments", [{"query": " "}, {"query": "x", "limit": 0}, {"query": "x", "limit": True}])
+async def test_recalling_nonsense_is_refused(kb: KnowledgeBase, arguments: dict[str, object]) -> None:
+    with pytest.raises(InvalidInputError):
+        await kb.recall(**arguments)  # type: ignore[arg-type]
+
+
+async def test_forgetting_leaves_no_trace_and_the_others_as_they_were(kb: KnowledgeBase) -> None:
+    await kb.remember("kept", "user", FACTS[3], user_id="bob", tags=["t"])
+    await kb.client.create_document("docs/a", "Alpha.", embedding=await HashEmbedder().get_embedding("alpha"))
+    before = await snapshot(kb.client)
+    ids = [await kb.remember("gone", "user", fact, user_id="ann@x.org", tags=["secret"]) for fact in FACTS]
+    talk = await kb.client.create_conversation("Private", user_id="ann@x.org")
+    ids.append(await kb.client.add_message(talk, "My number is 12345.", "user", references=["https://ann.example/"]))
+    await kb.client.track_user_viewed_document("ann@x.org", "docs/a")
+    await kb.client.rate("docs/a", 1, query="alpha", user_id="ann@x.org")
+    user = await kb.client.create_or_get_user("ann@x.org", "Ann Harrow")
+    clues = ["ann@x.org", "Ann Harrow", "secret", "12345", "ann.example", user, talk, *ids]
+    assert await traces(kb.client, clues)
+
+    gone = await kb.forget(user_id="ann@x.org")
+
+    assert (gone.memories, gone.sessions, gone.users) == (5, 2, 1)
+    assert await traces(kb.client, clues) == []
+    assert await snapshot(kb.client) == before
+    assert {memory.session_id for memory in await kb.recall(query="Platform Core", limit=5)} <= {"kept"}
+    assert not any((await orphans(kb.client)).values())
+
+
+async def test_a_user_is_forgotten_in_the_sessions_of_others_too(kb: KnowledgeBase) -> None:
+    await kb.remember("team", "user", "Bob was here.", user_id="bob")
+    await kb.client.add_message("team", "Ann was here.", "user", user_id="ann")
+    await kb.forget(user_id="ann")
+    assert [memory.content for memory in await kb.memories("team")] == ["Bob was here."]
+
+
+async def test_forgetting_by_memory_session_and_time(kb: KnowledgeBase) -> None:
+    ids = [
+        await kb.remember("s", "user", fact, timestamp=f"2026-01-0{day}T00:00:00Z") for day, fact in enumerate(FACTS, 1)
+    ]
+    assert (await kb.forget(memory_id=ids[1])).memories == 1
+    assert (await kb.forget(memory_id=ids[1])).memories == 0
+    assert (await kb.forget(session_id="s", before="2026-01-03T12:00:00Z")).memories == 2
+    assert [memory.id for memory in await kb.memories("s")] == [ids[3]]
+    assert (await kb.forget(before="2027-01-01T00:00:00Z")).sessions == 1
+    assert await kb.memories("s") == []
+    assert (await kb.forget(session_id="s")).sessions == 0
+    with pytest.raises(InvalidInputError):
+        await kb.forget()
+
+
+async def test_compacting_keeps_links_and_the_latest(kb: KnowledgeBase) -> None:
+    for number in range(12):
+        await kb.remember("s", "user", f"Day {number}: the tide mill turned well and ground the corn.", tags=["mill"])
+    summary = await kb.compact("s", keep=4)
+    assert summary is not None
+    live = await kb.memories("s")
+    assert len(live) == 5
+    assert [memory.role for memory in live] == ["user"] * 4 + ["summary"]
+    assert live[-1].tags == ("mill",)
+    everything = await kb.memories("s", compacted=True)
+    assert [memory.compacted_into for memory in everything[:8]] == [summary] * 8
+    counts = await kb.client.counts()
+    assert counts["edges"]["SUMMARIZES"] == 8
+    assert counts["nodes"]["Vector"] == 5
+    found = await kb.recall("s", "tide mill corn", limit=20)
+    assert {memory.id for memory in found} <= {memory.id for memory in live}
+    assert summary in {memory.id for memory in found}
+    again = await kb.remember("s", "user", everything[0].content)
+    assert again in {memory.id for memory in await kb.memories("s")}
+    assert await kb.compact("s", keep=100) is None
+    with pytest.raises(NotFoundError):
+        await kb.compact("nowhere")
+    await kb.forget(session_id="s")
+    assert "Interaction" not in (await kb.client.counts())["nodes"]
+
+
+class OneLine:
+    async def summarize(self, texts: object) -> str:
+        return "All went well."
+
+
+async def test_a_summarizer_is_used_where_there_is_one(kb: KnowledgeBase) -> None:
+    for fact in FACTS:
+        await kb.remember("s", "user", fact)
+    await kb.compact("s", keep=1, summarizer=OneLine())
+    assert [memory.content for memory in await kb.memories("s")] == [FACTS[3], "All went well."]
+
+
+async def test_a_small_session_is_found_among_many_memories(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recalling, "ALL_TURNS", 5)
+    monkeypatch.setattr(recalling, "_FIRST_LOOK", 2)
+    for number in range(40):
+        await kb.remember(f"big {number % 4}", "user", f"tea tea tea number {number}", user_id="bob")
+    for number in range(8):
+        await kb.remember(f"ann {number % 2}", "user", f"Ann once mentioned tea, remark {number}", user_id="ann")
+    found = await kb.recall(query="tea", limit=4, user_id="ann")
+    assert len(found) == 4
+    assert all(memory.session_id.startswith("ann") for memory in found)
+    assert all(memory.session_id == "ann 1" for memory in await kb.recall("ann 1", "tea", limit=10))
+
+
+words = st.sampled_from(["tea", "mill", "tide", "lake", "invoice", "budget", "ann", "bob"])
+texts = st.lists(words, min_size=1, max_size=6).map(" ".join)
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 1), st.integers(0, 2), st.integers(0, 1), texts), min_size=1, max_size=12),
+    texts,
+    st.integers(0, 4),
+)
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+async def test_nothing_of_another_session_user_or_namespace_comes_back(
+    said: list[tuple[int, int, int, str]], query: str, most: int
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(recalling, "ALL_TURNS", most)
+        async with KnowledgeBase.open("embedded::memory:", namespace="n0", embedder=HashEmbedder()) as kb:
+            other = KnowledgeBase(kb.client.in_namespace("n1"), kb.embedder, settings=kb._settings)
+            homes = [kb, other]
+            expected: dict[tuple[int, int], set[str]] = {}
+            for namespace, session, role, content in said:
+                identifier = await homes[namespace].remember(
+                    f"s{session}", ("user", "assistant")[role], content, user_id=f"u{session % 2}"
+                )
+                expected.setdefault((namespace, session), set()).add(identifier)
+            for namespace, home in enumerate(homes):
+                for session in range(3):
+                    found = {memory.id for memory in await home.recall(f"s{session}", query, limit=50)}
+                    assert found <= expected.get((namespace, session), set())
+                for user in range(2):
+                    own = {
+                        identifier
+                        for (place, session), ids in expected.items()
+                        if place == namespace and session % 2 == user
+                        for identifier in ids
+                    }
+                    found = {memory.id for memory in await home.recall(query=query, user_id=f"u{user}", limit=50)}
+                    assert found <= own
+                everything = {i for (place, _), ids in expected.items() if place == namespace for i in ids}
+                assert {memory.id for memory in await home.recall(query=query, limit=50)} <= everything
