@@ -7,6 +7,7 @@ the left margin.
 from __future__ import annotations
 
 import re
+import time
 from bisect import bisect_right
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -16,7 +17,7 @@ from core.rag.indexing.sections import HEADING_SEPARATOR, Section, heading_path,
 from core.rag.indexing.tokens import TokenCounter
 
 if TYPE_CHECKING:
-    from tree_sitter import Language, Node
+    from tree_sitter import Language, Node, Tree
 
 
 # Definitions that contain little else: looked into even when they would fit.
@@ -27,6 +28,9 @@ _BODIES = frozenset({"block", "declaration_list", "class_body", "statement_block
                      "interface_body", "object_type", "field_declaration_list", "enum_body_declarations",
                      "annotation_type_body", "enum_declaration_list"})  # fmt: skip
 _BEFORE = frozenset({"comment", "line_comment", "block_comment", "attribute_item", "decorator", "attribute_list"})
+_PARSE_SECONDS = 1.0
+_PARSE_SECONDS_PER_BYTE = 1e-6
+_READ = 1 << 16  # bytes given to the parser at once
 _DEEPEST = 16  # definitions within definitions
 _FUNCTION_VALUES = frozenset({"arrow_function", "function_expression", "generator_function", "class"})
 
@@ -47,11 +51,31 @@ def code_sections(text: str, language: str, counter: TokenCounter, size: int) ->
         return []
     grammar = GRAMMARS.get(language_of(language))
     known = load_language(grammar.module, grammar.function) if grammar else None
-    if grammar is None or known is None:
+    source = text.encode()
+    tree = _parse(source, known) if known is not None else None
+    if grammar is None or tree is None:
         marks = list(_guessed(text))
     else:
-        marks = list(_Definitions(text, grammar, counter, size).marks(known))
+        marks = list(_Definitions(text, source, grammar, counter, size).marks(tree))
     return _between_marks(text, marks)
+
+
+def _parse(source: bytes, language: Language) -> Tree | None:
+    """The syntax tree; ``None`` if the parser gets lost.
+
+    Recovering from errors can take quadratic time where a text is not in the language at all. Code that is takes less
+    than a quarter of the time that is allowed.
+    """
+    from tree_sitter import Parser
+
+    end = time.thread_time() + _PARSE_SECONDS + _PARSE_SECONDS_PER_BYTE * len(source)
+    try:
+        return Parser(language).parse(
+            lambda offset, _: source[offset : offset + _READ],
+            progress_callback=lambda _offset, _has_error: time.thread_time() > end,
+        )
+    except ValueError:  # stopped
+        return None
 
 
 #: From here on the text stands under this heading.
@@ -61,19 +85,17 @@ Mark = tuple[int, str]
 class _Definitions:
     """Walks the syntax tree of one text."""
 
-    def __init__(self, text: str, grammar: Grammar, counter: TokenCounter, size: int) -> None:
+    def __init__(self, text: str, source: bytes, grammar: Grammar, counter: TokenCounter, size: int) -> None:
         self._text = text
-        self._source = text.encode()
+        self._source = source
         self._grammar = grammar
         self._counter = counter
         self._size = size
-        self._offsets = _Offsets(text, self._source)
+        self._offsets = _Offsets(text, source)
 
-    def marks(self, language: Language) -> Iterator[Mark]:
+    def marks(self, tree: Tree) -> Iterator[Mark]:
         """Where a heading begins to be true, ascending."""
-        from tree_sitter import Parser
-
-        yield from self._inside(Parser(language).parse(self._source).root_node, (), 0)
+        yield from self._inside(tree.root_node, (), 0)
 
     def _inside(self, parent: Node, path: tuple[str, ...], depth: int) -> Iterator[Mark]:
         waiting: Node | None = None  # the first of the comments and attributes that stand right above
