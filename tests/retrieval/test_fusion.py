@@ -68,6 +68,11 @@ def test_a_single_rare_word_does_not_drown_the_meaning() -> None:
     assert fused[0].id == "meant"
 
 
+def test_scores_next_to_nothing_are_nothing() -> None:
+    fused = fuse_hybrid({}, {"a": 2e-309, "b": 0.0}, sample=[], total=2)
+    assert [(item.id, item.score) for item in fused] == [("a", 0.0), ("b", 0.0)]
+
+
 def test_scores_that_are_not_finite_count_as_missing() -> None:
     fused = fuse_hybrid({"a": math.nan, "b": 0.5}, {"a": 1.0, "c": math.inf}, sample=[0.1, 0.5], total=5)
     assert {item.id for item in fused} == {"a", "b"}
@@ -94,7 +99,7 @@ def test_spreads() -> None:
 
 finite = st.floats(-1, 1)
 cosines = st.dictionaries(st.sampled_from("abcdefgh"), finite)
-words = st.dictionaries(st.sampled_from("abcdefgh"), st.floats(0, 50))
+words = st.dictionaries(st.sampled_from("abcdefgh"), st.just(0.0) | st.floats(0.001, 50))
 
 
 @settings(deadline=None)

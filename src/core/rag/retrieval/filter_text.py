@@ -102,8 +102,7 @@ def natural_test(field: str, values: Iterable[Scalar]) -> Node:
     pairs = [natural(field, value) for value in kept]
     operators = list(dict.fromkeys(operator for operator, _ in pairs)) or ["="]
     return any_of(
-        check_test(field, operator, [value for name, value in pairs if name == operator])  # type: ignore[arg-type]
-        for operator in operators
+        check_test(field, operator, [value for name, value in pairs if name == operator]) for operator in operators
     )
 
 

@@ -215,7 +215,7 @@ def _metadata(metadata: object, key: str) -> object:
     if not isinstance(metadata, Mapping):
         return None
     if key in metadata:
-        return metadata[key]  # type: ignore[no-any-return]
+        return metadata[key]
     for cut, character in enumerate(key):
         if character == "." and isinstance(metadata.get(key[:cut]), Mapping):
             found = _metadata(metadata[key[:cut]], key[cut + 1 :])

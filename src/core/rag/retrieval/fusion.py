@@ -24,6 +24,9 @@ VECTOR_WEIGHT: Final = 0.48
 #: The best score of a leg is at most this many units.
 MAX_UNITS: Final = 8.0
 
+# Smaller scores are rounding errors.
+_NOTHING: Final = 1e-12
+
 
 @dataclass(frozen=True, slots=True)
 class Leg:
@@ -45,7 +48,7 @@ class Leg:
     def unit(self) -> float:
         """What one unit of the fused score is in this leg; 0 if the leg says nothing."""
         top = max(map(abs, self.scores.values()), default=0.0)
-        return max(self.spread, top / MAX_UNITS) if top > 0 else 0.0
+        return max(self.spread, top / MAX_UNITS) if top > _NOTHING else 0.0
 
 
 @dataclass(frozen=True, slots=True)
