@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -16,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from core.rag.dbhandler.bolt_address import Address, bolt_address
 from core.rag.dbhandler.bolt_drivers import Drivers
-from core.rag.dbhandler.bolt_errors import no_answer, not_a_cluster, wrong_product
-from core.rag.dbhandler.bolt_work import BoltTransaction, RetryableError, answered, attempts, closed, rows
+from core.rag.dbhandler.bolt_errors import closed, not_a_cluster, wrong_product
+from core.rag.dbhandler.bolt_work import BoltTransaction, RetryableError, answered, attempts, rows
 from core.rag.dbhandler.dialect import Dialect, IndexMissingError, labels_statement, plain_words
 from core.rag.dbhandler.gate import WriterGate
 from core.rag.dbhandler.memgraph import MemgraphDialect
@@ -36,7 +37,7 @@ from core.rag.dbhandler.store import (
     check_terms,
     check_vector,
 )
-from core.rag.errors import BackupError, ConfigurationError, StoreError, StoreTimeoutError, StoreUnavailableError
+from core.rag.errors import BackupError, ConfigurationError, StoreError, StoreUnavailableError
 from core.rag.schema import Label, TextIndex, VectorIndex, check_name
 
 if TYPE_CHECKING:
@@ -125,6 +126,7 @@ class BoltStore:
 
     async def _greet(self, seconds: float) -> str:
         """Connect, and return what the server calls itself."""
+        started = time.monotonic()
         try:
             return await self._agent(self._drivers, self._address, seconds)
         except RetryableError as error:
@@ -133,9 +135,8 @@ class BoltStore:
             about_remarks = isinstance(failed, ConfigurationError) and "otification" in str(failed)
             if about_remarks and await self._drivers.without_notification_filter():
                 return await self._greet(seconds)
-            if isinstance(failed, StoreTimeoutError):
-                raise no_answer(seconds, self._address) from failed.__cause__
-            if self._address.routed and type(failed) is StoreUnavailableError:
+            in_time = time.monotonic() - started < seconds / 2
+            if self._address.routed and in_time and type(failed) is StoreUnavailableError:
                 await self._ask_without_routing(seconds)
             raise failed from failed.__cause__
 
@@ -156,7 +157,8 @@ class BoltStore:
     @staticmethod
     async def _agent(drivers: Drivers, address: Address, seconds: float) -> str:
         driver = await drivers.driver()
-        return (await answered(driver.get_server_info(), "Connecting", seconds, address)).agent
+        # The driver keeps to the limit by itself, and leaves no socket behind as it would when it is cancelled.
+        return (await answered(driver.get_server_info(), "Connecting", seconds + _GRACE_SECONDS, address)).agent
 
     @property
     def capabilities(self) -> Capabilities:
@@ -182,12 +184,13 @@ class BoltStore:
     async def _once(self, statement: str, parameters: Parameters | None, what: str, *, reading: bool) -> list[Row]:
         from neo4j import Query
 
-        async def send() -> list[Row]:
-            async with await self._drivers.session(reading=reading) as session:
+        async with self._drivers.session(reading=reading) as session:
+
+            async def send() -> list[Row]:
                 query = Query(statement, timeout=self._query_timeout)
                 return await rows(await session.run(query, dict(parameters or {})))
 
-        return await answered(send(), what, self._patience, self._address)
+            return await answered(send(), what, self._patience, self._address)
 
     async def transaction[T](self, work: Callable[[Transaction], Awaitable[T]]) -> T:
         """See :class:`~core.rag.dbhandler.store.GraphStore`.
@@ -209,7 +212,7 @@ class BoltStore:
             self._inside.discard(task)
 
     async def _attempt[T](self, work: Callable[[Transaction], Awaitable[T]]) -> T:
-        async with await self._drivers.session(reading=False) as session:
+        async with self._drivers.session(reading=False) as session:
             transaction = BoltTransaction(
                 session,
                 self._address,

@@ -14,9 +14,10 @@ import os
 import threading
 import weakref
 from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
-from core.rag.dbhandler.bolt_work import closed
+from core.rag.dbhandler.bolt_errors import closed, exhausted
 
 if TYPE_CHECKING:
     from neo4j import AsyncDriver, AsyncSession
@@ -51,8 +52,7 @@ class Drivers:
             "max_connection_lifetime": settings.connection_lifetime,
             "liveness_check_timeout": settings.connection_liveness,
             "connection_timeout": settings.connect_timeout,
-            # Waiting for a connection that others use, and opening one.
-            "connection_acquisition_timeout": max(settings.connect_timeout, settings.query_timeout),
+            "connection_acquisition_timeout": settings.connect_timeout,
             "notifications_min_severity": NotificationMinimumSeverity.OFF,
             "telemetry_disabled": True,
             "user_agent": f"memgraph-rag/{_version()}",
@@ -70,6 +70,9 @@ class Drivers:
         Raises:
             StoreUnavailableError: after closing.
         """
+        return (await self._life()).driver
+
+    async def _life(self) -> _Life:
         loop = asyncio.get_running_loop()
         with self._guard:
             if self._closed:
@@ -79,26 +82,40 @@ class Drivers:
                 self._lives = weakref.WeakKeyDictionary()
             life = self._lives.get(loop)
             if life is None or life.ended:
-                life = self._lives[loop] = _Life(self._make())
+                life = self._lives[loop] = _Life(self._make(), self._pool_size)
         await life.begin()
-        return life.driver
+        return life
 
-    async def session(self, *, reading: bool) -> AsyncSession:
-        """A session on the driver of the running loop.
+    @asynccontextmanager
+    async def session(self, *, reading: bool) -> AsyncGenerator[AsyncSession]:
+        """A session on the driver of the running loop, closed on leaving.
 
         Args:
             reading: Whether nothing is written, so that a cluster may give a member that only reads.
+
+        Raises:
+            StoreUnavailableError: when all connections stay in use.
         """
         from neo4j import READ_ACCESS, WRITE_ACCESS
 
-        driver = await self.driver()
-        return driver.session(
-            database=self.address.database,
-            default_access_mode=READ_ACCESS if reading else WRITE_ACCESS,
-            fetch_size=-1,  # all rows are wanted, so there is no reason to ask for them bit by bit
-            # In a cluster, what was written through one member is there when another one is read.
-            bookmark_manager=driver.execute_query_bookmark_manager if self.address.routed else None,
-        )
+        life = await self._life()
+        # The driver would wait as well, but could not tell this from waiting for the server.
+        try:
+            async with asyncio.timeout(self._settings.query_timeout):
+                await life.free.acquire()
+        except TimeoutError as error:
+            raise exhausted(self._pool_size, self._settings.query_timeout, self.address) from error
+        try:
+            async with life.driver.session(
+                database=self.address.database,
+                default_access_mode=READ_ACCESS if reading else WRITE_ACCESS,
+                fetch_size=-1,  # all rows are wanted, so there is no reason to ask for them bit by bit
+                # In a cluster, what was written through one member is there when another one is read.
+                bookmark_manager=life.driver.execute_query_bookmark_manager if self.address.routed else None,
+            ) as session:
+                yield session
+        finally:
+            life.free.release()
 
     def at(self, address: Address) -> Drivers:
         """Drivers like these for another address."""
@@ -145,8 +162,9 @@ class Drivers:
 class _Life:
     """A driver that is closed with its event loop, if not before."""
 
-    def __init__(self, driver: AsyncDriver) -> None:
+    def __init__(self, driver: AsyncDriver, connections: int) -> None:
         self.driver = driver
+        self.free = asyncio.Semaphore(connections)
         self.ended = False
         self._generator = self._live()
         self._begun = False

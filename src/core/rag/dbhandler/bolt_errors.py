@@ -70,7 +70,7 @@ _STOPPED_BY_HAND = re.compile(r"^.{0,100}explicitly terminated", re.I | re.S)
 # Memgraph: by how the text begins, since it has one code for everything.
 _MEMGRAPH_MEMORY = re.compile(r"^Memory limit exceeded|^std::bad_alloc|^Not enough memory", re.I)
 _MEMGRAPH_READ_ONLY = re.compile(
-    r"^(Write queries|Query|.{0,60}) (are |currently )?forbidden on (the )?(replica|main)", re.I
+    r"^(Write queries( are| currently)?|Query|[\w ]{1,40}) forbidden on (the )?(replica|main)", re.I
 )
 _MEMGRAPH_CONSTRAINT = re.compile(r"^Unable to (commit|create).{0,40} constraint", re.I)
 _MEMGRAPH_TIMED_OUT = re.compile(r"^Transaction was asked to abort because of transaction timeout", re.I)
@@ -110,18 +110,14 @@ def failure(error: BaseException, what: str, address: Address) -> Failure:
         )
     if isinstance(error, UnsupportedServerProduct):
         return _never(
-            ConfigurationError(f"The server at {address.location} is neither Memgraph nor Neo4j: {_text(error)}.")
+            ConfigurationError(
+                f"The server at {address.location} is no Memgraph or Neo4j that speaks a version of Bolt from 4.4 on:"
+                f" {_text(error)}."
+            )
         )
     if isinstance(error, DriverConfigurationError):
         return _never(ConfigurationError(f"The server at {address.location} cannot be used so: {_text(error)}."))
-    if isinstance(error, ConnectionAcquisitionTimeoutError):
-        return _never(
-            StoreUnavailableError(
-                f"{what} found no free connection to {address.location} in time: all were in use. Use fewer tasks at"
-                " once, or a larger max_connection_pool_size."
-            )
-        )
-    if isinstance(error, ServiceUnavailable | SessionExpired | OSError | EOFError):
+    if isinstance(error, ServiceUnavailable | SessionExpired | ConnectionAcquisitionTimeoutError | OSError | EOFError):
         return Failure(_unreachable(error, what, address), Again.UNTIL_DEADLINE)
     if isinstance(error, DriverError):
         return _never(StoreError(f"{what} failed in the driver: {_text(error)}."))
@@ -140,11 +136,16 @@ def timed_out(what: str, seconds: float, address: Address) -> StoreTimeoutError:
     )
 
 
-def no_answer(seconds: float, address: Address) -> StoreUnavailableError:
-    """The error for a server that takes connections, and then says nothing."""
+def closed(what: str) -> StoreUnavailableError:
+    """The error for a store that was closed."""
+    return StoreUnavailableError(f"{what} came after the graph was closed; open it again.")
+
+
+def exhausted(connections: int, seconds: float, address: Address) -> StoreUnavailableError:
+    """The error for a pool that stays empty."""
     return StoreUnavailableError(
-        f"The server at {address.location} has not answered within {seconds:g} seconds. Check the address, and what is"
-        " in between, or raise MGRAG_CONNECT_TIMEOUT."
+        f"None of the {connections} connections to {address.location} became free within {seconds:g} seconds. Use fewer"
+        " tasks at once, or a larger max_connection_pool_size."
     )
 
 
@@ -264,6 +265,11 @@ def _unreachable(error: BaseException, what: str, address: Address) -> StoreUnav
         )
     if any(isinstance(cause, ConnectionRefusedError) for cause in causes):
         return StoreUnavailableError(f"Nothing listens at {address.location}: start the server, or check MEMGRAPH_URI.")
+    late = ("imed out", "taking longer", "cquisition")
+    if any(isinstance(cause, TimeoutError) for cause in causes) or any(words in said for words in late):
+        return StoreUnavailableError(
+            f"{where} does not answer. Check the address and what is in between, or raise MGRAG_CONNECT_TIMEOUT."
+        )
     if "CERTIFICATE_VERIFY_FAILED" in said:
         return StoreUnavailableError(
             f"{where} shows a certificate that cannot be verified. For one that it signed itself, use"
@@ -278,8 +284,6 @@ def _unreachable(error: BaseException, what: str, address: Address) -> StoreUnav
     if "andshake" in said:
         hint = "" if encrypted else f", or expects TLS ({address.scheme}+s://)"
         return StoreUnavailableError(f"{where} does not answer as a Bolt server does. It is another service{hint}.")
-    if any(isinstance(cause, TimeoutError) for cause in causes) or "imed out" in said:
-        return StoreUnavailableError(f"{where} does not answer. Check the address, and firewalls in between.")
     return StoreUnavailableError(f"{what} lost its connection to {address.location}: {_text(error)}.")
 
 
@@ -300,7 +304,7 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 
 def _text(error: BaseException) -> str:
     """What an error says, on one line of bounded length: it may quote the statement, or hold a text of the user."""
-    text = getattr(error, "message", None) or str(error)
+    text = str(error)
     found = _MESSAGE.search(text)
     text = " ".join((found[1] if found else text).split()).rstrip(".")
     return text if len(text) <= 500 else text[:499] + "…"

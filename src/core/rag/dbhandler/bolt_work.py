@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from core.rag.dbhandler.bolt_errors import Again, Failure, failure, timed_out
 from core.rag.dbhandler.gate import WriterGate
 from core.rag.dbhandler.store import Parameters, Row, check_parameters
-from core.rag.errors import MGRagError, QueryError, StoreConflictError, StoreUnavailableError
+from core.rag.errors import MGRagError, QueryError, StoreConflictError
 
 if TYPE_CHECKING:
     from neo4j import AsyncResult, AsyncSession, AsyncTransaction
@@ -235,8 +235,3 @@ async def finish[T](work: Coroutine[Any, Any, T]) -> T:
             task.exception()  # seen, so that it is not reported as lost
         raise cancelled
     return task.result()
-
-
-def closed(what: str) -> StoreUnavailableError:
-    """The error for a store that was closed."""
-    return StoreUnavailableError(f"{what} came after the graph was closed; open it again.")

@@ -1,0 +1,237 @@
+"""What only a store on a server does: fallbacks, limits, indexes that somebody else has made, connections."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncIterator
+
+import numpy as np
+import pytest
+from neo4j import AsyncDriver, AsyncGraphDatabase
+from tests.servers.proxy import BoltProxy
+
+from core.rag.dbhandler.dialect import MAX_WORDS, text_index_name
+from core.rag.dbhandler.scan import scan_text
+from core.rag.dbhandler.store import Transaction
+from core.rag.errors import (
+    InvalidInputError,
+    ModelMismatchError,
+    StoreError,
+    StoreTimeoutError,
+    StoreUnavailableError,
+)
+from core.rag.schema import Label, VectorIndex
+from dbhandler.kit import Corner, Engine, bolt_engine
+
+pytestmark = pytest.mark.bolt
+
+
+@pytest.fixture
+async def engine() -> AsyncIterator[Engine]:
+    yield bolt_engine()
+
+
+@pytest.fixture
+async def driver(engine: Engine) -> AsyncIterator[AsyncDriver]:
+    """A way to the server behind the back of the store."""
+    auth = (engine.username, engine.password or "") if engine.username else None
+    async with AsyncGraphDatabase.driver(engine.uri, auth=auth) as opened:
+        yield opened
+
+
+async def define(driver: AsyncDriver, statement: str) -> None:
+    async with driver.session() as session:
+        await (await session.run(statement)).consume()  # type: ignore[arg-type]
+
+
+def is_memgraph(corner: Corner) -> bool:
+    return corner.store.capabilities.engine == "memgraph"
+
+
+async def drop_vectors(corner: Corner, driver: AsyncDriver, name: str) -> None:
+    await define(driver, f"DROP VECTOR INDEX {name}" if is_memgraph(corner) else f"DROP INDEX {name}")
+
+
+async def test_a_vector_index_that_is_gone_is_done_without(
+    corner: Corner, driver: AsyncDriver, caplog: pytest.LogCaptureFixture
+) -> None:
+    generator = np.random.default_rng(3)
+    index = await corner.vector_index(16)
+    await corner.put_vectors(index, {f"v{i}": generator.normal(size=16).tolist() for i in range(60)})
+    query = tuple(generator.normal(size=16).tolist())
+    before = await corner.store.vector_search(index, query, 10)
+    assert corner.store.capabilities.notes == ()
+    await drop_vectors(corner, driver, index.name)
+    with caplog.at_level(logging.WARNING, "mgrag"):
+        for _ in range(3):
+            after = await corner.store.vector_search(index, query, 10)
+    assert [match.id for match in after] == [match.id for match in before]
+    assert [match.score for match in after] == pytest.approx([match.score for match in before], abs=1e-5)
+    (note,) = corner.store.capabilities.notes
+    assert index.name in note
+    assert [record.getMessage() for record in caplog.records if record.name == "mgrag"] == [note]
+    await corner.store.ensure_vector_index(index)
+    assert [match.id for match in await corner.store.vector_search(index, query, 10)] == [match.id for match in before]
+
+
+async def test_the_client_ranks_words_as_the_server_does(corner: Corner) -> None:
+    generator = np.random.default_rng(4)
+    vocabulary = [f"w{i}" for i in range(60)]
+    index = await corner.text_index()
+    weights = 1 / np.arange(1, 61)
+    await corner.put_texts(
+        index,
+        {
+            f"d{i:03}": " ".join(generator.choice(vocabulary, size=5 + i % 50, p=weights / weights.sum()))
+            for i in range(150)
+        },
+    )
+    words = {"w3": 1.0, "w20": 0.5, "w41": 1.0, "absent": 1.0}
+    server = await corner.store.text_search(index, words, 200)
+    client = await scan_text(corner.store, index, words, 200)
+    assert {match.id for match in client} == {match.id for match in server}
+    top = {match.id for match in server[:10]}
+    assert len(top & {match.id for match in client[:13]}) >= 8  # the server counts words of other namespaces, too
+
+
+async def test_more_words_than_a_server_takes(corner: Corner) -> None:
+    index = await corner.text_index()
+    await corner.put_texts(index, {"a": "needle straw", "b": "straw"})
+    words = {f"w{i}": 0.5 for i in range(3 * MAX_WORDS)} | {"needle": 1.0, "tiny": 1e-300, "huge": 1e3}
+    assert corner.found(await corner.store.text_search(index, words, 5)) == ["a"]
+
+
+async def test_weights_far_apart(corner: Corner) -> None:
+    index = await corner.text_index()
+    await corner.put_texts(index, {"a": "alpha", "b": "beta", "c": "gamma"})
+    found = await corner.store.text_search(index, {"alpha": 1e6, "beta": 2.5e-2, "gamma": 1e-5}, 5)
+    assert corner.found(found)[:2] == ["a", "b"]
+    assert found[0].score > 1e6 * found[1].score
+
+
+async def test_a_name_that_somebody_elses_vector_index_has(corner: Corner, driver: AsyncDriver) -> None:
+    """As in a database where another program, or an older one of the same name, keeps its vectors."""
+    taken = VectorIndex(f"taken_{corner.namespace[5:25]}", f"Vector_{corner.namespace[5:17]}", 3)
+    if is_memgraph(corner):
+        await define(
+            driver,
+            f"CREATE VECTOR INDEX {taken.name} ON :Theirs{taken.name}(embedding) WITH CONFIG "
+            '{"dimension": 7, "capacity": 10, "metric": "cos"}',
+        )
+    else:
+        await define(
+            driver,
+            f"CREATE VECTOR INDEX {taken.name} FOR (v:Theirs{taken.name}) ON (v.embedding) OPTIONS "
+            "{indexConfig: {`vector.dimensions`: 7, `vector.similarity_function`: 'cosine'}}",
+        )
+    try:
+        await corner.store.ensure_vector_index(taken)
+        await corner.store.ensure_vector_index(taken)
+        await corner.put_vectors(taken, {"a": (1, 0, 0), "b": (0, 1, 0)})
+        found = await corner.store.vector_search(taken, (1.0, 0.1, 0.0), 5)
+        assert corner.found(found) == ["a", "b"]
+        assert corner.store.capabilities.notes == ()
+    finally:
+        await corner.store.drop_vector_index(taken)
+        await drop_vectors(corner, driver, taken.name)
+
+
+async def test_a_keyword_index_of_another_definition_is_made_anew(corner: Corner, driver: AsyncDriver) -> None:
+    name = text_index_name(Label.ENTITY)
+    await corner.text_index(Label.ENTITY)
+    if is_memgraph(corner):
+        await define(driver, f"DROP TEXT INDEX {name}")
+        await define(driver, f"CREATE TEXT INDEX {name} ON :Entity(name)")
+    else:
+        await define(driver, f"DROP INDEX {name}")
+        await define(driver, f"CREATE FULLTEXT INDEX {name} FOR (n:Entity) ON EACH [n.name]")
+    index = await corner.text_index(Label.ENTITY)
+    await corner.put_texts(index, {"a": "alpha"})
+    assert corner.found(await corner.store.text_search(index, {"alpha": 1.0}, 5)) == ["a"]
+
+
+async def test_a_search_with_the_dimension_of_another_model(corner: Corner) -> None:
+    index = await corner.vector_index(3)
+    await corner.put_vectors(index, {"a": (1, 0, 0)})
+    with pytest.raises(ModelMismatchError, match="4"):
+        await corner.store.vector_search(VectorIndex(index.name, index.label, 4), (1.0, 0.0, 0.0, 0.0), 5)
+
+
+async def test_a_query_that_takes_too_long_is_ended_and_not_repeated(engine: Engine) -> None:
+    store = await engine.open(MGRAG_QUERY_TIMEOUT=0.5, MGRAG_RETRY_DEADLINE=60)
+    started = time.monotonic()
+    with pytest.raises(StoreTimeoutError, match="MGRAG_QUERY_TIMEOUT"):
+        await store.run(
+            "UNWIND range(1, 100000) AS a UNWIND range(1, 100000) AS b WITH a, b WHERE a * b = -1 RETURN count(*) AS n"
+        )
+    assert time.monotonic() - started < 20
+    assert await store.run("RETURN 1 AS one") == [{"one": 1}]
+    await store.close()
+
+
+async def test_a_transaction_inside_of_a_transaction_is_refused(corner: Corner) -> None:
+    async def inner(tx: Transaction) -> None:
+        await tx.run("MERGE (n:Document {id: $id})", {"id": corner.id("a")})
+
+    async def outer(tx: Transaction) -> None:
+        await inner(tx)
+        await corner.store.transaction(inner)
+
+    with pytest.raises(StoreError, match="inside of another"):
+        await corner.store.transaction(outer)
+    assert await corner.stored() == []
+
+
+async def test_an_indexed_value_that_is_too_long(corner: Corner) -> None:
+    """One error that says so, or it is stored whole."""
+    try:
+        await corner.put("a", label=Label.RESOURCE, uri="x" * 100_000)
+    except InvalidInputError as error:
+        assert "too" in str(error)
+    else:
+        assert await corner.value("a", "uri", Label.RESOURCE) == "x" * 100_000
+
+
+async def test_idle_connections_that_were_cut_are_replaced(engine: Engine) -> None:
+    async with BoltProxy(engine.uri) as proxy:
+        store = await Engine(proxy.uri, engine.username, engine.password).open()
+        corner = Corner(engine, store)
+        await asyncio.gather(*(store.run("RETURN 1 AS one") for _ in range(6)))
+        assert proxy.cut_all() > 1
+        started = time.monotonic()
+        await corner.put("a")
+        assert await corner.stored() == ["a"]
+        assert time.monotonic() - started < 10
+        await corner.clean()
+        await store.close()
+
+
+async def test_closing_and_failing_to_open_leave_no_connections(engine: Engine) -> None:
+    async with BoltProxy(engine.uri) as proxy:
+        there = Engine(proxy.uri, engine.username, engine.password)
+        store = await there.open()
+        await asyncio.gather(*(store.run("RETURN 1 AS one") for _ in range(6)))
+        assert proxy.connections > 0
+        await store.close()
+        with pytest.raises(StoreUnavailableError):
+            await there.open(MGRAG_CONNECT_TIMEOUT=0.001)
+        for _ in range(100):
+            if proxy.connections == 0:
+                break
+            await asyncio.sleep(0.05)
+        assert proxy.connections == 0
+
+
+async def test_a_large_batch_of_large_vectors(corner: Corner) -> None:
+    """3,072 dimensions, and texts of megabytes, in one transaction."""
+    index = await corner.vector_index(3072)
+    generator = np.random.default_rng(1)
+    vectors = {f"v{i}": generator.normal(size=3072).tolist() for i in range(60)}
+    await corner.put_vectors(index, vectors)
+    await corner.put("big", content="grain " * 500_000)
+    assert len(await corner.stored(Label.VECTOR)) == 60
+    assert len(await corner.value("big", "content")) == 3_000_000
+    found = await corner.store.vector_search(index, tuple(vectors["v7"]), 1)
+    assert corner.found(found) == ["v7"]
