@@ -192,6 +192,16 @@ def full(path: str) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
         await put(store, "room")
         say(there=await names(store))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (5_000, resource.RLIM_INFINITY))
+        kept: MGRagError | None = None
+        try:
+            await store.close()
+        except MGRagError as error:
+            kept = error  # with its traceback, which must not hold on to the file
+        say(close=f"{type(kept).__name__}: {kept}")
+        resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        store = await EmbeddedStore.open(path)  # which needs the file to be let go of
+        say(there=await names(store))
         await store.close()
 
     asyncio.run(main())

@@ -213,7 +213,7 @@ async def test_a_full_disk_loses_only_what_was_refused(nursery: Nursery, graph_f
     nursery.start("full", str(graph_file))
     facts, status = nursery.end()
     assert (status, nursery.errors.read_text()) == (0, "")
-    before, backup, after = facts
+    before, backup, after, close, again = facts
     assert 0 < len(before["stored"]) < 14
     assert before["there"] == before["stored"]
     assert len(before["errors"]) == 14 - len(before["stored"])
@@ -224,6 +224,9 @@ async def test_a_full_disk_loses_only_what_was_refused(nursery: Nursery, graph_f
     assert backup["backup"].startswith("BackupError")
     assert [path.name for path in graph_file.parent.iterdir() if "copy" in path.name] == []
     assert after["there"] == sorted([*before["stored"], "room"])
+    assert close["close"].startswith("StoreFullError")
+    assert "in the log" in close["close"]
+    assert again["there"] == after["there"]
     assert await stored_names(graph_file) == after["there"]
 
 

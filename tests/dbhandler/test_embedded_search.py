@@ -86,6 +86,37 @@ async def test_a_search_of_many_vectors_sees_deletes_at_once(store: EmbeddedStor
     assert ids(await store.vector_search(VECTORS, query, 10)) == before[10:]
 
 
+async def test_a_delete_in_the_middle_of_a_search_leaves_no_gap(store: EmbeddedStore) -> None:
+    """The bound comes from a statement of its own; what it was learnt from may be gone when it is used."""
+    matrix = np.random.default_rng(9).normal(size=(MANY, DIMENSION)).astype(np.float32)
+    matrix[:1024] += 5.0
+    matrix[1024:] -= 5.0
+    await put_vectors(store, matrix)
+
+    class Deleting:
+        """The engine, with somebody who deletes as soon as a query has returned."""
+
+        asked = 0
+
+        def execute_cypher(self, query: str, params: dict[str, Any] | None = None) -> Any:
+            rows = list(store._db.execute_cypher(query, params or {}))
+            self.asked += 1
+            if self.asked == 2:
+                rows_before = [{"id": f"v{i:05}"} for i in range(1024)]
+                store._db.execute_cypher(
+                    "UNWIND $rows AS row MATCH (v:Vector {id: row.id}) DETACH DELETE v", {"rows": rows_before}
+                )
+            return rows
+
+    query = (5.0,) * DIMENSION
+    engine: Any = Deleting()
+    found = dialect.vector_search(engine, VECTORS, query, 10)
+    units = matrix / np.linalg.norm(matrix, axis=1, keepdims=True)
+    left = (units @ (np.asarray(query, dtype=np.float32) / np.linalg.norm(query)))[1024:]
+    assert engine.asked > 2
+    assert [score for _, score in found] == pytest.approx(np.sort(left)[::-1][:10].tolist(), abs=1e-5)
+
+
 async def test_equal_vectors_among_many_are_not_lost(store: EmbeddedStore) -> None:
     matrix = np.tile(np.arange(1, DIMENSION + 1, dtype=np.float32), (MANY, 1))
     await put_vectors(store, matrix)
