@@ -102,6 +102,9 @@ def test_a_cookie_notice_without_a_telling_name_goes() -> None:
         ("<p>a<b>b</b><i>c</i> soft&shy;hyphen zero&#8203;width</p>", "abc softhyphen zerowidth"),
         ("<p><q>quoted</q> <img alt='A chart' src=x> <svg><text>no</text></svg></p>", '"quoted" A chart'),
         ("text <div>block</div> tail", "text\n\nblock\n\ntail"),
+        ("<p>Use <code>x </code>from<code> y</code>.</p>", "Use `x` from `y`."),
+        ("<pre>\n    a\n      b\n</pre>", "```\na\n  b\n```"),
+        ("<table><tr><th>A<th>B<tr><td>c<td><pre>d</pre></table>", "| A | B |\n| --- | --- |\n| c | d |"),
         ("a<!-- comment -->b<?php x ?>c", "abc"),
     ],
 )

@@ -154,6 +154,22 @@ def test_word_numbered_headings() -> None:
     ]
 
 
+def test_word_equations_and_code() -> None:
+    document = docx.Document()
+    document.add_paragraph("MARK")
+    document.styles.add_style("Source Code", 1)
+    for line in ("def f():", "    return 1"):
+        document.add_paragraph(line, style="Source Code")
+    space = "xmlns:m='http://schemas.openxmlformats.org/officeDocument/2006/math'"
+    run = "<m:r><m:t>{}</m:t></m:r>"
+    power = f"<m:sSup><m:e>{run.format('x')}</m:e><m:sup>{run.format('n+1')}</m:sup></m:sSup>"
+    root = f"<m:rad><m:deg/><m:e>{run.format('y')}</m:e></m:rad>"
+    fraction = f"<m:f><m:num>{power}</m:num><m:den>{root}</m:den></m:f>"
+    inside = f"</w:t></w:r><m:oMath {space}>{fraction}</m:oMath><w:r><w:t>"
+    data = rewritten(saved(document), "word/document.xml", "MARK", "Let z = " + inside + ", then")
+    assert convert("a.docx", data).content == "Let z = (x^(n+1))/(√(y)), then\n\n```\ndef f():\n    return 1\n```"
+
+
 # -- PowerPoint ----------------------------------------------------------------------------------------------------
 
 
@@ -198,6 +214,26 @@ def test_powerpoint_order_is_that_of_the_show() -> None:
     order.insert(0, order[1])
     read = convert("a.pptx", saved(presentation))
     assert read.content == "## two\n\n## one"
+
+
+def test_powerpoint_charts() -> None:
+    from pptx.chart.data import CategoryChartData
+    from pptx.enum.chart import XL_CHART_TYPE
+    from pptx.util import Inches
+
+    presentation = pptx.Presentation()
+    slide = presentation.slides.add_slide(presentation.slide_layouts[5])
+    slide.shapes.title.text = "Numbers"
+    data = CategoryChartData()
+    data.categories = ["East", "West"]
+    data.add_series("2024", (1.5, 2))
+    data.add_series("2025", (3, 4))
+    chart = slide.shapes.add_chart(XL_CHART_TYPE.BAR_CLUSTERED, Inches(1), Inches(2), Inches(4), Inches(3), data).chart
+    chart.has_title = True
+    chart.chart_title.text_frame.text = "Sales"
+    assert convert("a.pptx", saved(presentation)).content == (
+        "## Numbers\n\nSales\n\n|  | 2024 | 2025 |\n| --- | --- | --- |\n| East | 1.5 | 3 |\n| West | 2 | 4 |"
+    )
 
 
 def test_one_damaged_slide_costs_only_itself() -> None:
@@ -321,6 +357,7 @@ def test_old_and_encrypted_office_files() -> None:
     ole = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(1000)
     assert "old binary Office file" in reason("a.doc", ole)
     assert "old binary Office file" in reason("a.docx", ole)
+    assert "an Outlook message; save it as .eml" in reason("a.msg", ole + "__substg1.0_".encode("utf-16-le"))
     assert "encrypted" in reason("a.docx", ole + "EncryptedPackage".encode("utf-16-le") + bytes(100))
     locked = bytearray(zipped({"content.xml": "<a/>"}))
     for position in (locked.find(b"PK\x03\x04") + 6, locked.find(b"PK\x01\x02") + 8):

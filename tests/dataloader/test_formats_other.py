@@ -6,6 +6,7 @@ import json
 from email.message import EmailMessage
 from typing import Any
 
+import pytest
 from filetools import convert, places, reason, targets, zipped
 
 # -- notebooks -----------------------------------------------------------------------------------------------------
@@ -142,6 +143,14 @@ def test_mail_in_html_only_and_in_an_old_charset() -> None:
     assert convert("a.eml", raw).content.endswith("café time")
     bare = "From: a@b.c\nSubject: =?utf-8?q?broken\nDate: not a date\n\n日本語です\n".encode("cp932")
     assert convert("a.eml", bare).content.endswith("日本語です")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-be"])
+def test_mail_saved_as_unicode(encoding: str) -> None:
+    raw = "From: a@b.c\nSubject: Grüße\n\nwords für alle\n".encode(encoding)
+    document = convert("a.eml", raw)
+    assert document.title == "Grüße"
+    assert document.content.endswith("words für alle")
 
 
 def test_mail_in_mail() -> None:

@@ -68,7 +68,9 @@ def test_delimiters(name: str, text: str) -> None:
 def test_headers() -> None:
     assert convert("a.csv", "1,2\n3,4\n5,6\n").content.startswith("| column_1 | column_2 |\n| --- | --- |\n| 1 | 2 |")
     assert convert("a.csv", "country,2019,2020\nA,1,2\n").content.startswith("| country | 2019 | 2020 |")
-    assert records(convert("a.csv", "a,a,\n1,2,3\n")) == [{"a": "1", "a_2": "2", "column_3": "3"}]
+    unnamed = convert("a.csv", "a,a,\n1,2,3\n")
+    assert unnamed.content.startswith("| a | a |  |\n")
+    assert records(unnamed) == [{"a": "1", "a_2": "2", "column_3": "3"}]
     ragged = [{"a": "1", "b": "", "column_3": ""}, {"a": "2", "b": "3", "column_3": "4"}]
     assert records(convert("a.csv", "a,b\n1\n2,3,4\n")) == ragged
     late = "a,b\n" + "1,2\n" * 50 + "3,4,5\n"  # wider than the rows that were looked at
@@ -168,6 +170,13 @@ def test_several_sheets_and_tables() -> None:
         {"name": "b", "price": "2"},
         {"city": "X", "people": "1000"},
     ]
+
+
+def test_columns_that_are_empty_are_left_out() -> None:
+    rows = [[None, "name", None, "price", None], [None, "a", None, 1, None], [None, "b", None, 2, None]]
+    document = convert("a.xlsx", workbook(Data=rows))
+    assert document.content == "| name | price |\n| --- | --- |\n| a | 1 |\n| b | 2 |"
+    assert records(document) == [{"name": "a", "price": "1"}, {"name": "b", "price": "2"}]
 
 
 def test_percentages_and_a_cell_in_the_last_corner() -> None:

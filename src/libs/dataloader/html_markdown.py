@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from textwrap import dedent
 from typing import TYPE_CHECKING
 
 from libs.dataloader.tables import join_symbols, markdown_table
@@ -161,9 +162,10 @@ class _Writer:
                 self._inline.append(f" {alt} " if self._row is None else alt)
             return False
         elif tag in _CODE:
-            text = inline_text(node)
-            if text:
-                self._inline.append(f"`{text}`" if "`" not in text else text)
+            raw = "".join(_walk_text(node))
+            if text := " ".join(_INVISIBLE.sub("", raw).split()):
+                before, after = " " * raw[0].isspace(), " " * raw[-1].isspace()
+                self._inline.append(f"{before}`{text}`{after}" if "`" not in text else raw)
             return False
         elif tag == "a" and self._is_permalink(node):
             return False
@@ -245,7 +247,8 @@ class _Writer:
                 parts.append(part.text)
             if part is not node and part.tail:
                 parts.append(part.tail)
-        text = "".join(parts).replace("\r\n", "\n").replace("\r", "\n").strip("\n").rstrip()
+        text = "".join(parts).replace("\r\n", "\n").replace("\r", "\n")
+        text = dedent(text.strip("\n").rstrip())
         if not text.strip():
             return
         fence = "```"
@@ -313,21 +316,36 @@ def _data_rows(table: HtmlElement) -> list[list[str]] | None:
     """The cells of a table that holds data; ``None`` where the table only arranges the page."""
     if table.get("role") in ("presentation", "none"):
         return None
-    if any(node is not table for node in table.iter("table")) or any(True for _ in table.iter("pre", *_HEADINGS)):
+    own = _own_rows(table)
+    labelled = any(child.tag == "th" for row in own for child in row)
+    if not labelled and any(node is not table for node in table.iter("table", "pre", *_HEADINGS)):
         return None
-    rows = join_symbols(_grid(table))
+    rows = join_symbols(_grid(own))
     if len(rows) < 2 or len(rows[0]) < 2:
         return None
-    if not any(True for _ in table.iter("th")) and any(len(cell) > _MAX_CELL_CHARS for row in rows for cell in row):
+    if any(len(cell) > _MAX_CELL_CHARS for row in rows for cell in row) and not (
+        labelled and all(node is table for node in table.iter("table"))
+    ):
         return None
     return rows
 
 
-def _grid(table: HtmlElement) -> list[list[str]]:
+def _own_rows(table: HtmlElement) -> list[HtmlElement]:
+    """The rows of a table without those of tables in its cells."""
+    rows: list[HtmlElement] = []
+    for part in table:
+        if part.tag == "tr":
+            rows.append(part)
+        elif part.tag in ("thead", "tbody", "tfoot"):
+            rows += part.findall("tr")
+    return rows
+
+
+def _grid(table_rows: list[HtmlElement]) -> list[list[str]]:
     """Cells by row and column; a cell that spans rows is repeated in each, one that spans columns is not."""
     rows: list[list[str]] = []
     waiting: dict[int, tuple[int, str]] = {}  # column: rows left, text
-    for tr in table.iter("tr"):
+    for tr in table_rows:
         row: list[str] = []
 
         def fill(row: list[str] = row) -> None:

@@ -66,7 +66,9 @@ class _Table:
         builder.separate()
         starts = array("Q")
         wide = is_wide(self._names)
-        write_table(builder, self._names, self._body(skipped + named), starts.append, as_records=wide)
+        # A column without a name gets one in the records only.
+        header = [*head[0], *[""] * (len(self._names) - len(head[0]))] if named and not wide else self._names
+        write_table(builder, header, self._body(skipped + named), starts.append, as_records=wide)
         return Content(
             builder.text(),
             "markdown" if captions else "records" if wide else "table",

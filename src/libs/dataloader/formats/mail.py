@@ -14,7 +14,7 @@ from libs.dataloader.formats.markdown import trim_url
 from libs.dataloader.formats.registry import Format
 from libs.dataloader.html import html_to_document
 from libs.dataloader.links import LinkCollector
-from libs.dataloader.text import clean_text, decode_bytes, looks_binary
+from libs.dataloader.text import bom_encoding, clean_text, decode_bytes, looks_binary
 
 _SHOWN = ("From", "To", "Cc", "Date", "Subject")
 _URL = re.compile(r"https?://[^\s<>\"'`|]+")
@@ -23,10 +23,13 @@ _MAX_DEPTH = 10
 
 def read(file: FileData, _kind: Format) -> Content:
     """The headers that people read, the text (HTML where plain text is missing), and the names of attachments."""
-    if looks_binary(file.data[:4096]):
+    data = file.data
+    if looks_binary(data[:4096]):
         raise UnreadableError("it is binary, not text")
+    if bom_encoding(data) is not None or b"\x00" in data[:4096]:
+        data = decode_bytes(data).text.encode()
     # The older policy never fails on a malformed header.
-    message = message_from_bytes(file.data, policy=policy.compat32)
+    message = message_from_bytes(data, policy=policy.compat32)
     if not any(message.get(name) for name in (*_SHOWN, "Message-ID", "Received", "MIME-Version")):
         raise UnreadableError("it is not an e-mail message, whatever its name says")
     collector = LinkCollector(None)
@@ -113,7 +116,8 @@ def _file_name(part: Message[str, str]) -> str:
 
 
 def _header(message: Message[str, str], name: str) -> str:
-    return _decoded(str(message.get(name) or ""))
+    # As it stands there: get() replaces what is not ASCII.
+    return _decoded(next((str(value) for key, value in message.raw_items() if key.lower() == name.lower()), ""))
 
 
 def _decoded(value: str) -> str:

@@ -142,6 +142,7 @@ _NAMES: dict[str, Format] = {
     **dict.fromkeys(("robots.txt", "requirements.txt"), TEXT),
 }
 
+_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _SIGNATURES: tuple[tuple[bytes, str], ...] = (
     (b"\x89PNG\r\n", "a PNG image"),
     (b"\xff\xd8\xff", "a JPEG image"),
@@ -161,7 +162,7 @@ _SIGNATURES: tuple[tuple[bytes, str], ...] = (
     (b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
     (b"Rar!\x1a", "a RAR archive"),
     (b"SQLite format 3\x00", "an SQLite database"),
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old binary Office file; save it in the current format"),
+    (_OLE, "an old binary Office file; save it in the current format"),
     (b"ID3", "an audio file"),
     (b"fLaC", "an audio file"),
     (b"OggS", "an audio or video file"),
@@ -220,6 +221,8 @@ def find_format(name: str, data: bytes, mime_type: str | None = None) -> Format:
 
 def describe_binary(data: bytes) -> str:
     """What kind of binary file this is, as far as its first bytes tell."""
+    if data.startswith(_OLE) and "__substg1.0_".encode("utf-16-le") in data:
+        return "an Outlook message; save it as .eml"
     for signature, kind in _SIGNATURES:
         if data.startswith(signature):
             return kind

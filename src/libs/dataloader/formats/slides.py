@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from libs.dataloader.formats.archive import Archive, attribute, child, children, local
 from libs.dataloader.formats.base import Content, FileData, TextBuilder, UnreadableError
+from libs.dataloader.formats.omml import equation_text
 from libs.dataloader.formats.ooxml import core_properties, main_part, relationships
 from libs.dataloader.formats.registry import Format
 from libs.dataloader.links import LinkCollector
@@ -123,7 +124,7 @@ class _Slide:
                     if relation is not None and relation[2]:
                         self._collector.add(relation[1], text)
                 elif name in ("m", "AlternateContent"):
-                    parts.append("".join(run.text or "" for run in node.iter() if local(run) == "t"))
+                    parts.append(equation_text(node))
             properties = child(paragraph, "pPr")
             level = properties.get("lvl", "0") if properties is not None else "0"
             lines = (" ".join(line.split()) for line in "".join(parts).replace("\x0b", "\n").split("\n"))
@@ -150,6 +151,10 @@ class _Slide:
                 rows.append(cells)
             if any(any(row) for row in rows):
                 self._blocks.append(markdown_table(rows))
+        for chart in children(data, "chart"):
+            relation = self._relations.get(_relation_id(chart))
+            if relation is not None and self._archive.has(relation[1]):
+                self._blocks += _chart(self._archive.xml(relation[1]))
         for diagram in children(data, "relIds"):
             relation = self._relations.get(attribute(diagram, "dm") or "")
             if relation is not None and self._archive.has(relation[1]):
@@ -168,6 +173,37 @@ class _Slide:
                 body = child(node, "txBody")
                 if placeholder is not None and placeholder.get("type") == "body" and body is not None:
                     yield from (text for _, text in self._paragraphs(body) if text)
+
+
+def _chart(root: _Element) -> Iterator[str]:
+    """The title of a chart and its numbers as a table."""
+    chart = child(root, "chart")
+    title = child(chart, "title")
+    words = " ".join(run.text or "" for run in title.iter() if local(run) == "t") if title is not None else ""
+    if words.strip():
+        yield " ".join(words.split())
+    columns: list[tuple[str, dict[str, str]]] = []
+    labels: dict[str, str] = {}
+    for series in (node for node in root.iter() if local(node) == "ser"):
+        name = " ".join(_cached(child(series, "tx")).values()) or f"Series {len(columns) + 1}"
+        labels |= _cached(child(series, "cat")) or _cached(child(series, "xVal"))
+        columns.append((name, _cached(child(series, "val")) or _cached(child(series, "yVal"))))
+    places = sorted({place for _, values in columns for place in values}, key=lambda place: (len(place), place))
+    if columns and places:
+        header = ["", *(name for name, _ in columns)]
+        rows = ([labels.get(place, place), *(values.get(place, "") for _, values in columns)] for place in places)
+        yield markdown_table([header, *rows])
+
+
+def _cached(node: _Element | None) -> dict[str, str]:
+    """The values that a chart keeps, by their number."""
+    if node is None:
+        return {}
+    found: dict[str, str] = {}
+    for point in (item for item in node.iter() if local(item) == "pt"):
+        value = child(point, "v")
+        found[point.get("idx", "0")] = (value.text or "").strip() if value is not None else ""
+    return found
 
 
 def _points(root: _Element) -> Iterator[_Element]:

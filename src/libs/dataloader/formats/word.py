@@ -7,12 +7,14 @@ and does not know the numbers of numbered paragraphs.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from libs.dataloader.formats.archive import Archive, attribute, child, children, iter_xml, local
 from libs.dataloader.formats.base import Content, FileData
+from libs.dataloader.formats.omml import equation_text
 from libs.dataloader.formats.ooxml import core_properties, main_part, relationships
 from libs.dataloader.formats.registry import Format
 from libs.dataloader.links import LinkCollector
@@ -42,6 +44,9 @@ _SKIPPED = frozenset(
 _HEADING_NAME = re.compile(r"heading\s*([1-9])$", re.IGNORECASE)
 _FIELD_LINK = re.compile(r'HYPERLINK\s+"([^"]+)"')
 _LIKE_MARKUP = re.compile(r"^(#{1,6} |```)", re.MULTILINE)
+_CODE_NAME = re.compile(
+    r"(?:source ?|program ?)?code|html preformatted|preformatted text|verbatim|macro text", re.IGNORECASE
+)
 _MAX_LEVEL = 9
 
 
@@ -66,7 +71,7 @@ def read(file: FileData, _kind: Format) -> Content:
 
 class _Block(NamedTuple):
     text: str
-    item: bool = False
+    kind: str = ""
 
 
 @dataclass(slots=True)
@@ -113,10 +118,14 @@ class _Reader:
                 self.block(inner, out)
 
     def _paragraph(self, node: _Element, out: list[_Block]) -> None:
-        lines = [" ".join(line.split()) for line in self._text(node).split("\n")]
-        text = "\n".join(line for line in lines if line)
+        raw = self._text(node)
         properties = child(node, "pPr")
         style = attribute(found, "val") or "" if (found := child(properties, "pStyle")) is not None else ""
+        if _CODE_NAME.fullmatch(self._style_name(style)):
+            out.append(_Block(raw.rstrip(), "code"))
+            return
+        lines = [" ".join(line.split()) for line in raw.split("\n")]
+        text = "\n".join(line for line in lines if line)
         level = self._outline(properties, style)
         label, depth = self._number(properties, style)
         if not text:
@@ -129,7 +138,7 @@ class _Reader:
             out.append(_Block(f"{'#' * min(level, 6)} {heading}"))
         elif label:
             indent = "  " * depth
-            out.append(_Block(f"{indent}{label} " + text.replace("\n", f"\n{indent}  "), item=True))
+            out.append(_Block(f"{indent}{label} " + text.replace("\n", f"\n{indent}  "), "item"))
         else:
             out.append(_Block(_LIKE_MARKUP.sub(r"\\\1", text)))
 
@@ -202,7 +211,9 @@ class _Reader:
                 if relation is not None and relation[2]:
                     self.collector.add(relation[1], "".join(parts[start:]))
             elif name == "oMath":
-                parts.append("".join(text.text or "" for text in item.iter() if local(text) == "t"))
+                if parts and local(item.getprevious()) == "oMath":
+                    parts.append("\n")  # an equation of its own
+                parts.append(equation_text(item))
             else:
                 self._collect(item, parts, depth + 1)
 
@@ -358,11 +369,16 @@ def _format(number: int, kind: str) -> str:
     return str(number)
 
 
-def _join(blocks: list[_Block]) -> str:
-    """Blocks separated by an empty line, except between items of a list."""
+def _join(blocks: Iterable[_Block]) -> str:
+    """Blocks separated by an empty line, items of a list by none; neighbouring lines of code in one fence."""
     parts: list[str] = []
-    for index, block in enumerate(blocks):
-        if index:
-            parts.append("\n" if block.item and blocks[index - 1].item else "\n\n")
-        parts.append(block.text)
+    before = ""
+    for kind, group in groupby(blocks, key=lambda block: block.kind):
+        texts = [block.text for block in group]
+        if kind == "code":
+            code = "\n".join(texts).strip("\n")
+            texts = [f"```\n{code}\n```"] if code.strip() else []
+        if texts:
+            parts += ["\n\n" if before else "", ("\n" if kind == "item" else "\n\n").join(texts)]
+            before = kind or "text"
     return "".join(parts)

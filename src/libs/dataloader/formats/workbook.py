@@ -88,14 +88,18 @@ class _Writer:
                 self._table(body)
 
     def _table(self, rows: Sequence[Row]) -> None:
+        width = max(len(row) for _, row in rows)
+        used = [column for column in range(width) if any(len(row) > column and row[column] for _, row in rows)]
+        rows = [(number, [row[column] if len(row) > column else "" for column in used]) for number, row in rows]
         cells = [row for _, row in rows]
         named = has_header(cells)
-        header = column_names(cells[0] if named else [], max(map(len, cells)))
-        wide = is_wide(header)
+        names = column_names(cells[0] if named else [], len(used))
+        wide = is_wide(names)
         self._kinds.append("records" if wide else "table")
         rest = rows[named:]
+        header = cells[0] if named and not wide else names
         write_table(self.builder, header, rest, self.starts.append, as_records=wide)
-        self._records += [(header, row) for _, row in rest if any(row)]
+        self._records += [(names, row) for _, row in rest if any(row)]
 
     def format(self) -> str:
         """How the whole is to be split."""
