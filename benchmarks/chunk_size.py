@@ -32,10 +32,10 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from benchmarks.data import SETS, DataSet, load, recall
+from core.rag.analysis import index_terms, query_terms
 from core.rag.embedder import WordLlamaEmbedding
 from core.rag.indexing import TextSplitter
 from core.rag.indexing.texts import embedding_text
-from core.rag.retrieval.analysis import index_terms, query_terms
 from libs.dataloader import Document, DocumentChunk
 
 SIZES = (64, 96, 128, 192, 256, 384, 512, 768, 1024)

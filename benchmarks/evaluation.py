@@ -53,8 +53,8 @@ class MemorySearch:
         """Analyse and embed the passages."""
         import numpy as np
 
+        from core.rag.analysis import index_terms
         from core.rag.embedder import embed_texts, open_embedder
-        from core.rag.retrieval.analysis import index_terms
         from core.rag.retrieval.bm25 import Bm25
 
         self._ids = [row["id"] for row in data.passages]
@@ -91,7 +91,7 @@ class MemorySearch:
         return [item.id for item in fuse_hybrid(near, words, sample=sample, total=len(self._ids), limit=k)]
 
     def _words(self, query: str, k: int) -> dict[str, float]:
-        from core.rag.retrieval.analysis import query_terms
+        from core.rag.analysis import query_terms
 
         return self._keyword.top(query_terms(query), k)
 

@@ -25,8 +25,11 @@ async def main(folder: Path) -> None:
     data = load(folder, "2wiki_train500")
     settings = Settings(_env_file=None)
     splitter = TextSplitter(settings.chunk_size, settings.chunk_overlap)
+    title_weight = open_embedder("wordllama").title_weight
     texts = [
-        embedding_text(document.title, chunk) for document in data.documents() for chunk in splitter.split(document)
+        embedding_text(document.title, chunk, title_weight)
+        for document in data.documents()
+        for chunk in splitter.split(document)
     ]
     print(f"{len(data.passages)} documents, {len(texts)} chunks; median of {ROUNDS} rounds, each of all in turn")
     candidates: dict[str, Callable[[], Awaitable[dict[str, float]]]] = {

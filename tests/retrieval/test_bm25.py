@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.rag.retrieval.analysis import analyze, index_terms, query_terms
+from core.rag.analysis import analyze, index_terms, query_terms
 from core.rag.retrieval.bm25 import K1, B, Bm25, idf
 
 TEXTS = [

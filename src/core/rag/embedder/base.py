@@ -105,6 +105,15 @@ class EmbeddingService(ABC):
         return [float(value) for value in rows[0]]
 
     @property
+    def title_weight(self) -> int:
+        """How often the title of a document is put before the text of each of its chunks.
+
+        Once is right for models that read a text; one that only averages its words forgets a title that stands there
+        once.
+        """
+        return 1
+
+    @property
     def max_input_tokens(self) -> int | None:
         """How many tokens one text may have; None if there is no limit, or none is known."""
         return None

@@ -69,6 +69,11 @@ class WordLlamaEmbedding(EmbeddingService):
         return self._dimension
 
     @property
+    def title_weight(self) -> int:
+        """Three: a vector is the mean of its words, and of all words those of the title say most."""
+        return 3
+
+    @property
     def usage(self) -> EmbeddingUsage:
         """Tokens so far; nothing is ever requested from anywhere."""
         return EmbeddingUsage(tokens=self._tokens)

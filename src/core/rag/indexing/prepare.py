@@ -82,7 +82,7 @@ class Preparer:
             chunks = self._splitter.split(document, parent_id=identifier)
             cut = chunk_rows(identifier, display_title(document), chunks)
             for chunk_row, chunk in zip(cut, chunks, strict=True):
-                text = embedding_text(document.title, chunk)
+                text = embedding_text(document.title, chunk, self._embedder.title_weight)
                 name = f"{document.path} (chunk {chunk_row.properties['chunk_index']})"
                 chunk_row.vector_id = vector_id(self._vector_store.id, content_hash(text))
                 prepared.texts[chunk_row.vector_id] = (text, name)

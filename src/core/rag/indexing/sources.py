@@ -65,7 +65,7 @@ def loaders_for(sources: Source | Iterable[Source], settings: Settings, **option
         elif isinstance(source, Loader):
             loaders.append(source)
         elif isinstance(source, Iterable | AsyncIterable) and not isinstance(source, bytes | bytearray):
-            loaders.append(IterableLoader(source))
+            loaders.append(IterableLoader(cast("Iterable[Document] | AsyncIterable[Document]", source)))
         else:
             raise InvalidInputError(
                 f"A {type(source).__name__} is no source: give paths, URLs, loaders, or iterables of Document."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from libs.dataloader import DocumentChunk
 
 
-def embedding_text(title: str | None, chunk: DocumentChunk) -> str:
+def embedding_text(title: str | None, chunk: DocumentChunk, title_weight: int = 1) -> str:
     """The text whose vector stands for a chunk: title, heading path, table header and content.
 
     A title that is only the name of the file says nothing about the text and is left out, so that equal texts have
@@ -14,9 +14,11 @@ def embedding_text(title: str | None, chunk: DocumentChunk) -> str:
     Args:
         title: The title from the document itself, or ``None``.
         chunk: The chunk.
+        title_weight: How often the title stands there; see
+            :attr:`core.rag.embedder.EmbeddingService.title_weight`.
     """
     heading = chunk.heading
     if title and (heading == title or heading.startswith(f"{title} > ")):
         heading = heading[len(title) :].removeprefix(" > ")
-    parts = (title, heading, str(chunk.metadata.get("table_header", "")), chunk.content)
-    return "\n".join(part.strip() for part in parts if part and part.strip())
+    parts = (*[title] * title_weight, heading, str(chunk.metadata.get("table_header", "")), chunk.content)
+    return " ".join(part.strip() for part in parts if part and part.strip())

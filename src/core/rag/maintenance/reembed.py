@@ -124,7 +124,7 @@ async def fill(
             report.interrupted = True
             return
         rows = await client.embeddable_chunks(chunks[start : start + _BATCH])
-        texts = {row["id"]: _text(row) for row in rows}
+        texts = {row["id"]: _text(row, embedder.title_weight) for row in rows}
         wanted = [
             ChunkRow(row["id"], {}, vector_id=vector_id(store.id, content_hash(texts[row["id"]]))) for row in rows
         ]
@@ -143,10 +143,10 @@ async def fill(
             progress(report)
 
 
-def _text(row: Row) -> str:
+def _text(row: Row, title_weight: int) -> str:
     """The text that stands for a chunk, as :mod:`core.rag.indexing.prepare` makes it from the document."""
     untitled = display_title(Document(path=row["path"], content=""))
     title = None if row["title"] == untitled else row["title"]
     metadata = ChunkMetadata(from_json(row["metadata"]))
     chunk = DocumentChunk(path=row["path"], content=row["content"], heading=row["heading"], metadata=metadata)
-    return embedding_text(title, chunk)
+    return embedding_text(title, chunk, title_weight)

@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 #: Weight of the words of the question before; each one further back counts so much less again.
 QUESTION_DECAY: Final = 0.3
 #: Weight of the words of the last answer; it falls like that of questions.
-ANSWER_WEIGHT: Final = 0.05
+ANSWER_WEIGHT: Final = 0.04
 #: Weights of the vectors of the question before, and of the last answer.
 QUESTION_VECTOR: Final = 0.25
 ANSWER_VECTOR: Final = 0.15
 #: Smaller weights change nothing, and each distinct one may be a search of its own.
-_LEAST_WEIGHT: Final = 0.03
+_LEAST_WEIGHT: Final = 0.01
 
 #: A passage has to do with what was said last if it stands so many standard deviations above the mean.
 RELATED: Final = 0.5

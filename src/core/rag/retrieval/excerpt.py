@@ -6,8 +6,8 @@ import re
 from bisect import bisect_left
 from dataclasses import dataclass
 
-from core.rag.retrieval.analysis import analyze, query_terms
-from core.rag.retrieval.language import detect_language
+from core.rag.analysis import analyze, query_terms
+from core.rag.analysis.language import detect_language
 
 #: Characters of a text that are looked at.
 _LOOKED_AT = 50_000

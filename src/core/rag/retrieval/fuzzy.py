@@ -19,8 +19,8 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
-from core.rag.retrieval.language import DEFAULT_LANGUAGE
-from core.rag.retrieval.words import fold, is_stop_word
+from core.rag.analysis.language import DEFAULT_LANGUAGE
+from core.rag.analysis.words import fold, is_stop_word
 
 if TYPE_CHECKING:
     import numpy as np

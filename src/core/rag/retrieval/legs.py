@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.store import GraphStore, Match
+from core.rag.retrieval.fuzzy import FuzzyIndex
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
@@ -80,8 +82,20 @@ class Legs:
                 samples[label] = sample
         return [float(score) for score in sample @ _unit_rows([query])[0]] if len(sample) else []
 
-    async def names(self) -> list[tuple[str, str]]:
-        """What the fuzzy leg compares: ids of chunks with the title (first chunks) and heading that stand over them."""
+    async def fuzzy_index(self) -> FuzzyIndex:
+        """Titles and file names (of first chunks) and headings, prepared; made anew only when documents changed."""
+        state = await self._client.read(
+            "MATCH (d:Document) WHERE d.namespace = $namespace RETURN count(d) AS n, max(d.updated_at) AS last"
+        )
+        stamp = (state[0]["n"], state[0]["last"])
+        indexes = _fuzzy_indexes.setdefault(await self._client.connect(), {})
+        stored = indexes.get(self._client.namespace)
+        if stored is None or stored[0] != stamp:
+            names = await self._names()
+            indexes[self._client.namespace] = stored = (stamp, await asyncio.to_thread(FuzzyIndex, names))
+        return stored[1]
+
+    async def _names(self) -> list[tuple[str, str]]:
         titles = await self._client.read(
             "MATCH (c:DocumentChunk)-[:CHUNK_OF]->(d:Document) WHERE c.namespace = $namespace AND c.chunk_index = 0 "
             "RETURN c.id AS id, d.title AS title, d.path AS path"
@@ -149,6 +163,11 @@ _FACTS = (
     "RETURN key, d.path AS path, d.uri AS uri, d.title AS title, collect(s.name) AS source_names, "
     "collect(s.uri) AS source_uris, d.source_id AS source_id, d.mime_type AS mime_type, "
     "d.created_at AS created_at, d.updated_at AS updated_at, d.metadata AS metadata"
+)
+
+#: For each open graph, its prepared names by namespace, with what tells whether they are outdated.
+_fuzzy_indexes: WeakKeyDictionary[GraphStore, dict[str, tuple[tuple[int, str | None], FuzzyIndex]]] = (
+    WeakKeyDictionary()
 )
 
 #: For each open graph, samples of its vectors by the label of their index.

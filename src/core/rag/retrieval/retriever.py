@@ -104,9 +104,8 @@ class Retriever:
             return {key: (score, {"keyword": score}) for key, score in (await legs.keyword(terms, k)).items()}
 
         async def fuzzy(k: int) -> Ranking:
-            from core.rag.retrieval.fuzzy import fuzzy_rank
-
-            found = await asyncio.to_thread(fuzzy_rank, query, await legs.names(), k)
+            index = await legs.fuzzy_index()
+            found = await asyncio.to_thread(index.rank, query, k)
             return {key: (score, {"fuzzy": score}) for key, score in found.items()}
 
         async def hybrid(k: int) -> Ranking:

@@ -22,9 +22,9 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Final
 
-from core.rag.retrieval.language import DEFAULT_LANGUAGE, detect_language, is_surely_english, language_name
-from core.rag.retrieval.stopwords import LATIN_LANGUAGES
-from core.rag.retrieval.words import MAX_TERM_BYTES, folded_stop_words, is_stop_word, latin_stems, parts, stem
+from core.rag.analysis.language import DEFAULT_LANGUAGE, detect_language, is_surely_english, language_name
+from core.rag.analysis.stopwords import LATIN_LANGUAGES
+from core.rag.analysis.words import MAX_TERM_BYTES, folded_stop_words, is_stop_word, latin_stems, parts, stem
 
 #: Distinct words that a query keeps: the most frequent, then the first.
 MAX_QUERY_TERMS: Final = 128

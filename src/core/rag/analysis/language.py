@@ -11,8 +11,8 @@ from functools import cache
 from itertools import islice
 from typing import Final
 
-from core.rag.retrieval.stopwords import LATIN_LANGUAGES, stop_words
-from core.rag.retrieval.words import fold
+from core.rag.analysis.stopwords import LATIN_LANGUAGES, stop_words
+from core.rag.analysis.words import fold
 
 DEFAULT_LANGUAGE: Final = "english"
 

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Final
 
-from core.rag.retrieval.stopwords import stop_words
+from core.rag.analysis.stopwords import stop_words
 
 if TYPE_CHECKING:
     import Stemmer

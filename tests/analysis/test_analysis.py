@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.rag.retrieval.analysis import MAX_QUERY_TERMS, TITLE_WEIGHT, analyze, index_terms, query_terms
-from core.rag.retrieval.language import detect_language, is_surely_english, language_name
-from core.rag.retrieval.stopwords import LATIN_LANGUAGES, stop_words
-from core.rag.retrieval.words import MAX_TERM_BYTES, fold
+from core.rag.analysis import MAX_QUERY_TERMS, TITLE_WEIGHT, analyze, index_terms, query_terms
+from core.rag.analysis.language import detect_language, is_surely_english, language_name
+from core.rag.analysis.stopwords import LATIN_LANGUAGES, stop_words
+from core.rag.analysis.words import MAX_TERM_BYTES, fold
 
 
 @pytest.mark.parametrize(
