@@ -89,7 +89,7 @@ async def test_the_integration_example_runs_as_it_is_written(client: MemGraphCli
     )
 
     messages = await client.get_conversation_messages(conversation_id)
-    assert [message["id"] for message in messages][0] == message_id
+    assert messages[0]["id"] == message_id
     assert [(m["role"], m["content"]) for m in messages] == [("user", user_message), ("assistant", "With the ebb.")]
     assert messages[1]["references"] == [doc["path"] for doc in knowledge]
     assert messages[1]["references"][0] == "docs/mill.md"

@@ -14,6 +14,7 @@ from core.rag.indexing.sources import Source, loaders_for
 from core.rag.maintenance.places import graph_file, require_graph
 from core.rag.maintenance.upkeep import Upkeep
 from core.rag.memory.memories import Memories
+from core.rag.memory.people import People
 from core.rag.settings import Settings, load_settings
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from core.rag.retrieval.hits import Hit, SearchMode
 
 
-class KnowledgeBase(Upkeep, Memories):
+class KnowledgeBase(Upkeep, Memories, People):
     """Documents in a graph: put in with :meth:`ingest`, found again with :meth:`search`.
 
     Example:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any
 
 from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.messages import CONVERSATION_COLUMNS
 from core.rag.dbhandler.recollection import RecollectionOperations
 from core.rag.dbhandler.store import Row, Transaction
+from core.rag.dbhandler.users import rating_key
 from core.rag.schema import Label
 
 
@@ -54,6 +55,86 @@ class ErasureOperations(RecollectionOperations):
             return bool(rows)
 
         return await self._write(work)
+
+    async def move_user(self, node: str, external_id: str, rewrite: Callable[[str], str]) -> None:
+        """Give views and ratings of a user (id of the node) to another one, and remove the user.
+
+        Args:
+            node: The user who goes.
+            external_id: The id of the user who takes over, created when not there.
+            rewrite: What becomes of the questions that came with ratings.
+        """
+        target = await self.create_or_get_user(external_id)
+        ratings = await self.read(
+            "MATCH (u:User {id: $id})-[r:RATED]->(c:DocumentChunk) RETURN c.id AS chunk, r.key AS key, "
+            "r.value AS value, r.query AS query, r.rated_at AS rated_at",
+            id=node,
+        )
+        views = await self.read(
+            "MATCH (u:User {id: $id})-[r:VIEWED]->(d:Document) RETURN d.id AS document, r.count AS count, "
+            "r.first_at AS first_at, r.last_at AS last_at",
+            id=node,
+        )
+        for row in ratings:
+            row["query"] = rewrite(row["query"] or "")
+            row["key"] = rating_key(row["query"])
+
+        async def work(tx: Transaction) -> None:
+            for part in batches(ratings):
+                await tx.run(
+                    "MATCH (u:User {id: $user}) UNWIND $rows AS row MATCH (c:DocumentChunk {id: row.chunk}) "
+                    "MERGE (u)-[r:RATED {key: row.key}]->(c) "
+                    "SET r.value = row.value, r.query = row.query, r.rated_at = row.rated_at",
+                    {"user": target, "rows": part},
+                )
+            for part in batches(views):
+                await tx.run(
+                    "MATCH (u:User {id: $user}) UNWIND $rows AS row MATCH (d:Document {id: row.document}) "
+                    "MERGE (u)-[r:VIEWED]->(d) SET r.count = row.count, r.first_at = row.first_at, "
+                    "r.last_at = row.last_at, r.token = ''",
+                    {"user": target, "rows": part},
+                )
+            await tx.run("MATCH (u:User {id: $id}) DETACH DELETE u", {"id": node})
+
+        await self._write(work)
+
+    async def message_links(self, ids: Sequence[str]) -> dict[str, dict[str, list[Any]]]:
+        """For ids of messages: ids of ``documents``, URIs of ``resources``, and what was ``retrieved`` for them."""
+        found: dict[str, dict[str, list[Any]]] = {}
+
+        def of(row: Row) -> dict[str, list[Any]]:
+            return found.setdefault(row["id"], {"documents": [], "resources": [], "retrieved": []})
+
+        for row in await self.read(
+            "UNWIND $ids AS i MATCH (m:Interaction {id: i})-[:REFERENCES]->(d:Document) "
+            "RETURN m.id AS id, d.id AS target",
+            ids=list(ids),
+        ):
+            of(row)["documents"].append(row["target"])
+        for row in await self.read(
+            "UNWIND $ids AS i MATCH (m:Interaction {id: i})-[:REFERENCES]->(t:Resource) "
+            "RETURN m.id AS id, t.uri AS uri",
+            ids=list(ids),
+        ):
+            of(row)["resources"].append(row["uri"])
+        for row in await self.read(
+            "UNWIND $ids AS i MATCH (m:Interaction {id: i})-[r:RETRIEVED]->(c:DocumentChunk) "
+            "RETURN m.id AS id, c.id AS chunk, r.rank AS rank, r.score AS score",
+            ids=list(ids),
+        ):
+            of(row)["retrieved"].append({"chunk": row["chunk"], "rank": row["rank"], "score": row["score"]})
+        return found
+
+    async def known_names(self) -> list[str]:
+        """Names of people that the namespace knows: users, and entities that are persons."""
+        users = await self.read(
+            "MATCH (u:User) WHERE u.namespace = $namespace AND u.name IS NOT NULL RETURN u.name AS name"
+        )
+        people = await self.read(
+            "MATCH (e:Entity) WHERE e.namespace = $namespace AND e.type IS NOT NULL "
+            "AND toLower(e.type) = 'person' RETURN e.name AS name"
+        )
+        return sorted({row["name"] for row in [*users, *people] if row["name"]})
 
     async def everything(self) -> AsyncIterator[tuple[str, dict[str, Any]]]:
         """Every node and edge of the namespace: what and which it is, and its properties."""

@@ -134,7 +134,7 @@ class UserOperations(DocumentOperations):
         chunks = await self._rated_chunks(target)
         user = await self.create_or_get_user(ANONYMOUS if user_id is None else user_id)
         text = " ".join((query or "").split())[:_MAX_QUERY_CHARS]
-        key = content_hash(text.casefold())[:16]
+        key = rating_key(text)
 
         async def work(tx: Transaction) -> None:
             now = utc_now()
@@ -212,6 +212,11 @@ class UserOperations(DocumentOperations):
 
     def _user_node(self, user_id: str) -> str:
         return stable_id(Label.USER, self._namespace, user_id)
+
+
+def rating_key(query: str) -> str:
+    """What tells the ratings of one user for one chunk apart: the question that they were given for."""
+    return content_hash(query.casefold())[:16]
 
 
 def finite(score: Any) -> float:

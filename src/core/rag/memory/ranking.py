@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -28,8 +28,8 @@ WINDOW_WORDS: Final = 0.35
 WINDOW_MEANING: Final = 0.15
 SESSION_WORDS: Final = 0.22
 NEIGHBOURS: Final = 0.2
-#: What a tag that is asked for is worth, in the unit of the other parts.
-TAG_BONUS: Final = 1.0
+#: A tag that is asked for is worth as much as the words.
+TAG_BONUS: Final = 0.7
 
 _MAX_UNITS: Final = 8.0
 
@@ -44,19 +44,21 @@ class Session:
         node: Id of its node.
         revision: Changes with everything that happens to it.
         ids: Ids of the turns.
-        counts: How often each analysed word stands in each turn.
+        words: For each analysed word: in which turns it stands, and how often.
         lengths: How many words each turn has.
         tags: Analysed words of each tag of each turn.
         vectors: One unit row per turn, zeros where it has no vector; ``None`` where none has.
+        around: The same for each turn with those around it.
     """
 
     node: str
     revision: str
     ids: tuple[str, ...]
-    counts: tuple[Mapping[str, int], ...]
+    words: Mapping[str, Sequence[tuple[int, int]]]
     lengths: Vector
     tags: tuple[tuple[frozenset[str], ...], ...]
     vectors: NDArray[np.float32] | None
+    around: NDArray[np.float32] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,16 +83,21 @@ def session_of(node: str, revision: str, rows: Sequence[Mapping[str, Any]], vect
         for number, row in enumerate(rows):
             if row["id"] in vectors:
                 matrix[number] = vectors[row["id"]]
-        matrix /= np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), 1e-30)
-    words = [(row["terms"] or "").split() for row in rows]
+        matrix = _unit_rows(matrix)
+    turns = [(row["terms"] or "").split() for row in rows]
+    words: dict[str, list[tuple[int, int]]] = {}
+    for number, turn in enumerate(turns):
+        for word, count in Counter(turn).items():
+            words.setdefault(word, []).append((number, count))
     return Session(
         node=node,
         revision=revision,
         ids=tuple(row["id"] for row in rows),
-        counts=tuple(Counter(turn) for turn in words),
-        lengths=np.array([len(turn) for turn in words], dtype=np.float64),
+        words=words,
+        lengths=np.array([len(turn) for turn in turns], dtype=np.float64),
         tags=tuple(tuple(frozenset(tag) for tag in row["tags"] if tag) for row in rows),
         vectors=matrix,
+        around=None if matrix is None else _unit_rows(_windows(matrix).astype(np.float32)),
     )
 
 
@@ -110,6 +117,8 @@ def rank(sessions: Sequence[Session], terms: Sequence[str], vector: Sequence[flo
     if not sessions:
         return []
     ids = [identifier for session in sessions for identifier in session.ids]
+    asked = frozenset(terms)
+    terms = [term for term in terms if any(term in session.words for session in sessions)]
     own_counts = [_count_matrix(session, terms) for session in sessions]
     lengths = [session.lengths for session in sessions]
     all_counts = np.vstack(own_counts)
@@ -125,7 +134,7 @@ def rank(sessions: Sequence[Session], terms: Sequence[str], vector: Sequence[flo
     )
     session_words = np.repeat(whole, [len(session.ids) for session in sessions])
     meaning, window_meaning = _cosines(sessions, vector)
-    tagged = _tag_hits(sessions, set(terms))
+    tagged = _tag_hits(sessions, asked)
     own = OWN_WORDS * _units(words) + OWN_MEANING * _units(meaning)
     score = (
         own
@@ -133,7 +142,7 @@ def rank(sessions: Sequence[Session], terms: Sequence[str], vector: Sequence[flo
         + WINDOW_MEANING * _units(window_meaning)
         + SESSION_WORDS * _units(session_words)
         + NEIGHBOURS * np.concatenate(_neighbour_means(own, sessions))
-        + TAG_BONUS * tagged
+        + TAG_BONUS * _units(tagged)
     )
     score[(window_words == 0) & (tagged == 0) & (meaning <= 0)] = 0.0
     order = sorted(range(len(ids)), key=lambda number: (-score[number], ids[number]))[:limit]
@@ -149,9 +158,11 @@ def rank(sessions: Sequence[Session], terms: Sequence[str], vector: Sequence[flo
 
 
 def _count_matrix(session: Session, terms: Sequence[str]) -> Vector:
-    return np.array([[turn.get(term, 0) for term in terms] for turn in session.counts], dtype=np.float64).reshape(
-        len(session.ids), len(terms)
-    )
+    counts = np.zeros((len(session.ids), len(terms)))
+    for column, term in enumerate(terms):
+        for row, count in session.words.get(term, ()):
+            counts[row, column] = count
+    return counts
 
 
 def _idf(counts: Vector) -> Vector:
@@ -163,7 +174,7 @@ def _idf(counts: Vector) -> Vector:
 def _bm25(counts: Vector, lengths: Vector, idf: Vector) -> Vector:
     mean = float(lengths.mean()) or 1.0
     scale = K1 * (1 - B + B * lengths / mean)
-    scores: Vector = (counts * (K1 + 1) / (counts + scale[:, None])) @ idf
+    scores: Vector = np.asarray((counts * (K1 + 1) / (counts + scale[:, None])) @ idf, dtype=np.float64)
     return scores
 
 
@@ -180,19 +191,18 @@ def _cosines(sessions: Sequence[Session], vector: Sequence[float] | None) -> tup
     around: list[Vector] = []
     unit = None if vector is None else np.asarray(vector, dtype=np.float32) / max(math.hypot(*vector), 1e-30)
     for session in sessions:
-        if unit is None or session.vectors is None or session.vectors.shape[1] != len(unit):
+        if unit is None or session.vectors is None or session.around is None or session.vectors.shape[1] != len(unit):
             own.append(np.zeros(len(session.ids)))
             around.append(np.zeros(len(session.ids)))
             continue
         own.append(np.asarray(session.vectors @ unit, dtype=np.float64))
-        windows = _windows(session.vectors)
-        around.append(windows @ unit / np.maximum(np.linalg.norm(windows, axis=1), 1e-30))
+        around.append(np.asarray(session.around @ unit, dtype=np.float64))
     return np.clip(np.concatenate(own), 0.0, None), np.clip(np.concatenate(around), 0.0, None)
 
 
-def _tag_hits(sessions: Sequence[Session], asked: Collection[str]) -> Vector:
+def _tag_hits(sessions: Sequence[Session], asked: frozenset[str]) -> Vector:
     return np.array(
-        [sum(1 for tag in tags if tag <= set(asked)) for session in sessions for tags in session.tags],
+        [sum(1 for tag in tags if tag <= asked) for session in sessions for tags in session.tags],
         dtype=np.float64,
     )
 
@@ -206,6 +216,11 @@ def _neighbour_means(own: Vector, sessions: Sequence[Session]) -> list[Vector]:
         padded = np.concatenate([[0.0], part, [0.0]])
         means.append((padded[:-2] + padded[2:]) / 2)
     return means
+
+
+def _unit_rows(matrix: NDArray[np.float32]) -> NDArray[np.float32]:
+    lengths = np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), 1e-30)
+    return np.asarray(matrix / lengths, dtype=np.float32)
 
 
 def _units(scores: Vector) -> Vector:

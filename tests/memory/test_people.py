@@ -1,0 +1,203 @@
+"""Feedback, what is kept of a person, and anonymizing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.embedders import HashEmbedder
+
+from core.rag import KnowledgeBase
+from core.rag.errors import InvalidInputError, NotFoundError
+from core.rag.memory.anonymizing import Anonymizer
+from core.rag.memory.forgetting import traces
+from core.rag.retrieval.feedback import LARGEST_PUSH, chunk_pushes, pushed
+from core.rag.times import iso
+from libs.dataloader import Document
+
+NOW = datetime(2026, 6, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+async def kb() -> AsyncIterator[KnowledgeBase]:
+    async with KnowledgeBase.open("embedded::memory:", embedder=HashEmbedder()) as opened:
+        await opened.ingest(
+            [
+                Document(path="a", content="The tide mill turns with the ebb of the sea.", title="One"),
+                Document(path="b", content="The tide mill turns with the flow of the sea.", title="Two"),
+                Document(path="c", content="Invoices are sent on Monday.", title="Three"),
+            ]
+        )
+        yield opened
+
+
+async def order(kb: KnowledgeBase, query: str = "tide mill sea", **more: str) -> list[str]:
+    return [hit.path for hit in await kb.search(query, k=3, **more)]  # type: ignore[arg-type]
+
+
+async def test_feedback_decides_between_equals_and_is_taken_back(kb: KnowledgeBase) -> None:
+    before = await kb.search("tide mill sea", k=3)
+    first, second = before[0].path, before[1].path
+    await kb.feedback(second, 1, "tide mill sea", "ann")
+    await kb.feedback(first, -1, "tide mill sea", "ann")
+    assert (await order(kb))[:2] == [second, first]
+    await kb.feedback(second, 0, "tide mill sea", "ann")
+    await kb.feedback(first, 0, "tide mill sea", "ann")
+    assert await kb.search("tide mill sea", k=3) == before
+
+
+async def test_feedback_never_hides_a_perfect_match(kb: KnowledgeBase) -> None:
+    for user in range(20):
+        await kb.feedback("c", -1, "invoices sent Monday", f"user {user}")
+        await kb.feedback("a", 1, "invoices sent Monday", f"user {user}")
+    assert (await order(kb, "invoices sent Monday"))[0] == "c"
+
+
+async def test_ones_own_feedback_counts_first(kb: KnowledgeBase) -> None:
+    first, second = (await order(kb))[:2]
+    for user in range(5):
+        await kb.feedback(second, 1, "tide mill sea", f"user {user}")
+    await kb.feedback(second, -1, "tide mill sea", "ann")
+    assert (await order(kb, user_id="user 1"))[:2] == [second, first]
+    assert (await order(kb, user_id="ann"))[:2] == [first, second]
+
+
+ratings = st.lists(
+    st.fixed_dictionaries(
+        {
+            "chunk_id": st.sampled_from(["x", "y"]),
+            "user": st.sampled_from(["u", "v", "w"]),
+            "value": st.floats(-1, 1),
+            "query": st.sampled_from(["", "tide mill", "mill", "other words"]),
+            "rated_at": st.integers(0, 1000).map(lambda days: iso(NOW - timedelta(days=days))),
+        }
+    ),
+    max_size=20,
+)
+
+
+@given(ratings, st.sampled_from([None, "u"]), st.floats(-10, 10))
+def test_a_push_is_bounded(given_ratings: list[dict[str, object]], user: str | None, score: float) -> None:
+    for push in chunk_pushes(given_ratings, "tide mill", user, NOW).values():
+        assert -1 <= push <= 1
+        assert abs(pushed(score, push) - score) <= LARGEST_PUSH * abs(score) + 1e-9
+
+
+def test_a_rating_fades() -> None:
+    def push(days: int) -> float:
+        rating = {
+            "chunk_id": "x",
+            "user": "u",
+            "value": 1.0,
+            "query": "tide",
+            "rated_at": iso(NOW - timedelta(days=days)),
+        }
+        return chunk_pushes([rating], "tide", None, NOW)["x"]
+
+    assert push(0) == pytest.approx(1.0)
+    assert push(90) == pytest.approx(0.5)
+    assert push(900) < 0.01
+
+
+async def test_everything_of_a_user_is_exported(kb: KnowledgeBase) -> None:
+    talk = await kb.client.create_conversation("Mills", user_id="ann")
+    await kb.client.add_message(talk, "When does it turn?", "user", references=["a"])
+    await kb.client.create_conversation(conversation_id="team", user_id="bob")
+    await kb.client.add_message("team", "I said this.", "user", user_id="ann")
+    await kb.client.add_message("team", "Bob said this.", "user", user_id="bob")
+    await kb.client.track_user_viewed_document("ann", "a")
+    await kb.feedback("a", 1, "mill", "ann")
+
+    export = json.loads(json.dumps(await kb.export_user("ann")))
+
+    assert export["user"]["external_id"] == "ann"
+    assert [message["content"] for message in export["conversations"][0]["messages"]] == ["When does it turn?"]
+    assert [message["content"] for message in export["messages"]] == ["I said this."]
+    assert [row["path"] for row in export["viewed"]] == ["a"] == [row["path"] for row in await kb.history("ann")]
+    assert [row["value"] for row in export["ratings"]] == [1.0]
+    assert "Bob said this." not in json.dumps(export)
+    with pytest.raises(NotFoundError):
+        await kb.export_user("nobody")
+
+
+async def test_anonymizing_cuts_every_link_and_keeps_what_was_said(kb: KnowledgeBase) -> None:
+    user = await kb.client.create_or_get_user("ann-77", "Ann Harrow")
+    talk = await kb.client.create_conversation("Talk with Ann", user_id="ann-77", conversation_id="ann-77-talk")
+    old = await kb.client.add_message(
+        talk,
+        "I am Ann Harrow, write to ann@example.org or call +49 30 901820.",
+        "user",
+        metadata={"from": "ann@example.org"},
+        references=["a", "https://example.org/ann-77"],
+    )
+    await kb.client.add_message(talk, "Thank you, Ann. It turns with the ebb.", "assistant", retrieved=[])
+    await kb.client.track_user_viewed_document("ann-77", "a")
+    await kb.feedback("a", 1, "mill of ann@example.org", "ann-77")
+
+    report = await kb.anonymize(user_id="ann-77")
+
+    clues = ["ann-77", "Ann", "Harrow", "ann@example.org", "901820", user, old]
+    assert await traces(kb.client, clues) == []
+    [new] = report["conversations"]
+    messages = await kb.client.get_conversation_messages(new)
+    assert messages[0]["content"] == "I am [person 1], write to [email 1] or call [phone 1]."
+    assert messages[1]["content"] == "Thank you, [person 1]. It turns with the ebb."
+    assert messages[0]["metadata"] == {"from": "[email 1]"}
+    assert messages[0]["references"] == ["a"]
+    assert report["replaced"]["email"] == 1
+    counts = await kb.client.counts()
+    assert counts["edges"]["VIEWED"] == counts["edges"]["RATED"] == 1
+    assert "STARTED" not in counts["edges"]
+    found = await kb.recall(new, "turns with the ebb", limit=1)
+    assert found[0].id == messages[1]["id"]
+    with pytest.raises(NotFoundError):
+        await kb.anonymize(user_id="ann-77")
+    with pytest.raises(InvalidInputError):
+        await kb.anonymize()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("mail a.b+c@mail.example.co.uk!", "mail [email 1]!"),
+        ("pay DE89 3704 0044 0532 0130 00 now", "pay [account 1] now"),
+        ("card 4111 1111 1111 1111.", "card [card 1]."),
+        ("card 4111 1111 1111 1112.", "card 4111 1111 1111 1112."),
+        ("call (415) 555-2671", "call [phone 1]"),
+        ("host 192.168.0.1, version 1.2.3", "host [address 1], version 1.2.3"),
+        ("at 221 Baker Street, London", "at [address 1], London"),
+        ("in der Hauptstraße 12a", "in der [address 1]"),
+        ("Mr. Smith met Dr Anna Berg; Smith left.", "Mr. [person 1] met Dr [person 2]; [person 1] left."),
+        ("Mein Name ist Jürgen Groß.", "Mein Name ist [person 1]."),
+        ("In 2026 the 12 mills made 3,000 sacks.", "In 2026 the 12 mills made 3,000 sacks."),
+    ],
+)
+def test_what_is_replaced(text: str, expected: str) -> None:
+    anonymizer = Anonymizer()
+    anonymizer.learn(text)
+    assert anonymizer.text(text) == expected
+
+
+@given(st.text(max_size=300))
+def test_anonymizing_twice_changes_nothing_more(text: str) -> None:
+    anonymizer = Anonymizer(["Ann Harrow"])
+    anonymizer.learn(text)
+    once = anonymizer.text(text)
+    assert anonymizer.text(once) == once
+
+
+@given(
+    st.sampled_from(["ann@example.org", "4111 1111 1111 1111", "DE89370400440532013000", "Ann Harrow"]),
+    st.text(" ,;\n", min_size=1, max_size=3),
+)
+def test_the_same_is_replaced_by_the_same_anywhere(secret: str, gap: str) -> None:
+    anonymizer = Anonymizer(["Ann Harrow"])
+    text = anonymizer.text(f"x{gap}{secret}{gap}y{gap}{secret}{gap}")
+    assert secret not in text
+    words = [part for part in text.replace("[", "\0[").replace("]", "]\0").split("\0") if part.startswith("[")]
+    assert len(words) == 2
+    assert len(set(words)) == 1
