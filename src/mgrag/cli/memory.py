@@ -1,0 +1,144 @@
+"""``mgrag memory``: what was said in sessions, kept, found again, and forgotten."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mgrag.cli.options import Common, DbOption, JsonOption, NamespaceOption, common
+from mgrag.cli.output import line, print_json
+from mgrag.cli.runtime import existing_graph, open_kb, run
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from core.rag.knowledge_base import KnowledgeBase
+    from core.rag.memory.records import Memory
+
+commands = typer.Typer(help="Remember what was said, recall it, and forget it.", no_args_is_help=True)
+
+SessionArgument = Annotated[str, typer.Argument(metavar="SESSION", help="The session, or the id of a conversation.")]
+UserOption = Annotated[str | None, typer.Option("--user", metavar="ID", help="The user.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.add_typer(commands, name="memory")
+
+
+@commands.command()
+def remember(
+    context: typer.Context,
+    session: SessionArgument,
+    content: Annotated[str, typer.Argument(help="What was said.")],
+    role: Annotated[str, typer.Option(help="Who said it.")] = "user",
+    tag: Annotated[list[str] | None, typer.Option(metavar="TAG", help="A word to find it by; repeatable.")] = None,
+    user: UserOption = None,
+    db: DbOption = None,
+    namespace: NamespaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Keep something that was said; exact repeats are counted."""
+    chosen = common(context, db, namespace, as_json)
+    identifier = _with_kb(chosen, lambda kb: kb.remember(session, role, content, tag or (), user_id=user))
+    _print(chosen, {"memoryId": identifier}, identifier)
+
+
+@commands.command("list")
+def list_memories(
+    context: typer.Context,
+    session: SessionArgument,
+    limit: Annotated[int | None, typer.Option("-k", "--limit", help="Only the last so many.")] = None,
+    compacted: Annotated[bool, typer.Option("--compacted", help="Also what a summary stands for.")] = False,
+    db: DbOption = None,
+    namespace: NamespaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List what a session remembers, in order."""
+    chosen = common(context, db, namespace, as_json)
+    found = _with_kb(chosen, lambda kb: kb.memories(session, limit=limit, compacted=compacted), embedding=False)
+    _print(chosen, {"memories": [memory.to_dict() for memory in found]}, _lines(found))
+
+
+@commands.command()
+def recall(
+    context: typer.Context,
+    query: Annotated[str, typer.Argument(help="What is looked for.")],
+    session: Annotated[str | None, typer.Option(metavar="SESSION", help="Only of this session.")] = None,
+    user: UserOption = None,
+    limit: Annotated[int, typer.Option("-k", "--limit", help="At most this many.")] = 5,
+    db: DbOption = None,
+    namespace: NamespaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Find what was said: in a session, in all sessions of a user, or in all there are."""
+    chosen = common(context, db, namespace, as_json)
+    found = _with_kb(chosen, lambda kb: kb.recall(session, query, limit, user_id=user))
+    _print(chosen, {"memories": [memory.to_dict() for memory in found]}, _lines(found))
+
+
+@commands.command()
+def forget(
+    context: typer.Context,
+    session: Annotated[str | None, typer.Option(metavar="SESSION", help="All of this session.")] = None,
+    memory: Annotated[str | None, typer.Option(metavar="ID", help="This memory.")] = None,
+    user: UserOption = None,
+    before: Annotated[str | None, typer.Option(metavar="TIME", help="What was said before (ISO 8601).")] = None,
+    db: DbOption = None,
+    namespace: NamespaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Remove every trace of a session, a memory, or a user, or of what is older than a time."""
+    chosen = common(context, db, namespace, as_json)
+    gone = _with_kb(
+        chosen,
+        lambda kb: kb.forget(session_id=session, memory_id=memory, user_id=user, before=before),
+        embedding=False,
+    )
+    _print(
+        chosen,
+        gone.to_dict(),
+        f"Forgotten: {gone.memories} memories, {gone.sessions} sessions, {gone.users} users.",
+    )
+
+
+@commands.command()
+def compact(
+    context: typer.Context,
+    session: SessionArgument,
+    keep: Annotated[int, typer.Option(help="The last so many stay as they are.")] = 20,
+    db: DbOption = None,
+    namespace: NamespaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Put a summary in the place of older memories."""
+    chosen = common(context, db, namespace, as_json)
+    summary = _with_kb(chosen, lambda kb: kb.compact(session, keep))
+    _print(chosen, {"memoryId": summary}, summary or "There was nothing to compact.")
+
+
+def _with_kb[T](chosen: Common, work: Callable[[KnowledgeBase], Awaitable[T]], *, embedding: bool = True) -> T:
+    async def call() -> T:
+        async with open_kb(chosen) if embedding else existing_graph(chosen) as kb:
+            return await work(kb)
+
+    return run(call)
+
+
+def _lines(memories: list[Memory]) -> str:
+    if not memories:
+        return "Nothing found."
+    lines = []
+    for memory in memories:
+        head = memory.session_id if memory.relevance is None else f"{memory.relevance:.2f}  {memory.session_id}"
+        times = f"  x{memory.count}" if memory.count > 1 else ""
+        lines.append(f"{head}  {memory.role}{times}  {' '.join(memory.content.split())}")
+    return "\n".join(lines)
+
+
+def _print(chosen: Common, value: Any, text: str) -> None:
+    if chosen.json:
+        print_json(value)
+    else:
+        line(text)
