@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -55,6 +56,7 @@ _EMPHASIS = re.compile(r"(\*\*|__|\*|`|~~)(?=\S)(.+?)(?<=\S)\1")
 _MARKUP = re.compile(r"[*_`~\[<\\]")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _NOT_NEWLINE = re.compile(r"[^\n]+")
+_DEEPEST = 100
 _LONGEST_TITLE = 300
 _LONGEST_WORDS = 1000
 
@@ -147,7 +149,7 @@ def find_links(text: str, visible: str | None = None) -> Iterator[tuple[str, str
 
 def _scan(text: str, definitions: Mapping[str, str]) -> Iterator[tuple[tuple[int, int], str, int, int]]:
     """Links as ``(span of the words, href, start, end)``; one pass, whatever the text."""
-    opened: list[tuple[int, int, bool]] = []  # start, start of the words, is it an image?
+    opened: deque[tuple[int, int, bool]] = deque(maxlen=_DEEPEST)  # start, start of the words, is it an image?
     position = 0
     while (match := _TOKEN.search(text, position)) is not None:
         mark, position = match[0], match.end()
