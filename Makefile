@@ -78,6 +78,14 @@ format: $(VENV)/.dev ## Format the code
 bench: $(VENV)/.bench ## Measure quality and speed (EVAL=folder with the data sets)
 	@$(BIN)/python -m benchmarks $(if $(EVAL),--eval $(EVAL)) $(ARGS)
 
+.PHONY: bench-conversation
+bench-conversation: $(VENV)/.dev ## Measure questions inside conversations
+	@$(BIN)/python -m benchmarks conversation $(ARGS)
+
+.PHONY: bench-memory
+bench-memory: $(VENV)/.dev ## Measure recall among 10,000 memories
+	@$(BIN)/python -m benchmarks memory $(ARGS)
+
 .PHONY: constraints
 constraints: $(VENV)/.dev ## Pin the versions that are installed now in constraints.txt
 	@./scripts/pin $(BIN)/python > constraints.new && mv constraints.new constraints.txt

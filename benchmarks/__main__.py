@@ -1,4 +1,4 @@
-"""``python -m benchmarks [NAME …] [--eval FOLDER]``: quality, ingest, scale, reingest."""
+"""``python -m benchmarks [NAME …] [--eval FOLDER]``: quality, ingest, scale, conversation, memory."""
 
 from __future__ import annotations
 
@@ -6,9 +6,15 @@ import argparse
 import asyncio
 from pathlib import Path
 
-from benchmarks import ingest, quality, scale
+from benchmarks import conversation, ingest, memory, quality, scale
 
-BENCHMARKS = {"quality": quality.main, "ingest": ingest.main, "scale": scale.main}
+BENCHMARKS = {
+    "quality": quality.main,
+    "ingest": ingest.main,
+    "scale": scale.main,
+    "conversation": conversation.main,
+    "memory": memory.main,
+}
 
 
 def main() -> None:
