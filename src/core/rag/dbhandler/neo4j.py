@@ -28,6 +28,9 @@ from core.rag.schema import PROPERTY_INDEXES, Label, TextIndex, VectorIndex, che
 #: Seconds that the server is given to fill new indexes.
 _FILL_SECONDS = 300
 
+#: Lucene's BM25 (k1 = 1.2) leaves out the factor k1 + 1, which the other engines have.
+_LEFT_OUT = 2.2
+
 _MISSING = re.compile(r"no such (vector|fulltext) schema index|still populating|failed state|not online", re.I)
 _THERE = re.compile(r"EquivalentSchemaRuleAlreadyExists|ConstraintAlreadyExists")
 
@@ -191,7 +194,7 @@ class Neo4jDialect:
                 # The index looks around no farther than it has to for that many.
                 "CALL db.index.vector.queryNodes($name, $wanted, $query) YIELD node, score "
                 f"WITH node, score LIMIT {int(k)} RETURN node.id AS id, score",
-                {"name": found["name"], "wanted": more_than(k, 4, 300), "query": query},
+                {"name": found["name"], "wanted": more_than(k, 4, 128), "query": query},
                 "A vector search",
             )
         except QueryError as error:
@@ -215,7 +218,7 @@ class Neo4jDialect:
             if cause_matches(error, _MISSING):
                 raise IndexMissingError(f"The keyword index of {index.label} does not work: {error}") from error
             raise
-        return matches(rows, lambda score: score * factor, k)
+        return matches(rows, lambda score: score * factor * _LEFT_OUT, k)
 
     def path(self, start: Label, end: Label, types: Sequence[str], depth: int) -> str:
         """See :class:`~core.rag.dbhandler.dialect.Dialect`."""
