@@ -30,7 +30,10 @@ from dbhandler.congruence import (
     operations,
     scores_are_comparable,
 )
-from dbhandler.kit import ENGINES, Corner, Engine, eventually
+from dbhandler.kit import BOLT_URI, ENGINES, Corner, Engine, eventually
+
+#: A server takes a hundred times longer for each.
+EXAMPLES = 10 if BOLT_URI else 25
 
 sequences = st.lists(operations, min_size=3, max_size=20)
 
@@ -127,7 +130,9 @@ async def reference() -> Engine:
 
 
 @hypothesis_settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=EXAMPLES,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(sequences)
 async def test_an_engine_does_what_the_model_does(engine: Engine, sequence: list[Operation]) -> None:
@@ -139,7 +144,9 @@ async def test_an_engine_does_what_the_model_does(engine: Engine, sequence: list
 
 @pytest.mark.parametrize("engine", [name for name in ENGINES if name != "embedded-memory"], indirect=True)
 @hypothesis_settings(
-    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=EXAMPLES // 2,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(sequences)
 async def test_two_engines_do_the_same(engine: Engine, reference: Engine, sequence: list[Operation]) -> None:
