@@ -7,12 +7,12 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
+from tests.embedders import HashEmbedder
+from tests.graphs import orphans, snapshot
 
 from core.rag import KnowledgeBase
 from core.rag.errors import InvalidInputError, ModelMismatchError, SourceError
 from libs.dataloader import Document, Link
-from tests.embedders import HashEmbedder
-from tests.graphs import orphans, snapshot
 
 PARAGRAPHS = [
     "The tide mill stands at the end of the bay and turns with the ebb.",
