@@ -43,7 +43,10 @@ demo: $(VENV)/.run ## Ingest examples/corpus and search it
 test: $(VENV)/.dev ## Run all tests that need no server
 	@$(BIN)/pytest -q -m "not bolt and not java" $(ARGS)
 
-BOLT_TESTS := env MGRAG_TEST_REQUIRE_BOLT=1 $(BIN)/pytest -q -m bolt $(ARGS)
+# The tests on the server, then every statement that other tests give to the embedded engine.
+BOLT_TESTS := env MGRAG_TEST_REQUIRE_BOLT=1 sh -c '$(BIN)/pytest -q -m bolt $(ARGS) && $(BIN)/pytest -q \
+	-p tests.statements -m "not bolt and not java" tests/dbhandler/test_client.py tests/dbhandler/test_conversations.py \
+	tests/knowledge_base tests/retrieval'
 
 .PHONY: test-bolt
 test-bolt: $(VENV)/.dev ## Run the tests on a server: MGRAG_TEST_BOLT_URI, or a Neo4j of their own (Java 17)
