@@ -324,9 +324,20 @@ def test_what_has_no_known_ending_is_looked_at(name: str, data: str, kind: str) 
     assert convert(name, data).format == kind
 
 
-def test_a_media_type_helps_where_the_name_does_not() -> None:
+@pytest.mark.parametrize(
+    ("name", "mime_type", "kind"),
+    [
+        ("data", "text/csv; charset=utf-8", "table"),
+        ("data", "application/octet-stream", "text"),
+        ("data.php", "text/html", "markdown"),
+        ("data.csv", "text/plain", "table"),
+        ("data", "application/vnd.api+json", "text"),
+        ("data", "application/atom+xml", "code:xml"),
+        ("data", "application/no-such-thing", "text"),
+    ],
+)
+def test_a_media_type_helps_where_it_says_something(name: str, mime_type: str, kind: str) -> None:
     from libs.dataloader.formats import FileData, read_document
 
-    page = FileData("https://example.org/data", b"a,b\n1,2\n")
-    assert read_document(page, "text/csv; charset=utf-8").format == "table"
-    assert read_document(page, "application/octet-stream").format == "text"
+    file = FileData(f"https://example.org/{name}", b"a,b\n1,2\n")
+    assert read_document(file, mime_type).format == kind

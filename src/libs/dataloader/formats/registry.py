@@ -133,6 +133,19 @@ FORMATS.update(
     for extension in extensions.split()
 )
 
+_SAYS_NOTHING = frozenset(("text/plain", "application/octet-stream", "binary/octet-stream", "application/x-download"))
+_MEDIA_TYPES = {
+    **{kind.mime_type: kind for kind in reversed(FORMATS.values())},
+    "application/xhtml+xml": HTML,
+    "application/ld+json": JSON,
+    "application/x-ndjson": JSONL,
+    "application/jsonlines": JSONL,
+    "text/x-markdown": MARKDOWN,
+    "text/xml": FORMATS[".xml"],
+    "text/json": JSON,
+    "text/rtf": RTF,
+    "application/x-pdf": PDF,
+}
 _NAMES: dict[str, Format] = {
     **dict.fromkeys(("makefile", "gnumakefile"), FORMATS[".mk"]),
     **dict.fromkeys(("dockerfile", "containerfile"), Format("code", "text/x-dockerfile", "dockerfile")),
@@ -188,8 +201,8 @@ _ZIP_MEMBERS = (
 def find_format(name: str, data: bytes, mime_type: str | None = None) -> Format:
     """The format of a file.
 
-    What the bytes begin with decides where it is beyond doubt (a PDF called ``.txt`` is a PDF); then the ending of the
-    name, then the media type it came with, then what the text looks like.
+    What the bytes begin with decides where it is beyond doubt (a PDF called ``.txt`` is a PDF); then the media type it
+    came with, unless that says nothing (``text/plain``), then the ending of the name, then what the text looks like.
 
     Args:
         name: Name of the file.
@@ -205,17 +218,14 @@ def find_format(name: str, data: bytes, mime_type: str | None = None) -> Format:
         by_name = _NAMES[name.lower()]
     if (found := _by_signature(data, by_name)) is not None:
         return found
+    if (found := _by_media_type(mime_type)) is not None:
+        return found
     if extension in _IMAGES:
         raise UnreadableError("it is an image (SVG), which is not read")
     if by_name is not None:
         if by_name in (DOCX, PPTX, XLSX) and _is_html(data):
             return HTML  # what some programs call a Word or Excel file
         return by_name
-    if mime_type:
-        mime_type = mime_type.partition(";")[0].strip().lower()
-        for candidate in FORMATS.values():
-            if candidate.mime_type == mime_type:
-                return candidate
     return _by_text(data)
 
 
@@ -233,6 +243,17 @@ def describe_binary(data: bytes) -> str:
     if data.startswith(b"PK\x03\x04"):
         return "a ZIP archive"
     return "in an unknown binary format"
+
+
+def _by_media_type(mime_type: str | None) -> Format | None:
+    name = (mime_type or "").partition(";")[0].strip().lower()
+    if not name or name in _SAYS_NOTHING:
+        return None
+    if name == "image/svg+xml":
+        raise UnreadableError("it is an image (SVG), which is not read")
+    if name in _MEDIA_TYPES:
+        return _MEDIA_TYPES[name]
+    return JSON if name.endswith("+json") else FORMATS[".xml"] if name.endswith("+xml") else None
 
 
 def _by_signature(data: bytes, by_name: Format | None) -> Format | None:
