@@ -82,6 +82,8 @@ def load_settings() -> Settings:
     except ValidationError as error:
         problems = "; ".join(f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors())
         raise ConfigurationError(f"The environment has settings that cannot be used: {problems}") from error
+    except (UnicodeError, OSError) as error:
+        raise ConfigurationError(f"The file .env in this folder cannot be read: {error}.") from error
 
 
 def unknown_variables() -> list[str]:

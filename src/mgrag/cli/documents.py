@@ -110,7 +110,7 @@ def _print(document: dict[str, Any], *, with_text: bool) -> None:
         line((f"{chunk['chunk_index']:>4}  ", "bold"), "  ".join(part for part in parts if part))
         if with_text:
             for text in chunk["content"].splitlines():
-                line("      ", text)
+                line("      ", text.expandtabs(4))
 
 
 def delete(

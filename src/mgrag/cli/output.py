@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 Piece = str | tuple[str, str]
 
 #: What a terminal would obey (escape sequences, changes of direction) when it stands in a document.
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 def print_json(value: Any) -> None:
@@ -53,7 +53,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 
 def clean(text: str) -> str:
-    """Text without anything that a terminal would obey."""
+    """Text in one line, without anything that a terminal would obey."""
     return _CONTROL.sub("�", text)
 
 

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.removing import remove_unused_sources
 from core.rag.dbhandler.revectoring import RevectoringOperations
 from core.rag.dbhandler.rows import DOCUMENT_COLUMNS, found_document
 from core.rag.dbhandler.store import Transaction
@@ -140,6 +141,16 @@ class AdminOperations(RevectoringOperations):
         for sources in found.values():
             sources.sort(key=lambda source: source["uri"])
         return found
+
+    async def remove_empty_sources(self, ids: Sequence[str]) -> None:
+        """Remove those of the sources that nothing came from."""
+        rows = await self.read(
+            "UNWIND $ids AS i MATCH (s:Source {id: i}) OPTIONAL MATCH (s)-[r]-() WITH s.id AS id, count(r) AS k "
+            "WHERE k = 0 RETURN id",
+            ids=list(ids),
+        )
+        if rows:
+            await self._write(lambda tx: remove_unused_sources(tx, [row["id"] for row in rows]))
 
     async def documents_from(self, source: str) -> list[dict[str, Any]]:
         """``id`` and ``path`` of the documents of a source, by its name, URI or id, in the order of their paths."""

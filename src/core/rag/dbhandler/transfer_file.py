@@ -87,10 +87,9 @@ def writing_export(target: Path) -> Iterator[ExportWriter]:
     Raises:
         BackupError: when the file exists or cannot be written.
     """
+    target = new_file(target)
     part = target.with_name(f".{target.name}.part")
     try:
-        if target.exists():
-            raise BackupError(f"{target} exists; name a file that does not.")
         with part.open("wb") as raw:
             if target.suffix == ".gz":
                 with gzip.open(raw, "wt", compresslevel=3, encoding="utf-8", newline="\n") as out:
@@ -101,11 +100,29 @@ def writing_export(target: Path) -> Iterator[ExportWriter]:
             raw.flush()
             os.fsync(raw.fileno())
         part.rename(target)
-    except (OSError, ValueError) as error:
+    except OSError as error:
         raise BackupError(f"{str(target)[:500]} cannot be written: {_reason(error)}.") from error
     finally:
-        with _ignoring_bad_names():
-            part.unlink(missing_ok=True)
+        part.unlink(missing_ok=True)
+
+
+def new_file(file: str | os.PathLike[str]) -> Path:
+    """The absolute path of a file that can be made.
+
+    Raises:
+        BackupError: when it exists, its folder does not, or there can be no such file.
+    """
+    try:
+        target = Path(file).expanduser().absolute()
+        if not str(file) or "\0" in str(file):
+            raise ValueError("it is empty or has a NUL")
+        if target.exists():
+            raise BackupError(f"{target} exists; name a file that does not.")
+        if not target.parent.is_dir():
+            raise BackupError(f"The folder {target.parent} does not exist; create it first.")
+    except (OSError, ValueError, RuntimeError) as error:
+        raise BackupError(f"{str(file)[:500]!r} cannot be the name of a file: {_reason(error)}.") from error
+    return target
 
 
 class ExportReader:
@@ -247,11 +264,3 @@ def _is_embedding(value: Any) -> bool:
 
 def _reason(error: Exception) -> str:
     return str(getattr(error, "strerror", None) or error)
-
-
-@contextmanager
-def _ignoring_bad_names() -> Iterator[None]:
-    try:
-        yield
-    except (OSError, ValueError):  # the name was refused before, with its reason
-        return

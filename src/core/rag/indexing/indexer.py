@@ -145,6 +145,7 @@ class _Run:
         self._touched: set[str] = set()
         self._load_error: LoadError | None = None
         self._seen: list[tuple[Loader, str, set[str]]] = []
+        self._barren: list[str] = []
         self._loaded: asyncio.Queue[_Batch | None] = asyncio.Queue(_WAITING)
         self._split: asyncio.Queue[Prepared | None] = asyncio.Queue(_WAITING)
         self._embedded: asyncio.Queue[Prepared | None] = asyncio.Queue(_WAITING)
@@ -158,6 +159,8 @@ class _Run:
                 group.create_task(self._write())
         except BaseExceptionGroup as failed:
             raise _first(failed) from failed
+        if self._barren:
+            await self._client.remove_empty_sources(self._barren)
         if self._load_error is not None:
             raise SourceError(str(self._load_error)) from self._load_error
 
@@ -179,6 +182,7 @@ class _Run:
         tools = self._indexer._tools_for(loader)
         batch = _Batch(tools, source_id)
         known = tools.state.known(source_id, self._touched)
+        barren = True
         try:
             async with contextlib.aclosing(_generator(loader.load(known))) as results:
                 async for result in results:
@@ -187,15 +191,19 @@ class _Run:
                         if not result.gone:
                             seen.add(document_id(self._client.namespace, standardize_resource_uri(result.path)))
                     elif isinstance(result, Unchanged):
+                        barren = False
                         self.report.documents.unchanged += 1
                         seen.add(document_id(self._client.namespace, result.uri))
                     else:
+                        barren = False
                         batch = await self._collect(batch, result, seen)
                     if self.stop.is_set():
                         break
         finally:
             if batch.documents:
                 await self._loaded.put(batch)
+            if barren:
+                self._barren.append(source_id)
         self._seen.append((loader, source_id, seen))
 
     async def _collect(self, batch: _Batch, document: Document, seen: set[str]) -> _Batch:

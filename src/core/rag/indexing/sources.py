@@ -7,7 +7,7 @@ from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, cast
 
 from core.rag.errors import InvalidInputError
-from libs.dataloader import Document, Known, Loader, LoadResult, SourceInfo
+from libs.dataloader import Document, Known, Loader, LoadError, LoadResult, SourceInfo
 
 if TYPE_CHECKING:
     from core.rag.settings import Settings
@@ -48,7 +48,7 @@ def loaders_for(sources: Source | Iterable[Source], settings: Settings, **option
             ``max_urls``, ``max_depth``, ``delay``, ``same_host``, ``respect_robots``, ``allow_private`` for URLs.
 
     Raises:
-        InvalidInputError: on anything else, or an option that is not known.
+        InvalidInputError: on anything else, an option that is not known, or an address or pattern that makes no sense.
     """
     unknown = set(options) - _FILE_OPTIONS - _WEB_OPTIONS
     if unknown:
@@ -61,7 +61,10 @@ def loaders_for(sources: Source | Iterable[Source], settings: Settings, **option
         if isinstance(source, Document):
             loose.append(source)
         elif isinstance(source, str | PathLike):
-            loaders.append(_loader_for(fspath(source), settings, options))
+            try:
+                loaders.append(_loader_for(fspath(source), settings, options))
+            except LoadError as error:  # an address or a pattern that makes no sense
+                raise InvalidInputError(f"{error}.") from error
         elif isinstance(source, Loader):
             loaders.append(source)
         elif isinstance(source, Iterable | AsyncIterable) and not isinstance(source, bytes | bytearray):

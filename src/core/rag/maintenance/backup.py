@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from core.rag.dbhandler.embedded import EmbeddedStore
 from core.rag.dbhandler.grafeo_digest import Digest, digest, digest_of_file
 from core.rag.dbhandler.grafeo_engine import save
-from core.rag.dbhandler.transfer_file import check_export
+from core.rag.dbhandler.transfer_file import check_export, new_file
 from core.rag.errors import BackupError
 from core.rag.maintenance.archive import export_namespaces
 
@@ -73,23 +73,6 @@ async def backup(client: MemGraphClient, file: str | os.PathLike[str]) -> Backup
         raise BackupError(f"The backup {target} does not hold what was written to it; the disk may be failing.")
     nodes, edges = sums(read)
     return BackupReport(target, "export", target.stat().st_size, nodes, edges)
-
-
-def new_file(file: str | os.PathLike[str]) -> Path:
-    """The absolute path of a file that can be made.
-
-    Raises:
-        BackupError: when it exists, or its folder does not.
-    """
-    try:
-        target = Path(file).expanduser().absolute()
-        if target.exists():
-            raise BackupError(f"{target} exists; name a file that does not.")
-        if not target.parent.is_dir():
-            raise BackupError(f"The folder {target.parent} does not exist; create it first.")
-    except (OSError, ValueError, RuntimeError) as error:
-        raise BackupError(f"{str(file)[:500]!r} cannot be the name of a file: {error}.") from error
-    return target
 
 
 def sums(reports: dict[str, Any]) -> tuple[dict[str, int], dict[str, int]]:
