@@ -285,6 +285,11 @@ A      B
     ]
 
 
+@pytest.mark.parametrize("piece", ["== ==\n", "`", "``a", ".. note::\n", "+--+\n|a|\n", "|a\n", "=====\na\n"])
+def test_restructured_text_that_is_slow_to_match_is_not_slow(piece: str) -> None:
+    assert convert("a.rst", piece * 20_000 + "\nlast words\n").content.endswith("last words")
+
+
 # -- code and names ------------------------------------------------------------------------------------------------
 
 

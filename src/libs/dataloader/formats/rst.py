@@ -32,6 +32,7 @@ _BARE = re.compile(r"(?<![\w<`\"'])https?://[^\s<>`\"']+")
 _GRID = re.compile(r"^\s*\+[-=+]{3,}\+\s*$")
 _SIMPLE = re.compile(r"^\s*=+(?:[ \t]+=+)+[ \t]*$")
 _LONGEST_LINE = 5000
+_LONGEST_TABLE = 500
 _CODE = frozenset(("code-block", "code", "sourcecode", "highlight", "parsed-literal", "prompt", "doctest", "testcode"))
 _SILENT = frozenset(
     "toctree contents image figure include literalinclude raw only meta index highlight default-role role".split()  # noqa: SIM905
@@ -57,6 +58,7 @@ class _Converter:
         self._styles: list[str] = []
         self._targets: dict[str, str] = {}
         self.metadata: dict[str, str] = {}
+        self._no_table_until = 0
         for line in lines:
             if (match := _TARGET.match(line)) and match[2]:
                 self._targets[_key(match[1].strip("`"))] = match[2].strip().strip("<>`_")
@@ -187,8 +189,11 @@ class _Converter:
             while end < len(self._lines) and self._lines[end].lstrip().startswith(("+", "|")):
                 end += 1
             rows = _grid_rows(self._lines[at:end])
-        elif _SIMPLE.match(line):
-            rules = [row for row in range(at, min(at + 500, len(self._lines))) if _SIMPLE.match(self._lines[row])]
+        elif at >= self._no_table_until and _SIMPLE.match(line):
+            self._no_table_until = at + _LONGEST_TABLE  # unless one is found, there is no use in looking again
+            rules = [
+                row for row in range(at, min(at + _LONGEST_TABLE, len(self._lines))) if _SIMPLE.match(self._lines[row])
+            ]
             if len(rules) < 2:
                 return 0
             blank = next((row for row in rules[1:] if not "".join(self._lines[row + 1 : row + 2]).strip()), rules[-1])
@@ -200,6 +205,7 @@ class _Converter:
         if len(rows) < 2:
             return 0
         out += ["", markdown_table(rows), ""]
+        self._no_table_until = end
         return end
 
     def _inline(self, text: str) -> str:
