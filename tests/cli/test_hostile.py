@@ -1,4 +1,4 @@
-"""A hundred hostile inputs: a clear line or a skip each, the right exit code, and a graph that is as sound as before."""
+"""Hostile inputs: a clear line or a skip each, the right exit code, and a graph that is as sound as before."""
 
 from __future__ import annotations
 

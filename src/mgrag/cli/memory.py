@@ -141,4 +141,5 @@ def _print(chosen: Common, value: Any, text: str) -> None:
     if chosen.json:
         print_json(value)
     else:
-        line(text)
+        for part in text.split("\n"):
+            line(part)
