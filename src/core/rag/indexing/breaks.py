@@ -82,6 +82,14 @@ _WRAPPED_AT_LEAST = 40  # characters; a shorter line was not broken for want of 
 _WINDOW = 8  # pieces that are looked for at once
 _LONGEST_SPACE = 64  # characters of whitespace that go with what stands before them
 
+# Grapheme_Cluster_Break=Extend without being a mark, and =Prepend (Unicode 16, GraphemeBreakProperty.txt).
+_EXTENDING = frozenset("\u200c\u200d\uff9e\uff9f")
+_PREPENDED = frozenset(
+    "\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\u0d4e"
+    "\U000110bd\U000110cd\U000111c2\U000111c3\U000113d1\U0001193f\U00011941\U00011a84\U00011a85\U00011a86"
+    "\U00011a87\U00011a88\U00011a89\U00011d46\U00011f02"
+)
+
 _SURROGATE_PAIR = re.compile("([\ud800-\udbff])([\udc00-\udfff])")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -196,8 +204,10 @@ def inside_cluster(text: str, place: int) -> bool:
         return before == "\r"
     if after < "\u0300" or before in "\r\n":
         return False
-    if after == "\u200d" or "\U0001f3fb" <= after <= "\U0001f3ff" or "\U000e0020" <= after <= "\U000e007f":
+    if after in _EXTENDING or "\U0001f3fb" <= after <= "\U0001f3ff" or "\U000e0020" <= after <= "\U000e007f":
         return True
+    if before in _PREPENDED:
+        return unicodedata.category(after)[0] != "C"
     if unicodedata.category(after)[0] == "M":
         return True
     if before == "\u200d":
@@ -295,10 +305,12 @@ def _add_places(breaks: Breaks, text: str, places: list[int], end: int, level: i
 
 
 def _after_space(text: str, place: int, end: int) -> int:
-    last = min(end, place + _LONGEST_SPACE)
-    while place < last and text[place].isspace():
-        place += 1
-    return place
+    after, last = place, min(end, place + _LONGEST_SPACE)
+    while after < last and text[after].isspace():
+        after += 1
+    while after > place and inside_cluster(text, after):
+        after -= 1
+    return after
 
 
 def _level_at(text: str, place: int) -> int:

@@ -27,9 +27,9 @@ DEFAULT_CHUNK_OVERLAP = 200
 _VERSION = 1  # raised whenever the same settings begin to give other chunks
 _PLACES = ("page", "slide", "sheet", "row", "cell")
 _SECTION_PLACES = ("slide", "sheet")  # nothing runs on from one of these into the next
-_SAMPLE = 1024  # characters by which the length of a token is told
-_PIECES_PER_CHUNK = 8
-_PIECE = (4, 1024)  # characters, at least and at most
+_SAMPLE = 512  # characters by which the length of a token is told
+_PIECES_PER_CHUNK = 4
+_PIECE = (4, 256)  # characters, at least and at most
 
 _wordllama_tokens = WordLlamaTokens()  # loads nothing before it is asked
 
@@ -247,7 +247,7 @@ class TextSplitter:
         per_token = len(sample) / max(self._counter.count(sample), 1)
         tokens = self.chunk_size / _PIECES_PER_CHUNK
         if self.chunk_overlap:
-            tokens = min(tokens, max(self.chunk_overlap, tokens / 2))
+            tokens = min(tokens, max(self.chunk_overlap / 2, tokens / 4))
         length = min(max(tokens * per_token, _PIECE[0]), _PIECE[1])
         return 1 << round(math.log2(length))
 

@@ -120,7 +120,16 @@ class WordLlamaTokens:
             return True
         if len(text) > 16 * limit:
             return False  # there is no longer piece in the vocabulary
-        return self._at_most(text) <= limit or self.count(text) <= limit
+        if not text.isprintable() or not _is_plain(text):
+            return self.count(text) <= limit
+        words = self._words()
+        parts = text.split(" ")
+        # Before new words are tokenized: one has no more tokens than UTF-8 bytes if its first character can be merged
+        # with the space before it, which only digits and some characters beyond ASCII cannot; and one more if not.
+        beyond = 2 * (utf8_length(text) - len(text)) + sum(map(text.count, _DIGITS))
+        if 1 + sum(map(words.get, parts, map(len, parts))) + beyond <= limit:
+            return True
+        return 1 + sum(map(words.__getitem__, parts)) <= limit
 
     def weights(self, texts: Sequence[str]) -> list[int]:
         """About how many tokens each text adds; a space at its end counts with the next word."""
@@ -133,18 +142,6 @@ class WordLlamaTokens:
             else:
                 result.append(self.count(text) - 1 - text.endswith(" "))
         return result
-
-    def _at_most(self, text: str) -> int:
-        """A number of tokens that a text surely does not exceed, without tokenizing new words.
-
-        A word has no more tokens than UTF-8 bytes if its first character can be merged with the space before it, which
-        only digits, control characters and some beyond ASCII cannot; and one more if not.
-        """
-        if not text.isprintable() or not _is_plain(text):
-            return self.count(text)
-        words = text.split(" ")
-        beyond = 2 * (utf8_length(text) - len(text))
-        return 1 + sum(map(self._words().get, words, map(len, words))) + sum(map(text.count, _DIGITS)) + beyond
 
     def _words(self) -> _Words:
         words = self._learnt
