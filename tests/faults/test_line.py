@@ -213,8 +213,6 @@ async def test_a_slow_line(engine: Engine, proxy: BoltProxy) -> None:
         await assert_sound(kb.client, given)
 
 
-# The driver leaves it to the garbage collector to close a socket when it is cancelled while connecting.
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.fault("A task is cancelled during a query, a write, or a commit")
 async def test_cancellation_leaks_no_connection(engine: Engine, proxy: BoltProxy) -> None:
     """All or nothing is stored, and no connection stays behind in the pool."""

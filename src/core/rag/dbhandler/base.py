@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from core.rag.dbhandler.gate import WriterGate
-from core.rag.dbhandler.store import GraphStore, Row, Transaction, open_store
+from core.rag.dbhandler.store import DEFAULT_POOL_SIZE, GraphStore, Row, Transaction, open_store
 from core.rag.errors import InvalidInputError, StoreUnavailableError
 from core.rag.schema import Label, TextIndex, VectorIndex
 from core.rag.settings import Settings, load_settings
@@ -27,7 +27,7 @@ class ClientBase:
         uri: str | None = None,
         username: str | None = None,
         password: str | None = None,
-        max_connection_pool_size: int = 50,
+        max_connection_pool_size: int = DEFAULT_POOL_SIZE,
         *,
         namespace: str | None = None,
         embedder: EmbeddingService | None = None,
@@ -39,7 +39,8 @@ class ClientBase:
             uri: ``embedded:PATH``, ``bolt://HOST:7687`` …; ``None``: ``MEMGRAPH_URI``, else the embedded default.
             username: For a server; ``None``: ``MEMGRAPH_USERNAME``.
             password: For a server; ``None``: ``MEMGRAPH_PASSWORD``.
-            max_connection_pool_size: At most this many connections to a server.
+            max_connection_pool_size: At most this many connections to a server; unless it is another number than the
+                default, ``MGRAG_MAX_CONNECTIONS`` counts where it is set.
             namespace: What everything is read from and written to; ``None``: ``MGRAG_NAMESPACE``, else ``default``.
             embedder: Used where text has to be embedded; without one, callers pass embeddings.
             settings: ``None``: read from the environment.
@@ -52,7 +53,8 @@ class ClientBase:
         self._uri = uri
         self._username = username
         self._password = password
-        self._max_connection_pool_size = max_connection_pool_size
+        default = max_connection_pool_size == DEFAULT_POOL_SIZE
+        self._max_connection_pool_size = None if default else max_connection_pool_size
         self._namespace = check_namespace(self._settings.namespace if namespace is None else namespace)
         self._embedder = embedder
         self._store: GraphStore | None = None

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from core.rag.dbhandler.bolt_address import Address, bolt_address
 from core.rag.dbhandler.bolt_drivers import Drivers
 from core.rag.dbhandler.bolt_errors import closed, not_a_cluster, wrong_product
-from core.rag.dbhandler.bolt_work import BoltTransaction, RetryableError, answered, attempts, rows
+from core.rag.dbhandler.bolt_work import BoltTransaction, RetryableError, answered, attempts, cancellable, rows
 from core.rag.dbhandler.dialect import Dialect, IndexMissingError, labels_statement, plain_words
 from core.rag.dbhandler.gate import WriterGate
 from core.rag.dbhandler.memgraph import MemgraphDialect
@@ -190,7 +190,7 @@ class BoltStore:
                 query = Query(statement, timeout=self._query_timeout)
                 return await rows(await session.run(query, dict(parameters or {})))
 
-            return await answered(send(), what, self._patience, self._address)
+            return await answered(cancellable(session, send()), what, self._patience, self._address)
 
     async def transaction[T](self, work: Callable[[Transaction], Awaitable[T]]) -> T:
         """See :class:`~core.rag.dbhandler.store.GraphStore`.

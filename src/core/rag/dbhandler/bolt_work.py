@@ -26,6 +26,9 @@ FIRST_RETRY_SECONDS = 0.05
 _LONGEST_RETRY_SECONDS = 2.0
 _A_FEW = 4
 
+#: How soon a connection is closed that was opened for somebody who does not wait any more.
+_LOOK_SECONDS = 0.02
+
 #: A rollback that takes longer is left to the server, which rolls back what has lost its connection.
 _ROLLBACK_SECONDS = 5.0
 
@@ -150,9 +153,8 @@ class BoltTransaction:
         return self._transaction
 
     async def _begin(self) -> None:
-        self._transaction = await self._answered(
-            self._session.begin_transaction(timeout=self._server_timeout), "Beginning a transaction"
-        )
+        begin = self._session.begin_transaction(timeout=self._server_timeout)
+        self._transaction = await self._answered(cancellable(self._session, begin), "Beginning a transaction")
 
     async def _commit(self) -> None:
         async with self._running:
@@ -214,6 +216,34 @@ async def answered[T](call: Coroutine[Any, Any, T], what: str, seconds: float, a
         )
         failed.error.__cause__ = error
         raise RetryableError(failed) from error
+
+
+async def cancellable[T](session: AsyncSession, call: Coroutine[Any, Any, T]) -> T:
+    """Await a call that may open a connection.
+
+    The driver forgets to close a socket when it is cancelled while it connects. So the call itself is not cancelled:
+    who waits for it is, at once, and its connection is closed behind it.
+    """
+    task = asyncio.ensure_future(call)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        cleaning = asyncio.ensure_future(_close_behind(session, task))
+        _cleaning.add(cleaning)
+        cleaning.add_done_callback(_cleaning.discard)
+        raise
+
+
+_cleaning: set[asyncio.Future[None]] = set()
+
+
+async def _close_behind(session: AsyncSession, task: asyncio.Future[Any]) -> None:
+    while not task.done():
+        session.cancel()  # closes the connection as soon as there is one
+        await asyncio.wait([task], timeout=_LOOK_SECONDS)
+    session.cancel()
+    if not task.cancelled():
+        task.exception()  # seen, so that it is not reported as lost
 
 
 async def rows(result: AsyncResult) -> list[Row]:

@@ -16,7 +16,8 @@ from core.rag.errors import InvalidInputError
 from core.rag.identity import chunk_id, content_hash, document_id, standardize_resource_uri
 from libs.dataloader import Document, DocumentChunk
 
-MAX_PATH_CHARS = 4000
+#: Paths, URIs and names are indexed, and an index of Neo4j holds at most 8 kB: four bytes for each character.
+MAX_PATH_CHARS = 2000
 
 #: Metadata of a chunk that the graph holds in properties or edges of their own.
 _STRUCTURAL = frozenset({"chunk_index", "chunk_count", "parent_id", "parent_document_path", "is_chunk"})

@@ -23,6 +23,9 @@ Parameters = Mapping[str, Any]
 
 MAX_K = 10_000
 
+#: Connections to a server at most, unless somebody says otherwise.
+DEFAULT_POOL_SIZE = 50
+
 #: Longest path that is searched for, in edges.
 MAX_DEPTH = 64
 
@@ -345,7 +348,7 @@ async def open_store(
     *,
     username: str | None = None,
     password: str | None = None,
-    max_connection_pool_size: int = 50,
+    max_connection_pool_size: int | None = None,
     settings: Settings | None = None,
 ) -> GraphStore:
     """Open the graph at a URI.
@@ -355,7 +358,8 @@ async def open_store(
             ``neo4j+s://…`` or a bare host; ``None``: ``MEMGRAPH_URI``, or the embedded default where that is unset.
         username: For a server; ``None``: ``MEMGRAPH_USERNAME``.
         password: For a server; ``None``: ``MEMGRAPH_PASSWORD``.
-        max_connection_pool_size: At most this many connections to a server.
+        max_connection_pool_size: At most this many connections to a server; ``None``: ``MGRAG_MAX_CONNECTIONS``, else
+            50.
         settings: ``None``: read from the environment.
 
     Returns:
@@ -380,6 +384,6 @@ async def open_store(
         uri,
         username=username,
         password=password,
-        max_connection_pool_size=max_connection_pool_size,
+        max_connection_pool_size=max_connection_pool_size or settings.max_connection_pool_size or DEFAULT_POOL_SIZE,
         settings=settings,
     )
