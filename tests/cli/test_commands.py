@@ -1,0 +1,351 @@
+"""What each command does and prints, run in this process."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.cli.command import Command
+
+from core.rag.dbhandler.grafeo_digest import digest_of_file
+from core.rag.dbhandler.grafeo_engine import close_engine, open_engine
+
+READING = [
+    ("list",),
+    ("show", "corpus/diary.txt"),
+    ("search", "mill"),
+    ("status",),
+    ("delete", "x"),
+    ("export", "e.jsonl"),
+    ("backup", "b.bak"),
+    ("namespaces",),
+    ("namespaces", "delete", "default", "--yes"),
+    ("reembed",),
+]
+
+
+@pytest.mark.parametrize("arguments", READING, ids=" ".join)
+def test_where_nothing_was_ingested_no_graph_is_made(arguments: tuple[str, ...], mgrag: Command) -> None:
+    for where in ((), ("--db", "sub/g.grafeo")):
+        done = mgrag(*arguments, *where)
+        assert done.code == 4
+        assert "nothing was ingested yet" in done.err
+        assert "mgrag ingest" in done.err
+        assert done.out == ""
+    assert list(mgrag.folder.iterdir()) == []
+
+
+def test_the_doctor_makes_no_graph_either(mgrag: Command) -> None:
+    done = mgrag("doctor", "--json")
+    assert done.code == 0
+    assert [check["level"] for check in done.json["checks"] if check["name"] == "location"] == ["note"]
+    named = mgrag("doctor", "--json", "--db", "g.grafeo")
+    assert named.code == 1, "a graph that was named is missed"
+    assert list(mgrag.folder.iterdir()) == []
+
+
+def test_ingest_twice(mgrag: Command, ingested: Path) -> None:
+    (mgrag.folder / "corpus").symlink_to(ingested / "corpus")
+    first = mgrag("ingest", "corpus", "--json")
+    assert first.code == 0
+    assert first.json["documents"]["added"] == 10
+    assert first.json["chunks"] == first.json["vectors"]["embedded"]
+    assert first.err == ""
+    again = mgrag("ingest", "corpus")
+    assert again.out.startswith("Nothing changed: 10 documents are up to date")
+
+
+def test_options_before_and_behind_the_command(mgrag: Command, graph: Path, ingested: Path) -> None:
+    other = str(ingested / "graph.grafeo")
+    behind = mgrag("status", "--db", other, "--namespace", "x", "--json")
+    before = mgrag("--db", other, "--namespace", "x", "--json", "status")
+    assert {**before.json, "bytes": 0} == {**behind.json, "bytes": 0}
+    assert before.json["namespace"] == "x"
+    assert before.json["location"] == other
+    mixed = mgrag("--db", "nowhere", "--namespace", "y", "status", "--db", other, "--json")
+    assert (mixed.json["location"], mixed.json["namespace"]) == (other, "y")
+
+
+@pytest.mark.parametrize(
+    "arguments", [("nosuch",), ("list", "--nosuch"), ("search",), ("show", "a", "b")], ids=" ".join
+)
+def test_what_is_not_known_exits_with_2(arguments: tuple[str, ...], mgrag: Command) -> None:
+    done = mgrag(*arguments)
+    assert done.code == 2
+    assert done.out == ""
+    assert "Error" in done.err
+
+
+def test_alone_it_prints_what_there_is(mgrag: Command) -> None:
+    done = mgrag()
+    assert done.code == 0
+    for name in ("ingest", "search", "list", "show", "delete", "status", "doctor", "backup", "restore", "reembed"):
+        assert f"\n  {name} " in done.out
+    assert mgrag("--help").out == done.out == mgrag("-h").out
+
+
+def test_version(mgrag: Command) -> None:
+    from mgrag import __version__
+
+    assert mgrag("--version").out == f"mgrag {__version__}\n"
+
+
+def test_search_shows_rank_path_heading_place_score_and_the_part_that_matches(mgrag: Command, graph: Path) -> None:
+    done = mgrag("search", "burr stones France ship", "-k", "2")
+    head, text, *rest = done.out.splitlines()
+    assert head.startswith("1. corpus/history.html  Stones from France  ")
+    float(head.rsplit("  ", 1)[1])
+    assert "burr stones" in text
+    assert rest[0].startswith("2. ")
+    assert "slide" in mgrag("search", "fifty minutes two tides a day", "--mode", "keyword", "-k", "1").out
+    hits = mgrag("search", "burr stones France ship", "-k", "2", "--json").json
+    assert hits[0]["path"] == "corpus/history.html"
+    assert {
+        "chunk_id",
+        "document_id",
+        "title",
+        "heading",
+        "content",
+        "chunk_index",
+        "start_char",
+        "score",
+        "scores",
+    } <= {*hits[0]}
+
+
+def test_search_options(mgrag: Command, graph: Path) -> None:
+    assert len(mgrag("search", "mill", "-k", "3", "--json").json) == 3
+    only = mgrag("search", "mill", "--filter", "mime:application/pdf", "--json").json
+    assert {hit["path"] for hit in only} == {"corpus/survey.pdf"}
+    one = mgrag("search", "Lift the runner stone", "-k", "1", "--json").json[0]
+    wide = mgrag("search", "Lift the runner stone", "-k", "1", "--expand", "1", "--json").json[0]
+    assert one["chunk_id"] == wide["chunk_id"]
+    assert len(wide["content"]) > len(one["content"])
+    assert (
+        mgrag("search", "Runing the mil", "--mode", "fuzzy", "-k", "1", "--json").json[0]["heading"]
+        == "Running the mill"
+    )
+    assert mgrag("search", "mill", "--namespace", "other").out == "Nothing found.\n"
+
+
+def test_list(mgrag: Command, graph: Path) -> None:
+    everything = mgrag("list", "--json").json
+    paths = [document["path"] for document in everything]
+    assert len(paths) == 10
+    assert paths == sorted(paths)
+    assert all(document["chunk_count"] >= 1 and document["sources"][0]["name"] == "corpus" for document in everything)
+    first = mgrag("list", "--limit", "4", "--json").json
+    second = mgrag("list", "--limit", "100", "--after", first[-1]["path"], "--json").json
+    assert [document["path"] for document in (*first, *second)] == paths
+    assert [document["path"] for document in mgrag("list", "--prefix", "corpus/s", "--json").json] == [
+        "corpus/survey.pdf"
+    ]
+    lines = mgrag("list").out.splitlines()
+    assert len(lines) == 11
+    assert all(path in line for path, line in zip(paths, lines[1:], strict=True))
+    paged = mgrag("list", "--limit", "4")
+    assert len(paged.out.splitlines()) == 5
+    assert f"--after '{paths[3]}'" in paged.err
+    assert mgrag("list", "--prefix", "none").out == "No documents.\n"
+
+
+def test_long_paths_are_neither_cut_nor_wrapped(mgrag: Command, graph: Path) -> None:
+    name = "/".join(["a folder with a long name"] * 12) + "/" + "x" * 200 + ".md"
+    (mgrag.folder / name).parent.mkdir(parents=True)
+    (mgrag.folder / name).write_text("# A heading\n\nThe glockenspiel stands here.")
+    assert mgrag("ingest", name).code == 0
+    assert any(name in line for line in mgrag("list").out.splitlines())
+    assert name in mgrag("search", "glockenspiel", "-k", "1").out.splitlines()[0]
+    assert f"  path       {name}" in mgrag("show", name).out.splitlines()
+
+
+def test_show(mgrag: Command, graph: Path) -> None:
+    plain = mgrag("show", "corpus/talk.pptx").out
+    assert "slide 3" in plain
+    assert "characters 0-" in plain
+    assert "Margaret Harrow" not in plain
+    assert "Margaret Harrow" in mgrag("show", "corpus/talk.pptx", "--chunks").out
+    document = mgrag("show", "corpus/operations.md", "--json").json
+    assert document["sources"][0]["name"] == "corpus"
+    assert any(link["target"] == "corpus/survey.pdf" for link in document["references"])
+    assert len(document["chunks"]) == document["chunks"][0]["chunk_count"]
+    assert "content" not in document["chunks"][0]
+    full = mgrag("show", document["id"], "--chunks", "--json").json
+    for chunk in full["chunks"]:
+        assert full["content"][chunk["start_char"] : chunk["end_char"]] == chunk["content"]
+    missing = mgrag("show", "corpus/operation.md")
+    assert missing.code == 4
+    assert "corpus/operations.md" in missing.err, "what was perhaps meant"
+
+
+def test_delete(mgrag: Command, graph: Path) -> None:
+    done = mgrag("delete", "corpus/diary.txt", "nothing", "corpus/talk.pptx", "--json")
+    assert done.code == 4
+    assert done.json == {"deleted": ["corpus/diary.txt", "corpus/talk.pptx"], "missing": ["nothing"]}
+    assert "nothing" in done.err
+    asked = mgrag("delete", "--prefix", "corpus/s")
+    assert asked.code == 2, "nobody can answer"
+    assert "--yes" in asked.err
+    assert len(mgrag("list", "--json").json) == 8
+    assert mgrag("delete", "--prefix", "corpus/s", "--yes", "--json").json["deleted"] == ["corpus/survey.pdf"]
+    assert mgrag("delete", "--source", "elsewhere", "--yes").code == 4
+    assert mgrag("delete", "--source", "corpus", "--yes").out == "Deleted: 7 documents.\n"
+    assert mgrag("list", "--json").json == []
+    assert {*mgrag("status", "--json").json["nodes"]} == {"VectorStore"}
+
+
+@pytest.mark.parametrize(
+    "arguments", [(), ("--prefix", ""), ("a", "--prefix", "b"), ("--prefix", "a", "--source", "b")]
+)
+def test_delete_wants_to_know_what(arguments: tuple[str, ...], mgrag: Command, graph: Path) -> None:
+    assert mgrag("delete", *arguments, "--yes").code == 2
+    assert len(mgrag("list", "--json").json) == 10
+
+
+def test_status(mgrag: Command, graph: Path) -> None:
+    found = mgrag("status", "--json").json
+    assert found["nodes"]["Document"] == 10
+    assert found["nodes"]["DocumentChunk"] == found["nodes"]["Vector"] == found["edges"]["CHUNK_OF"]
+    assert found["location"] == str(graph)
+    assert found["bytes"] >= 100_000
+    assert found["engine"]["engine"] == "grafeo"
+    assert found["embedding_model"] == {"model": "wordllama-256", "dimension": 256}
+    assert found["vector_stores"][0]["vectors"] == found["nodes"]["Vector"]
+    shown = mgrag("status").out
+    assert "Document 10" in shown
+    assert str(graph) in shown
+    assert "wordllama-256 (256 dimensions" in shown
+
+
+def test_commands_that_need_no_model_work_without_one(
+    mgrag: Command, graph: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MGRAG_EMBEDDING_MODEL", "text-embedding-3-small")
+    assert mgrag("search", "mill").code == 2
+    for arguments in (("list",), ("show", "corpus/diary.txt"), ("status",), ("export", "e.jsonl"), ("namespaces",)):
+        assert mgrag(*arguments).code == 0
+    checks = mgrag("doctor", "--json").json["checks"]
+    assert any("OPENAI_API_KEY" in check["message"] for check in checks if check["level"] == "problem")
+
+
+def test_doctor(mgrag: Command, graph: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done = mgrag("doctor")
+    assert done.code == 0
+    assert done.out.endswith("Healthy.\n")
+    assert "problem" not in done.out
+    report = mgrag("doctor", "--json").json
+    assert report["healthy"]
+    assert {"python", "packages", "settings", "embedding model", "disk space", "database"} <= {
+        check["name"] for check in report["checks"]
+    }
+    monkeypatch.setenv("MGRAG_CHUNK_SISE", "300")
+    monkeypatch.setenv("MGRAG_EMBEDDING_MODEL", "wordllama:64")
+    sick = mgrag("doctor")
+    assert sick.code == 1
+    assert "MGRAG_CHUNK_SISE" in sick.out
+    assert "Set MGRAG_EMBEDDING_MODEL=wordllama-256" in sick.out
+    assert sick.out.endswith("2 problems.\n")
+
+
+def test_a_graph_that_is_open_elsewhere(mgrag: Command, graph: Path) -> None:
+    handles = [open_engine(graph)]
+    try:
+        for arguments in (("list",), ("search", "mill"), ("ingest", "corpus"), ("restore", "b.bak", "--force")):
+            Path("b.bak").write_bytes(graph.read_bytes())
+            done = mgrag(*arguments)
+            assert done.code == 3, done.err
+            assert "in use by another process" in done.err
+        sick = mgrag("doctor", "--json")
+        assert sick.code == 1
+        assert any("in use by another process" in check["message"] for check in sick.json["checks"])
+    finally:
+        close_engine(handles)
+    assert mgrag("list").code == 0
+
+
+def test_backup_and_restore(mgrag: Command, graph: Path) -> None:
+    before = digest_of_file(graph)
+    written = mgrag("backup", "copy.bak", "--json")
+    assert written.code == 0
+    assert written.json["kind"] == "graph"
+    assert written.json["checksum"] == before.checksum == digest_of_file(Path("copy.bak")).checksum
+    assert written.json["nodes"]["Document"] == 10
+    assert mgrag("backup", "copy.bak").code == 1, "it exists"
+    assert mgrag("delete", "--source", "corpus", "--yes").code == 0
+    after = digest_of_file(graph)
+    refused = mgrag("restore", "copy.bak")
+    assert refused.code == 1
+    assert "--force" in refused.err
+    assert digest_of_file(graph) == after
+    restored = mgrag("restore", "copy.bak", "--force", "--json").json
+    assert digest_of_file(graph) == before
+    assert digest_of_file(Path(restored["set_aside"])) == after
+    assert mgrag("search", "mill", "--db", "copy.bak", "--json").json, "a backup opens like any graph"
+    assert sorted(path.name for path in graph.parent.iterdir()) == sorted(
+        ["graph.grafeo", Path(restored["set_aside"]).name]
+    )
+
+
+def test_export_and_import(mgrag: Command, graph: Path) -> None:
+    mgrag("ingest", "corpus/diary.txt", "--namespace", "tenant")
+    one = mgrag("export", "one.jsonl", "--json").json
+    assert {*one["namespaces"]} == {"default"}
+    assert one["namespaces"]["default"]["nodes"]["Document"] == 10
+    assert len(Path("one.jsonl").read_text().splitlines()) == 2 + sum(
+        sum(part.values()) for part in one["namespaces"]["default"].values()
+    )
+    everything = mgrag("export", "all.jsonl.gz", "--all-namespaces", "--json").json
+    assert {*everything["namespaces"]} == {"default", "tenant"}
+    refused = mgrag("import", "all.jsonl.gz", "--db", "other.grafeo")
+    assert refused.code == 1
+    assert "--all-namespaces" in refused.err
+    read = mgrag("import", "all.jsonl.gz", "--all-namespaces", "--db", "other.grafeo", "--json").json
+    assert read["namespaces"] == everything["namespaces"]
+    assert digest_of_file(Path("other.grafeo")) == digest_of_file(graph)
+    again = mgrag("import", "all.jsonl.gz", "--all-namespaces", "--db", "other.grafeo")
+    assert again.code == 0
+    assert digest_of_file(Path("other.grafeo")) == digest_of_file(graph)
+    first = mgrag("search", "burr stones", "--json").json
+    assert mgrag("search", "burr stones", "--db", "other.grafeo", "--json").json == first
+
+
+def test_namespaces(mgrag: Command, graph: Path) -> None:
+    mgrag("ingest", "corpus/diary.txt", "--namespace", "tenant")
+    rows = mgrag("namespaces", "--json").json
+    assert [(row["namespace"], row["documents"]) for row in rows] == [("default", 10), ("tenant", 1)]
+    assert mgrag("namespaces").out.splitlines()[-1].split() == ["1", "2", "7", "tenant"]
+    assert mgrag("namespaces", "delete", "nobody", "--yes").code == 4
+    asked = mgrag("namespaces", "delete", "tenant")
+    assert asked.code == 2
+    assert "--yes" in asked.err
+    assert mgrag("namespaces", "delete", "tenant", "--yes", "--json").json == {"namespace": "tenant", "nodes": 7}
+    assert [row["namespace"] for row in mgrag("namespaces", "--json").json] == ["default"]
+
+
+def test_reembed(mgrag: Command, graph: Path, ingested: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = ("--model", "wordllama:64")
+    assert mgrag("search", "mill", *other).code == 2
+    done = mgrag("reembed", *other, "--drop-old", "--json").json
+    assert (done["model"], done["dimension"], done["dropped"]) == ("wordllama-64", 64, ["wordllama-256"])
+    assert done["chunks"] == done["vectors"] == 30
+    assert mgrag("search", "mill").code == 2
+    assert len(mgrag("search", "mill", *other, "--json").json) == 5
+    monkeypatch.setenv("MGRAG_EMBEDDING_MODEL", "wordllama:64")
+    assert mgrag("doctor").code == 0
+    again = Command(ingested)("ingest", "corpus", "--db", str(graph))
+    assert again.out.startswith("Nothing changed"), "it is as if it had been ingested so"
+    assert json.loads(mgrag("reembed", "--json").out)["chunks"] == 0
+
+
+def test_what_a_terminal_would_obey_is_not_printed(mgrag: Command, graph: Path) -> None:
+    Path("evil\x1b[31m.md").write_text("# A\u202etitle\x07\n\nThe xylophone \u009b2J stands\rhere \u2066x\n")
+    assert mgrag("ingest", "evil\x1b[31m.md").code == 0
+    for arguments in (
+        ("search", "xylophone"),
+        ("list",),
+        ("show", "evil\x1b[31m.md", "--chunks"),
+        ("delete", "\x1b[0m"),
+    ):
+        done = mgrag(*arguments)
+        assert not {*done.out, *done.err} & {"\x1b", "\x07", "\u009b", "\u202e", "\u2066", "\r"}
