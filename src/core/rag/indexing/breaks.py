@@ -1,8 +1,9 @@
 """Where a text may be cut, and how good each place is.
 
-Lines and paragraphs are found here; sentences, words and grapheme clusters inside longer ones by
-``semantic-text-splitter`` (Unicode Standard Annex 29). It takes quadratic time where it finds nothing to hold on to, so
-it is given bounded windows, each beginning at a boundary that it found itself.
+Paragraphs, lines and sentences are found here, by nothing but the characters around a place, so that an edit elsewhere
+does not move them. What is longer goes to ``semantic-text-splitter`` (sentences, words and grapheme clusters of Unicode
+Standard Annex 29, words of Thai, Chinese or Japanese by dictionary). It takes quadratic time where it finds nothing to
+hold on to, so it is given bounded windows, each beginning at a boundary that it found itself.
 """
 
 from __future__ import annotations
@@ -40,11 +41,13 @@ class Breaks:
         start: Where the stretch begins.
         ends: Where each atom ends, ascending; the last is the end of the stretch.
         levels: How good it is to cut there.
+        blocks: Where the atoms begin that are blocks (fenced code, tables): never half of one is repeated.
     """
 
     start: int
     ends: list[int] = field(default_factory=list)
     levels: list[int] = field(default_factory=list)
+    blocks: set[int] = field(default_factory=set)
 
     @property
     def end(self) -> int:
@@ -75,8 +78,10 @@ class Breaks:
 
 # A line that ends so is no line of a paragraph that goes on.
 _TERMINAL = frozenset(".!?:;…。！？：；।॥؟۔።᠃⁇⁈⁉‽|>}]")
-_SENTENCE_TERMINAL = frozenset(".!?…。！？।॥؟۔።᠃⁇⁈⁉‽｡")
 _CLOSING = "\"'”’»)]}」』）】*_`"
+# After UAX 29, rules SB6 to SB11: not before a small letter ("e.g. this"), but after an abbreviation before a capital.
+SENTENCE_END = r"(?<![.!?…।॥؟۔።])[.!?…।॥؟۔።]++[\"'”’»)\]}*_`]*+\s++(?![a-zß-öø-ÿа-яα-ω])|[。！？｡]++[」』）】”’]*+\s*+"
+_SENTENCE_END = re.compile(SENTENCE_END)
 _LIST_ITEM = re.compile(r"[ \t]*(?:[-*+•·‣▪#>|~=]|\d{1,4}[.)]|[A-Za-z][.)]\s|`{3})")
 _WRAPPED_AT_LEAST = 40  # characters; a shorter line was not broken for want of room
 _WINDOW = 8  # pieces that are looked for at once
@@ -121,7 +126,7 @@ def prose_breaks(text: str, start: int, end: int, separator: str, piece: int) ->
         blocks += _paragraph_lines(text, blocks[-1][1] if blocks else start, stop)
         if blocks and stop != end:
             blocks[-1] = (*blocks[-1][:2], Level.SEPARATOR)
-    _add_pieces(breaks, text, blocks, piece)
+    _add_pieces(breaks, text, _sentences(text, blocks, piece), piece)
     return breaks
 
 
@@ -183,7 +188,7 @@ def row_breaks(text: str, start: int, end: int) -> Breaks:
 def piece_breaks(text: str, start: int, end: int, piece: int) -> Breaks:
     """Places inside one atom that is too large, at most ``piece`` characters apart."""
     breaks = Breaks(start)
-    _add_pieces(breaks, text, [(start, end, Level.CHARACTER)], piece)
+    _add_pieces(breaks, text, _sentences(text, [(start, end, Level.CHARACTER)], piece), piece)
     return breaks
 
 
@@ -257,6 +262,20 @@ def _paragraph_lines(text: str, start: int, end: int) -> list[tuple[int, int, in
     return blocks
 
 
+def _sentences(text: str, blocks: Iterable[tuple[int, int, int]], piece: int) -> list[tuple[int, int, int]]:
+    """Blocks, those longer than ``piece`` sentence by sentence."""
+    result: list[tuple[int, int, int]] = []
+    for start, end, level in blocks:
+        if end - start > piece:
+            for match in _SENTENCE_END.finditer(text, start, end):
+                place = match.end()
+                if place < end and not inside_cluster(text, place):
+                    result.append((start, place, Level.SENTENCE))
+                    start = place
+        result.append((start, end, level))
+    return result
+
+
 def _add_pieces(breaks: Breaks, text: str, blocks: Iterable[tuple[int, int, int]], piece: int) -> None:
     """Append blocks, those longer than ``piece`` in pieces."""
     blocks = list(blocks)
@@ -300,29 +319,29 @@ def _add_places(breaks: Breaks, text: str, places: list[int], end: int, level: i
     for place in places:
         if text[place].isspace() and not text[place - 1].isspace():
             place = _after_space(text, place, end)  # the space belongs to what stands before it
-        breaks.add(place, _level_at(text, place) if place < end else level)
+        cluster = _cluster_start(text, breaks.end, place)
+        if cluster > breaks.end:
+            breaks.add(cluster, _level_at(text, cluster))
+        if place > cluster:
+            breaks.add(place, Level.INSIDE if place < end else level)
     breaks.add(end, level)
+
+
+def _cluster_start(text: str, start: int, place: int) -> int:
+    while place > start and inside_cluster(text, place):
+        place -= 1
+    return place
 
 
 def _after_space(text: str, place: int, end: int) -> int:
     after, last = place, min(end, place + _LONGEST_SPACE)
     while after < last and text[after].isspace():
         after += 1
-    while after > place and inside_cluster(text, after):
-        after -= 1
-    return after
+    return _cluster_start(text, place, after)
 
 
 def _level_at(text: str, place: int) -> int:
-    before = text[place - 1]
-    if inside_cluster(text, place):
-        return Level.INSIDE
-    if before.isspace():
-        said = text[max(0, place - 16) : place].rstrip().rstrip(_CLOSING)
-        return Level.SENTENCE if said[-1:] in _SENTENCE_TERMINAL else Level.WORD
-    if before in "。！？｡…":
-        return Level.SENTENCE
-    return Level.CHARACTER
+    return Level.WORD if text[place - 1].isspace() else Level.CHARACTER
 
 
 @lru_cache(maxsize=64)

@@ -155,6 +155,7 @@ def markdown_breaks(
             breaks.mark(Level.PARAGRAPH)
         if counter.fits(text[block.start : block.end], room):
             breaks.add(block.end, Level.PARAGRAPH)
+            breaks.blocks.add(block.start)
         elif block.body < 0:
             _join(text, breaks, line_breaks(text, block.start, block.end, piece))
             breaks.mark(Level.PARAGRAPH)

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import re
 import zlib
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from core.rag.indexing.breaks import Breaks, Level, piece_breaks
+from core.rag.indexing.breaks import SENTENCE_END, Breaks, Level, inside_cluster, piece_breaks
 from core.rag.indexing.tokens import TokenCounter
 
 # Of a chunk: from here on a better place to end is worth more than a fuller chunk. A larger share makes chunks fuller,
 # but leaves fewer places to choose from, and so takes longer to find the old ones again after an edit.
 _FULL_ENOUGH = 0.5
 _DIGESTED = 48  # characters
+_TOKEN_LENGTH = 8  # characters; what is shared is not looked for further away
 _BALANCED = (0.6, 1.25)  # of half of what is left: how far the last but one chunk may be from it
+
+_SENTENCE_START = re.compile(SENTENCE_END + r"|\n[ \t\r]*+\n\s*+|\n(?=[ \t]*+(?:[-*+•]|\d{1,4}[.)])\s)")
+_LINE_START = re.compile(r"\n(?:[ \t\r]*\n)*")
+_WORD_START = re.compile(r"\s+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +63,16 @@ class Packer:
         counter: What counts.
         size: Tokens per chunk at most.
         overlap: Tokens that two neighbours share at most.
+        by_lines: What is shared is whole lines rather than sentences.
     """
 
-    def __init__(self, text: str, counter: TokenCounter, size: int, overlap: int) -> None:
+    def __init__(self, text: str, counter: TokenCounter, size: int, overlap: int, *, by_lines: bool = False) -> None:
         self._text = text
         self._counter = counter
         self._size = size
         self._overlap = overlap
+        self._sentence = _LINE_START if by_lines else _SENTENCE_START
+        self._blocks: set[int] = set()
         self._starts: list[int] = []
         self._ends: list[int] = []
         self._levels: list[int] = []
@@ -75,15 +84,16 @@ class Packer:
         A single character that has more than ``size`` tokens is a chunk all the same.
         """
         self._weigh(breaks)
+        self._blocks = breaks.blocks
         spans: list[tuple[int, int]] = []
-        first = done = 0
+        begin, done = breaks.start, 0
         while done < len(self._ends):
-            table = table_at(tables, self._starts[first])
+            table = table_at(tables, begin)
             size = self._size - (table.reserve if table is not None else 0)
-            first, done = self._fill(first, done, size)
-            spans.append((self._starts[first], self._ends[done - 1]))
+            begin, done = self._fill(begin, done, size)
+            spans.append((begin, self._ends[done - 1]))
             if done < len(self._ends):
-                first = self._overlapping(first, done)
+                begin = self._overlapping(begin, done)
         return spans
 
     def _weigh(self, breaks: Breaks) -> None:
@@ -122,47 +132,49 @@ class Packer:
     def _room(self, size: int) -> int:
         return size - self._counter.overhead
 
-    def _fill(self, first: int, done: int, size: int) -> tuple[int, int]:
-        """Choose where the chunk that begins with atom ``first`` ends; it has to reach beyond atom ``done``.
+    def _fill(self, begin: int, done: int, size: int) -> tuple[int, int]:
+        """Choose where the chunk ends that begins at ``begin``; it has to reach beyond the first ``done`` atoms.
 
         Returns:
-            Where it begins (later than asked for if it would not reach far enough), and where it ends.
+            Where it begins (later than asked for if it would not reach far enough), and how many atoms are done then.
         """
-        count, text = self._counter.count, self._text
-        room = self._room(size)
-        last = self._choose(first, done, self._furthest(first, done, room), room)
-        while (actual := count(text[self._starts[first] : self._ends[last - 1]])) > size:
+        text, start, room = self._text, self._starts[done], self._room(size)
+        base = self._before[done]  # the weight of all that stands before the chunk
+        if begin < start:
+            base -= self._counter.weights([text[begin:start]])[0]
+        last = self._choose(base, done, self._furthest(base, done, room), room)
+        while (actual := self._counter.count(text[begin : self._ends[last - 1]])) > size:
             if last - 1 > done:
                 # Not what the weights promised; shrink in proportion, by one atom at least.
-                weight = self._before[last] - self._before[first]
-                upper = min(self._furthest(first, done, weight * size // actual), last - 1)
-                last = self._choose(first, done, upper, room)
-            elif first < done:
-                first = done
-                last = self._choose(first, done, self._furthest(first, done, room), room)
+                weight = self._before[last] - base
+                upper = min(self._furthest(base, done, weight * size // actual), last - 1)
+                last = self._choose(base, done, upper, room)
+            elif begin < start:
+                begin, base = start, self._before[done]
+                last = self._choose(base, done, self._furthest(base, done, room), room)
             elif size < self._size:
                 size = self._size  # the header of the table has to stay outside
             else:
                 break  # one character
-        return first, last
+        return begin, last
 
-    def _furthest(self, first: int, done: int, room: int) -> int:
-        fitting = bisect_right(self._before, self._before[first] + room) - 1
+    def _furthest(self, base: int, done: int, room: int) -> int:
+        fitting = bisect_right(self._before, base + room) - 1
         return min(max(fitting, done + 1), len(self._ends))
 
-    def _choose(self, first: int, done: int, upper: int, room: int) -> int:
+    def _choose(self, base: int, done: int, upper: int, room: int) -> int:
         """The best end among those after ``done`` up to ``upper``."""
         before, levels = self._before, self._levels
         if upper == len(self._ends):
             return upper
-        left = before[-1] - before[first]
-        enough = before[first] + _FULL_ENOUGH * room
+        left = before[-1] - base
+        enough = base + _FULL_ENOUGH * room
         preference: Callable[[int], float] = self._digest
         if left <= 2 * room - self._overlap:
             half = (left + self._overlap) / 2
-            upper = min(upper, self._furthest(first, done, int(_BALANCED[1] * half) + 1))
-            enough = before[first] + max(_BALANCED[0] * half, 2 * half - room)
-            preference = self._distance_from(before[first] + half)
+            upper = min(upper, self._furthest(base, done, int(_BALANCED[1] * half) + 1))
+            enough = base + max(_BALANCED[0] * half, 2 * half - room)
+            preference = self._distance_from(base + half)
         places = range(upper, bisect_left(before, enough, done + 1, upper + 1) - 1, -1)
         best = max((levels[place - 1] for place in places), default=Level.INSIDE)
         if best > Level.INSIDE:
@@ -177,27 +189,33 @@ class Packer:
         end = self._ends[place - 1]
         return zlib.crc32(self._text[max(0, end - _DIGESTED) : end].encode())
 
-    def _overlapping(self, first: int, done: int) -> int:
-        """Where the next chunk begins."""
-        before, levels = self._before, self._levels
-        if not self._overlap or levels[done - 1] == Level.HARD:
-            return done
-        earliest = max(first + 1, bisect_left(before, before[done] - self._overlap))
-        sentences: list[int] = []
-        words: list[int] = []
-        for place in range(done - 1, earliest - 1, -1):
-            if before[done + 1] - before[place] > self._room(self._size):
+    def _overlapping(self, begin: int, done: int) -> int:
+        """Where the next chunk begins: a matter of the text before the cut, not of the atoms."""
+        text, cut = self._text, self._ends[done - 1]
+        if not self._overlap or self._levels[done - 1] == Level.HARD:
+            return cut
+        earliest = max(begin + 1, cut - _TOKEN_LENGTH * self._overlap)
+        starts = []
+        for place in range(done - 1, -1, -1):
+            if self._starts[place] in self._blocks:
+                earliest = self._ends[place]
                 break
-            if levels[place - 1] >= Level.SENTENCE:
-                sentences.append(place)
-            elif levels[place - 1] == Level.WORD:
-                words.append(place)
-            if levels[place - 1] == Level.HARD:
+            if self._starts[place] <= earliest:
                 break
-        end = self._ends[done - 1]
-        for candidates in (sentences, words):
-            for place in reversed(candidates):
-                shared = self._text[self._starts[place] : end]
-                if not shared.isspace() and self._counter.count(shared) <= self._overlap:
-                    return place
-        return done
+            if self._levels[place - 1] == Level.HARD:
+                earliest = self._starts[place]
+                starts = [earliest]
+                break
+        if earliest >= cut:
+            return cut
+        sentences = starts + [match.end() for match in self._sentence.finditer(text, earliest, cut)]
+        return self._first_that_fits(sentences, cut) or self._first_that_fits(
+            [match.end() for match in _WORD_START.finditer(text, earliest, cut)], cut
+        ) or cut  # fmt: skip
+
+    def _first_that_fits(self, starts: list[int], cut: int) -> int | None:
+        """The first place from which on no more than may be shared is left before the cut."""
+        text, count = self._text, self._counter.count
+        starts = [start for start in starts if start < cut and not inside_cluster(text, start)]
+        index = bisect_left(starts, 1, key=lambda start: int(count(text[start:cut]) <= self._overlap))
+        return next((start for start in starts[index:] if count(text[start:cut]) <= self._overlap), None)

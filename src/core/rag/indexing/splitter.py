@@ -201,7 +201,8 @@ class TextSplitter:
                 spans.append((section.start, section.end, section.heading, table))
                 continue
             breaks, tables = self._breaks(text, section, structure)
-            packed = Packer(text, self._counter, self.chunk_size, self.chunk_overlap).pack(breaks, tables)
+            packer = Packer(text, self._counter, self.chunk_size, self.chunk_overlap, by_lines=section.kind == "code")
+            packed = packer.pack(breaks, tables)
             whole = tables[0] if section.kind == "table" else None
             spans += [(start, end, section.heading, whole or table_at(tables, start)) for start, end in packed]
         return spans
@@ -245,10 +246,7 @@ class TextSplitter:
         """
         sample = text[section.start : min(section.end, section.start + _SAMPLE)]
         per_token = len(sample) / max(self._counter.count(sample), 1)
-        tokens = self.chunk_size / _PIECES_PER_CHUNK
-        if self.chunk_overlap:
-            tokens = min(tokens, max(self.chunk_overlap / 2, tokens / 4))
-        length = min(max(tokens * per_token, _PIECE[0]), _PIECE[1])
+        length = min(max(self.chunk_size / _PIECES_PER_CHUNK * per_token, _PIECE[0]), _PIECE[1])
         return 1 << round(math.log2(length))
 
 
