@@ -228,6 +228,7 @@ async def cancellable[T](session: AsyncSession, call: Coroutine[Any, Any, T]) ->
     try:
         return await asyncio.shield(task)
     except asyncio.CancelledError:
+        session.cancel()  # at once: closing the session would read where the call is still reading
         cleaning = asyncio.ensure_future(_close_behind(session, task))
         _cleaning.add(cleaning)
         cleaning.add_done_callback(_cleaning.discard)
