@@ -24,7 +24,6 @@ from tests.embedders import HashEmbedder
 
 from core.rag import KnowledgeBase
 from core.rag.indexing import indexer
-from core.rag.settings import Settings
 from libs.dataloader import DocumentLoader
 
 #: Documents in a transaction: few, so that there are many transactions to die in.
@@ -54,8 +53,8 @@ class Counter:
 
 async def ingest(folder: str, graph: str) -> dict[str, Any]:
     """Bring a graph up to date with a folder, as ``mgrag ingest --prune`` does, with an embedder that costs nothing."""
-    settings = Settings(chunk_size=40, chunk_overlap=8, _env_file=None)
-    async with KnowledgeBase.open(f"embedded:{graph}", embedder=HashEmbedder(16), settings=settings) as kb:
+    options = {"embedder": HashEmbedder(16), "chunk_size": 40, "chunk_overlap": 8}
+    async with KnowledgeBase.open(f"embedded:{graph}", **options) as kb:
         report = await kb.ingest(DocumentLoader(folder), prune=True)
     return report.to_dict()
 

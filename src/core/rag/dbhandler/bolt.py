@@ -16,6 +16,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from core.rag.dbhandler.bolt_address import Address, bolt_address
+from core.rag.dbhandler.bolt_checks import unmarked_nodes
 from core.rag.dbhandler.bolt_drivers import Drivers
 from core.rag.dbhandler.bolt_errors import closed, not_a_cluster, wrong_product
 from core.rag.dbhandler.bolt_work import BoltTransaction, RetryableError, answered, attempts, cancellable, rows
@@ -306,8 +307,9 @@ class BoltStore:
     async def check_indexes(self, *, repair: bool = False) -> list[str]:
         """See :class:`~core.rag.dbhandler.store.GraphStore`."""
         self._check_open("Checking the indexes")
+        problems = await unmarked_nodes(self, repair=repair)
         async with self._defining.hold():
-            return await self._dialect.check_indexes(repair=repair)
+            return problems + await self._dialect.check_indexes(repair=repair)
 
     async def backup(self, target: str) -> None:
         """Refused: a server is backed up by its own means.

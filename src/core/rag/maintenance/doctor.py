@@ -44,8 +44,11 @@ async def examine(
         InvalidInputError: on a namespace that is not allowed.
     """
     from core.rag.dbhandler import MemGraphClient
+    from core.rag.dbhandler.base import check_namespace
     from core.rag.settings import load_settings
 
+    if namespace is not None:
+        check_namespace(namespace)
     report = DoctorReport()
     report.checks += environment.check_python()
     report.checks += environment.check_packages()

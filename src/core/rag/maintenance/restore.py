@@ -73,7 +73,8 @@ async def restore(
             expected = await _import_graph(source, part, settings)
         aside = await asyncio.to_thread(_swap, part, target, force=force)
     except OSError as error:
-        raise BackupError(f"{target} could not be restored: {error}. The graph is as it was.") from error
+        left = "as it was" if part.exists() or not target.exists() else "the new or the old one; see mgrag status"
+        raise BackupError(f"{target} could not be restored: {error}. The graph is {left}.") from error
     finally:
         _remove(part)
     return BackupReport(

@@ -14,6 +14,10 @@ _LOOKED_AT = 50_000
 _LEAD = 60
 _REPEATED = 0.1
 
+#: Letters of scripts that put no spaces between words: Thai, Lao, Burmese, Khmer, Japanese, Chinese, Korean.
+_UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\U00020000-\U0003ffff]"
+)
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
 
 
@@ -67,7 +71,7 @@ def _marks(line: str, query: str) -> list[tuple[int, int, str]]:
         found = [term for term in analyze(word[0], language) if term in wanted]
         if not found:
             continue
-        places = _inside(word[0], found) if not word[0].isascii() else []
+        places = _inside(word[0], found) if _UNSPACED.search(word[0]) else []
         marks += [(word.start() + begin, word.start() + end, term) for begin, end, term in places] or [
             (word.start(), word.end(), found[0])
         ]
@@ -75,9 +79,9 @@ def _marks(line: str, query: str) -> list[tuple[int, int, str]]:
 
 
 def _inside(run: str, terms: list[str]) -> list[tuple[int, int, str]]:
-    """Where in a run of letters without spaces the terms stand; nothing for scripts where the run is one word."""
+    """Where in a run of words without spaces the terms stand."""
     lower = run.lower()
-    if len(lower) != len(run) or any(term[0].isascii() for term in terms):
+    if len(lower) != len(run):
         return []
     places = sorted((found.start(), found.end(), t) for t in terms for found in re.finditer(re.escape(t), lower))
     merged: list[tuple[int, int, str]] = []

@@ -1,0 +1,170 @@
+"""Backups are verified, restores are one step, and neither ever leaves half of something."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.graphs import snapshot
+from tests.maintenance.conftest import documents, opened
+
+from core.rag import KnowledgeBase
+from core.rag.dbhandler import grafeo_engine
+from core.rag.dbhandler.grafeo_digest import Digest, digest_of_file
+from core.rag.errors import BackupError, StoreLockedError
+from core.rag.maintenance import backup as backup_module
+from core.rag.maintenance import restore as restore_module
+from core.rag.maintenance.restore import restore
+
+
+async def test_a_backup_is_the_graph_and_opens_like_one(kb: KnowledgeBase, tmp_path: Path) -> None:
+    before = await snapshot(kb.client)
+    report = await kb.backup(tmp_path / "copy.bak")
+    assert report.kind == "graph"
+    assert report.nodes == dict(sorted((await kb.client.counts())["nodes"].items()))
+    assert report.checksum == digest_of_file(tmp_path / "copy.bak").checksum
+    async with opened(tmp_path / "copy.bak") as copy:
+        assert await snapshot(copy.client) == before
+        assert len(await copy.search("mill turned", mode="keyword")) == 5
+
+
+async def test_a_copy_that_differs_is_not_kept(
+    kb: KnowledgeBase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def partly(db: Any, destination: Path) -> None:
+        other = type(db)()
+        other.execute_cypher("CREATE (d:Document {id: 'x'})")
+        grafeo_engine.save(other, destination)
+
+    monkeypatch.setattr(backup_module, "save", partly)
+    before = sorted(tmp_path.iterdir())
+    with pytest.raises(BackupError, match="does not hold what the graph does"):
+        await kb.backup(tmp_path / "copy.bak")
+    assert sorted(tmp_path.iterdir()) == before
+
+
+async def test_a_checksum_sees_every_property(kb: KnowledgeBase, file: Path, tmp_path: Path) -> None:
+    await kb.close()
+    first = digest_of_file(file)
+    for statement in (
+        "MATCH (d:Document {path: 'note/1'}) SET d.title = 'Another'",
+        "MATCH (a:Document)-[r:REFERENCES]->() WITH r LIMIT 1 SET r.text = 'another'",
+        "MATCH (v:Vector) WITH v LIMIT 1 SET v.embedding = " + str([0.5] * 32),
+    ):
+        other = tmp_path / "other.grafeo"
+        shutil.copyfile(file, other)
+        handles = [grafeo_engine.open_engine(other)]
+        handles[0].execute_cypher(statement)
+        grafeo_engine.close_engine(handles)
+        found = digest_of_file(other)
+        assert (found.nodes, found.edges) == (first.nodes, first.edges)
+        assert found.checksum != first.checksum, statement
+        other.unlink()
+
+
+@pytest.fixture
+async def backup(kb: KnowledgeBase, tmp_path: Path) -> Path:
+    """A backup of a graph that was changed afterwards and closed."""
+    await kb.backup(tmp_path / "copy.bak")
+    await kb.delete("note/1")
+    await kb.close()
+    return tmp_path / "copy.bak"
+
+
+async def test_a_restore_keeps_the_old_graph_aside(backup: Path, file: Path) -> None:
+    old = digest_of_file(file)
+    with pytest.raises(BackupError, match="not empty"):
+        await restore(f"embedded:{file}", backup)
+    assert digest_of_file(file) == old
+    report = await restore(f"embedded:{file}", backup, force=True)
+    assert digest_of_file(file) == digest_of_file(backup)
+    assert report.set_aside is not None
+    assert digest_of_file(report.set_aside) == old
+    again = await restore(f"embedded:{file}", backup, force=True)
+    assert again.set_aside != report.set_aside
+
+
+async def test_a_restore_to_nowhere_makes_the_graph(backup: Path, tmp_path: Path) -> None:
+    target = tmp_path / "sub" / "new.grafeo"
+    report = await restore(f"embedded:{target}", backup)
+    assert report.set_aside is None
+    assert [path.name for path in target.parent.iterdir()] == ["new.grafeo"]
+    assert digest_of_file(target) == digest_of_file(backup)
+
+
+async def test_an_empty_graph_is_replaced_without_asking(backup: Path, tmp_path: Path) -> None:
+    target = tmp_path / "empty.grafeo"
+    grafeo_engine.close_engine([grafeo_engine.open_engine(target)])
+    assert (await restore(f"embedded:{target}", backup)).set_aside is None
+    assert digest_of_file(target) == digest_of_file(backup)
+
+
+async def test_what_a_crash_left_in_the_log_is_kept_aside_too(backup: Path, file: Path, tmp_path: Path) -> None:
+    crashed = tmp_path / "crashed.grafeo"
+    db = grafeo_engine.open_engine(file)
+    db.execute_cypher("CREATE (d:Document {id: 'late', namespace: 'default'})")
+    shutil.copyfile(file, crashed)
+    shutil.copytree(f"{file}.wal", f"{crashed}.wal")
+    handles = [db]
+    del db
+    grafeo_engine.close_engine(handles)
+    report = await restore(f"embedded:{crashed}", backup, force=True)
+    assert report.set_aside is not None
+    assert digest_of_file(report.set_aside) == digest_of_file(file)
+    assert digest_of_file(crashed) == digest_of_file(backup)
+    assert not Path(f"{crashed}.wal").exists()
+
+
+async def test_an_open_graph_is_not_replaced(backup: Path, file: Path) -> None:
+    async with opened(file) as kb:
+        before = await snapshot(kb.client)
+        with pytest.raises(StoreLockedError):
+            await restore(f"embedded:{file}", backup, force=True)
+        assert await snapshot(kb.client) == before
+
+
+@pytest.mark.parametrize("step", ["_copy_graph", "_settle", "_keep", "sync_folder"])
+async def test_a_restore_that_fails_midway_leaves_the_old_graph(
+    step: str, backup: Path, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = digest_of_file(file)
+
+    def fail(*_: object, **__: object) -> Digest:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(restore_module, step, fail)
+    with pytest.raises(BackupError):
+        await restore(f"embedded:{file}", backup, force=True)
+    assert digest_of_file(file) == old
+    assert not [path for path in file.parent.iterdir() if path.name.endswith(".restoring")]
+
+
+async def test_a_disk_that_fails_after_the_swap_leaves_the_new_graph(
+    backup: Path, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = 0
+
+    def second_fails(_: Path) -> None:
+        nonlocal calls
+        calls += 1
+        if calls == 2:
+            raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(restore_module, "sync_folder", second_fails)
+    with pytest.raises(BackupError, match="new or the old"):
+        await restore(f"embedded:{file}", backup, force=True)
+    assert digest_of_file(file) == digest_of_file(backup)
+
+
+async def test_an_export_is_restored_as_a_whole_graph(kb: KnowledgeBase, file: Path, tmp_path: Path) -> None:
+    await kb.export(tmp_path / "all.jsonl.gz")
+    before = await snapshot(kb.client)
+    await kb.delete("note/1")
+    await kb.close()
+    report = await restore(f"embedded:{file}", tmp_path / "all.jsonl.gz", force=True)
+    assert report.kind == "export"
+    async with opened(file) as again:
+        assert await snapshot(again.client) == before
+        assert (await again.ingest(documents())).documents.unchanged == 5

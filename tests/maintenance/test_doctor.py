@@ -1,0 +1,218 @@
+"""Every flaw that the doctor looks for is found, named, and mended; a sound graph stays as it is."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.embedders import HashEmbedder
+from tests.graphs import orphans, snapshot
+from tests.maintenance.conftest import documents, opened
+
+from core.rag import KnowledgeBase
+from core.rag.dbhandler.store import Transaction
+from core.rag.errors import InvalidInputError
+from core.rag.maintenance.doctor import examine
+from core.rag.maintenance.findings import DoctorReport
+
+#: What is done to the graph, where that is found, and whether mending brings back exactly what was there.
+FLAWS: dict[str, tuple[str, str, bool]] = {
+    "a chunk without its document": (
+        "MATCH (c:DocumentChunk)-[r:CHUNK_OF]->(d:Document) WHERE c.chunk_index = 1 WITH r LIMIT 1 DELETE r",
+        "chunks",
+        False,
+    ),
+    "a document that lost a chunk": (
+        "MATCH (c:DocumentChunk) WHERE c.chunk_index = 1 WITH c ORDER BY c.id LIMIT 1 DETACH DELETE c",
+        "documents",
+        False,
+    ),
+    "chunks out of order": (
+        "MATCH (a:DocumentChunk)-[r:NEXT]->(b:DocumentChunk) WITH r LIMIT 1 DELETE r",
+        "documents",
+        True,
+    ),
+    "a chain across": (
+        "MATCH (a:DocumentChunk), (b:DocumentChunk) WHERE a.chunk_index = 0 AND b.chunk_index = 2 AND a.path = b.path "
+        "WITH a, b LIMIT 1 CREATE (a)-[:NEXT]->(b)",
+        "documents",
+        True,
+    ),
+    "a vector of nothing": (
+        "CREATE (v:Vector {id: 'idle', namespace: 'default', vector_store_id: 'x'})",
+        "vectors",
+        True,
+    ),
+    "a vector that lost its store": (
+        "MATCH (v:Vector)-[r:STORED_IN]->(s:VectorStore) WITH r LIMIT 1 DELETE r",
+        "vectors",
+        True,
+    ),
+    "a vector of no store": (
+        "MATCH (v:Vector)-[r:STORED_IN]->(s:VectorStore) WITH v, r LIMIT 1 SET v.vector_store_id = 'gone' DELETE r",
+        "vectors",
+        True,
+    ),
+    "a vector that its index does not have": (
+        "MATCH (v:Vector)-[:EMBEDDING_OF]->(c) WITH v LIMIT 1 REMOVE v:LABEL",
+        "vector stores",
+        True,
+    ),
+    "a vector of another length": (
+        "MATCH (v:Vector)-[:EMBEDDING_OF]->(c) WITH v LIMIT 1 SET v.embedding = $short",
+        "vector stores",
+        True,
+    ),
+    "a vector of zeros": (
+        "MATCH (v:Vector)-[:EMBEDDING_OF]->(c) WITH v LIMIT 1 SET v.embedding = $zeros",
+        "vector stores",
+        True,
+    ),
+    "a chunk without a vector": (
+        "MATCH (c:DocumentChunk)<-[r:EMBEDDING_OF]-(v:Vector) WITH r LIMIT 1 DELETE r",
+        "embeddings",
+        True,
+    ),
+    "a chunk without words": (
+        "MATCH (c:DocumentChunk) WITH c LIMIT 1 SET c.terms = null",
+        "keywords",
+        True,
+    ),
+    "a resource that nothing refers to": (
+        "CREATE (r:Resource {id: 'alone', namespace: 'default', uri: 'x:y', origin: 'text'})",
+        "sources and resources",
+        True,
+    ),
+    "an edge twice": (
+        "MATCH (c:DocumentChunk)-[:CHUNK_OF]->(d:Document) WITH c, d LIMIT 1 CREATE (c)-[:CHUNK_OF]->(d)",
+        "edges",
+        True,
+    ),
+}
+
+
+async def damage(kb: KnowledgeBase, statement: str) -> None:
+    store = await kb.client.connect()
+    label = (await kb.client.vector_stores())[0].index().label
+
+    async def work(tx: Transaction) -> None:
+        # Zeros and short vectors do not pass the checks of the store, but may come from elsewhere.
+        values = {"short": "[1.0, 2.0]", "zeros": str([0.0] * 32)}
+        text = statement.replace("LABEL", label)
+        for name, value in values.items():
+            text = text.replace(f"${name}", value)
+        await tx.run(text)
+
+    await store.transaction(work)
+
+
+def problems(report: DoctorReport) -> dict[str, str]:
+    return {check.name: check.message for check in report.checks if check.level == "problem"}
+
+
+def unnamed(lines: list[str]) -> list[str]:
+    """Without which of the chunks with equal texts a shared vector names: any of them is right."""
+    entries = [json.loads(line) for line in lines]
+    for entry in entries:
+        if entry.get("node") == "Vector":
+            del entry["props"]["chunk_id"]
+    return sorted(json.dumps(entry, sort_keys=True) for entry in entries)
+
+
+async def test_a_sound_graph_is_healthy_and_stays_as_it_is(kb: KnowledgeBase) -> None:
+    before = await snapshot(kb.client)
+    for repair in (False, True):
+        report = await kb.doctor(repair=repair)
+        assert report.healthy, problems(report)
+        assert {check.level for check in report.checks if check.area == "graph"} == {"ok"}
+    assert await snapshot(kb.client) == before
+
+
+@pytest.mark.parametrize("name", FLAWS)
+async def test_a_flaw_is_found_named_and_mended(name: str, kb: KnowledgeBase) -> None:
+    statement, where, complete = FLAWS[name]
+    before = await snapshot(kb.client)
+    await damage(kb, statement)
+    broken = await snapshot(kb.client)
+
+    found = await kb.doctor()
+    assert not found.healthy
+    assert f"default: {where}" in problems(found)
+    assert all(check.advice for check in found.checks if check.level == "problem")
+    assert await snapshot(kb.client) == broken, "looking changes nothing"
+
+    mended = await kb.doctor(repair=True)
+    assert mended.healthy, problems(mended)
+    assert f"default: {where}" in {check.name for check in mended.checks if check.level == "mended"}
+    assert (await kb.doctor()).healthy
+    assert not any((await orphans(kb.client)).values())
+    if not complete:
+        report = await kb.ingest(documents())
+        assert report.documents.updated == 1, "the next ingest completes what could not be mended"
+        assert unnamed(await snapshot(kb.client)) == unnamed(before)
+    else:
+        assert await snapshot(kb.client) == before
+
+
+async def test_without_a_model_missing_vectors_stay_and_the_advice_says_why(kb: KnowledgeBase, file: Path) -> None:
+    await damage(kb, FLAWS["a chunk without a vector"][0])
+    await kb.close()
+    async with opened(file, embedder=HashEmbedder(model="other"), check_model=False) as other:
+        report = await other.doctor(repair=True)
+    found = problems(report)
+    assert "words" in found["default: model"]
+    assert "1 chunks have no vector of words" in found["default: embeddings"]
+    assert any("MGRAG_EMBEDDING_MODEL=words" in check.advice for check in report.checks)
+
+
+async def test_all_namespaces_or_one(file: Path) -> None:
+    for namespace in ("one", "two"):
+        async with opened(file, namespace=namespace) as kb:
+            await kb.ingest(documents())
+            if namespace == "two":
+                await damage(kb, "MATCH (c:DocumentChunk) WHERE c.namespace = 'two' WITH c LIMIT 1 SET c.terms = null")
+    async with opened(file, namespace="one") as kb:
+        assert problems(await kb.doctor()) == {}
+        assert {*problems(await kb.doctor(everywhere=True))} == {"two: keywords"}
+        assert (await kb.doctor(everywhere=True, repair=True)).healthy
+        assert (await kb.doctor(everywhere=True)).healthy
+
+
+async def test_a_lost_text_index_is_made_anew(kb: KnowledgeBase) -> None:
+    from core.rag.schema import Label, TextIndex
+
+    store = await kb.client.connect()
+    await store.drop_text_index(TextIndex(Label.CHUNK, "default"))
+    assert await kb.search("mill turned", mode="keyword") == []
+    assert "indexes" in problems(await kb.doctor())
+    assert (await kb.doctor(repair=True)).healthy
+    assert len(await kb.search("mill turned", mode="keyword")) == 5
+
+
+async def test_what_cannot_be_opened_is_a_finding_not_an_error(tmp_path: Path, kb: KnowledgeBase, file: Path) -> None:
+    junk = tmp_path / "junk"
+    junk.write_bytes(b"junk" * 1000)
+    for uri, words in (
+        (f"embedded:{tmp_path}", "is a folder"),
+        (f"embedded:{junk}", "is not a graph"),
+        (f"embedded:{file}", "in use by another process"),
+        (f"embedded:{tmp_path / 'none'}", "nothing was ingested yet"),
+        ("http://127.0.0.1", "127.0.0.1"),
+    ):
+        report = await examine(uri)
+        assert not report.healthy
+        assert any(words in check.message for check in report.checks), words
+    assert not (tmp_path / "none").exists()
+
+
+async def test_settings_that_make_no_sense(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MGRAG_CHUNK_SIZE", "many")
+    assert "MGRAG_CHUNK_SIZE" in problems(await examine())["settings"]
+    monkeypatch.delenv("MGRAG_CHUNK_SIZE")
+    Path(".env").write_text("MGRAG_CHUNKSIZE=3\n")
+    assert "MGRAG_CHUNKSIZE" in problems(await examine())["settings"]
+    Path(".env").unlink()
+    with pytest.raises(InvalidInputError):
+        await examine(f"embedded:{tmp_path}/g.grafeo", namespace="")
