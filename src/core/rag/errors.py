@@ -12,6 +12,11 @@ MGRagError                          base of all of these
 ├── EmbeddingError                  the embedding provider failed
 │   ├── EmbeddingAuthError          it refused the key
 │   └── EmbeddingInputError         it cannot take this input (too long, empty); names it
+├── LanguageModelError              the language model failed
+│   ├── LanguageModelAuthError      it refused the key
+│   ├── LanguageModelInputError     it cannot take this input (too long), or withholds its answer
+│   ├── StructuredOutputError       its answer does not follow the schema, after one repair; holds the text
+│   └── StreamCutError              its answer ended too early; holds what was received
 ├── ModelMismatchError              the graph was built with another embedding model or dimension
 └── StoreError                      the graph database failed
     ├── StoreUnavailableError       it cannot be reached, or is closed
@@ -101,6 +106,44 @@ class EmbeddingInputError(EmbeddingError):
         super().__init__(message)
         self.name = name
         self.index = index
+
+
+class LanguageModelError(MGRagError):
+    """The language model failed."""
+
+
+class LanguageModelAuthError(LanguageModelError):
+    """The language model's provider refused the key."""
+
+
+class LanguageModelInputError(LanguageModelError):
+    """The language model cannot take this input, or its provider withholds the answer."""
+
+
+class StructuredOutputError(LanguageModelError):
+    """A structured answer does not follow its schema, and its repair neither.
+
+    Args:
+        message: What is wrong with it.
+        text: What the model wrote last.
+    """
+
+    def __init__(self, message: str, *, text: str = "") -> None:
+        super().__init__(message)
+        self.text = text
+
+
+class StreamCutError(LanguageModelError):
+    """A streamed answer ended too early.
+
+    Args:
+        message: What happened.
+        received: The text until then.
+    """
+
+    def __init__(self, message: str, *, received: str = "") -> None:
+        super().__init__(message)
+        self.received = received
 
 
 class ModelMismatchError(MGRagError):

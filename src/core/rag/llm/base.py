@@ -1,0 +1,171 @@
+"""What this package asks of a language model; any object with these methods is one."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol, overload
+
+from pydantic import BaseModel
+
+Role = Literal["system", "user", "assistant"]
+
+#: Why a model stopped: done, out of ``max_tokens``, or withheld by the provider.
+FinishReason = Literal["stop", "length", "content_filter"]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of a dialogue with a model.
+
+    Attributes:
+        role: Who says it.
+        content: What is said; text of documents only inside a fence (``core.rag.llm.fence``).
+    """
+
+    role: Role
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What one or several calls took.
+
+    Attributes:
+        prompt_tokens: Tokens sent, as the server counted them (0 where it does not).
+        completion_tokens: Tokens received.
+        requests: HTTP requests, repairs and retries included.
+        retries: Those repeated after a fault.
+        cost: US dollars; ``None`` where the price of the model is not set.
+        seconds: Wall time, waiting between retries included.
+    """
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    requests: int = 0
+    retries: int = 0
+    cost: float | None = None
+    seconds: float = 0.0
+
+    @property
+    def total_tokens(self) -> int:
+        """Tokens sent and received."""
+        return self.prompt_tokens + self.completion_tokens
+
+    def __add__(self, other: Usage) -> Usage:
+        """The sum; its cost is that of the calls whose cost is known."""
+        costs = [cost for cost in (self.cost, other.cost) if cost is not None]
+        return Usage(
+            prompt_tokens=self.prompt_tokens + other.prompt_tokens,
+            completion_tokens=self.completion_tokens + other.completion_tokens,
+            requests=self.requests + other.requests,
+            retries=self.retries + other.retries,
+            cost=sum(costs) if costs else None,
+            seconds=self.seconds + other.seconds,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Completion[Parsed]:
+    """A whole answer.
+
+    Attributes:
+        text: What the model wrote.
+        parsed: With a schema: the validated object; else ``None``.
+        finish_reason: Why it stopped.
+        usage: What the call took.
+        model: The model that answered, as the server calls it.
+    """
+
+    text: str
+    parsed: Parsed
+    finish_reason: FinishReason = "stop"
+    usage: Usage = field(default_factory=Usage)
+    model: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """A part of a streamed answer.
+
+    Attributes:
+        text: What was added; empty in the last part.
+        finish_reason: In the last part only: why the model stopped.
+        usage: In the last part only: what the call took.
+    """
+
+    text: str
+    finish_reason: FinishReason | None = None
+    usage: Usage | None = None
+
+
+class LanguageModel(Protocol):
+    """A model that answers messages. Calls may run at the same time."""
+
+    @property
+    def model(self) -> str:
+        """Its name."""
+        ...
+
+    @property
+    def usage(self) -> Usage:
+        """What all calls took until now."""
+        ...
+
+    @overload
+    async def complete(
+        self, messages: Sequence[Message], *, temperature: float, max_tokens: int, schema: None = None
+    ) -> Completion[None]: ...
+
+    @overload
+    async def complete[Parsed: BaseModel](
+        self, messages: Sequence[Message], *, temperature: float, max_tokens: int, schema: type[Parsed]
+    ) -> Completion[Parsed]: ...
+
+    async def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        temperature: float,
+        max_tokens: int,
+        schema: type[BaseModel] | None = None,
+    ) -> Completion[Any]:
+        """Ask for a whole answer.
+
+        Args:
+            messages: The dialogue until now, at least one message.
+            temperature: 0 (always the likeliest word) to 2.
+            max_tokens: Of the answer, at most.
+            schema: A pydantic model type; the answer is JSON of this form, validated. An answer that is not is sent
+                back once with what is wrong with it.
+
+        Returns:
+            The answer; with a schema ``parsed`` is an instance of it.
+
+        Raises:
+            StructuredOutputError: The answer does not follow the schema, the repaired one neither; holds the text.
+            LanguageModelInputError: The messages are too long, or the provider withholds the answer.
+            LanguageModelAuthError: The key was refused.
+            LanguageModelError: Whatever else went wrong, for longer than the deadline.
+        """
+        ...
+
+    def stream(
+        self, messages: Sequence[Message], *, temperature: float, max_tokens: int
+    ) -> AsyncGenerator[Delta, None]:
+        """Ask for an answer in parts, as they arrive.
+
+        Close it (``contextlib.aclosing``) when leaving early; that, and cancelling the task, closes the request.
+
+        Yields:
+            Parts of the text; the last one, without text, has ``finish_reason`` and ``usage``.
+
+        Raises:
+            StreamCutError: The stream ended before the answer did; holds what was received.
+            LanguageModelError: As in :meth:`complete`; before the first part only.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Close the connections."""
+        ...
