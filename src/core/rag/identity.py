@@ -67,6 +67,11 @@ def resource_id(namespace: str, uri: str) -> str:
     return stable_id("Resource", namespace, uri)
 
 
+def entity_id(namespace: str, normalized_name: str) -> str:
+    """Id of the entity with this name, as :func:`core.rag.extraction.words.normalize_name` gives it."""
+    return stable_id("Entity", namespace, normalized_name)
+
+
 def vector_store_id(namespace: str, model: str, dimension: int) -> str:
     """Id of the vector store of a model in a namespace."""
     return stable_id("VectorStore", namespace, model, str(dimension))

@@ -33,7 +33,7 @@ class Label(StrEnum):
     TOOL = "Tool"  # name, description, schema
     TOPIC = "Topic"  # name, description
     CONCEPT = "Concept"  # name, description
-    ENTITY = "Entity"  # name, normalized_name, type, summary, mention_count
+    ENTITY = "Entity"  # name, normalized_name, type, summary, mention_count, titled, origin …
     RECORD = "Record"  # collection, data
     CONVERSATION = "Conversation"  # title, user_id
     INTERACTION = "Interaction"  # session_id, content, role, keywords, tags, sequence, last_accessed_at
@@ -53,12 +53,15 @@ class EdgeType(StrEnum):
     REFERENCES = "REFERENCES"  # Document -> Source, Document or Resource; Interaction -> Document or Resource
     ABOUT = "ABOUT"  # Document -> Topic
     EXPLAINS = "EXPLAINS"  # Document -> Concept
-    MENTIONS = "MENTIONS"  # DocumentChunk -> Entity
+    MENTIONS = "MENTIONS"  # DocumentChunk -> Entity {count}
+    TITLED = "TITLED"  # Document -> Entity that its title names
     DEFINED_IN = "DEFINED_IN"  # Symbol -> Document
+    CALLS = "CALLS"  # Symbol -> Symbol
+    IMPORTS = "IMPORTS"  # Document -> Document or Resource
     RELATED_TO = "RELATED_TO"  # Concept -> Concept
-    RELATED = "RELATED"  # Entity -> Entity
+    RELATED = "RELATED"  # Entity -> Entity {type, fact, weight, chunk_ids}
     SAME_AS = "SAME_AS"  # Entity -> Entity
-    HAS_ENTITY = "HAS_ENTITY"  # Record -> Entity
+    HAS_ENTITY = "HAS_ENTITY"  # Record -> Entity {field}
     PART_OF = "PART_OF"  # Interaction -> Conversation
     SUMMARIZES = "SUMMARIZES"  # Interaction -> Interaction
     RETRIEVED = "RETRIEVED"  # Interaction -> DocumentChunk
