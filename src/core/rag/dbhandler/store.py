@@ -253,12 +253,14 @@ def _check_value(place: str, value: Any, *, is_id: bool = False) -> None:
     if isinstance(value, tuple):
         _check_embedding(place, value)
     elif isinstance(value, int):
-        if not -(2**63) <= value < 2**63:
+        if not -_INT <= value < _INT:
             raise InvalidInputError(f"{place} is {value}, which does not fit into 64 bits: store it as a string.")
     elif isinstance(value, dict):
         for key, item in value.items():
-            if item.__class__ in _PLAIN and key != "id":  # most are
-                continue
+            kind = item.__class__
+            if (kind in _PLAIN and key != "id") or (kind is str and item) or (kind is int and -_INT <= item < _INT):
+                if key.__class__ is str and (key != "id" or kind is str):
+                    continue  # most are such
             if not isinstance(key, str):
                 raise InvalidInputError(f"{place} has the key {key!r}, but keys are strings.")
             _check_value(f"{place}.{key}", item, is_id=key == "id")
@@ -276,6 +278,7 @@ def _check_value(place: str, value: Any, *, is_id: bool = False) -> None:
 
 
 _PLAIN = frozenset({str, bool, float, type(None)})
+_INT = 2**63
 
 
 def _check_embedding(place: str, value: tuple[Any, ...]) -> None:
