@@ -249,19 +249,22 @@ class OpenAIServer:
         self.at_once += 1
         self.most_at_once = max(self.most_at_once, self.at_once)
         self.arrived.set()
-        answering = asyncio.ensure_future(self._answer(request))
+        answering = asyncio.ensure_future(self._answer_to(request, writer))
         leaving = asyncio.ensure_future(reader.read(1))
         try:
             await asyncio.wait({answering, leaving}, return_when=asyncio.FIRST_COMPLETED)
             if not answering.done():
                 self.gone.set()
                 raise Dropped
-            await _send(writer, answering.result())
+            answering.result()
         finally:
             self.at_once -= 1
             answering.cancel()
             leaving.cancel()
             await asyncio.gather(answering, leaving, return_exceptions=True)
+
+    async def _answer_to(self, request: Request, writer: asyncio.StreamWriter) -> None:
+        await _send(writer, await self._answer(request))
 
     async def _answer(self, request: Request) -> Reply:
         handler = self.routes.get(request.route)

@@ -11,13 +11,14 @@ Keys are kept out of every message, log line and ``repr``, also where a server s
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import importlib
 import importlib.util
 import json
 import logging
 import random
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from enum import Enum
@@ -25,6 +26,9 @@ from typing import TYPE_CHECKING, Any
 
 from core.rag.errors import MissingDependencyError
 from core.rag.openai_endpoint import PLACEHOLDER_KEY
+from core.rag.openai_events import MalformedAnswerError, server_sent_events
+
+__all__ = ["ApiClient", "ApiFailure", "FailureKind", "MalformedAnswerError", "Tally", "Timing"]
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -86,10 +90,6 @@ class ApiFailure(Exception):  # noqa: N818 - callers turn it into an error of th
         return f"{self.message}{status}{times}"
 
 
-class MalformedAnswerError(ValueError):
-    """An answer is not what the protocol promises. Raised by the reader of an answer."""
-
-
 @dataclass(frozen=True, slots=True)
 class Timing:
     """The clock, so that tests need not wait."""
@@ -99,6 +99,14 @@ class Timing:
     wall: Callable[[], float] = time.time
     # Jitter spreads callers out; it has nothing to hide.
     jitter: Callable[[], float] = field(default=random.random)
+
+
+@dataclass(slots=True)
+class Tally:
+    """What one call took: requests sent, and how many of them repeated one that failed."""
+
+    requests: int = 0
+    retries: int = 0
 
 
 class ApiClient:
@@ -145,12 +153,15 @@ class ApiClient:
     def __repr__(self) -> str:
         return f"ApiClient({self.endpoint.url!r})"
 
-    async def call[T](self, send: Callable[[Any], Awaitable[Any]], read: Callable[[Any], T]) -> T:
+    async def call[T](
+        self, send: Callable[[Any], Awaitable[Any]], read: Callable[[Any], T], tally: Tally | None = None
+    ) -> T:
         """Send a request, again if need be, and read its answer.
 
         Args:
             send: Gets the ``openai`` client, sends the request with ``with_raw_response`` and returns its result.
             read: Gets the JSON of the answer; raises ``MalformedAnswerError`` if it is not what it should be.
+            tally: Counts what this call took.
 
         Returns:
             What ``read`` returned.
@@ -158,16 +169,82 @@ class ApiClient:
         Raises:
             ApiFailure: It did not succeed, or not in time.
         """
+
+        async def attempt(client: Any) -> T:
+            # The client's own time-out is per read: a server that sends a byte now and then would never meet it.
+            async with asyncio.timeout(self._timeout):
+                answer = await send(client)
+            return read(json.loads(answer.http_response.content))
+
+        result, slots = await self._repeat(attempt, tally or Tally())
+        slots.release()
+        return result
+
+    async def stream(
+        self, send: Callable[[Any], Awaitable[Any]], tally: Tally | None = None
+    ) -> AsyncGenerator[str, None]:
+        """Send a request whose answer are server-sent events; again if need be, but only until the first of them.
+
+        Closing the generator, or cancelling the task that waits for it, closes the request.
+
+        Args:
+            send: As in :meth:`call`, with ``stream=True``.
+            tally: Counts what this call took.
+
+        Yields:
+            The data of each event, as soon as it is there.
+
+        Raises:
+            ApiFailure: It did not succeed, or nothing came for as long as a whole request may take.
+        """
+        async with contextlib.AsyncExitStack() as stack:
+
+            async def attempt(client: Any) -> tuple[str, AsyncGenerator[str, None]]:
+                async with asyncio.timeout(self._timeout):
+                    answer = (await send(client)).http_response
+                    try:
+                        events = server_sent_events(answer.aiter_bytes())
+                        first = await anext(events)
+                    except StopAsyncIteration:
+                        await answer.aclose()
+                        raise MalformedAnswerError("the answer is no stream of events") from None
+                    except BaseException:
+                        await answer.aclose()
+                        raise
+                stack.push_async_callback(answer.aclose)
+                stack.push_async_callback(events.aclose)
+                return first, events
+
+            (event, events), slots = await self._repeat(attempt, tally or Tally())
+            stack.callback(slots.release)
+            while True:
+                yield event
+                try:
+                    with self._failures():
+                        async with asyncio.timeout(self._timeout):
+                            event = await anext(events)
+                except StopAsyncIteration:
+                    return
+
+    async def _repeat[T](self, attempt: Callable[[Any], Awaitable[T]], tally: Tally) -> tuple[T, asyncio.Semaphore]:
+        """Try until it succeeds or cannot; the slot that the last attempt took is the caller's to release."""
         attempts = 0
         first_failure: float | None = None
         while True:
             client, slots = await self._open()
-            async with slots:
+            await slots.acquire()
+            try:
                 await self._wait_for_rate_limit()
-                try:
-                    return await self._attempt(client, send, read)
-                except ApiFailure as error:
-                    failure = error
+                self.requests += 1
+                tally.requests += 1
+                with self._failures():
+                    return await attempt(client), slots
+            except ApiFailure as error:
+                failure = error
+                slots.release()
+            except BaseException:
+                slots.release()
+                raise
             attempts += 1
             failure.attempts = attempts
             now = self._timing.monotonic()
@@ -182,6 +259,7 @@ class ApiClient:
             if failure.retry_after is not None:
                 self._not_before = max(self._not_before, now + failure.retry_after)
             self.retries += 1
+            tally.retries += 1
             _log.info("%s: %s; again in %.1f s", self.endpoint.url, failure, delay)
             await self._timing.sleep(delay)
 
@@ -228,33 +306,33 @@ class ApiClient:
         if wait > 0:
             await self._timing.sleep(wait)
 
-    async def _attempt[T](self, client: Any, send: Callable[[Any], Awaitable[Any]], read: Callable[[Any], T]) -> T:
+    @contextlib.contextmanager
+    def _failures(self) -> Iterator[None]:
+        """Turn what a request raises into an ``ApiFailure``."""
         import openai
 
-        self.requests += 1
+        # Which of its HTTP packages a version of the client uses is seen from its class.
+        http: Any = importlib.import_module(openai.DefaultAsyncHttpxClient.__bases__[0].__module__.partition(".")[0])
         try:
-            # The client's own time-out is per read: a server that sends a byte now and then would never meet it.
-            async with asyncio.timeout(self._timeout):
-                answer = await send(client)
-            return read(json.loads(answer.http_response.content))
+            yield
         except openai.APIStatusError as error:
             raise self._status_failure(error) from self._cause(error)
-        except (TimeoutError, openai.APITimeoutError) as error:
+        except (TimeoutError, openai.APITimeoutError, http.TimeoutException) as error:
             message = f"there was no answer within {self._timeout:g} s"
             raise ApiFailure(FailureKind.UNAVAILABLE, message, retryable=True) from self._cause(error)
-        except openai.APIConnectionError as error:
-            reason = self._redact(str(error.__cause__ or error)) or "the connection was lost"
+        except (openai.APIConnectionError, http.HTTPError) as error:
+            reason = self.redact(str(error.__cause__ or error)) or "the connection was lost"
             raise ApiFailure(FailureKind.UNAVAILABLE, reason, retryable=True) from self._cause(error)
         except openai.OpenAIError as error:
-            raise ApiFailure(FailureKind.REFUSED, self._redact(str(error))) from self._cause(error)
+            raise ApiFailure(FailureKind.REFUSED, self.redact(str(error))) from self._cause(error)
         except ValueError as error:
             reason = str(error) if isinstance(error, MalformedAnswerError) else f"the answer is no JSON ({error})"
-            raise ApiFailure(FailureKind.MALFORMED, self._redact(reason), retryable=True) from self._cause(error)
+            raise ApiFailure(FailureKind.MALFORMED, self.redact(reason), retryable=True) from self._cause(error)
 
     def _status_failure(self, error: Any) -> ApiFailure:
         status: int = error.status_code
         headers: Mapping[str, str] = error.response.headers
-        message = self._redact(_server_message(error))
+        message = self.redact(_server_message(error))
         if status in (401, 403):
             return ApiFailure(FailureKind.AUTH, message, status=status)
         if status == 404:
@@ -279,14 +357,15 @@ class ApiClient:
         longest = min(_LONGEST_DELAY, _FIRST_DELAY * 2.0 ** (attempts - 1))
         return longest * (0.5 + 0.5 * jitter)
 
-    def _redact(self, text: str) -> str:
+    def redact(self, text: str) -> str:
+        """A text without the key."""
         key = self.endpoint.key.get_secret_value()
         return text if key == PLACEHOLDER_KEY else text.replace(key, "***")
 
     def _cause(self, error: BaseException) -> BaseException | None:
         # A traceback prints causes: one that repeats the key is dropped.
         shown = f"{error} {error!r} {error.__cause__}"
-        return error if self._redact(shown) == shown else None
+        return error if self.redact(shown) == shown else None
 
 
 def _server_message(error: Any) -> str:

@@ -57,6 +57,15 @@ class Settings(BaseSettings):
     azure_openai_api_version: str = Field(default="2024-10-21", alias="AZURE_OPENAI_API_VERSION")
     azure_openai_embedding_deployment: str | None = Field(default=None, alias="AZURE_OPENAI_EMBEDDING_DEPLOYMENT")
 
+    # Language models.
+    llm_model: str | None = Field(default=None, alias="MGRAG_LLM_MODEL")
+    llm_concurrency: int = Field(default=4, alias="MGRAG_LLM_CONCURRENCY", ge=1, le=64)
+    llm_timeout: float = Field(default=120.0, alias="MGRAG_LLM_TIMEOUT", gt=0)
+    llm_retry_deadline: float = Field(default=60.0, alias="MGRAG_LLM_RETRY_DEADLINE", ge=0)
+    llm_price_input: float | None = Field(default=None, alias="MGRAG_LLM_PRICE_INPUT", ge=0)
+    llm_price_output: float | None = Field(default=None, alias="MGRAG_LLM_PRICE_OUTPUT", ge=0)
+    azure_openai_chat_deployment: str | None = Field(default=None, alias="AZURE_OPENAI_CHAT_DEPLOYMENT")
+
     # Loading and splitting.
     max_file_bytes: int = Field(default=50_000_000, alias="MGRAG_MAX_FILE_BYTES", ge=1)
     chunk_size: int = Field(default=256, alias="MGRAG_CHUNK_SIZE", ge=16)

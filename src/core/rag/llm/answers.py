@@ -1,0 +1,117 @@
+"""Reading what a chat endpoint answers, whole or in parts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from core.rag.llm.base import FinishReason
+from core.rag.openai_api import MalformedAnswerError
+
+_REASONS: dict[str, FinishReason] = {"length": "length", "content_filter": "content_filter"}
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """An answer, or a part of one.
+
+    Attributes:
+        text: The words, or the arguments of the function that was called.
+        finish_reason: Why the model stopped, if it did.
+        refusal: Why it does not answer, if it says so.
+        usage: Token counts, as the server sent them.
+        model: The model that answered.
+    """
+
+    text: str = ""
+    finish_reason: FinishReason | None = None
+    refusal: str = ""
+    usage: dict[str, Any] = field(default_factory=dict)
+    model: str = ""
+
+    def followed_by(self, other: Piece) -> Piece:
+        """What is known after another part; the text of parts is not kept."""
+        return Piece(
+            finish_reason=self.finish_reason or other.finish_reason,
+            refusal=self.refusal + other.refusal,
+            usage=other.usage or self.usage,
+            model=other.model or self.model,
+        )
+
+
+def read_completion(answer: Any) -> Piece:
+    """Read a whole answer.
+
+    Args:
+        answer: Its JSON.
+
+    Raises:
+        MalformedAnswerError: It is not what the protocol promises.
+    """
+    choices = _choices(answer)
+    if not choices:
+        raise MalformedAnswerError("the answer holds no choice")
+    message = choices[0].get("message")
+    if not isinstance(message, dict):
+        raise MalformedAnswerError("the answer holds no message")
+    return _piece(answer, choices[0], message)
+
+
+def read_piece(event: Any) -> Piece:
+    """Read a part of a streamed answer.
+
+    Args:
+        event: The JSON of one event.
+
+    Raises:
+        MalformedAnswerError: It is not what the protocol promises, or says that the server failed.
+    """
+    choices = _choices(event)
+    if not choices:  # the last one, with the token counts, or a sign of life
+        return Piece(usage=_dict(event.get("usage")))
+    return _piece(event, choices[0], _dict(choices[0].get("delta")))
+
+
+def _choices(answer: Any) -> list[dict[str, Any]]:
+    if not isinstance(answer, dict):
+        raise MalformedAnswerError("the answer is no JSON object")
+    if error := answer.get("error"):
+        message = error.get("message") if isinstance(error, dict) else error
+        raise MalformedAnswerError(f"the server says: {str(message)[:300]}")
+    choices = answer.get("choices", [])
+    if not isinstance(choices, list) or not all(isinstance(choice, dict) for choice in choices):
+        raise MalformedAnswerError("the answer holds no list of choices")
+    return choices
+
+
+def _piece(answer: dict[str, Any], choice: dict[str, Any], message: dict[str, Any]) -> Piece:
+    reason = choice.get("finish_reason")
+    return Piece(
+        text=_arguments(message) or _text(message.get("content")),
+        finish_reason=None if reason is None else _REASONS.get(str(reason), "stop"),
+        refusal=_text(message.get("refusal")),
+        usage=_dict(answer.get("usage")),
+        model=_text(answer.get("model")),
+    )
+
+
+def _text(content: Any) -> str:
+    if content is None:
+        return ""
+    if isinstance(content, list):  # some servers answer in typed parts
+        return "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
+    if not isinstance(content, str):
+        raise MalformedAnswerError("the content of the answer is no text")
+    return content
+
+
+def _arguments(message: dict[str, Any]) -> str:
+    calls = message.get("tool_calls")
+    if not isinstance(calls, list) or not calls:
+        return ""
+    arguments = _dict(_dict(calls[0]).get("function")).get("arguments")
+    return arguments if isinstance(arguments, str) else ""
+
+
+def _dict(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,300 @@
+"""Language models of OpenAI, Azure OpenAI, or any server with the same protocol (Ollama, vLLM, LM Studio)."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import time
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, overload
+
+from core.rag.errors import (
+    InvalidInputError,
+    LanguageModelAuthError,
+    LanguageModelError,
+    LanguageModelInputError,
+    StreamCutError,
+    StructuredOutputError,
+)
+from core.rag.llm.answers import Piece, read_completion, read_piece
+from core.rag.llm.base import Completion, Delta, FinishReason, Message, Usage
+from core.rag.llm.options import Options
+from core.rag.llm.structured import Mode, parse, repair
+from core.rag.openai_api import ApiClient, ApiFailure, FailureKind, MalformedAnswerError, Tally, Timing
+from core.rag.openai_endpoint import find_endpoint
+from core.rag.settings import Settings, load_settings
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel, SecretStr
+
+
+class OpenAICompatibleModel:
+    """Any chat model behind the OpenAI protocol.
+
+    The endpoint is ``base_url``, else OPENAI_BASE_URL, else Azure OpenAI (AZURE_OPENAI_API_KEY and
+    AZURE_OPENAI_ENDPOINT), else OpenAI (OPENAI_API_KEY). A server on one's own machine needs no key. Parameters that a
+    server or model refuses (``temperature``, ``max_tokens``, ``stream_options``, JSON schemas) are replaced or left out
+    from then on.
+
+    Args:
+        model: The name of the model, as the server calls it.
+        base_url: The endpoint.
+        api_key: The key.
+        settings: The environment; read if None.
+
+    Raises:
+        ConfigurationError: No key and no endpoint; says what to set.
+        MissingDependencyError: The ``openai`` package is not installed.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        base_url: str | None = None,
+        api_key: str | SecretStr | None = None,
+        *,
+        settings: Settings | None = None,
+        _timing: Timing | None = None,
+    ) -> None:
+        settings = settings or load_settings()
+        endpoint = find_endpoint(
+            settings, f"The language model {model}", base_url=base_url, api_key=api_key, azure_first=False
+        )
+        self._model = model
+        self._settings = settings
+        self._options = Options()
+        self._mode = Mode.SCHEMA
+        self._usage = Usage()
+        self._api = ApiClient(
+            endpoint,
+            timeout=settings.llm_timeout,
+            concurrency=settings.llm_concurrency,
+            deadline=settings.llm_retry_deadline,
+            azure_deployment=settings.azure_openai_chat_deployment or model,
+            timing=_timing,
+        )
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(model={self._model!r}, endpoint={self._api.endpoint.url!r})"
+
+    @property
+    def model(self) -> str:
+        """The name of the model."""
+        return self._model
+
+    @property
+    def usage(self) -> Usage:
+        """What all calls took until now, failed ones included."""
+        return self._usage
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._api.close()
+
+    @overload
+    async def complete(
+        self, messages: Sequence[Message], *, temperature: float, max_tokens: int, schema: None = None
+    ) -> Completion[None]: ...
+
+    @overload
+    async def complete[Parsed: BaseModel](
+        self, messages: Sequence[Message], *, temperature: float, max_tokens: int, schema: type[Parsed]
+    ) -> Completion[Parsed]: ...
+
+    async def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        temperature: float,
+        max_tokens: int,
+        schema: type[BaseModel] | None = None,
+    ) -> Completion[Any]:
+        """Ask for a whole answer; see :class:`core.rag.llm.base.LanguageModel`."""
+        dialogue = _checked(messages)
+        if schema is None:
+            return await self._ask(dialogue, temperature, max_tokens, None)
+        first = await self._ask(dialogue, temperature, max_tokens, schema)
+        parsed = parse(first.text, schema)
+        if not isinstance(parsed, str):
+            return replace(first, parsed=parsed)
+        again = repair(dialogue, first.text, parsed, schema)
+        second = await self._ask(again, temperature, max_tokens, schema)
+        parsed = parse(second.text, schema)
+        if isinstance(parsed, str):
+            cut = f" It was cut off at {max_tokens} tokens." if second.finish_reason == "length" else ""
+            raise StructuredOutputError(
+                f"{self._model} does not answer in the form that was asked for, not even when asked again: "
+                f"{parsed}.{cut} Try another model",
+                text=second.text,
+            )
+        return replace(second, parsed=parsed, usage=first.usage + second.usage)
+
+    async def stream(
+        self, messages: Sequence[Message], *, temperature: float, max_tokens: int
+    ) -> AsyncGenerator[Delta, None]:
+        """Ask for an answer in parts; see :class:`core.rag.llm.base.LanguageModel`."""
+        dialogue = _checked(messages)
+        tally, started = Tally(), time.monotonic()
+        received: list[str] = []
+        last = Piece()
+        try:
+            async with contextlib.aclosing(self._events(dialogue, temperature, max_tokens, tally)) as pieces:
+                async for piece in pieces:
+                    last = last.followed_by(piece)
+                    if piece.text:
+                        received.append(piece.text)
+                        yield Delta(piece.text)
+        except ApiFailure as failure:
+            if not received:
+                raise self._error(failure) from failure
+            raise StreamCutError(
+                f"The answer of {self._model} ended too early: {failure}. Ask again", received="".join(received)
+            ) from failure
+        finally:
+            usage = self._counted(last.usage, tally, started)
+        if last.finish_reason is None:
+            raise StreamCutError(
+                f"The answer of {self._model} ended too early, without a word why. Ask again",
+                received="".join(received),
+            )
+        if last.finish_reason == "content_filter" and not received:
+            raise self._withheld()
+        yield Delta("", last.finish_reason, usage)
+
+    async def _events(
+        self, messages: list[Message], temperature: float, max_tokens: int, tally: Tally
+    ) -> AsyncGenerator[Piece, None]:
+        """The parts as they arrive; with other parameters where the server refuses some."""
+        while True:
+            options = self._options.streamed(temperature, max_tokens)
+            try:
+                async with contextlib.aclosing(
+                    self._api.stream(
+                        lambda client: client.chat.completions.with_raw_response.create(
+                            model=self._model,
+                            messages=_wire(messages),
+                            stream=True,
+                            **options,  # noqa: B023 - called before the next round
+                        ),
+                        tally,
+                    )
+                ) as events:
+                    async for event in events:
+                        if event.strip() == "[DONE]":
+                            yield Piece(finish_reason="stop")
+                            return
+                        yield self._read_event(event)
+                return
+            except ApiFailure as failure:
+                if not self._options.adapt(failure, options):
+                    raise
+
+    def _read_event(self, event: str) -> Piece:
+        try:
+            return read_piece(json.loads(event))
+        except MalformedAnswerError as error:
+            raise ApiFailure(FailureKind.UNAVAILABLE, self._api.redact(str(error))) from None
+        except ValueError as error:
+            raise ApiFailure(FailureKind.MALFORMED, f"a part of the answer is no JSON ({error})") from error
+
+    async def _ask(
+        self, messages: list[Message], temperature: float, max_tokens: int, schema: type[BaseModel] | None
+    ) -> Completion[Any]:
+        tally, started = Tally(), time.monotonic()
+        used: dict[str, Any] = {}
+        try:
+            piece = await self._request(messages, temperature, max_tokens, schema, tally)
+            used = piece.usage
+        except ApiFailure as failure:
+            raise self._error(failure) from failure
+        finally:
+            usage = self._counted(used, tally, started)
+        finish: FinishReason = piece.finish_reason or "stop"
+        if piece.refusal or (finish == "content_filter" and not piece.text):
+            raise self._withheld(piece.refusal)
+        return Completion(piece.text, None, finish, usage, piece.model or self._model)
+
+    async def _request(
+        self,
+        messages: list[Message],
+        temperature: float,
+        max_tokens: int,
+        schema: type[BaseModel] | None,
+        tally: Tally,
+    ) -> Piece:
+        while True:
+            mode = self._mode
+            options = self._options.plain(temperature, max_tokens)
+            form = mode.options(schema) if schema else {}
+            sent = [*messages, *(mode.instructions(schema) if schema else [])]
+            try:
+                return await self._api.call(
+                    lambda client: client.chat.completions.with_raw_response.create(
+                        model=self._model,
+                        messages=_wire(sent),  # noqa: B023 - called before the next round
+                        **options,  # noqa: B023
+                        **form,  # noqa: B023
+                    ),
+                    read_completion,
+                    tally,
+                )
+            except ApiFailure as failure:
+                if self._options.adapt(failure, options):
+                    continue
+                if not form or failure.status not in (400, 404, 422, 501) or not mode.is_unknown_to(failure.message):
+                    raise
+                self._mode = mode.below
+
+    def _counted(self, used: dict[str, Any], tally: Tally, started: float) -> Usage:
+        def number(name: str) -> int:
+            value = used.get(name)
+            return value if type(value) is int and value >= 0 else 0
+
+        sent, received = number("prompt_tokens"), number("completion_tokens")
+        prices = (self._settings.llm_price_input, self._settings.llm_price_output)
+        cost = None
+        if prices[0] is not None and prices[1] is not None:
+            cost = (sent * prices[0] + received * prices[1]) / 1_000_000
+        usage = Usage(sent, received, tally.requests, tally.retries, cost, time.monotonic() - started)
+        self._usage += usage
+        return usage
+
+    def _withheld(self, reason: str = "") -> LanguageModelInputError:
+        words = f": {self._api.redact(reason[:300])}" if reason else ""
+        return LanguageModelInputError(f"{self._model} refused to answer{words}. Ask in other words")
+
+    def _error(self, failure: ApiFailure) -> LanguageModelError:
+        url, variable = self._api.endpoint.url, self._api.endpoint.key_variable
+        if failure.kind is FailureKind.AUTH:
+            return LanguageModelAuthError(f"{url} refused the key: {failure}. Check {variable}")
+        if failure.kind is FailureKind.NOT_FOUND:
+            advice = "OPENAI_BASE_URL and MGRAG_LLM_MODEL"
+            if self._api.endpoint.azure_version is not None:
+                advice = "AZURE_OPENAI_ENDPOINT and AZURE_OPENAI_CHAT_DEPLOYMENT"
+            return LanguageModelError(f"{url} does not know {self._model}: {failure}. Check {advice}")
+        if failure.kind is FailureKind.LIMITED and not failure.retryable:
+            return LanguageModelError(f"{url} does not answer for this account: {failure}. Check its plan and quota")
+        if failure.kind is FailureKind.LIMITED:
+            return LanguageModelError(
+                f"{url} limits the rate: {failure}. Lower MGRAG_LLM_CONCURRENCY, or wait longer with "
+                f"MGRAG_LLM_RETRY_DEADLINE"
+            )
+        if failure.kind is FailureKind.UNAVAILABLE:
+            return LanguageModelError(
+                f"{url} cannot be reached or does not answer: {failure}. Check it, and MGRAG_LLM_TIMEOUT"
+            )
+        if failure.status in (400, 413, 422):
+            return LanguageModelInputError(f"{self._model} at {url} does not take this: {failure}")
+        return LanguageModelError(f"{self._model} at {url} did not answer: {failure}")
+
+
+def _checked(messages: Sequence[Message]) -> list[Message]:
+    if not messages:
+        raise InvalidInputError("There is nothing to ask: messages is empty.")
+    return list(messages)
+
+
+def _wire(messages: Sequence[Message]) -> list[dict[str, str]]:
+    # Half characters (of file names, say) are no UTF-8 and cannot be sent.
+    return [{"role": item.role, "content": item.content.encode("utf-8", "replace").decode()} for item in messages]

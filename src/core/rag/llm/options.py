@@ -1,0 +1,59 @@
+"""Parameters of a request, and what servers were found to refuse among them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from core.rag.openai_api import ApiFailure
+
+
+@dataclass(slots=True)
+class Options:
+    """What a model takes; learnt from refusals and kept.
+
+    Attributes:
+        limit: The name of the parameter that bounds the answer: newer models of OpenAI only know the longer one.
+        temperature: Whether it takes a temperature; models that think do not.
+        usage: Whether a stream can be asked to end with the token counts.
+    """
+
+    limit: str = "max_tokens"
+    temperature: bool = True
+    usage: bool = True
+
+    def plain(self, temperature: float, max_tokens: int) -> dict[str, Any]:
+        """The parameters of a request for a whole answer."""
+        options: dict[str, Any] = {self.limit: max_tokens}
+        if self.temperature:
+            options["temperature"] = temperature
+        return options
+
+    def streamed(self, temperature: float, max_tokens: int) -> dict[str, Any]:
+        """The parameters of a request for a stream."""
+        more = {"stream_options": {"include_usage": True}} if self.usage else {}
+        return self.plain(temperature, max_tokens) | more
+
+    def adapt(self, failure: ApiFailure, sent: dict[str, Any]) -> bool:
+        """Learn from a refusal.
+
+        Args:
+            failure: What the server said.
+            sent: The parameters that it was sent.
+
+        Returns:
+            Whether there is something else to try.
+        """
+        if failure.status not in (400, 422):
+            return False
+        message = failure.message
+        if "max_completion_tokens" in message and "max_tokens" in sent:
+            self.limit = "max_completion_tokens"
+        elif "temperature" in message and "temperature" in sent:
+            self.temperature = False
+        elif "stream_options" in message and "stream_options" in sent:
+            self.usage = False
+        else:
+            return False
+        return True

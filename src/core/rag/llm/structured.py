@@ -1,0 +1,117 @@
+"""Structured answers: how to ask for them, and how to read them.
+
+Servers differ in what they offer, so there is a ladder: a JSON schema that the server enforces, a function call, any
+JSON object, and plain text that is asked to be JSON. A model goes down it when the server says that it does not know a
+step.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from enum import Enum
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from core.rag.llm.base import Message
+from core.rag.llm.prompts.inputs import RepairPrompt, SchemaPrompt
+
+_FENCED = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL | re.IGNORECASE)
+_THINKING = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
+#: How much of a broken answer goes back to be repaired.
+_REPAIRED_CHARS = 20_000
+_SHOWN_PROBLEMS = 8
+
+
+class Mode(Enum):
+    """How a structured answer is asked for."""
+
+    SCHEMA = "response_format"
+    TOOL = "tool"
+    OBJECT = "json_object"
+    TEXT = ""
+
+    @property
+    def below(self) -> Mode:
+        """The next step down the ladder."""
+        steps = list(Mode)
+        return steps[min(steps.index(self) + 1, len(steps) - 1)]
+
+    def is_unknown_to(self, message: str) -> bool:
+        """Whether a refusal is about this step."""
+        words = {
+            Mode.SCHEMA: ("response_format", "json_schema", "schema"),
+            Mode.TOOL: ("tool", "function"),
+            Mode.OBJECT: ("response_format", "json_object"),
+        }.get(self, ())
+        return any(word in message.casefold() for word in words)
+
+    def options(self, schema: type[BaseModel]) -> dict[str, Any]:
+        """The parameters of the request."""
+        if self is Mode.OBJECT:
+            return {"response_format": {"type": "json_object"}}
+        if self is Mode.TEXT:
+            return {}
+        import openai
+
+        # The form of the schema that OpenAI enforces: nothing optional, nothing beyond it.
+        tool: Any = openai.pydantic_function_tool(schema)
+        name = tool["function"]["name"]
+        if self is Mode.TOOL:
+            return {"tools": [tool], "tool_choice": {"type": "function", "function": {"name": name}}}
+        strict = {"name": name, "strict": True, "schema": tool["function"]["parameters"]}
+        return {"response_format": {"type": "json_schema", "json_schema": strict}}
+
+    def instructions(self, schema: type[BaseModel]) -> list[Message]:
+        """What has to be said where the server is not told the schema."""
+        if self in (Mode.SCHEMA, Mode.TOOL):
+            return []
+        return SchemaPrompt(schema_text=schema_text(schema)).messages()
+
+
+def schema_text(schema: type[BaseModel]) -> str:
+    """The JSON schema of a model type, for a prompt."""
+    return json.dumps(schema.model_json_schema(), ensure_ascii=False)
+
+
+def parse[Parsed: BaseModel](text: str, schema: type[Parsed]) -> Parsed | str:
+    """Read a structured answer.
+
+    Args:
+        text: What the model wrote; JSON, perhaps with words or a code fence around it.
+        schema: What it has to be.
+
+    Returns:
+        The object, or what is wrong.
+    """
+    problem = "it holds no JSON object"
+    for candidate in _candidates(_THINKING.sub("", text)):
+        try:
+            return schema.model_validate_json(candidate)
+        except ValidationError as error:
+            problem = _problem(error)
+    return problem
+
+
+def repair(messages: list[Message], text: str, problem: str, schema: type[BaseModel]) -> list[Message]:
+    """The dialogue that asks once more."""
+    # An empty message of the assistant is refused by some servers.
+    said = [Message("assistant", text[:_REPAIRED_CHARS])] if text.strip() else []
+    return [*messages, *said, *RepairPrompt(problem=problem, schema_text=schema_text(schema)).messages()]
+
+
+def _candidates(text: str) -> list[str]:
+    begin, end = text.find("{"), text.rfind("}")
+    inner = [text[begin : end + 1]] if 0 <= begin < end else []
+    found = [*_FENCED.findall(text), *inner]
+    # Last comes what the problem is told of.
+    return [*dict.fromkeys(part.strip() for part in found)] or [text.strip()]
+
+
+def _problem(error: ValidationError) -> str:
+    parts = []
+    for item in error.errors(include_url=False, include_input=False)[:_SHOWN_PROBLEMS]:
+        place = ".".join(map(str, item["loc"]))
+        parts.append(f"{place}: {item['msg']}" if place else item["msg"])
+    return "; ".join(parts)

@@ -1,0 +1,187 @@
+"""Streamed answers: every part at once, cuts told of, and nothing left running."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.rag.errors import LanguageModelError, LanguageModelInputError, StreamCutError
+from core.rag.llm import Delta, Message
+from core.rag.llm.openai_model import OpenAICompatibleModel
+from core.rag.openai_events import server_sent_events
+from fakes.clock import Clock
+from fakes.openai_chat import Chat, Stream
+from fakes.openai_server import OpenAIServer, drop, fail, hang, raw
+from llm.conftest import MakeModel
+
+ASKED = [Message("user", "Does it rain?")]
+
+
+async def read(model: OpenAICompatibleModel) -> list[Delta]:
+    return [part async for part in model.stream(ASKED, temperature=0.3, max_tokens=4096)]
+
+
+async def test_parts_arrive_and_the_last_one_says_what_it_took(chat: Chat, model: MakeModel) -> None:
+    chat.then(Stream(["It ", "", "rains."]))
+    *parts, last = await read(model(MGRAG_LLM_PRICE_INPUT=1.0, MGRAG_LLM_PRICE_OUTPUT=1.0))
+    assert [part.text for part in parts] == ["It ", "rains."]
+    assert (last.text, last.finish_reason) == ("", "stop")
+    assert last.usage is not None
+    assert (last.usage.prompt_tokens, last.usage.completion_tokens, last.usage.requests) == (3, 2, 1)
+    assert last.usage.cost == pytest.approx(5 / 1_000_000)
+
+
+async def test_the_first_part_is_passed_on_while_the_rest_is_not_there_yet(chat: Chat, model: MakeModel) -> None:
+    # The rest is only sent when the first part was received: a reader that waits for more would wait for ever.
+    asked = model()
+    chat.then("warm")
+    await read(asked)
+    waits = []
+    for _ in range(5):
+        plan = Stream(["It ", "rains."], proceed=asyncio.Event())
+        chat.then(plan)
+        async with contextlib.aclosing(asked.stream(ASKED, temperature=0, max_tokens=9)) as parts:
+            assert (await anext(parts)).text == "It "
+            waits.append(time.monotonic() - plan.sent[0])
+            assert plan.proceed is not None
+            plan.proceed.set()
+            assert [part.text async for part in parts] == ["rains.", ""]
+    assert min(waits) < 0.05
+
+
+async def test_a_cut_stream_is_an_error_with_what_was_received(chat: Chat, model: MakeModel) -> None:
+    chat.then(Stream(["It ", "rains ", "in"], cut=True))
+    received: list[str] = []
+    with pytest.raises(StreamCutError) as caught:
+        async for part in model().stream(ASKED, temperature=0, max_tokens=9):
+            received += [part.text]
+    assert caught.value.received == "".join(received) == "It rains in"
+    assert "ended too early" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        Stream(["It "], silent=True),
+        Stream(["It "], after=b"data: {not json\n\n"),
+        Stream(["It "], after=b'data: {"error": {"message": "the GPU is on fire"}}\n\n'),
+        Stream(["It "], after=b"data: [1]\n\n"),
+        Stream(["It "], after=b"data: \xff\n\n"),
+        Stream(["It "], after=b'data: {"choices": [{"delta": {"content": "no end'),
+    ],
+)
+async def test_a_stream_that_ends_badly_is_told_of(chat: Chat, model: MakeModel, plan: Stream) -> None:
+    chat.then(plan)
+    with pytest.raises(StreamCutError) as caught:
+        await read(model())
+    assert caught.value.received == "It "
+
+
+async def test_done_without_a_finish_reason_is_an_end(chat: Chat, model: MakeModel) -> None:
+    chat.then(Stream(["It "], after=b"data: [DONE]\n\n"))
+    assert (await read(model()))[-1].finish_reason == "stop"
+
+
+async def test_an_answer_that_ran_out_of_tokens_says_so(chat: Chat, model: MakeModel) -> None:
+    chat.then(Stream(["It "], finish_reason="length"))
+    assert (await read(model()))[-1].finish_reason == "length"
+
+
+async def test_a_withheld_answer_is_an_error(chat: Chat, model: MakeModel) -> None:
+    chat.then(Stream([], finish_reason="content_filter"))
+    with pytest.raises(LanguageModelInputError, match="refused"):
+        await read(model())
+
+
+@pytest.mark.parametrize("fault", [fail(429), fail(500), drop(), raw(b"", "text/event-stream"), raw(b"{}")])
+async def test_a_fault_before_the_first_part_is_tried_again(
+    server: OpenAIServer, chat: Chat, model: MakeModel, clock: Clock, fault: object
+) -> None:
+    chat.default = Stream(["It rains."])
+    server.then(fault)  # type: ignore[arg-type]
+    *parts, last = await read(model(clock))
+    assert [part.text for part in parts] == ["It rains."]
+    assert last.usage is not None
+    assert (last.usage.requests, last.usage.retries) == (2, 1)
+
+
+async def test_a_server_without_stream_options_is_asked_without(server: OpenAIServer, model: MakeModel) -> None:
+    chat = Chat(server, refuses={"stream_options": None})
+    chat.default = Stream(["It rains."])
+    assert [part.text for part in await read(model())] == ["It rains.", ""]
+    assert "stream_options" not in chat.bodies[-1]
+
+
+async def test_silence_ends_after_the_time_out(server: OpenAIServer, chat: Chat, model: MakeModel) -> None:
+    chat.then(Stream(["It ", "rains."], proceed=asyncio.Event()))
+    with pytest.raises(StreamCutError, match=r"within 0\.2 s"):
+        await read(model(MGRAG_LLM_TIMEOUT=0.2))
+    await asyncio.wait_for(server.gone.wait(), 5)
+
+
+async def test_a_server_that_never_answers_is_given_up(server: OpenAIServer, chat: Chat, model: MakeModel) -> None:
+    server.always = hang()
+    with pytest.raises(LanguageModelError, match="MGRAG_LLM_TIMEOUT"):
+        await read(model(MGRAG_LLM_TIMEOUT=0.1, MGRAG_LLM_RETRY_DEADLINE=0))
+
+
+@pytest.mark.parametrize("way", ["close", "cancel"])
+async def test_who_stops_listening_stops_the_request(
+    server: OpenAIServer, chat: Chat, model: MakeModel, way: str
+) -> None:
+    chat.then(Stream(["It ", "rains."], proceed=asyncio.Event()))
+    first = asyncio.Event()
+
+    async def listen() -> None:
+        async with contextlib.aclosing(asked.stream(ASKED, temperature=0, max_tokens=9)) as parts:
+            async for _ in parts:
+                first.set()
+                if way == "close":
+                    return
+
+    asked = model(MGRAG_LLM_CONCURRENCY=1)
+    listening = asyncio.create_task(listen())
+    await first.wait()
+    if way == "cancel":
+        await asyncio.sleep(0)
+        listening.cancel()
+    await asyncio.gather(listening, return_exceptions=True)
+    await asyncio.wait_for(server.gone.wait(), 5)
+    # The place that the request took is free again.
+    chat.default = "Yes."
+    assert (await asked.complete(ASKED, temperature=0, max_tokens=9)).text == "Yes."
+
+
+async def test_a_cancelled_whole_answer_stops_the_request(server: OpenAIServer, chat: Chat, model: MakeModel) -> None:
+    server.always = hang()
+    asking = asyncio.create_task(model().complete(ASKED, temperature=0, max_tokens=9))
+    await server.arrived.wait()
+    asking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+    await asyncio.wait_for(server.gone.wait(), 5)
+
+
+LINES = st.text(st.characters(exclude_characters="\r\n", exclude_categories=["Cs"]), max_size=20)
+
+
+@given(events=st.lists(LINES, max_size=5), sizes=st.lists(st.integers(1, 7)), ending=st.sampled_from(["\n", "\r\n"]))
+async def test_events_are_the_same_in_whatever_pieces_they_arrive(
+    events: list[str], sizes: list[int], ending: str
+) -> None:
+    body = "".join(f": a comment{ending}data: {event}{ending}{ending}" for event in events).encode()
+
+    async def pieces() -> AsyncIterator[bytes]:
+        rest = body
+        for size in sizes:
+            yield rest[:size]
+            rest = rest[size:]
+        yield rest
+
+    assert [event async for event in server_sent_events(pieces())] == events
