@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import ctypes
+import logging
 import os
 import random
 import threading
@@ -36,6 +37,7 @@ from core.rag.dbhandler.store import (
     check_terms,
     check_vector,
 )
+from core.rag.dbhandler.vector_table import VectorTables, changes_vectors
 from core.rag.errors import BackupError, QueryError, StoreConflictError, StoreError, StoreUnavailableError
 from core.rag.schema import TextIndex, VectorIndex, check_name
 
@@ -46,6 +48,7 @@ _READERS = 4
 _WRITERS = 2  # one runs the statements of a transaction while the other stores the commit before
 _FIRST_RETRY_SECONDS = 0.02
 
+_logger = logging.getLogger("mgrag")
 _open_stores: weakref.WeakSet[EmbeddedStore] = weakref.WeakSet()
 
 
@@ -68,6 +71,7 @@ class EmbeddedStore:
         self._path = path
         self._checkpoints = False
         self._log = CommitLog(path, every_commit=sync) if path is not None else None
+        self._vectors = VectorTables()
         self._retry_deadline = retry_deadline
         self._pid = os.getpid()
         self._gate = WriterGate()
@@ -205,7 +209,12 @@ class EmbeddedStore:
         check_name(index.label)
         check_k(k)
         vector = check_vector(query, index.dimension)
-        found = await self._reading(lambda db: dialect.vector_search(db, index, vector, k), "A vector search")
+        tables = self._vectors
+        found = await self._reading(lambda db: tables.search(db, index, vector, k), "A vector search")
+        if tables.is_due(index.label):
+            # Nobody waits for it: if it fails, searches go on without.
+            work = self._submit(self._readers, lambda db: tables.load(db, index), "Reading vectors")
+            work.add_done_callback(_log_failure)
         return [Match(identifier, score) for identifier, score in found]
 
     async def shortest_path(
@@ -246,6 +255,7 @@ class EmbeddedStore:
                 await _finish(self._writers.submit(engine.close_engine, handles))
             finally:
                 _open_stores.discard(self)
+                self._vectors.stop()
                 if self._log is not None:
                     self._log.stop()
                 self._readers.shutdown(wait=False)
@@ -291,6 +301,7 @@ class _EmbeddedTransaction:
         self._running = threading.Lock()  # statements may be gathered, but the engine takes one at a time
         self._spoiled: BaseException | None = None
         self._ended = False
+        self._changes_vectors = False
 
     async def run(self, statement: str, parameters: Parameters | None = None) -> list[Row]:
         """See :class:`~core.rag.dbhandler.store.Transaction`."""
@@ -305,6 +316,7 @@ class _EmbeddedTransaction:
         with self._running:
             if self._ended:
                 raise QueryError("A statement came after its transaction had ended: use it inside of the unit of work.")
+            self._changes_vectors = self._changes_vectors or changes_vectors(statement)
             try:
                 return engine.call(lambda handle: engine.rows(handle, statement, parameters), self._handle, "A write")
             except BaseException as error:
@@ -331,7 +343,11 @@ class _EmbeddedTransaction:
                     f" work went on ({str(self._spoiled) or 'cancelled'})."
                 ) from self._spoiled
             self._ended = True
-            self._handle.commit()
+            try:
+                self._handle.commit()
+            finally:
+                if self._changes_vectors:
+                    self._store._vectors.changed()
             self._handle = None
         return self._store._log.written() if self._store._log is not None else 0
 
@@ -342,6 +358,11 @@ class _EmbeddedTransaction:
             handle, self._handle = self._handle, None
             if handle is not None:
                 engine.roll_back(handle)
+
+
+def _log_failure(work: Future[None]) -> None:
+    if not work.cancelled() and (error := work.exception()) is not None:
+        _logger.warning("Vectors could not be kept in memory; searches read them from the graph: %s", error)
 
 
 async def _finish[T](work: Future[T]) -> T:

@@ -8,10 +8,14 @@ from __future__ import annotations
 import heapq
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from core.rag.errors import ModelMismatchError
 from core.rag.schema import PROPERTY_INDEXES, Label, TextIndex, VectorIndex
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 BM25_K1 = 1.5
 BM25_B = 0.75
@@ -188,7 +192,7 @@ def vector_search(db: Runner, index: VectorIndex, query: tuple[float, ...], k: i
     below it cannot be among the k best of all.
     """
     look = max(_FIRST_LOOK, 8 * k)
-    if _has_more_than(db, index.label, 4 * look):
+    if has_more_than(db, index.label, 4 * look):
         statement = (
             f"MATCH (v:{index.label}) WITH v LIMIT {look} WITH cosine_similarity(v.embedding, $query) AS score "
             f"WHERE score IS NOT NULL RETURN score ORDER BY score DESC LIMIT {k}"
@@ -210,12 +214,35 @@ def vector_search(db: Runner, index: VectorIndex, query: tuple[float, ...], k: i
     return best_first([(row["id"], row["score"]) for row in db.execute_cypher(statement, {"query": query})])
 
 
+def cosines(db: Runner, index: VectorIndex, query: tuple[float, ...], ids: Sequence[str]) -> list[tuple[str, float]]:
+    """The cosines of those of the vectors that are in the index."""
+    statement = (
+        f"UNWIND $ids AS i MATCH (v:{index.label} {{id: i}}) "
+        "WITH v.id AS id, cosine_similarity(v.embedding, $query) AS score WHERE score IS NOT NULL RETURN id, score"
+    )
+    rows = db.execute_cypher(statement, {"ids": list(ids), "query": query})
+    return [(row["id"], row["score"]) for row in rows]
+
+
+def some_vectors(db: Runner, index: VectorIndex, skip: int, limit: int) -> tuple[list[str], NDArray[np.float32]]:
+    """A part of the vectors of an index, those of the right dimension, in the engine's own order: ids, and a matrix."""
+    import numpy as np
+
+    statement = (
+        f"MATCH (v:{index.label}) WHERE cosine_similarity(v.embedding, $probe) IS NOT NULL "
+        f"RETURN v.id AS id, v.embedding AS embedding SKIP {skip} LIMIT {limit}"
+    )
+    rows = list(db.execute_cypher(statement, {"probe": (1.0,) * index.dimension}))
+    vectors = np.array([row["embedding"] for row in rows], np.float32)
+    return [row["id"] for row in rows], vectors.reshape(len(rows), index.dimension)
+
+
 def best_first(found: list[tuple[str, float]]) -> list[tuple[str, float]]:
     """Sort by score, equal ones by id."""
     return sorted(found, key=lambda item: (-item[1], item[0]))
 
 
-def _has_more_than(db: Runner, label: str, number: int) -> bool:
+def has_more_than(db: Runner, label: str, number: int) -> bool:
     """Whether a label has that many nodes; to count all takes longer than to skip some."""
     return bool(list(db.execute_cypher(f"MATCH (n:{label}) RETURN 1 AS one SKIP {number} LIMIT 1")))
 

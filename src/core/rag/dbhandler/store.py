@@ -257,10 +257,8 @@ def _check_value(place: str, value: Any, *, is_id: bool = False) -> None:
             raise InvalidInputError(f"{place} is {value}, which does not fit into 64 bits: store it as a string.")
     elif isinstance(value, dict):
         for key, item in value.items():
-            kind = item.__class__
-            if (kind in _PLAIN and key != "id") or (kind is str and item) or (kind is int and -_INT <= item < _INT):
-                if key.__class__ is str and (key != "id" or kind is str):
-                    continue  # most are such
+            if _is_plain(key, item):  # most are
+                continue
             if not isinstance(key, str):
                 raise InvalidInputError(f"{place} has the key {key!r}, but keys are strings.")
             _check_value(f"{place}.{key}", item, is_id=key == "id")
@@ -279,6 +277,13 @@ def _check_value(place: str, value: Any, *, is_id: bool = False) -> None:
 
 _PLAIN = frozenset({str, bool, float, type(None)})
 _INT = 2**63
+
+
+def _is_plain(key: Any, item: Any) -> bool:
+    kind = item.__class__
+    if key == "id" or key.__class__ is not str:
+        return False
+    return kind in _PLAIN or (kind is int and -_INT <= item < _INT)
 
 
 def _check_embedding(place: str, value: tuple[Any, ...]) -> None:

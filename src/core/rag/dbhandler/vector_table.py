@@ -1,0 +1,156 @@
+"""Vectors of the embedded engine kept as one matrix, for a process that searches them again and again.
+
+The engine compares 50,000 vectors in 25 ms, nearly all of it spent on looking at each node; a matrix product takes 5.
+To read the vectors takes a second or two, so it is done in the background, after a second search without a change in
+between. It never changes a result: the matrix only proposes candidates, whose cosines are then asked of the engine.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from core.rag.dbhandler import grafeo as dialect
+from core.rag.schema import VectorIndex
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+#: Searches without a change in between that make a table worth its while.
+SEARCHES = 2
+
+#: Fewer vectors than this the engine compares quickly enough.
+MIN_VECTORS = 4096
+
+#: Tables take at most this much memory together.
+MAX_BYTES = 256 << 20
+
+#: More results than this are asked of the engine.
+MAX_K = 1000
+
+# So many vectors are read at once: some 30 milliseconds, in which no other thread of Python runs.
+_PART = 1000
+_PAUSE_SECONDS = 0.001
+
+# How far the cosine of a table may be from that of the engine.
+_TOLERANCE = 1e-5
+
+
+@dataclass(frozen=True)
+class Table:
+    """The vectors of an index at one moment: their ids, and a matrix of unit vectors."""
+
+    ids: list[str]
+    matrix: NDArray[np.float32]
+
+    def candidates(self, query: tuple[float, ...], k: int) -> tuple[list[str], float]:
+        """Ids of all vectors that may be among the ``k`` nearest, and the cosine that these have at least."""
+        import numpy as np
+
+        scores = self.matrix @ _unit(query)
+        k = min(k, len(scores))
+        bound = np.partition(scores, -k)[-k] - _TOLERANCE
+        return [self.ids[position] for position in np.flatnonzero(scores >= bound)], float(bound) - _TOLERANCE
+
+
+class VectorTables:
+    """The tables of a store. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._guard = threading.Lock()
+        self._version = 0
+        self._searches: dict[str, int] = {}
+        self._due: set[str] = set()
+        self._tables: dict[str, Table] = {}
+        self._stopped = False
+
+    def changed(self) -> None:
+        """Forget all tables, since vectors were changed. To be called after the commit, before it is answered."""
+        with self._guard:
+            self._version += 1
+            self._searches.clear()
+            self._due.clear()
+            self._tables.clear()
+
+    def stop(self) -> None:
+        """Forget all tables, for good."""
+        self._stopped = True
+        self.changed()
+
+    def search(self, db: Any, index: VectorIndex, query: tuple[float, ...], k: int) -> list[tuple[str, float]]:
+        """The nearest vectors, by the table if there is one; see :func:`core.rag.dbhandler.grafeo.vector_search`."""
+        with self._guard:
+            table = self._tables.get(index.label)
+            self._searches[index.label] = self._searches.get(index.label, 0) + 1
+        if table is not None and k <= MAX_K:
+            candidates, least = table.candidates(query, k)
+            if len(candidates) <= k + MAX_K:  # else they are nearly all alike
+                found = dialect.best_first(dialect.cosines(db, index, query, candidates))
+                # Else some have just been deleted, or are so tiny that the engine takes them for nothing.
+                if len(found) == len(candidates) and found[:k][-1][1] >= least:
+                    return found[:k]
+        return dialect.vector_search(db, index, query, k)
+
+    def is_due(self, label: str) -> bool:
+        """Whether somebody should call :meth:`load` now; says so once."""
+        with self._guard:
+            due = self._searches.get(label, 0) >= SEARCHES and label not in self._due and not self._stopped
+            if due:
+                self._due.add(label)
+            return due
+
+    def load(self, db: Any, index: VectorIndex) -> None:
+        """Make the table of an index, unless it is too small or too large, or changes meanwhile."""
+        import numpy as np
+
+        version = self._version
+        with self._guard:
+            room = MAX_BYTES - sum(table.matrix.nbytes for table in self._tables.values())
+        most = room // (4 * index.dimension)
+        if not dialect.has_more_than(db, index.label, MIN_VECTORS) or dialect.has_more_than(db, index.label, most):
+            return
+        ids: list[str] = []
+        parts: list[NDArray[np.float32]] = []
+        while len(ids) == _PART * len(parts):
+            read = dialect.some_vectors(db, index, len(ids), _PART)
+            if self._stopped or version != self._version:
+                return
+            ids += read[0]
+            parts.append(read[1])
+            time.sleep(_PAUSE_SECONDS)  # searches go first
+        if not ids:
+            return
+        matrix = np.concatenate(parts)
+        norms = np.linalg.norm(matrix.astype(np.float64), axis=1, keepdims=True)
+        table = Table(ids, (matrix / norms).astype(np.float32))
+        with self._guard:
+            if version == self._version:
+                self._tables[index.label] = table
+
+
+def _unit(vector: Sequence[float]) -> NDArray[np.float32]:
+    import numpy as np
+
+    exact = np.asarray(vector, dtype=np.float64)  # in 32 bits the squares of tiny and huge numbers are lost
+    return np.asarray(exact / np.linalg.norm(exact), dtype=np.float32)
+
+
+@lru_cache(maxsize=512)
+def changes_vectors(statement: str) -> bool:
+    """Whether a statement may add, change or delete vectors: when it names them, or nodes without their label."""
+    return any(pattern.search(statement) for pattern in _CHANGES)
+
+
+_CHANGES = (
+    re.compile("vector|embedding", re.IGNORECASE),
+    re.compile(r"\bMATCH\s*\(\s*\w*\s*[){]", re.IGNORECASE),
+    re.compile(r"\b(?:MERGE|CREATE)\s*\(\s*\w*\s*\{", re.IGNORECASE),
+    # Nodes at the far end of an edge, deleted.
+    re.compile(r"\(\s*\w*\s*(?:\{[^}]*\}\s*)?\).*\bDELETE\b", re.IGNORECASE | re.DOTALL),
+)
