@@ -82,6 +82,21 @@ def vector_id(vector_store: str, text_hash: str) -> str:
     return stable_id("Vector", vector_store, text_hash)
 
 
+def knowledge_key(content: str) -> str:
+    """What identifies a knowledge node unless it is given an id: ``uuid3(NAMESPACE_DNS, content)``."""
+    return str(uuid.uuid3(uuid.NAMESPACE_DNS, content))
+
+
+def concept_id(namespace: str, key: str) -> str:
+    """Id of the Concept node with this key (:func:`knowledge_key`) in a namespace."""
+    return stable_id("Concept", namespace, key)
+
+
+def topic_id(namespace: str, name: str) -> str:
+    """Id of the topic with this name."""
+    return stable_id("Topic", namespace, name)
+
+
 def standardize_resource_uri(path: str) -> str:
     """Standardize a path or URL, so that the same resource is always called the same.
 

@@ -32,7 +32,7 @@ class Label(StrEnum):
     SYMBOL = "Symbol"  # name, kind, signature, line
     TOOL = "Tool"  # name, description, schema
     TOPIC = "Topic"  # name, description
-    CONCEPT = "Concept"  # name, description
+    CONCEPT = "Concept"  # name, description, key, label, content, head, content_hash, appendix, trunks, pending
     ENTITY = "Entity"  # name, normalized_name, type, summary, mention_count, titled, origin …
     RECORD = "Record"  # collection, data
     CONVERSATION = "Conversation"  # title, user_id
@@ -85,6 +85,8 @@ PROPERTY_INDEXES: tuple[PropertyIndex, ...] = (
     PropertyIndex(Label.RESOURCE, ("uri",)),
     PropertyIndex(Label.INTERACTION, ("session_id",)),
     PropertyIndex(Label.ENTITY, ("normalized_name",)),
+    PropertyIndex(Label.CONCEPT, ("content_hash",)),
+    PropertyIndex(Label.CONCEPT, ("pending",)),
 )
 
 
