@@ -248,7 +248,8 @@ def test_doctor(mgrag: Command, graph: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert sick.out.endswith("2 problems.\n")
 
 
-def test_a_graph_that_is_open_elsewhere(mgrag: Command, graph: Path) -> None:
+def test_a_graph_that_is_open_elsewhere(mgrag: Command, graph: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MGRAG_LOCK_TIMEOUT", "0.1")
     handles = [open_engine(graph)]
     try:
         for arguments in (("list",), ("search", "mill"), ("ingest", "corpus"), ("restore", "b.bak", "--force")):

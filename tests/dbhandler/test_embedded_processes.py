@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import os
@@ -21,6 +22,7 @@ import pytest
 
 from core.rag.dbhandler.embedded import EmbeddedStore
 from core.rag.errors import StoreLockedError
+from core.rag.settings import Settings
 from dbhandler.children import CHUNKS, TEXT, VECTORS, names
 from dbhandler.kit import PATIENCE_SECONDS
 
@@ -131,13 +133,27 @@ async def test_a_second_process_is_told_what_to_do(nursery: Nursery, graph_file:
     try:
         assert nursery.hear() == {"open": True}
         with pytest.raises(StoreLockedError, match="another process") as caught:
-            await EmbeddedStore.open(str(graph_file))
+            await EmbeddedStore.open(str(graph_file), settings=Settings(_env_file=None, MGRAG_LOCK_TIMEOUT=0.2))
         assert str(graph_file) in str(caught.value)
         assert "Memgraph" in str(caught.value)
     finally:
         os.kill(holder, signal.SIGKILL)
         nursery.end()
     assert await stored_names(graph_file) == ["held"]
+
+
+async def test_a_process_waits_for_another_that_is_about_to_end(nursery: Nursery, graph_file: Path) -> None:
+    holder = nursery.start("hold", str(graph_file))
+    assert nursery.hear() == {"open": True}
+    patience = Settings(_env_file=None, MGRAG_LOCK_TIMEOUT=PATIENCE_SECONDS)
+    opening = asyncio.ensure_future(EmbeddedStore.open(str(graph_file), settings=patience))
+    await asyncio.sleep(0.1)
+    assert not opening.done()
+    os.kill(holder, signal.SIGKILL)
+    nursery.end()
+    store = await opening
+    assert await names(store) == ["held"]
+    await store.close()
 
 
 async def test_a_graph_opens_once_in_a_process_too(graph_file: Path) -> None:

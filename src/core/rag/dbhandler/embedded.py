@@ -38,7 +38,14 @@ from core.rag.dbhandler.store import (
     check_vector,
 )
 from core.rag.dbhandler.vector_table import VectorTables, changes_vectors
-from core.rag.errors import BackupError, QueryError, StoreConflictError, StoreError, StoreUnavailableError
+from core.rag.errors import (
+    BackupError,
+    QueryError,
+    StoreConflictError,
+    StoreError,
+    StoreLockedError,
+    StoreUnavailableError,
+)
 from core.rag.schema import TextIndex, VectorIndex, check_name
 
 if TYPE_CHECKING:
@@ -47,6 +54,8 @@ if TYPE_CHECKING:
 _READERS = 4
 _WRITERS = 2  # one runs the statements of a transaction while the other stores the commit before
 _FIRST_RETRY_SECONDS = 0.02
+_LOCK_TIMEOUT_SECONDS = 5.0
+_LOCK_POLL_SECONDS = 0.05
 
 _logger = logging.getLogger("mgrag")
 _open_stores: weakref.WeakSet[EmbeddedStore] = weakref.WeakSet()
@@ -96,17 +105,18 @@ class EmbeddedStore:
 
         Args:
             path: A file path, or ``:memory:`` for a graph that is gone with the process.
-            settings: For ``sync_every_commit`` and ``retry_deadline``; ``None``: the defaults.
+            settings: For ``sync_every_commit``, ``retry_deadline`` and ``lock_timeout``; ``None``: the defaults.
 
         Raises:
-            StoreLockedError: when another process has it open, or this one has already.
+            StoreLockedError: when another process has it open beyond ``lock_timeout``, or this one has already.
             StoreDamagedError: when the file is damaged.
             StoreUnavailableError: when it cannot be opened for another reason (no graph, a folder, no permission).
         """
         sync = settings.sync_every_commit if settings else True
         deadline = settings.retry_deadline if settings else 30.0
         file = None if path == ":memory:" else engine.graph_file(path)
-        db = await asyncio.to_thread(engine.open_engine, file)
+        patience = settings.lock_timeout if settings else _LOCK_TIMEOUT_SECONDS
+        db = await _open_when_free(file, time.monotonic() + patience)
         return cls(db, file, sync=sync, retry_deadline=deadline)
 
     @property
@@ -358,6 +368,18 @@ class _EmbeddedTransaction:
             handle, self._handle = self._handle, None
             if handle is not None:
                 engine.roll_back(handle)
+
+
+async def _open_when_free(file: Path | None, deadline: float) -> Any:
+    """Open a graph, waiting for other processes to close it: most commands have it open for a moment only."""
+    while True:
+        try:
+            return await asyncio.to_thread(engine.open_engine, file)
+        except StoreLockedError:
+            here = any(store._path == file and not store._closed for store in _open_stores)
+            if here or time.monotonic() > deadline:
+                raise
+        await asyncio.sleep(_LOCK_POLL_SECONDS * random.uniform(0.5, 1.5))  # noqa: S311
 
 
 def _log_failure(work: Future[None]) -> None:
