@@ -8,6 +8,8 @@ MGRagError                          base of all of these
 │   ├── InvalidNameError            a label, edge type or index name that is not allowed
 │   └── FilterError                 a search filter that does not parse
 ├── NotFoundError                   no such document, chunk, conversation …
+│   ├── EmptyGraphError             a question to a graph that has nothing in it
+│   └── NoEntryPointsError          a question that leads to nothing in the graph
 ├── SourceError                     a file, folder or URL could not be loaded at all
 ├── EmbeddingError                  the embedding provider failed
 │   ├── EmbeddingAuthError          it refused the key
@@ -79,6 +81,24 @@ class FilterError(InvalidInputError):
 
 class NotFoundError(MGRagError, LookupError):
     """What was asked for is not in the graph."""
+
+
+class EmptyGraphError(NotFoundError):
+    """A question was asked of a graph that has nothing in it."""
+
+    def __init__(self, namespace: str) -> None:
+        super().__init__("Cannot query empty graph")
+        self.namespace = namespace
+        self.add_note(f"Namespace {namespace!r} has no nodes: ingest something first, or name another one.")
+
+
+class NoEntryPointsError(NotFoundError):
+    """Nothing in the graph fits a question."""
+
+    def __init__(self, query: str) -> None:
+        super().__init__("No entry points found for query")
+        self.query = query
+        self.add_note(f"No node of the graph has a word or the meaning of {query[:200]!r}: ask in other words.")
 
 
 class SourceError(MGRagError):
