@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
     from core.rag.embedder import EmbeddingService, open_embedder
+    from core.rag.graph.knowledge_graph import KnowledgeGraph
+    from core.rag.graph.nodes import UndirectedNode
     from core.rag.identity import standardize_resource_uri
     from core.rag.indexing import Indexer, IngestReport, TextSplitter
     from core.rag.knowledge_base import KnowledgeBase
@@ -22,10 +24,12 @@ _WHERE = {
     "Indexer": "core.rag.indexing",
     "IngestReport": "core.rag.indexing",
     "KnowledgeBase": "core.rag.knowledge_base",
+    "KnowledgeGraph": "core.rag.graph.knowledge_graph",
     "Label": "core.rag.schema",
     "MemGraphClient": "core.rag.dbhandler",
     "Settings": "core.rag.settings",
     "TextSplitter": "core.rag.indexing",
+    "UndirectedNode": "core.rag.graph.nodes",
     "open_embedder": "core.rag.embedder",
     "standardize_resource_uri": "core.rag.identity",
 }
@@ -37,10 +41,12 @@ __all__ = [
     "Indexer",
     "IngestReport",
     "KnowledgeBase",
+    "KnowledgeGraph",
     "Label",
     "MemGraphClient",
     "Settings",
     "TextSplitter",
+    "UndirectedNode",
     "open_embedder",
     "standardize_resource_uri",
 ]

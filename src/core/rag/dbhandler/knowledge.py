@@ -1,22 +1,28 @@
-"""Resources, symbols, tools and references between documents."""
+"""Resources, symbols, tools, topics, concepts, and references between documents."""
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from typing import Any
 
+from core.rag.dbhandler.concepts import ConceptOperations, ConceptRow
 from core.rag.dbhandler.documents import DocumentOperations
 from core.rag.dbhandler.linking import resource_type
 from core.rag.dbhandler.rows import merge_properties
 from core.rag.dbhandler.store import Transaction
-from core.rag.errors import NotFoundError
-from core.rag.identity import resource_id, stable_id, standardize_resource_uri
-from core.rag.schema import Label
+from core.rag.embedder.base import clean_text
+from core.rag.errors import InvalidInputError, NotFoundError
+from core.rag.identity import concept_id, knowledge_key, resource_id, stable_id, standardize_resource_uri, topic_id
+from core.rag.schema import EdgeType, Label
 from core.rag.times import utc_now
 
+#: Label of the nodes of a :class:`core.rag.KnowledgeGraph` that are concepts.
+CONCEPT_LABEL = "concept"
 
-class KnowledgeOperations(DocumentOperations):
+
+class KnowledgeOperations(DocumentOperations, ConceptOperations):
     """Knowledge around documents that callers state themselves."""
 
     async def create_resource(self, uri: str, type: str | None = None, description: str | None = None) -> str:  # noqa: A002
@@ -137,6 +143,109 @@ class KnowledgeOperations(DocumentOperations):
         properties = merge_properties({"description": description, "schema": text}, name=name)
         return await self._merge(Label.TOOL, stable_id(Label.TOOL, self._namespace, name), properties)
 
+    async def create_or_get_concept(self, name: str, description: str | None = None) -> str:
+        """The concept with this name, created where it is not there; it is a node of the knowledge graph.
+
+        Args:
+            name: What it is called; also the content of the node, whose label is ``concept``.
+            description: What it means; ``None`` leaves what is there.
+
+        Returns:
+            Its id in the graph database. :class:`core.rag.KnowledgeGraph` knows it by the id of its content.
+        """
+        key = knowledge_key(_name(name))
+        stands = await self.put_concepts([ConceptRow(key, CONCEPT_LABEL, _name(name))])
+        identifier = concept_id(self._namespace, stands[key])
+        if description is not None:
+            await self._merge(Label.CONCEPT, identifier, {"description": clean_text(description).replace("\0", "")})
+        return identifier
+
+    async def create_or_get_topic(self, name: str, description: str | None = None) -> str:
+        """The topic with this name, created where it is not there.
+
+        Args:
+            name: What it is called.
+            description: What belongs to it; ``None`` leaves what is there.
+
+        Returns:
+            Its id.
+        """
+        text = None if description is None else clean_text(description).replace("\0", "")
+        properties = merge_properties({"description": text}, name=_name(name))
+        return await self._merge(Label.TOPIC, topic_id(self._namespace, _name(name)), properties)
+
+    async def link_related_concepts(self, concept: str, other: str, weight: float = 1.0) -> None:
+        """Say that two concepts have to do with each other; in no direction.
+
+        Args:
+            concept: Name or id of one; a name that is not there becomes a concept.
+            other: The same of the other one.
+            weight: How much, above 0; replaces what it was.
+
+        Raises:
+            InvalidInputError: when both are the same, or on a weight that is none.
+        """
+        a, b = await self._concept(concept), await self._concept(other)
+        if a == b:
+            raise InvalidInputError(f"{concept!r} and {other!r} are one concept, which cannot be linked with itself.")
+        await self.link_concepts([(a, b, positive(weight, "The weight"))])
+
+    async def link_document_to_topic(self, document: str, topic: str) -> str:
+        """Say that a document is about a topic.
+
+        Args:
+            document: Path, URL, name or id of the document.
+            topic: Name or id of the topic; a name that is not there becomes one.
+
+        Returns:
+            The id of the topic.
+
+        Raises:
+            NotFoundError: when there is no such document.
+        """
+        parent = await self._require(document)
+        rows = await self.read(
+            "MATCH (t:Topic {id: $id}) WHERE t.namespace = $namespace RETURN t.id AS id", id=topic or "-"
+        )
+        target = rows[0]["id"] if rows else await self.create_or_get_topic(topic)
+        await self._say(parent["id"], EdgeType.ABOUT, Label.TOPIC, target)
+        return target
+
+    async def link_document_explains_concept(self, document: str, concept: str) -> str:
+        """Say that a document explains a concept.
+
+        Args:
+            document: Path, URL, name or id of the document.
+            concept: Name or id of the concept; a name that is not there becomes one.
+
+        Returns:
+            The id of the concept.
+
+        Raises:
+            NotFoundError: when there is no such document.
+        """
+        parent = await self._require(document)
+        target = await self._concept(concept)
+        await self._say(parent["id"], EdgeType.EXPLAINS, Label.CONCEPT, target)
+        return target
+
+    async def _concept(self, concept: str) -> str:
+        """The id of a concept by its id or name; a name that is not there becomes one."""
+        there = await self.concept_rows([concept]) if concept else {}
+        return next(iter(there), None) or await self.create_or_get_concept(concept)
+
+    async def _say(self, document: str, edge: EdgeType, label: Label, target: str) -> None:
+        async def work(tx: Transaction) -> int:
+            rows = await tx.run(
+                f"MATCH (a:Document {{id: $document}}) MATCH (b:{label} {{id: $target}}) MERGE (a)-[r:{edge}]->(b) "
+                "ON CREATE SET r.origin = 'caller', r.created_at = $now RETURN b.id AS id",
+                {"document": document, "target": target, "now": utc_now()},
+            )
+            return len(rows)
+
+        if not await self._write(work):
+            raise NotFoundError(f"{label} {target!r} was removed meanwhile.")
+
     async def _merge(self, label: Label, identifier: str, properties: Mapping[str, Any]) -> str:
         async def work(tx: Transaction) -> None:
             await tx.run(
@@ -159,3 +268,27 @@ class KnowledgeOperations(DocumentOperations):
 
         if not await self._write(work):
             raise NotFoundError(f"{label} {target!r} was removed meanwhile.")
+
+
+def positive(value: float, what: str) -> float:
+    """A finite number above zero.
+
+    Raises:
+        InvalidInputError: when it is none.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
+        raise InvalidInputError(f"{what} is {value!r}, but has to be a number above 0.")
+    return float(value)
+
+
+def _name(name: str) -> str:
+    """A name in one line.
+
+    Raises:
+        InvalidInputError: when it is blank, too long, or no text.
+    """
+    if not isinstance(name, str):
+        raise InvalidInputError(f"A name is text, not {type(name).__name__}.")
+    text = " ".join(clean_text(name).replace("\0", "").split())
+    merge_properties({}, name=text)
+    return text

@@ -1,0 +1,347 @@
+"""Concepts: the nodes of :class:`core.rag.KnowledgeGraph`, the undirected edges between them, and their vectors.
+
+A node is known to its users by its *key* (:func:`core.rag.identity.knowledge_key`); its id in the graph is made of the
+namespace and that key. An edge between two Concepts exists once, from the smaller id to the larger, and has no meaning
+in its direction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.store import Row, Transaction
+from core.rag.dbhandler.vectors import VectorStoreInfo, VectorStoreOperations
+from core.rag.identity import concept_id, content_hash, stable_id
+from core.rag.schema import Label, check_name, text_partition
+from core.rag.times import utc_now
+
+#: Neighbours are put in order by so much of their content; equal ones by id.
+HEAD_CHARS = 200
+
+_MAX_NAME_CHARS = 80
+
+#: Nodes to a transaction at most.
+_PER_TRANSACTION = 2000
+
+#: What every statement that reads whole nodes ends with.
+NODE_COLUMNS = (
+    "n.id AS id, n.key AS key, n.label AS label, n.content AS content, n.appendix AS appendix, n.trunks AS trunks"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ConceptRow:
+    """A node to store.
+
+    Attributes:
+        key: What it is known by.
+        label: Its kind.
+        content: Its text.
+        properties: ``appendix``, ``trunks``, ``description``; used where the node is new.
+    """
+
+    key: str
+    label: str
+    content: str
+    properties: Row = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class VectorRow:
+    """A vector of a node: of its content (part 0), or of a trunk of it (from 1)."""
+
+    node: str
+    part: int
+    embedding: tuple[float, ...]
+
+
+class ConceptOperations(VectorStoreOperations):
+    """Reading and writing Concepts."""
+
+    async def put_concepts(self, rows: Sequence[ConceptRow]) -> dict[str, str]:
+        """Store nodes, each unless one with its key, or with its content and label, is there.
+
+        Returns:
+            For the key of each row, the key of the node that stands for it.
+        """
+        stands: dict[str, str] = {}
+        for part in batches(rows, max_rows=_PER_TRANSACTION):
+
+            async def work(tx: Transaction, part: list[ConceptRow] = part) -> dict[str, str]:
+                return await self._put(tx, part)
+
+            stands.update(await self._write(work))
+        return stands
+
+    async def _put(self, tx: Transaction, rows: Sequence[ConceptRow]) -> dict[str, str]:
+        stands: dict[str, str] = {}
+        ids = {concept_id(self._namespace, row.key): row.key for row in rows}
+        for part in batches(sorted(ids)):
+            found = await tx.run("UNWIND $ids AS i MATCH (n:Concept {id: i}) RETURN n.id AS id", {"ids": part})
+            stands.update((ids[row["id"]], ids[row["id"]]) for row in found)
+        same = await self._same_content(tx, [row for row in rows if row.key not in stands])
+        new: list[Row] = []
+        now = utc_now()
+        for row in rows:
+            if row.key in stands:
+                continue
+            digest = content_hash(row.content)
+            stands[row.key] = same.setdefault((digest, row.label), row.key)
+            if stands[row.key] == row.key:
+                props = {
+                    **row.properties,
+                    "name": shown(row.content),
+                    "head": row.content[:HEAD_CHARS],
+                    "key": row.key,
+                    "label": row.label,
+                    "content": row.content,
+                    "content_hash": digest,
+                    "namespace": self._namespace,
+                    "pending": text_partition(self._namespace),
+                    "created_at": now,
+                    "updated_at": now,
+                }
+                new.append({"id": concept_id(self._namespace, row.key), "props": props})
+        for new_part in batches(new):
+            await tx.run(
+                "UNWIND $rows AS row MERGE (n:Concept {id: row.id}) ON CREATE SET n += row.props", {"rows": new_part}
+            )
+        return stands
+
+    async def _same_content(self, tx: Transaction, rows: Sequence[ConceptRow]) -> dict[tuple[str, str], str]:
+        found: dict[tuple[str, str], str] = {}
+        for part in batches(sorted({content_hash(row.content) for row in rows})):
+            there = await tx.run(
+                "UNWIND $hashes AS h MATCH (n:Concept {content_hash: h}) WHERE n.namespace = $namespace "
+                "RETURN h AS hash, n.label AS label, n.key AS key, n.created_at AS created_at",
+                {"hashes": part, "namespace": self._namespace},
+            )
+            for row in sorted(there, key=lambda row: (row["created_at"], row["key"])):
+                found.setdefault((row["hash"], row["label"]), row["key"])
+        return found
+
+    async def link_concepts(self, edges: Iterable[tuple[str, str, float | None]]) -> int:
+        """Connect nodes by their ids; an edge that is there gets the weight, where one is given.
+
+        Returns:
+            How many of the edges have both of their ends; the others were not made.
+        """
+        rows = [{"a": a, "b": b, "weight": weight} for (a, b), weight in _undirected(edges).items()]
+        count = 0
+        for part in batches(rows, max_rows=_PER_TRANSACTION):
+
+            async def work(tx: Transaction, part: list[Row] = part) -> int:
+                done = 0
+                for few in batches(part):
+                    found = await tx.run(
+                        "UNWIND $rows AS row MATCH (a:Concept {id: row.a}) MATCH (b:Concept {id: row.b}) "
+                        "WHERE a.namespace = $namespace AND b.namespace = $namespace MERGE (a)-[r:RELATED_TO]->(b) "
+                        "ON CREATE SET r.created_at = $now SET r.weight = coalesce(row.weight, r.weight, 1.0) "
+                        "RETURN a.id AS a",
+                        {"rows": few, "now": utc_now(), "namespace": self._namespace},
+                    )
+                    done += len(found)
+                return done
+
+            count += await self._write(work)
+        return count
+
+    async def unlink_concepts(self, edges: Iterable[tuple[str, str]]) -> int:
+        """Remove edges by the ids of their ends; returns how many there were."""
+        rows = [{"a": a, "b": b} for a, b in _undirected((a, b, None) for a, b in edges)]
+
+        async def work(tx: Transaction) -> int:
+            count = 0
+            for part in batches(rows):
+                found = await tx.run(
+                    "UNWIND $rows AS row MATCH (a:Concept {id: row.a})-[:RELATED_TO]-(b:Concept {id: row.b}) "
+                    "WHERE a.namespace = $namespace RETURN a.id AS a",
+                    {"rows": part, "namespace": self._namespace},
+                )
+                count += len(found)
+                await tx.run(
+                    "UNWIND $rows AS row MATCH (a:Concept {id: row.a})-[r:RELATED_TO]-(b:Concept {id: row.b}) "
+                    "WHERE a.namespace = $namespace DELETE r",
+                    {"rows": part, "namespace": self._namespace},
+                )
+            return count
+
+        return await self._write(work) if rows else 0
+
+    async def remove_concepts(self, ids: Iterable[str]) -> int:
+        """Remove nodes with their edges and vectors; returns how many there were."""
+        count = 0
+        for part in batches(sorted(set(ids))):
+
+            async def work(tx: Transaction, part: list[str] = part) -> int:
+                found = await tx.run(
+                    "UNWIND $ids AS i MATCH (n:Concept {id: i}) WHERE n.namespace = $namespace RETURN n.id AS id",
+                    {"ids": part, "namespace": self._namespace},
+                )
+                there = [row["id"] for row in found]
+                await tx.run(
+                    "UNWIND $ids AS i MATCH (n:Concept {id: i})<-[:EMBEDDING_OF]-(v:Vector) DETACH DELETE v",
+                    {"ids": there},
+                )
+                await tx.run("UNWIND $ids AS i MATCH (n:Concept {id: i}) DETACH DELETE n", {"ids": there})
+                return len(there)
+
+            count += await self._write(work)
+        return count
+
+    async def concept_rows(self, ids: Sequence[str]) -> dict[str, Row]:
+        """Whole nodes by id: ``NODE_COLUMNS``; ids that are not there are left out."""
+        found: dict[str, Row] = {}
+        for part in batches(list(dict.fromkeys(ids))):
+            rows = await self.read(
+                f"UNWIND $ids AS i MATCH (n:Concept {{id: i}}) WHERE n.namespace = $namespace RETURN {NODE_COLUMNS}",
+                ids=part,
+            )
+            found.update((row["id"], row) for row in rows)
+        return found
+
+    async def concepts_of_content(self, content: str) -> list[Row]:
+        """Whole nodes with exactly this content, the oldest first."""
+        rows = await self.read(
+            "MATCH (n:Concept {content_hash: $hash}) WHERE n.namespace = $namespace "
+            f"RETURN {NODE_COLUMNS}, n.created_at AS created_at",
+            hash=content_hash(content),
+        )
+        return sorted(rows, key=lambda row: (row["created_at"], row["key"]))
+
+    async def concept_ids(self, labels: Sequence[str] | None = None) -> list[str]:
+        """Ids of all nodes, or of those with one of the labels, in order."""
+        where = "" if labels is None else "AND n.label IN $labels "
+        rows = await self.read(
+            f"MATCH (n:Concept) WHERE n.namespace = $namespace {where}RETURN n.id AS id", labels=list(labels or ())
+        )
+        return sorted(row["id"] for row in rows)
+
+    async def count_concepts(self) -> int:
+        """How many nodes the namespace has."""
+        return int((await self.read("MATCH (n:Concept) WHERE n.namespace = $namespace RETURN count(n) AS n"))[0]["n"])
+
+    async def concept_neighbours(self, ids: Sequence[str], limit: int) -> list[Row] | None:
+        """The neighbours of nodes.
+
+        Args:
+            ids: The nodes.
+            limit: At most so many rows.
+
+        Returns:
+            ``a`` (one of the ids) and ``id``, ``label``, ``head`` of a neighbour, in any order; ``None`` where there
+            are more than ``limit``.
+        """
+        rows: list[Row] = []
+        for part in batches(list(ids), max_rows=1000):
+            rows += await self.read(
+                "UNWIND $ids AS i MATCH (n:Concept {id: i})-[:RELATED_TO]-(m:Concept) "
+                "RETURN i AS a, m.id AS id, m.label AS label, m.head AS head "
+                f"LIMIT {int(limit) + 1 - len(rows)}",
+                ids=part,
+            )
+            if len(rows) > limit:
+                return None
+        return rows
+
+    async def first_concept_neighbours(self, node: str, limit: int, labels: Sequence[str] | None) -> list[Row]:
+        """The first neighbours of one node by content, only those with one of the labels; rows as above."""
+        where = "" if labels is None else "WHERE m.label IN $labels "
+        return await self.read(
+            f"MATCH (n:Concept {{id: $id}})-[:RELATED_TO]-(m:Concept) {where}"
+            "WITH m.id AS id, m.label AS label, m.head AS head "
+            f"ORDER BY head, id LIMIT {int(limit)} RETURN id, label, head",
+            id=node,
+            labels=list(labels or ()),
+        )
+
+    async def pending_concepts(self, store: VectorStoreInfo, limit: int) -> list[Row]:
+        """Some of the nodes that have no vectors in a vector store yet: ``id``, ``content``, ``trunks``."""
+        ready = await self.read("MATCH (s:VectorStore {id: $id}) RETURN s.concepts_marked AS marked", id=store.id)
+        if not ready or not ready[0]["marked"]:
+            await self._mark_pending(store)
+        return await self.read(
+            "MATCH (n:Concept {pending: $key}) WHERE n.namespace = $namespace "
+            f"RETURN n.id AS id, n.content AS content, n.trunks AS trunks LIMIT {int(limit)}",
+            key=text_partition(self._namespace),
+        )
+
+    async def _mark_pending(self, store: VectorStoreInfo) -> None:
+        """Once for every vector store that becomes the active one: mark the nodes that have no vector in it."""
+        label = check_name(store.index(Label.CONCEPT).label)
+        done = await self.read(f"MATCH (v:{label})-[:EMBEDDING_OF]->(n:Concept) RETURN DISTINCT n.id AS id")
+        missing = sorted(set(await self.concept_ids()) - {row["id"] for row in done})
+        key = text_partition(self._namespace)
+
+        async def work(tx: Transaction) -> None:
+            for part in batches(missing):
+                await tx.run(
+                    "UNWIND $ids AS i MATCH (n:Concept {id: i}) SET n.pending = $key", {"ids": part, "key": key}
+                )
+            await tx.run(
+                "MATCH (s:VectorStore) WHERE s.namespace = $namespace SET s.concepts_marked = (s.id = $store)",
+                {"namespace": self._namespace, "store": store.id},
+            )
+
+        await self._write(work)
+
+    async def attach_concept_vectors(self, vectors: Sequence[VectorRow], store: VectorStoreInfo) -> None:
+        """Store the vectors of nodes, which are no longer pending then; nodes that are gone get none."""
+        index = store.index(Label.CONCEPT)
+        if index not in self._vector_indexes:
+            await (await self.connect()).ensure_vector_index(index)
+            self._vector_indexes.add(index)
+        label = check_name(index.label)
+        rows = [
+            {
+                "id": stable_id(Label.VECTOR, store.id, Label.CONCEPT, vector.node, str(vector.part)),
+                "target": vector.node,
+                "embedding": vector.embedding,
+            }
+            for vector in vectors
+        ]
+
+        async def work(tx: Transaction) -> None:
+            for part in batches(rows):
+                await tx.run(
+                    "MATCH (s:VectorStore {id: $store}) UNWIND $rows AS row MATCH (n:Concept {id: row.target}) "
+                    "MERGE (v:Vector {id: row.id}) "
+                    f"ON CREATE SET v:{label}, v.embedding = row.embedding, v.namespace = $namespace, "
+                    "v.vector_store_id = $store, v.chunk_id = row.target, v.created_at = $now, v.updated_at = $now "
+                    "MERGE (v)-[:EMBEDDING_OF]->(n) MERGE (v)-[:STORED_IN]->(s)",
+                    {"rows": part, "store": store.id, "namespace": self._namespace, "now": utc_now()},
+                )
+            for ids in batches(sorted({vector.node for vector in vectors})):
+                await tx.run("UNWIND $ids AS i MATCH (n:Concept {id: i}) SET n.pending = ''", {"ids": ids})
+
+        await self._write(work)
+
+    async def concepts_of_vectors(self, ids: Sequence[str]) -> dict[str, tuple[str, str]]:
+        """For ids of vectors: id and label of the node that each embeds."""
+        found: dict[str, tuple[str, str]] = {}
+        for part in batches(list(ids), max_rows=1000):
+            rows = await self.read(
+                "UNWIND $ids AS i MATCH (v:Vector {id: i})-[:EMBEDDING_OF]->(n:Concept) "
+                "RETURN i AS vector, n.id AS id, n.label AS label",
+                ids=part,
+            )
+            found.update((row["vector"], (row["id"], row["label"])) for row in rows)
+        return found
+
+
+def shown(content: str) -> str:
+    """The name that a node is shown by."""
+    flat = " ".join(content[: 4 * _MAX_NAME_CHARS].split())
+    return flat if len(flat) <= _MAX_NAME_CHARS else flat[: _MAX_NAME_CHARS - 1] + "…"
+
+
+def _undirected(edges: Iterable[tuple[str, str, float | None]]) -> dict[tuple[str, str], float | None]:
+    """Each pair once, the smaller id first, without loops; the last weight counts."""
+    found: dict[tuple[str, str], float | None] = {}
+    for a, b, weight in edges:
+        if a != b:
+            pair = (a, b) if a < b else (b, a)
+            found[pair] = weight if weight is not None else found.get(pair)
+    return found

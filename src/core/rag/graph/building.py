@@ -1,0 +1,199 @@
+"""Making a knowledge graph: adding and removing nodes and edges."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from core.rag.dbhandler.store import MAX_K
+from core.rag.errors import InvalidInputError, NotFoundError
+from core.rag.graph.neighbours import Neighbours
+from core.rag.graph.nodes import Nodes, UndirectedNode
+from core.rag.graph.similarity import Similarity
+from core.rag.identity import concept_id
+
+if TYPE_CHECKING:
+    from core.rag.dbhandler import MemGraphClient
+    from core.rag.embedder import EmbeddingService
+
+#: An edge, with a weight or without: ``(node, node)``, ``(node, node, weight)``.
+Edge = tuple[UndirectedNode, UndirectedNode] | tuple[UndirectedNode, UndirectedNode, float]
+
+
+class GraphBuilder:
+    """The part of :class:`core.rag.KnowledgeGraph` that changes the graph."""
+
+    def __init__(
+        self,
+        client: MemGraphClient,
+        embedder: EmbeddingService | None = None,
+        *,
+        merge_similar: bool = False,
+        cache: bool = True,
+    ) -> None:
+        """A graph on a client; ``KnowledgeBase.knowledge_graph`` and :meth:`open` are shorter.
+
+        Args:
+            client: The database; not closed with the graph.
+            embedder: For finding nodes by meaning; ``None``: that of the client, if it has one.
+            merge_similar: Whether adding a node looks for one that means the same, too. Off as in the original: a
+                duplicate does less harm than two things made one.
+            cache: Whether walks learn from walks before which nodes to read ahead. Never stale; see
+                :mod:`core.rag.graph.neighbours`.
+        """
+        self._client = client
+        self._similarity = Similarity(client, embedder or client.embedder)
+        self._neighbours = Neighbours(client, cache=cache)
+        self._merge_similar = merge_similar
+        self._owned: EmbeddingService | None = None
+        self._owns_client = False
+
+    async def add_node(
+        self,
+        node: UndirectedNode,
+        neighbor: UndirectedNode | None = None,
+        same_node_threshold: float = 0.95,
+        *,
+        merge_similar: bool | None = None,
+    ) -> UndirectedNode:
+        """Add a node, and connect it with a neighbour, which is added, too.
+
+        A node is there already if one has its id, or else its content and label, or else, where that is asked for, one
+        of its label is more similar than ``same_node_threshold``.
+
+        Args:
+            node: What to add. No vector is made yet: the first search by meaning makes all that are missing, at once.
+            neighbor: What to connect it with.
+            same_node_threshold: Cosine from which on two nodes are one, with ``merge_similar``.
+            merge_similar: Whether to compare meanings; ``None``: as the graph was opened.
+
+        Returns:
+            The node in the graph: the one that was there, or the new one.
+        """
+        if neighbor is None:
+            return (await self._add([node], (), same_node_threshold, merge_similar))[0]
+        return (await self._add([node, neighbor], [(node, neighbor)], same_node_threshold, merge_similar))[0]
+
+    async def add_nodes(
+        self,
+        node: UndirectedNode | Iterable[UndirectedNode],
+        neighbors: Iterable[UndirectedNode] = (),
+        same_node_threshold: float = 0.95,
+        *,
+        merge_similar: bool | None = None,
+    ) -> Nodes:
+        """Add one or many nodes, and connect each with all of the neighbours; a few statements, however many there are.
+
+        Returns:
+            For each node and then each neighbour, the one in the graph.
+        """
+        nodes = [node] if isinstance(node, UndirectedNode) else list(node)
+        others = list(neighbors)
+        edges = [(a, b) for a in nodes for b in others]
+        return await self._add([*nodes, *others], edges, same_node_threshold, merge_similar)
+
+    async def add_edge(self, a: UndirectedNode, b: UndirectedNode, weight: float | None = None) -> None:
+        """Connect two nodes of the graph; connecting them again changes nothing but the weight.
+
+        Raises:
+            NotFoundError: when one of the two is not in the graph.
+        """
+        await self.add_edges([(a, b) if weight is None else (a, b, weight)])
+
+    async def add_edges(self, edges: Iterable[Edge]) -> None:
+        """Connect many pairs of nodes of the graph, hundreds to a statement. A node with itself is no edge.
+
+        Raises:
+            NotFoundError: when one of the nodes is not in the graph; the other edges are there.
+        """
+        rows = [(self._id(edge[0]), self._id(edge[1]), edge[2] if len(edge) == 3 else None) for edge in edges]
+        wanted = {frozenset((a, b)) for a, b, _ in rows if a != b}
+        made = await self._client.link_concepts(rows)
+        if made < len(wanted):
+            raise NotFoundError(
+                f"{len(wanted) - made} of {len(wanted)} edges lack a node: add the nodes to the graph first."
+            )
+
+    async def remove_edge(self, a: UndirectedNode, b: UndirectedNode) -> bool:
+        """Remove the edge between two nodes; returns whether there was one."""
+        return await self._client.unlink_concepts([(self._id(a), self._id(b))]) > 0
+
+    async def remove_node(self, node: UndirectedNode | str) -> bool:
+        """Remove a node (or the one with this id) with its edges and vectors; returns whether there was one."""
+        return await self._client.remove_concepts([self._id(node)]) > 0
+
+    async def clear(self) -> int:
+        """Remove all nodes with their edges and vectors; returns how many there were."""
+        return await self._client.remove_concepts(await self._client.concept_ids())
+
+    async def size(self) -> int:
+        """How many nodes there are."""
+        return await self._client.count_concepts()
+
+    async def get_node(self, node_id: str) -> UndirectedNode | None:
+        """The node with this id, or ``None``."""
+        return next(iter(await self._load([concept_id(self._client.namespace, node_id)])), None)
+
+    async def get_node_by_content(self, content: str, label: str | None = None) -> UndirectedNode | None:
+        """The node with exactly this content (and label), or ``None``; of several the oldest."""
+        for row in await self._client.concepts_of_content(UndirectedNode(content).content):
+            if label is None or row["label"] == label:
+                return UndirectedNode.from_row(row)
+        return None
+
+    async def _add(
+        self, nodes: Sequence[UndirectedNode], edges: Iterable[Edge], threshold: float, merge_similar: bool | None
+    ) -> Nodes:
+        merge = self._merge_similar if merge_similar is None else merge_similar
+        rows = [node.to_row() for node in nodes]
+        if merge:
+            stands: dict[str, str] = {}
+            for node, row in zip(nodes, rows, strict=True):  # one by one: the next may resemble this one
+                same = await self._twin(node, threshold)
+                stands |= {node.id: same} if same else await self._client.put_concepts([row])
+        else:
+            stands = await self._client.put_concepts(rows)
+        own = {node.id: node for node in nodes if node.embedding is not None and stands[node.id] == node.id}
+        if own:
+            await self._similarity.keep(
+                [(self._id(n), n.embedding or (), n.trunks_embedding, len(n.trunks)) for n in own.values()]
+            )
+        pairs = [(self._id(stands[edge[0].id]), self._id(stands[edge[1].id]), None) for edge in edges]
+        if pairs:
+            await self._client.link_concepts(pairs)
+        there = await self._client.concept_rows([self._id(stands[node.id]) for node in nodes])
+        return Nodes(UndirectedNode.from_row(there[self._id(stands[node.id])]) for node in nodes)
+
+    async def _twin(self, node: UndirectedNode, threshold: float) -> str | None:
+        """The id of the node that means the same, where none has the id, or the content and label."""
+        if await self.get_node(node.id) or await self.get_node_by_content(node.content, node.label):
+            return None
+        ranked = await self._ranked(node, threshold, 1, [node.label])
+        found = await self._load([key for key, _ in ranked])
+        return found[0].id if found else None
+
+    async def _ranked(
+        self, node: UndirectedNode | str, threshold: float, topk_k: int | None, labels: Collection[str] | None
+    ) -> list[tuple[str, float]]:
+        k = MAX_K if topk_k is None else check_number("topk_k", topk_k, 1, MAX_K)
+        if isinstance(node, UndirectedNode):
+            return await self._similarity.ranked(node.content, node.embedding, k, threshold, labels)
+        return await self._similarity.ranked(node, None, k, threshold, labels)
+
+    async def _load(self, ids: Sequence[str]) -> list[UndirectedNode]:
+        rows = await self._client.concept_rows(ids)
+        return [UndirectedNode.from_row(rows[key]) for key in ids if key in rows]
+
+    def _id(self, node: UndirectedNode | str) -> str:
+        return concept_id(self._client.namespace, node if isinstance(node, str) else node.id)
+
+
+def check_number(name: str, value: int, least: int, most: int) -> int:
+    """Refuse what is no whole number in a range.
+
+    Raises:
+        InvalidInputError: naming the argument.
+    """
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise InvalidInputError(f"{name} is {value!r}, but has to be a whole number from {least} to {most}.")
+    return value

@@ -1,0 +1,274 @@
+"""KnowledgeGraph: nodes with texts and the edges between them, found by walking, by meaning, and by both."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from core.rag.dbhandler import MemGraphClient
+from core.rag.dbhandler.store import MAX_DEPTH, MAX_K
+from core.rag.errors import InvalidInputError
+from core.rag.graph.building import GraphBuilder, check_number
+from core.rag.graph.nodes import Nodes, UndirectedNode
+
+if TYPE_CHECKING:
+    from core.rag.embedder import EmbeddingService
+    from core.rag.graph.walk import Walk
+    from core.rag.settings import Settings
+
+#: A walk returns at most so many nodes unless it is told otherwise.
+MAX_NODES = 10_000
+
+
+class KnowledgeGraph(GraphBuilder):
+    """An undirected graph of nodes in a namespace of the database, where they are ``Concept`` nodes.
+
+    Example:
+        >>> async with KnowledgeGraph.open("embedded:graph.grafeo") as graph:
+        ...     store = UndirectedNode("Vector databases store embeddings", "concept")
+        ...     await graph.add_node(store, neighbor=UndirectedNode("Embeddings are vectors", "concept"))
+        ...     await graph.query_by_content("Where are embeddings kept?", step=2)
+    """
+
+    @classmethod
+    def open(
+        cls,
+        uri: str | None = None,
+        *,
+        namespace: str | None = None,
+        model: str | None = None,
+        embedder: EmbeddingService | None = None,
+        merge_similar: bool = False,
+        settings: Settings | None = None,
+    ) -> Self:
+        """A graph at a URI with a connection of its own; use it in an ``async with``.
+
+        Args:
+            uri: ``embedded:PATH``, ``bolt://HOST:7687`` …; ``None``: ``MEMGRAPH_URI``, else the embedded default.
+            namespace: ``None``: ``MGRAG_NAMESPACE``, else ``default``.
+            model: Embedding model; ``None``: ``MGRAG_EMBEDDING_MODEL``, else the offline default.
+            embedder: An embedding service of one's own, instead of ``model``.
+            merge_similar: As above.
+            settings: ``None``: read from the environment.
+        """
+        from core.rag.embedder import open_embedder
+
+        embedder = embedder or open_embedder(model, settings)
+        client = MemGraphClient(uri, namespace=namespace, embedder=embedder, settings=settings)
+        graph = cls(client, embedder, merge_similar=merge_similar)
+        graph._owned, graph._owns_client = embedder, True
+        return graph
+
+    async def __aenter__(self) -> Self:
+        await self._client.connect()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close what :meth:`open` opened; a client that was given stays open."""
+        try:
+            if self._owns_client:
+                await self._client.close()
+        finally:
+            if self._owned is not None:
+                await self._owned.close()
+
+    async def get_all_nodes(self, constraint_labels: Sequence[str] | None = None) -> Nodes:
+        """All nodes, or those with one of the labels, by id."""
+        return Nodes(await self._load(await self._client.concept_ids(_labels(constraint_labels))))
+
+    async def get_neighbors(self, node: UndirectedNode, *, limit: int = MAX_NODES) -> Nodes:
+        """The nodes that an edge leads to, by content."""
+        return await self.get_nodes_within_steps(node, 1, limit=limit)
+
+    async def get_nodes_within_steps(
+        self,
+        start_node: UndirectedNode,
+        steps: int = 1,
+        constraint_labels: Sequence[str] | None = None,
+        block: bool = False,
+        *,
+        limit: int = MAX_NODES,
+    ) -> Nodes:
+        """The nodes that are at most so many edges away (breadth-first search).
+
+        Args:
+            start_node: Where to begin; not in the result. Where it is not in the graph, nothing is found.
+            steps: At most so many edges, 0 to 64.
+            constraint_labels: Only nodes with one of these labels; ``None`` or none: any.
+            block: Go only through nodes with one of these labels, but for the start.
+            limit: Look at so many nodes at most.
+
+        Returns:
+            Nearest first; neighbours of a node by content (the first 200 characters, then the id in the graph).
+            ``truncated`` says whether there is more than was looked at.
+
+        Raises:
+            InvalidInputError: on a number of steps or a limit that makes no sense.
+        """
+        found = await self._walk(start_node, steps, _labels(constraint_labels), limit, block=block)
+        return Nodes(await self._load(_passing(found, _labels(constraint_labels))), truncated=found.truncated)
+
+    async def get_nodes_intersection(
+        self, nodes: Sequence[UndirectedNode | None], steps: int = 1, constraint_labels: Sequence[str] | None = None
+    ) -> Nodes:
+        """The nodes that are at most so many edges away from each of some nodes.
+
+        Args:
+            nodes: At least one; one that is ``None`` was not found before, and is refused.
+            steps: At most so many edges.
+            constraint_labels: Only nodes with one of these labels.
+
+        Returns:
+            In the order of the walk from the first node.
+        """
+        labels = _labels(constraint_labels)
+        starts = [node for node in nodes if node is not None]
+        if not starts or len(starts) < len(nodes):
+            raise InvalidInputError(
+                "An intersection needs nodes, but one of them is None: was it found?"
+                if starts or nodes
+                else "An intersection needs at least one node."
+            )
+        common: list[str] | None = None
+        truncated = False
+        for node in dict.fromkeys(starts):
+            found = await self._walk(node, steps, labels, MAX_NODES)
+            truncated = truncated or found.truncated
+            reached = _passing(found, labels)
+            there = set(reached)
+            common = reached if common is None else [key for key in common if key in there]
+        return Nodes(await self._load(common or []), truncated=truncated)
+
+    async def semantic_search(
+        self,
+        node: UndirectedNode | str,
+        similarity_threshold: float = 0.0,
+        topk_k: int | None = None,
+        constraint_labels: Sequence[str] | None = None,
+    ) -> Nodes:
+        """The nodes that are most similar in meaning.
+
+        Args:
+            node: A text, or a node, whose content and vector are used; it may be in the graph, and is found then.
+            similarity_threshold: Only nodes with a cosine above it, -1 to 1.
+            topk_k: At most so many; ``None``: all, up to 10,000.
+            constraint_labels: Only nodes with one of these labels.
+
+        Returns:
+            Best first, each with its ``similarity``: that of its content or of its most similar trunk.
+
+        Raises:
+            ConfigurationError: when there is no embedding service.
+        """
+        ranked = await self._ranked(node, similarity_threshold, topk_k, _labels(constraint_labels))
+        scores = dict(ranked)
+        rows = await self._client.concept_rows([key for key, _ in ranked])
+        return Nodes(UndirectedNode.from_row(rows[key], scores[key]) for key in scores if key in rows)
+
+    async def query_by_node(
+        self,
+        node: UndirectedNode,
+        step: int = 1,
+        constraint_labels: Sequence[str] | None = None,
+        constraint_node: UndirectedNode | None = None,
+        constraint_distance: float = 0,
+        block: bool = False,
+    ) -> Nodes:
+        """The nodes around a node, optionally only those near another one.
+
+        Args:
+            node: Where to begin.
+            step: At most so many edges.
+            constraint_labels: Only nodes with one of these labels.
+            constraint_node: Only nodes that are connected with this one (or are this one).
+            constraint_distance: By at most so many edges; 0: by any number, up to 64.
+            block: Go only through nodes with one of the labels.
+        """
+        found = await self._walk(node, step, _labels(constraint_labels), MAX_NODES, block=block)
+        near = await self._near(constraint_node, constraint_distance)
+        passing = [key for key in _passing(found, _labels(constraint_labels)) if near is None or key in near]
+        return Nodes(await self._load(passing), truncated=found.truncated)
+
+    async def query_by_content(
+        self,
+        content: str | Sequence[str],
+        topk_k: int = 5,
+        step: int = 1,
+        constraint_labels: Sequence[str] | None = None,
+        constraint_node: UndirectedNode | None = None,
+        similarity_threshold: float = 0.0,
+        constraint_distance: float = 0,
+        block: bool = False,
+    ) -> Nodes:
+        """The nodes connected with those that are most similar to a text: "similar to X and connected to Y".
+
+        For each text, the ``topk_k`` most similar nodes are where walks begin, the most similar one first, until
+        ``topk_k`` nodes are found.
+
+        Args:
+            content: One text or several.
+            topk_k: At most so many nodes for each text.
+            step: At most so many edges from a similar node.
+            constraint_labels: Only nodes with one of these labels; walks begin at nodes of any label.
+            constraint_node: As for :meth:`query_by_node`.
+            similarity_threshold: Walks begin only at nodes that are more similar than this.
+            constraint_distance: As for :meth:`query_by_node`.
+            block: Go only through nodes with one of the labels.
+
+        Returns:
+            Each node once.
+        """
+        check_number("topk_k", topk_k, 1, MAX_K)
+        labels = _labels(constraint_labels)
+        near = await self._near(constraint_node, constraint_distance)
+        everything: dict[str, None] = {}
+        truncated = False
+        for text in [content] if isinstance(content, str) else content:
+            of_this: dict[str, None] = {}
+            for start, _ in await self._ranked(text, similarity_threshold, topk_k, None):
+                found = await self._walk_from(start, step, labels, MAX_NODES, block=block)
+                truncated = truncated or found.truncated
+                of_this.update(dict.fromkeys(k for k in _passing(found, labels) if near is None or k in near))
+                if len(of_this) >= topk_k:
+                    break
+            everything.update(dict.fromkeys(list(of_this)[:topk_k]))
+        return Nodes(await self._load(list(everything)), truncated=truncated)
+
+    async def embed_pending(self) -> int:
+        """Make the vectors that are still missing now, instead of in the next search; returns for how many nodes."""
+        return await self._similarity.embed_pending()
+
+    async def _walk(
+        self, start: UndirectedNode, steps: int, labels: Collection[str] | None, limit: int, *, block: bool = False
+    ) -> Walk:
+        return await self._walk_from(self._id(start), steps, labels, limit, block=block)
+
+    async def _walk_from(
+        self, start: str, steps: int, labels: Collection[str] | None, limit: int, *, block: bool
+    ) -> Walk:
+        check_number("steps", steps, 0, MAX_DEPTH)
+        check_number("limit", limit, 1, 10 * MAX_NODES)
+        return await self._neighbours.walk(start, steps, labels if block else None, limit)
+
+    async def _near(self, node: UndirectedNode | None, distance: float) -> Collection[str] | None:
+        if node is None:
+            return None
+        if not 0 <= distance <= MAX_DEPTH:
+            raise InvalidInputError(f"constraint_distance is {distance!r}, but has to be from 0 to {MAX_DEPTH}.")
+        return (await self._walk(node, MAX_DEPTH if distance == 0 else int(distance), None, 10 * MAX_NODES)).steps
+
+
+def _labels(labels: Sequence[str] | None) -> list[str] | None:
+    if isinstance(labels, str):
+        raise InvalidInputError(f"constraint_labels is a sequence of labels, not one text: use [{labels[:50]!r}].")
+    return list(dict.fromkeys(labels)) if labels else None
+
+
+def _passing(found: Walk, labels: Collection[str] | None) -> list[str]:
+    return [key for key, label in found.labels.items() if labels is None or label in labels]

@@ -1,0 +1,95 @@
+"""Reading neighbours in as few queries as possible, and never from memory.
+
+The cache remembers which neighbours nodes had, but only as a guess: it says which nodes a walk will come to, so that
+the neighbours of all of these are read in one query before the walk begins. Every walk is computed from what was read
+for it. Whoever changes the graph (another client, another process, a statement typed into a console), nothing has to
+be told, and nothing stale is ever used; a wrong guess costs one more query.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
+
+from core.rag.graph.walk import Adjacency, Neighbour, Walk, in_order, predicted, walk
+
+if TYPE_CHECKING:
+    from core.rag.dbhandler import MemGraphClient
+    from core.rag.dbhandler.store import Row
+
+#: Rows of neighbours that one step of a walk reads at most; beyond, nodes are read one by one, and so many of each.
+MAX_ROWS = 50_000
+
+_REMEMBERED_NODES = 20_000
+_REMEMBERED_NEIGHBOURS = 1_000
+
+
+class Neighbours:
+    """Walks over the Concepts of a namespace."""
+
+    def __init__(self, client: MemGraphClient, *, cache: bool = True) -> None:
+        """Prepare a reader.
+
+        Args:
+            client: The graph.
+            cache: Whether to guess from walks before; costs memory, and saves a query per step.
+        """
+        self._client = client
+        self._cache = cache
+        self._guesses: OrderedDict[str, tuple[Neighbour, ...]] = OrderedDict()
+
+    async def walk(self, start: str, steps: int, through: Collection[str] | None, limit: int) -> Walk:
+        """Breadth-first search from a node; see :func:`core.rag.graph.walk.walk`."""
+        read: dict[str, list[Neighbour]] = {}
+        if self._cache and steps > 1:
+            ahead = predicted(start, steps, through, self._guesses)
+            if 1 < len(ahead) <= limit:
+                rows = await self._client.concept_neighbours(ahead, MAX_ROWS)
+                if rows is not None:
+                    read = _grouped(ahead, rows)
+
+        async def fetch(level: Sequence[str], wanted: int) -> tuple[Adjacency, bool]:
+            missing = [node for node in level if node not in read]
+            if not missing:
+                return read, True
+            rows = await self._client.concept_neighbours(missing, MAX_ROWS)
+            if rows is not None:
+                read.update(_grouped(missing, rows))
+                return read, True
+            return await self._first(level, wanted, through)
+
+        found = await walk(start, steps, through, limit, fetch)
+        if self._cache:
+            self._remember(read)
+        return found
+
+    async def _first(
+        self, level: Sequence[str], wanted: int, through: Collection[str] | None
+    ) -> tuple[Adjacency, bool]:
+        """The first neighbours of the first nodes: enough to find ``wanted`` and one more, or all."""
+        labels = None if through is None else sorted(through)
+        adjacency: dict[str, list[Neighbour]] = {}
+        seen: set[str] = set()
+        for node in level:
+            rows = await self._client.first_concept_neighbours(node, wanted + 1, labels)
+            adjacency[node] = in_order([(row["id"], row["label"], row["head"]) for row in rows])
+            seen.update(row["id"] for row in rows)
+            if len(seen) > wanted:
+                return adjacency, False
+        return adjacency, True
+
+    def _remember(self, read: dict[str, list[Neighbour]]) -> None:
+        for node, neighbours in read.items():
+            if len(neighbours) <= _REMEMBERED_NEIGHBOURS:
+                self._guesses[node] = tuple(neighbours)
+                self._guesses.move_to_end(node)
+        while len(self._guesses) > _REMEMBERED_NODES:
+            self._guesses.popitem(last=False)
+
+
+def _grouped(nodes: Sequence[str], rows: Sequence[Row]) -> dict[str, list[Neighbour]]:
+    found: dict[str, list[Neighbour]] = {node: [] for node in nodes}
+    for row in rows:
+        found[row["a"]].append((row["id"], row["label"], row["head"]))
+    return {node: in_order(neighbours) for node, neighbours in found.items()}

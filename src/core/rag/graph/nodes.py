@@ -1,0 +1,192 @@
+"""What a :class:`core.rag.KnowledgeGraph` holds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from core.rag.dbhandler.concepts import ConceptRow
+from core.rag.embedder.base import clean_text
+from core.rag.errors import InvalidInputError
+from core.rag.identity import knowledge_key
+
+if TYPE_CHECKING:
+    from core.rag.dbhandler.store import Row
+    from core.rag.embedder import EmbeddingService
+
+TRUNK_SIZE = 1000
+TRUNK_OVERLAP = 100
+
+#: Every engine takes properties of this size.
+MAX_CONTENT_BYTES = 8_000_000
+
+_MAX_KEY_CHARS = 500
+
+
+class UndirectedNode:
+    """A node of a knowledge graph.
+
+    Two nodes are equal when their ids are. Edges are not part of a node but of the graph:
+    :meth:`core.rag.KnowledgeGraph.get_neighbors` reads them.
+
+    Attributes:
+        content: Its text.
+        label: What kind of thing it is: ``concept``, ``document`` … any text.
+        id: ``uuid3(NAMESPACE_DNS, content)`` unless it was given: the same content gives the same id.
+        appendix: What else belongs to it: any JSON-serialisable value.
+        embedding: Its vector where it is known here; ``None`` does not mean that the graph has none.
+        trunks: The content in overlapping pieces, after :meth:`split_into_trunk`. Each is searched for by itself.
+        trunks_embedding: The vector of each of them, after :meth:`create_embedding`.
+        similarity: How similar it is to what was searched for, -1 to 1; ``None`` where it was not found by a search.
+
+    Example:
+        >>> UndirectedNode("Embeddings are vectors", "concept") == UndirectedNode("Embeddings are vectors")
+        True
+    """
+
+    def __init__(
+        self,
+        content: str = "",
+        label: str = "",
+        embedding: Sequence[float] | None = None,
+        appendix: Any = None,
+        *,
+        id: str | None = None,  # noqa: A002 - the name that the design gives it
+    ) -> None:
+        """Make a node; nothing is stored before it is added to a graph.
+
+        Raises:
+            InvalidInputError: on content that is blank or too large, or an id or label that makes no sense.
+        """
+        self.content = _text(content, "The content of a node", MAX_CONTENT_BYTES)
+        if not self.content.strip():
+            raise InvalidInputError("The content of a node is empty.")
+        self.label = _text(label, "The label of a node", _MAX_KEY_CHARS)
+        self.id = knowledge_key(self.content) if id is None else _text(id, "The id of a node", _MAX_KEY_CHARS)
+        if not self.id:
+            raise InvalidInputError("The id of a node is empty; leave it away to have it made from the content.")
+        self.appendix = appendix
+        self.embedding: list[float] | None = None if embedding is None else [float(value) for value in embedding]
+        self.trunks: list[str] = []
+        self.trunks_embedding: list[list[float]] = []
+        self.similarity: float | None = None
+
+    def split_into_trunk(self, size: int = TRUNK_SIZE, overlap: int = TRUNK_OVERLAP) -> list[str]:
+        """Split the content into overlapping pieces; once it is added, each of them is searched for by itself.
+
+        Args:
+            size: Characters of a piece at most.
+            overlap: Characters that two neighbouring pieces share; less than ``size``.
+
+        Returns:
+            The pieces, in order; together they hold every character. Also kept in ``trunks``.
+
+        Raises:
+            InvalidInputError: on sizes that make no sense.
+        """
+        if isinstance(size, bool) or not isinstance(size, int) or size < 1:
+            raise InvalidInputError(f"size is {size!r}, but has to be a whole number of characters from 1 up.")
+        if isinstance(overlap, bool) or not isinstance(overlap, int) or not 0 <= overlap < size:
+            raise InvalidInputError(f"overlap is {overlap!r}, but has to be from 0 to less than size ({size}).")
+        step = size - overlap
+        last = max(len(self.content) - overlap, 1)
+        self.trunks = [self.content[start : start + size] for start in range(0, last, step)]
+        self.trunks_embedding = []
+        return self.trunks
+
+    async def create_embedding(self, embedder: EmbeddingService) -> list[float]:
+        """The vector of the content, made unless it is there; with it, those of the trunks.
+
+        Returns:
+            As many floats as the embedder has dimensions.
+        """
+        from core.rag.embedder import embed_texts
+
+        trunks = [] if len(self.trunks_embedding) == len(self.trunks) else self.trunks
+        texts = [*([] if self.embedding is not None else [self.content]), *trunks]
+        made = (await embed_texts(embedder, texts)).tolist() if texts else []
+        if self.embedding is None:
+            self.embedding = made.pop(0)
+        if trunks:
+            self.trunks_embedding = made
+        return self.embedding
+
+    def to_row(self) -> ConceptRow:
+        """As it is stored.
+
+        Raises:
+            InvalidInputError: when the appendix is no JSON.
+        """
+        return ConceptRow(
+            key=self.id,
+            label=self.label,
+            content=self.content,
+            properties={
+                "appendix": _json(self.appendix),
+                "trunks": _json(self.trunks) if self.trunks else "",
+            },
+        )
+
+    @classmethod
+    def from_row(cls, row: Row, similarity: float | None = None) -> UndirectedNode:
+        """From a row that was read."""
+        node = cls(row["content"], row["label"] or "", appendix=_parsed(row["appendix"]), id=row["key"])
+        node.trunks = _parsed(row["trunks"]) or []
+        node.similarity = similarity
+        return node
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values, ready for JSON."""
+        return {
+            "id": self.id,
+            "content": self.content,
+            "label": self.label,
+            "appendix": self.appendix,
+            "trunks": list(self.trunks),
+            "similarity": self.similarity,
+        }
+
+    def __eq__(self, other: object) -> bool:
+        return self.id == other.id if isinstance(other, UndirectedNode) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.id)
+
+    def __repr__(self) -> str:
+        text = self.content if len(self.content) <= 100 else self.content[:99] + "…"
+        return f"UndirectedNode({text!r}, {self.label!r}, id={self.id!r})"
+
+
+class Nodes(list[UndirectedNode]):
+    """Nodes in order.
+
+    Attributes:
+        truncated: Whether there are more: the walk ended at its limit, and these are the first of what it would find.
+    """
+
+    def __init__(self, nodes: Iterable[UndirectedNode] = (), *, truncated: bool = False) -> None:
+        super().__init__(nodes)
+        self.truncated = truncated
+
+
+def _text(value: Any, what: str, longest: int) -> str:
+    if not isinstance(value, str):
+        raise InvalidInputError(f"{what} is text, not {type(value).__name__}.")
+    text = clean_text(value).replace("\0", "")
+    if len(text) > longest or (len(text) > longest // 4 and len(text.encode()) > longest):
+        raise InvalidInputError(f"{what} is too long: at most {longest:,} bytes are allowed.")
+    return text
+
+
+def _json(value: Any) -> str:
+    if value is None:
+        return ""
+    try:
+        return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(f"The appendix of a node cannot be stored as JSON: {error}.") from error
+
+
+def _parsed(text: str | None) -> Any:
+    return json.loads(text) if text else None

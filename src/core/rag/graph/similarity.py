@@ -1,0 +1,155 @@
+"""Finding nodes by meaning: vectors are made when a search first needs them, many at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, Any
+
+from core.rag.dbhandler.concepts import VectorRow
+from core.rag.dbhandler.store import MAX_K, check_vector
+from core.rag.errors import ConfigurationError
+from core.rag.schema import Label
+
+if TYPE_CHECKING:
+    from core.rag.dbhandler import MemGraphClient
+    from core.rag.dbhandler.vectors import VectorStoreInfo
+    from core.rag.embedder import EmbeddingService
+
+#: Nodes that are embedded in one go.
+_BATCH = 256
+
+_FIRST_MATCHES = 64
+
+
+class Similarity:
+    """The vectors of the Concepts of a namespace."""
+
+    def __init__(self, client: MemGraphClient, embedder: EmbeddingService | None) -> None:
+        """Prepare a search.
+
+        Args:
+            client: The graph.
+            embedder: Its model is that of the namespace; ``None`` where nothing is searched for by meaning.
+        """
+        self._client = client
+        self._embedder = embedder
+        self._store: VectorStoreInfo | None = None
+        self._embedding = asyncio.Lock()
+
+    @property
+    def embedder(self) -> EmbeddingService:
+        """The embedding service.
+
+        Raises:
+            ConfigurationError: when there is none.
+        """
+        if self._embedder is None:
+            raise ConfigurationError(
+                "Finding nodes by meaning needs an embedding service: give the knowledge graph an embedder."
+            )
+        return self._embedder
+
+    async def store(self) -> VectorStoreInfo:
+        """The vector store of the model, created when the namespace has none.
+
+        Raises:
+            ModelMismatchError: when the namespace was built with another model.
+        """
+        from core.rag.maintenance.overview import dimension_of
+
+        if self._store is None:
+            dimension = await dimension_of(self.embedder)
+            self._store = await self._client.ensure_vector_store(self.embedder.model, dimension)
+        return self._store
+
+    async def embed_pending(self) -> int:
+        """Give vectors to the nodes that have none yet.
+
+        Returns:
+            How many nodes those were.
+        """
+        from core.rag.embedder import embed_texts
+
+        store = await self.store()
+        count = 0
+        async with self._embedding:
+            while rows := await self._client.pending_concepts(store, _BATCH):
+                parts = [(row["id"], part, text) for row in rows for part, text in enumerate(_texts(row))]
+                vectors = await embed_texts(self.embedder, [text for _, _, text in parts])
+                await self._client.attach_concept_vectors(
+                    [
+                        VectorRow(node, part, tuple(vector))
+                        for (node, part, _), vector in zip(parts, vectors.tolist(), strict=True)
+                    ],
+                    store,
+                )
+                count += len(rows)
+        return count
+
+    async def keep(self, vectors: Sequence[tuple[str, Sequence[float], Sequence[Sequence[float]], int]]) -> None:
+        """Store vectors that callers have: id of a node, that of its content, those of its trunks, number of trunks.
+
+        Nodes whose trunks have no vectors yet stay to be embedded.
+
+        Raises:
+            InvalidVectorError: on a vector of another dimension, one that is not finite, or one of zeros.
+        """
+        store = await self.store()
+        rows = []
+        for node, content, trunks, number in vectors:
+            if len(trunks) == number:
+                for part, vector in enumerate((content, *trunks)):
+                    rows.append(VectorRow(node, part, check_vector(vector, store.dimension, "The embedding of a node")))
+        await self._client.attach_concept_vectors(rows, store)
+
+    async def ranked(
+        self, text: str, embedding: Sequence[float] | None, k: int, threshold: float, labels: Collection[str] | None
+    ) -> list[tuple[str, float]]:
+        """The nodes most similar to a text.
+
+        Args:
+            text: What is searched for.
+            embedding: Its vector where it is known.
+            k: At most so many.
+            threshold: Only those more similar than this.
+            labels: Only nodes with one of these; ``None``: any.
+
+        Returns:
+            Ids and cosines, best first, equal ones by id. A node counts with its most similar part.
+        """
+        from core.rag.embedder import embed_texts, is_blank
+
+        if embedding is None and is_blank(text):
+            return []
+        await self.embed_pending()
+        store = await self.store()
+        if embedding is None:
+            embedding = (await embed_texts(self.embedder, [text]))[0].tolist()
+        query = check_vector(embedding, store.dimension)
+        size = min(max(2 * k, _FIRST_MATCHES), MAX_K)
+        while True:
+            matches = await self._client.match_vectors(store, query, size, Label.CONCEPT)
+            nodes = await self._client.concepts_of_vectors([match.id for match in matches])
+            best: dict[str, float] = {}
+            for match in matches:
+                node, label = nodes.get(match.id, ("", ""))
+                if node and (labels is None or label in labels):
+                    best.setdefault(node, match.score)
+            enough = len(best) >= k and len(matches) == size and best_is_settled(best, k, matches[-1].score)
+            below = bool(matches) and matches[-1].score <= threshold
+            if enough or below or len(matches) < size or size == MAX_K:
+                break
+            size = min(4 * size, MAX_K)
+        found = [(node, score) for node, score in best.items() if score > threshold]
+        return sorted(found, key=lambda item: (-item[1], item[0]))[:k]
+
+
+def best_is_settled(best: dict[str, float], k: int, last: float) -> bool:
+    """Whether the k-th best is better than what was not fetched, so that equal ones are not left out by chance."""
+    return sorted(best.values(), reverse=True)[k - 1] > last
+
+
+def _texts(row: dict[str, Any]) -> list[str]:
+    return [row["content"], *(json.loads(row["trunks"]) if row["trunks"] else ())]

@@ -1,0 +1,92 @@
+"""Breadth-first search over neighbours that are fetched as it goes: pure order, the graph is the caller's."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+#: A neighbour: ``(id, label, head)``.
+Neighbour = tuple[str, str, str]
+
+#: The neighbours of nodes, by id, in order; those that the graph knows nothing of may be missing.
+Adjacency = Mapping[str, Sequence[Neighbour]]
+
+
+@dataclass(slots=True)
+class Walk:
+    """Where a walk came.
+
+    Attributes:
+        steps: Distance from the start by id, in the order of arrival; the start is the first, with 0.
+        labels: Label by id, but for the start.
+        truncated: Whether it ended at its limit.
+    """
+
+    steps: dict[str, int]
+    labels: dict[str, str] = field(default_factory=dict)
+    truncated: bool = False
+
+
+def in_order(neighbours: Collection[Neighbour]) -> list[Neighbour]:
+    """Neighbours by content, equal ones by id: the same order whatever the engine gives."""
+    return sorted(set(neighbours), key=lambda item: (item[2], item[0]))
+
+
+def predicted(start: str, steps: int, through: Collection[str] | None, known: Adjacency) -> list[str]:
+    """The nodes whose neighbours a walk would ask for, as far as what was known before says."""
+    level, seen = [start], {start}
+    asked: list[str] = []
+    for _ in range(steps):
+        asked += level
+        below = []
+        for node in level:
+            for key, label, _ in known.get(node, ()):
+                if key not in seen and (through is None or label in through):
+                    seen.add(key)
+                    below.append(key)
+        level = below
+    return asked
+
+
+async def walk(
+    start: str,
+    steps: int,
+    through: Collection[str] | None,
+    limit: int,
+    fetch: Callable[[Sequence[str], int], Awaitable[tuple[Adjacency, bool]]],
+) -> Walk:
+    """Breadth-first search.
+
+    Args:
+        start: Where to begin.
+        steps: At most so many edges away.
+        through: Labels that a node must have one of to be entered; ``None``: any.
+        limit: At most so many nodes, without the start.
+        fetch: For nodes in order and a number: their neighbours in order, and whether all are there. Where not, it has
+            those of the first nodes, and of those enough to arrive at that many new ones.
+
+    Returns:
+        The first ``limit`` nodes in the order of an unlimited search.
+    """
+    found = Walk({start: 0})
+    level = [start]
+    for step in range(1, steps + 1):
+        if not level or found.truncated:
+            break
+        adjacency, complete = await fetch(level, len(found.steps) + limit)
+        below: list[str] = []
+        for node in level:
+            for key, label, _ in adjacency.get(node, ()):
+                if key in found.steps or not (through is None or label in through):
+                    continue
+                if len(found.steps) > limit:
+                    found.truncated = True
+                    break
+                found.steps[key] = step
+                found.labels[key] = label
+                below.append(key)
+            if found.truncated:
+                break
+        found.truncated = found.truncated or not complete
+        level = below
+    return found
