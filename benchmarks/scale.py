@@ -1,4 +1,4 @@
-"""Cost against size: ingest rate, search times, memory and disk at 1,000, 10,000 and 50,000 chunks."""
+"""Cost against size: ingest rate, search times, memory and disk at 1,000, 10,000 and 50,000 chunks; with a picture."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,20 @@ from libs.dataloader import Document
 
 SIZES = (1_000, 10_000, 50_000)
 QUERIES = 40
+PLOT = Path("docs/scale.svg")
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a graph of one size costs: chunks ingested per second, p50 of searches in milliseconds, MB on disk."""
+
+    chunks: int
+    rate: float
+    vector: float
+    numpy: float
+    keyword: float
+    hybrid: float
+    disk: float
 
 
 async def main(folder: Path) -> None:
@@ -25,6 +40,7 @@ async def main(folder: Path) -> None:
     questions = [query["text"] for query in data.queries[:QUERIES]]
     heads = ("chunks", "ingest/s", "vector", "numpy", "ratio", "keyword", "hybrid", "MB", "disk MB")
     print(" ".join(f"{head:>8}" for head in heads))
+    measured: list[Cost] = []
     for size in SIZES:
         with tempfile.TemporaryDirectory() as place:
             async with KnowledgeBase.open(f"embedded:{place}/graph.grafeo") as kb:
@@ -46,6 +62,32 @@ async def main(folder: Path) -> None:
             f" {memory:8.0f} {disk:8.0f}",
             flush=True,
         )
+        measured.append(Cost(report.chunks, rate, engine, bare, keyword, hybrid, disk))
+    print(f"plotted: {plot(measured)}")
+
+
+def plot(measured: list[Cost]) -> Path:
+    """Draw cost against size, both logarithmic, where a straight line at 45 degrees is proportional cost."""
+    import matplotlib as mpl
+
+    mpl.use("svg")
+    mpl.rcParams["svg.hashsalt"] = "scale"  # the same picture for the same numbers
+    from matplotlib import pyplot as plt
+
+    figure, (times, rest) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
+    sizes = [cost.chunks for cost in measured]
+    for name in ("vector", "numpy", "keyword", "hybrid"):
+        times.plot(sizes, [getattr(cost, name) for cost in measured], marker="o", label=name)
+    times.set(title="search, p50", ylabel="ms")
+    rest.plot(sizes, [1e6 / cost.rate for cost in measured], marker="o", label="ingest, µs per chunk")
+    rest.plot(sizes, [1e3 * cost.disk / cost.chunks for cost in measured], marker="o", label="disk, kB per chunk")
+    rest.set(title="cost of a chunk")
+    for axes in (times, rest):
+        axes.set(xscale="log", yscale="log", xlabel="chunks in the graph")
+        axes.grid(visible=True, alpha=0.3)
+        axes.legend()
+    figure.savefig(PLOT, metadata={"Date": None})
+    return PLOT
 
 
 def _documents(passages: list[dict[str, str]], size: int) -> Iterator[Document]:
