@@ -292,4 +292,10 @@ class KnowledgeBase(Upkeep, Memories, People):
                     f" ({self._settings.chunk_size})."
                 )
             self._splitter = TextSplitter(self._settings.chunk_size, self._settings.chunk_overlap)
-        return Indexer(self._client, self.embedder, self._splitter, await self._store())
+        return Indexer(
+            self._client,
+            self.embedder,
+            self._splitter,
+            await self._store(),
+            extraction=self._settings.extraction,
+        )

@@ -3,10 +3,13 @@
 from core.rag.dbhandler.admin import AdminOperations
 from core.rag.dbhandler.dialogue import DialogueSearchOperations
 from core.rag.dbhandler.knowledge import KnowledgeOperations
+from core.rag.dbhandler.titling import TitleOperations
 from core.rag.dbhandler.transfer import TransferOperations
 
 
-class MemGraphClient(KnowledgeOperations, DialogueSearchOperations, AdminOperations, TransferOperations):
+class MemGraphClient(
+    KnowledgeOperations, DialogueSearchOperations, AdminOperations, TransferOperations, TitleOperations
+):
     """A graph database that holds documents, chunks, vectors and what connects them.
 
     Methods return plain dicts and string ids. Everything is asynchronous, inside one namespace, and safe to repeat.

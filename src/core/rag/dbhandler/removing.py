@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.entities import EntityLedger
 from core.rag.dbhandler.linking import release_incoming, remove_unused_resources
+from core.rag.dbhandler.mentions import MentionChanges
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.times import utc_now
 
@@ -13,9 +15,9 @@ from core.rag.times import utc_now
 async def remove_documents(tx: Transaction, ids: Sequence[str], *, namespace: str) -> int:
     """Remove documents with their chunks, and whatever nothing else refers to afterwards.
 
-    Removed with them: vectors that no other chunk shares, symbols defined in them, resources and sources that were made
-    while ingesting and that nothing refers to any more. What other documents said about them stays: their references
-    turn into references to a Resource.
+    Removed with them: vectors that no other chunk shares, symbols defined in them, resources, sources and entities that
+    were made while ingesting and that nothing refers to any more. What other documents said about them stays: their
+    references turn into references to a Resource.
 
     Returns:
         How many documents there were.
@@ -36,10 +38,13 @@ async def remove_documents(tx: Transaction, ids: Sequence[str], *, namespace: st
     present = [row["id"] for row in found]
     if not present:
         return 0
+    now = utc_now()
     chunks = await existing_chunks(tx, present)
+    mentions = MentionChanges(namespace, EntityLedger(namespace, now))
+    await mentions.read_documents(tx, chunks)
     maybe_unused = await remove_chunks(tx, [chunk for before in chunks.values() for chunk in before])
     await remove_unused_vectors(tx, maybe_unused)
-    resources = await release_incoming(tx, [(row["id"], row["uri"]) for row in found], namespace, utc_now())
+    resources = await release_incoming(tx, [(row["id"], row["uri"]) for row in found], namespace, now)
     for part in batches(present):
         await tx.run(
             "UNWIND $ids AS i MATCH (d:Document {id: i})<-[:DEFINED_IN]-(s:Symbol) DETACH DELETE s", {"ids": part}
@@ -47,6 +52,7 @@ async def remove_documents(tx: Transaction, ids: Sequence[str], *, namespace: st
         await tx.run("UNWIND $ids AS i MATCH (d:Document {id: i}) DETACH DELETE d", {"ids": part})
     await remove_unused_resources(tx, resources)
     await remove_unused_sources(tx, sources)
+    await mentions.write(tx, {}, {})
     return len(present)
 
 

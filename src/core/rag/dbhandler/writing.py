@@ -13,9 +13,12 @@ from itertools import pairwise
 from typing import Any
 
 from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.entities import EntityLedger
 from core.rag.dbhandler.linking import LinkRow, relink_incoming, write_links
+from core.rag.dbhandler.mentions import MentionChanges, mark_unlinked
 from core.rag.dbhandler.removing import existing_chunks, remove_chunks, remove_unused_vectors
 from core.rag.dbhandler.store import Row, Transaction
+from core.rag.extraction.mentions import Mention, Title
 from core.rag.identity import chunk_id
 from core.rag.schema import check_name, text_partition
 from core.rag.times import utc_now
@@ -30,12 +33,14 @@ class ChunkRow:
         properties: Its properties; see :class:`core.rag.schema.Label`.
         vector_id: The vector of its text, or ``None`` where it gets none.
         embedding: The vector itself where it is not in the graph yet.
+        mentions: The names that it mentions.
     """
 
     id: str
     properties: dict[str, Any]
     vector_id: str | None = None
     embedding: tuple[float, ...] | None = None
+    mentions: list[Mention] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -48,6 +53,7 @@ class DocumentRow:
         source_id: The Source that it comes from, which exists.
         chunks: Its chunks, in order.
         links: What it refers to.
+        titles: The names that its title gives it.
     """
 
     id: str
@@ -55,6 +61,7 @@ class DocumentRow:
     source_id: str | None
     chunks: list[ChunkRow] = field(default_factory=list)
     links: list[LinkRow] = field(default_factory=list)
+    titles: list[Title] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -97,6 +104,8 @@ async def write_documents(
     now = utc_now()
     existing = await existing_chunks(tx, [document.id for document in documents])
     outcome = WriteOutcome(set(), set(), set())
+    mentions = MentionChanges(namespace, EntityLedger(namespace, now))
+    await mentions.read_documents(tx, existing)
     new_chunks: list[ChunkRow] = []
     changed: list[Row] = []
     wanted: list[ChunkRow] = []
@@ -153,6 +162,10 @@ async def write_documents(
         await remove_unused_vectors(tx, maybe_unused)
         await write_links(tx, [(d.id, d.links) for d in documents], namespace, now, {d.id for d in replaced})
         await relink_incoming(tx, [(d.id, d.properties["uri"]) for d in documents if d.id in outcome.added], namespace)
+        await mentions.write(
+            tx, {c.id: c.mentions for d in documents for c in d.chunks}, {d.id: d.titles for d in documents}
+        )
+        await mark_unlinked(tx, {d.source_id for d in documents if d.titles or any(c.mentions for c in d.chunks)})
     return outcome
 
 

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING
 
 from core.rag.dbhandler.rows import uri_of
 from core.rag.errors import EmbeddingInputError, InvalidInputError, MGRagError, SourceError
+from core.rag.extraction.mentions import EXTRACTION_VERSION
 from core.rag.identity import document_id, standardize_resource_uri
 from core.rag.indexing.prepare import Prepared, Preparer
 from core.rag.indexing.report import IngestReport
 from core.rag.indexing.state import StateReader
+from core.rag.indexing.titles import TitleLinker
 from libs.dataloader import Document, Loader, LoadError, LoadFailure, LoadResult, Unchanged
 
 if TYPE_CHECKING:
@@ -61,6 +63,8 @@ class Indexer:
         embedder: EmbeddingService,
         splitter: TextSplitter,
         vector_store: VectorStoreInfo,
+        *,
+        extraction: bool = True,
     ) -> None:
         """Prepare an indexer.
 
@@ -69,16 +73,21 @@ class Indexer:
             embedder: Its model is that of ``vector_store``.
             splitter: How documents are cut.
             vector_store: Where vectors go.
+            extraction: Whether to find the names that documents mention.
         """
         self._client = client
         self._embedder = embedder
         self._splitter = splitter
         self._vector_store = vector_store
+        self._linker = TitleLinker(client) if extraction else None
         self._tools = self._tools_with(splitter)
 
     def _tools_with(self, splitter: TextSplitter) -> _Tools:
-        state = StateReader(self._client, splitter.fingerprint, self._vector_store.id)
-        return _Tools(state, Preparer(self._client, self._embedder, splitter, self._vector_store, state.pipeline))
+        how = splitter.fingerprint if self._linker is None else f"{splitter.fingerprint} names {EXTRACTION_VERSION}"
+        state = StateReader(self._client, how, self._vector_store.id)
+        return _Tools(
+            state, Preparer(self._client, self._embedder, splitter, self._vector_store, state.pipeline, self._linker)
+        )
 
     def _tools_for(self, loader: Loader) -> _Tools:
         """Those for a loader that was made with chunk sizes of its own, else the common ones."""
@@ -121,6 +130,8 @@ class Indexer:
             await run.all(loaders)
             if prune and not run.stop.is_set():
                 await run.prune()
+            if self._linker is not None:
+                await self._linker.link()
         finally:
             report.seconds = time.perf_counter() - started
         report.interrupted = run.stop.is_set()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from core.rag.dbhandler.rows import chunk_rows, display_title, document_row, uri_of
 from core.rag.dbhandler.writing import DocumentRow
 from core.rag.embedder import embed_texts
+from core.rag.extraction.mentions import titles_of
 from core.rag.identity import content_hash, document_id, vector_id
 from core.rag.indexing.state import state_hash
 from core.rag.indexing.texts import embedding_text
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from core.rag.dbhandler.vectors import VectorStoreInfo
     from core.rag.embedder import EmbeddingService
     from core.rag.indexing.splitter import TextSplitter
+    from core.rag.indexing.titles import TitleLinker
 
 #: So many of the vectors made last are remembered, so that equal texts in documents not yet written are embedded once.
 _REMEMBERED = 100_000
@@ -59,12 +61,14 @@ class Preparer:
         splitter: TextSplitter,
         vector_store: VectorStoreInfo,
         pipeline: str,
+        linker: TitleLinker | None = None,
     ) -> None:
         self._client = client
         self._embedder = embedder
         self._splitter = splitter
         self._vector_store = vector_store
         self._pipeline = pipeline
+        self._linker = linker
         self._made: OrderedDict[str, None] = OrderedDict()
 
     async def split(self, documents: Sequence[Document], source_id: str) -> Prepared:
@@ -73,6 +77,8 @@ class Preparer:
         Raises:
             InvalidInputError: when one of them cannot be stored as it is.
         """
+        if self._linker is not None:
+            await self._linker.load()
         return await asyncio.to_thread(self._split, documents, source_id)
 
     def _split(self, documents: Sequence[Document], source_id: str) -> Prepared:
@@ -95,7 +101,11 @@ class Preparer:
                 embedded_in=[self._vector_store.id],
             )
             row.properties["pipeline"] = self._pipeline
+            if self._linker is not None:
+                row.titles = titles_of(document.title, document.path)
             prepared.rows.append(row)
+        if self._linker is not None:
+            self._linker.fill(prepared.rows)
         return prepared
 
     async def embed(self, prepared: Prepared) -> None:

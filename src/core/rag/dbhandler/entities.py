@@ -1,0 +1,228 @@
+"""The Entity nodes: what a transaction adds to them and takes from them, settled at once.
+
+An entity is what supports it: the chunks that mention it, the documents whose titles name it, the records that have it.
+Its name, type and counts follow from these alone, so a graph that changed piece by piece is the graph that would be
+built from what there is now. Only what a person made or named stays as it is.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.store import Row, Transaction
+from core.rag.extraction.names import type_of
+from core.rag.identity import entity_id
+
+#: ``origin`` of an entity that came out of texts and records; one that a person made is never removed by itself.
+FROM_TEXT = "text"
+FROM_CALLER = "caller"
+
+_PROPERTIES = ("name", "type", "mention_count", "titled", "recorded", "forms")
+_COLUMNS = "e.id AS id, e.normalized_name AS normalized, e.origin AS origin, " + ", ".join(
+    f"e.{name} AS {name}" for name in _PROPERTIES
+)
+
+
+_CREATE = (
+    "UNWIND $rows AS row CREATE (e:Entity {id: row.id, namespace: $namespace, normalized_name: row.normalized, "
+    "origin: $origin, created_at: $now, updated_at: $now, "
+    + ", ".join(f"{name}: row.{name}" for name in _PROPERTIES)
+    + "})"
+)
+
+
+@dataclass(slots=True)
+class _Change:
+    """What happens to one entity in this transaction."""
+
+    mentions: int = 0
+    titled: int = 0
+    forms: dict[str, int] | None = None
+    titles: list[str] = field(default_factory=list)
+    untitled: list[str] = field(default_factory=list)
+    fields: dict[str, int] | None = None
+
+    def form(self, text: str, number: int) -> None:
+        if text:
+            if self.forms is None:
+                self.forms = {}
+            self.forms[text] = self.forms.get(text, 0) + number
+
+
+class EntityLedger:
+    """Collects what a transaction does to entities; :meth:`settle` writes it."""
+
+    def __init__(self, namespace: str, now: str) -> None:
+        """A ledger for entities of a namespace; ``now`` is the time of the write."""
+        self._namespace = namespace
+        self._now = now
+        self._changes: dict[str, _Change] = {}
+        self._ids: dict[str, str] = {}
+
+    def id(self, name: str) -> str:
+        """The id of the entity with this normalised name."""
+        found = self._ids.get(name)
+        if found is None:
+            found = self._ids[name] = entity_id(self._namespace, name)
+        return found
+
+    def _change(self, name: str) -> _Change:
+        change = self._changes.get(name)
+        if change is None:
+            change = self._changes[name] = _Change()
+        return change
+
+    def mention(self, name: str, text: str, number: int) -> None:
+        """A chunk mentions (1) or no longer mentions (-1) an entity, spelt like this."""
+        change = self._change(name)
+        change.mentions += number
+        change.form(text, number)
+
+    def spelling(self, name: str, before: str, after: str) -> None:
+        """A chunk that mentions an entity spells it otherwise now."""
+        change = self._change(name)
+        change.form(before, -1)
+        change.form(after, 1)
+
+    def title(self, name: str, text: str, number: int) -> None:
+        """The title of a document names (1) or no longer names (-1) an entity."""
+        change = self._change(name)
+        change.titled += number
+        (change.titles if number > 0 else change.untitled).append(text)
+
+    def record(self, name: str, text: str, kind: str, number: int) -> None:
+        """A record has (1) or no longer has (-1) an entity, in a field that makes it of this type."""
+        change = self._change(name)
+        change.form(text, number)
+        if change.fields is None:
+            change.fields = {}
+        change.fields[kind] = change.fields.get(kind, 0) + number
+
+    async def settle(self, tx: Transaction) -> set[str]:
+        """Create and update the entities; call it before edges to them are made.
+
+        Returns:
+            The names that are titles no more.
+        """
+        changes, self._changes = self._changes, {}
+        if not changes:
+            return set()
+        stored = {row["normalized"]: row for row in await self._read(tx, changes)}
+        lost_names = {
+            self.id(name)
+            for name, change in changes.items()
+            if change.untitled and name in stored and stored[name]["name"] in change.untitled
+        }
+        titles = await _smallest_titles(tx, lost_names) if lost_names else {}
+        created: list[Row] = []
+        updated: list[Row] = []
+        untitled: set[str] = set()
+        for name, change in changes.items():
+            row = stored.get(name)
+            state = _State(name, row)
+            state.apply(change, titles.get(self.id(name)))
+            properties = state.properties()
+            if row is None:
+                created.append({"id": self.id(name), "normalized": name, **properties})
+                continue
+            if change.titled < 0 and not state.titled:
+                untitled.add(name)
+            difference = {key: value for key, value in properties.items() if row[key] != value}
+            if difference:
+                updated.append({"id": row["id"], "props": {**difference, "updated_at": self._now}})
+        for rows in batches(created):
+            # Not MERGE and a map, which take twice as long: that there are none was read in this transaction.
+            await tx.run(_CREATE, {"rows": rows, "namespace": self._namespace, "origin": FROM_TEXT, "now": self._now})
+        for rows in batches(updated):
+            await tx.run("UNWIND $rows AS row MATCH (e:Entity {id: row.id}) SET e += row.props", {"rows": rows})
+        return untitled
+
+    async def _read(self, tx: Transaction, names: Iterable[str]) -> list[Row]:
+        found: list[Row] = []
+        for part in batches([self.id(name) for name in names]):
+            found += await tx.run(f"UNWIND $ids AS i MATCH (e:Entity {{id: i}}) RETURN {_COLUMNS}", {"ids": part})
+        return found
+
+
+class _State:
+    """An entity as it is, then as it will be."""
+
+    def __init__(self, normalized: str, row: Row | None) -> None:
+        self.normalized = normalized
+        self.name: str = row["name"] if row else ""
+        self.type: str = (row["type"] or "") if row else ""
+        self.mentions: int = (row["mention_count"] or 0) if row else 0
+        self.titled: int = (row["titled"] or 0) if row else 0
+        self.fields: Counter[str] = Counter(json.loads(row["recorded"])) if row and row["recorded"] else Counter()
+        self.fixed = row is not None and row["origin"] == FROM_CALLER
+        self.forms: Counter[str] = Counter()
+        if row and row["forms"]:
+            self.forms.update(json.loads(row["forms"]))
+        elif self.mentions:
+            self.forms[self.name] = self.mentions
+
+    def apply(self, change: _Change, remaining_title: str | None) -> None:
+        self.mentions += change.mentions
+        was_titled = self.titled > 0
+        self.titled += change.titled
+        for text, number in (change.forms or {}).items():
+            self.forms[text] += number
+        self.forms = +self.forms
+        for kind, number in (change.fields or {}).items():
+            self.fields[kind] += number
+        self.fields = +self.fields
+        if self.fixed:
+            return
+        if self.titled:
+            candidates = list(change.titles)
+            if was_titled and self.name not in change.untitled:
+                candidates.append(self.name)
+            if remaining_title:
+                candidates.append(remaining_title)
+            self.name = min(candidates, default=self.name)
+        elif self.forms:
+            self.name = min(self.forms, key=lambda text: (-self.forms[text], text))
+        self.name = self.name or self.normalized
+        self.type = min(self.fields, key=lambda kind: (-self.fields[kind], kind), default="") or type_of(self.name)
+
+    def properties(self) -> dict[str, Any]:
+        """What is stored; spellings only where they do not follow from the name and the number of mentions."""
+        plain = {self.name: self.mentions} if self.mentions else {}
+        return {
+            "name": self.name,
+            "type": self.type,
+            "mention_count": self.mentions,
+            "titled": self.titled or None,
+            "recorded": _json(self.fields) if self.fields else None,
+            "forms": None if self.forms == plain else _json(self.forms),
+        }
+
+
+def _json(counts: Mapping[str, int]) -> str:
+    return json.dumps(dict(sorted(counts.items())), ensure_ascii=False, separators=(",", ":"))
+
+
+async def _smallest_titles(tx: Transaction, ids: Iterable[str]) -> dict[str, str]:
+    """The title that names each of these entities, where there is one: the first by alphabet."""
+    found: dict[str, str] = {}
+    for part in batches(sorted(ids)):
+        rows = await tx.run(
+            "UNWIND $ids AS i MATCH (e:Entity {id: i})<-[t:TITLED]-(d:Document) RETURN e.id AS id, min(t.text) AS text",
+            {"ids": part},
+        )
+        found.update((row["id"], row["text"]) for row in rows)
+    return found
+
+
+async def remove_unused_entities(tx: Transaction, ids: Sequence[str]) -> None:
+    """Remove those of the entities that nothing supports any more, unless a person made them."""
+    for part in batches(sorted(set(ids))):
+        await tx.run(
+            "UNWIND $ids AS i MATCH (e:Entity {id: i}) WHERE e.origin <> $caller AND NOT (e)--() DETACH DELETE e",
+            {"ids": part, "caller": FROM_CALLER},
+        )

@@ -1,0 +1,73 @@
+"""What the graph knows of titles, for finding their mentions in chunks that were there before them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from core.rag.dbhandler.base import ClientBase
+from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.entities import EntityLedger, remove_unused_entities
+from core.rag.dbhandler.mentions import recompute
+from core.rag.dbhandler.store import Transaction
+from core.rag.extraction.matching import NameTable
+from core.rag.times import utc_now
+
+#: Chunks that are looked at again in one transaction.
+_CHUNKS = 500
+
+
+class TitleOperations(ClientBase):
+    """Titles, and the chunks that may name them."""
+
+    async def title_names(self) -> list[str]:
+        """The normalised names that titles of documents give, each once."""
+        rows = await self.read(
+            "MATCH (d:Document) WHERE d.namespace = $namespace MATCH (d)-[:TITLED]->(e:Entity) "
+            "RETURN DISTINCT e.normalized_name AS name"
+        )
+        return [row["name"] for row in rows]
+
+    async def unlinked_sources(self) -> set[str]:
+        """Sources with documents whose titles were not looked for in the other chunks yet."""
+        rows = await self.read(
+            "MATCH (s:Source) WHERE s.namespace = $namespace AND s.unlinked = true RETURN s.id AS id"
+        )
+        return {row["id"] for row in rows}
+
+    async def set_linked(self, sources: Iterable[str]) -> None:
+        """Note that the titles of these sources were looked for."""
+        ids = sorted(sources)
+
+        async def work(tx: Transaction) -> None:
+            for part in batches(ids):
+                await tx.run("UNWIND $ids AS i MATCH (s:Source {id: i}) SET s.unlinked = null", {"ids": part})
+
+        await self._write(work)
+
+    async def chunk_ids(self) -> list[str]:
+        """Ids of all chunks of the namespace."""
+        rows = await self.read("MATCH (c:DocumentChunk) WHERE c.namespace = $namespace RETURN c.id AS id")
+        return [row["id"] for row in rows]
+
+    async def chunk_texts(self, ids: Sequence[str]) -> dict[str, str]:
+        """The content of chunks by id."""
+        rows = await self.read(
+            "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i}) RETURN c.id AS id, c.content AS content", ids=list(ids)
+        )
+        return {row["id"]: row["content"] for row in rows}
+
+    async def extract_again(self, chunks: Sequence[str], titles: NameTable) -> None:
+        """Look again at what chunks mention.
+
+        Args:
+            chunks: Their ids.
+            titles: All titles that are looked for.
+        """
+        for part in batches(chunks, max_rows=_CHUNKS):
+
+            async def work(tx: Transaction, part: list[str] = part) -> None:
+                ledger = EntityLedger(self._namespace, utc_now())
+                touched = await recompute(tx, part, titles, self._namespace, ledger)
+                await remove_unused_entities(tx, [ledger.id(name) for name in touched])
+
+            await self._write(work)

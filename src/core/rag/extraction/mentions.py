@@ -1,0 +1,112 @@
+"""What a chunk mentions: the names in its text, and the titles of documents that it names."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from core.rag.analysis.stopwords import stop_words
+from core.rag.extraction.matching import NameTable
+from core.rag.extraction.names import names_in
+from core.rag.extraction.words import normalize_name, normalized_words
+
+#: Counts up whenever the same text gives other names, so that documents are looked at again.
+EXTRACTION_VERSION: Final = 1
+
+_PARENTHESIS: Final = re.compile(r"\s*[(（][^()（）]*[)）]\s*$")
+_EXTENSION: Final = re.compile(r"\.[A-Za-z0-9]{1,5}$")
+_BETWEEN: Final = re.compile(r"[_\s-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A name that a chunk mentions.
+
+    Attributes:
+        name: Normalised; see :func:`core.rag.extraction.words.normalize_name`.
+        text: As it is spelt there; empty where only a title was recognised, whatever its spelling.
+        count: How often.
+    """
+
+    name: str
+    text: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Title:
+    """A name that the title of a document gives it.
+
+    Attributes:
+        name: Normalised.
+        text: As the title spells it.
+    """
+
+    name: str
+    text: str
+
+
+def mentions_of(content: str, heading: str, titles: NameTable) -> list[Mention]:
+    """What a chunk mentions.
+
+    A name by rule that is only part of a title that the chunk names, is no mention of its own.
+
+    Args:
+        content: Text of the chunk.
+        heading: Its heading path.
+        titles: The normalised titles of documents; at least those that occur in the text.
+
+    Returns:
+        Each name once, in no special order.
+    """
+    found = names_in(content, heading)
+    named: dict[str, int] = {}
+    if len(titles):
+        for _, _, name in titles.find(normalized_words(content)):
+            named[name] = named.get(name, 0) + 1
+    if not named:
+        return [Mention(name, known.text, known.count) for name, known in found.items()]
+    joined = "|".join(f" {name} " for name in named)
+    mentions = [
+        Mention(name, known.text, max(known.count, named.get(name, 0)))
+        for name, known in found.items()
+        if name in named or f" {name} " not in joined
+    ]
+    return mentions + [Mention(name, "", count) for name, count in named.items() if name not in found]
+
+
+def titles_of(title: str | None, path: str) -> list[Title]:
+    """The names that a document has: its title, and the title without what stands in parentheses at its end.
+
+    Args:
+        title: The title from the document itself, or ``None``: then the name of its file, where it looks like a name.
+        path: Path or URL of the document.
+    """
+    text = " ".join((title or "").split()) or _from_path(path)
+    short = _PARENTHESIS.sub("", text)
+    names = {normalize_name(spelt): spelt for spelt in (short, text)}
+    return [Title(name, spelt) for name, spelt in names.items() if name]
+
+
+def is_sought(name: str) -> bool:
+    """Whether mentions of a title are looked for in texts: not those of a single function word or letter."""
+    if " " in name:
+        return True
+    return name not in stop_words("english") and (len(name) > 1 or not name.isascii())
+
+
+def sought(titles: Iterable[str]) -> NameTable:
+    """A table of those of the normalised titles that are looked for."""
+    return NameTable(filter(is_sought, titles))
+
+
+def _from_path(path: str) -> str:
+    """``Ada Lovelace`` from ``people/Ada_Lovelace.txt``; nothing from ``notes.txt`` or a web address."""
+    if "://" in path:
+        return ""
+    stem = _EXTENSION.sub("", posixpath.basename(path.replace("\\", "/").rstrip("/")))
+    words = [word for word in _BETWEEN.split(stem) if word]
+    return " ".join(words) if len(words) > 1 and all(word[0].isupper() for word in words) else ""

@@ -1,0 +1,184 @@
+"""Names in a text by rule, without a model: capitalised phrases, years, acronyms, quoted and code terms, headings.
+
+Rules rather than a tagger: they cost microseconds, need no download, and treat every language alike. What they miss in
+one text (names in lower case, scripts without capitals) is found where it is the title of a document; see
+:mod:`core.rag.extraction.matching`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+from core.rag.analysis.language import detect_language
+from core.rag.analysis.stopwords import stop_words
+from core.rag.extraction import patterns
+from core.rag.extraction.words import normalize_name
+
+#: A chunk mentions at most so many names that are no titles: the first ones.
+MAX_NAMES: Final = 48
+#: A longer phrase is a sentence.
+MAX_WORDS: Final = 8
+
+_CALENDAR: Final = """
+january february march april may june july august september october november december
+monday tuesday wednesday thursday friday saturday sunday mr mrs ms dr
+"""
+_BEFORE_SENTENCE: Final = frozenset(".!?:;…•|#>\n\r\t。")
+_SKIPPED: Final = frozenset(" \"'“”„«»‘’()[]*_-\u00a0")
+_POSSESSIVE: Final = re.compile(r"['’]s?$")
+_YEAR: Final = re.compile(r"1[0-9]{3}|20[0-9]{2}")
+_ACRONYM: Final = re.compile(r"(?:[A-Z][A-Z0-9&-]{1,7}|(?:[A-Z]\.){2,})")
+_CODE: Final = re.compile(r"\w+_\w[\w]*|\w+(?:\.\w+)*\(.*\)|[a-z]+[A-Z]\w*|[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]+)+")
+_MASK: Final = "\x00"
+
+
+@dataclass(slots=True)
+class Found:
+    """A name in a text.
+
+    Attributes:
+        text: As it stands there first.
+        count: How often it is there.
+    """
+
+    text: str
+    count: int = 1
+
+
+def names_in(text: str, heading: str = "") -> dict[str, Found]:
+    """The names that a text mentions.
+
+    Args:
+        text: Of a chunk: prose, Markdown, a row of a table.
+        heading: Its heading path; the last part is a name, too.
+
+    Returns:
+        By normalised name, in the order in which they stand there, at most ``MAX_NAMES``.
+    """
+    found: dict[str, Found] = {}
+    text = _explicit(text, found)
+    pattern = patterns.ascii_names() if text.isascii() else patterns.all_names()
+    language = detect_language(text.split())
+    stop = _stop_words(language)
+    waiting: list[str] = []  # single words that begin a sentence: names only if they are names elsewhere
+    if not text.isupper():
+        for match in pattern.finditer(text):
+            if match.lastgroup:
+                _add(found, match[0])
+                continue
+            phrase, cut = _trimmed(match[0], stop)
+            if not phrase:
+                continue
+            if " " in phrase or _is_distinct(phrase):
+                _add(found, phrase)
+            elif language == "german":
+                continue  # every noun has a capital
+            elif cut or not _begins_sentence(text, match.start()):
+                _add(found, phrase)
+            else:
+                waiting.append(phrase)
+        for phrase in waiting:
+            known = found.get(phrase.lower() if phrase.isascii() else normalize_name(phrase))
+            if known is not None:
+                known.count += 1
+    last = heading.rsplit(" > ", 1)[-1]
+    if last and last.count(" ") < MAX_WORDS and normalize_name(last) not in stop:
+        name = normalize_name(last)
+        if name and name not in found:
+            found[name] = Found(last.strip())
+    return found if len(found) <= MAX_NAMES else dict(list(found.items())[:MAX_NAMES])
+
+
+def type_of(name: str) -> str:
+    """What sort of name a spelling is: ``year``, ``acronym``, ``code``, ``name`` (with a capital) or ``term``."""
+    if _YEAR.fullmatch(name):
+        return "year"
+    if _CODE.fullmatch(name):
+        return "code"
+    if _ACRONYM.fullmatch(name):
+        return "acronym"
+    return "name" if any(map(str.isupper, name)) else "term"
+
+
+def _explicit(text: str, found: dict[str, Found]) -> str:
+    """Take in what is marked as a term; gives the text without it, as long as before."""
+
+    def code(match: re.Match[str]) -> str:
+        if match[1] is not None and any(map(str.isalpha, match[1])) and match[1].count(" ") < MAX_WORDS:
+            _add(found, match[1].strip())
+        return _MASK * len(match[0])
+
+    def quoted(match: re.Match[str]) -> str:
+        term = match[1] or match[2]
+        directed = match[1] is not None
+        few = term.count(" ") < (4 if directed else 6)
+        # Between plain marks may stand what is between two quotations: a term among them begins with a capital.
+        if not few or not (term[0].isupper() or directed) or term[-1] in ".,;:?":
+            return match[0]
+        _add(found, term)
+        return _MASK * len(match[0])
+
+    if "`" in text:
+        text = patterns.CODE.sub(code, text)
+    if "://" in text or "](" in text:
+        text = patterns.ADDRESSES.sub(lambda match: _MASK * len(match[0]), text)
+    if "_" in text or "()" in text or patterns.HUMP.search(text):
+
+        def identifier(match: re.Match[str]) -> str:
+            _add(found, match[0])
+            return _MASK * len(match[0])
+
+        text = patterns.IDENTIFIER.sub(identifier, text)
+    if '"' in text or not text.isascii() or "[[" in text:
+        text = patterns.QUOTED.sub(quoted, text)
+    return text
+
+
+def _trimmed(phrase: str, stop: frozenset[str]) -> tuple[str, bool]:
+    """A phrase without function words before and a possessive behind it, and whether words were cut off before it."""
+    cut = False
+    if phrase[-1] in "'’s":
+        phrase = _POSSESSIVE.sub("", phrase)
+    if " " not in phrase:
+        single = phrase.lower() in stop or len(phrase) < 2 or phrase.startswith(_MASK)
+        return ("" if single else phrase), False
+    words = phrase.split()
+    while words and words[0].lower().rstrip(".") in stop:
+        del words[0]
+        cut = True
+    while words and words[-1].lower() in stop and not _ACRONYM.fullmatch(words[-1]):
+        del words[-1]
+    if not words or len(words) > MAX_WORDS or (len(words) == 1 and len(words[0].rstrip(".")) < 2):
+        return "", cut
+    if len(words) == 1 and (words[0][0].isdigit() or words[0].endswith(".")):
+        return "", cut
+    return " ".join(words), cut
+
+
+def _is_distinct(word: str) -> bool:
+    """Whether a single word is a name wherever it stands: it has a digit, or a capital that is not its first letter."""
+    return (not word.isalpha() and any(map(str.isdigit, word))) or any(map(str.isupper, word[1:]))
+
+
+def _begins_sentence(text: str, start: int) -> bool:
+    place = start - 1
+    while place >= 0 and text[place] in _SKIPPED:
+        place -= 1
+    return place < 0 or text[place] in _BEFORE_SENTENCE
+
+
+def _add(found: dict[str, Found], phrase: str) -> None:
+    name = phrase.lower() if phrase.isascii() and phrase.isalnum() else normalize_name(phrase)
+    known = found.get(name)
+    if known is not None:
+        known.count += 1
+    elif name:
+        found[name] = Found(phrase)
+
+
+@cache
+def _stop_words(language: str) -> frozenset[str]:
+    return stop_words("english") | stop_words(language) | set(_CALENDAR.split())

@@ -1,0 +1,74 @@
+"""What names look like in a text: the expressions behind :mod:`core.rag.extraction.names`."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache
+from typing import Final
+
+#: Small words that may stand inside a name: Bank of England, Vasco da Gama, Ludwig van Beethoven.
+JOINERS: Final = (
+    "of the|of|the|de la|de las|de los|de|du|des|da|das|do|dos|del|della|delle|degli|dei|di|la|le|les|von der|von dem|"
+    "von|van der|van den|van|zu|zur|zum|ter|ten|bin|ibn|al|el|y|e|af|av|ap|op de|op|sur|à|für|im|am"
+)
+_ABBREVIATIONS: Final = "St|Dr|Mr|Mrs|Ms|Prof|Mt|Ft|Jr|Sr|Gen|Col|Lt|Capt|Sgt|Rev"
+
+#: Code in a text: fenced blocks, and terms between backticks (group 1).
+CODE: Final = re.compile(r"```.*?(?:```|\Z)|`([^`\n]{2,60})`", re.DOTALL)
+
+#: Addresses, and the targets of Markdown links: their words are no names.
+ADDRESSES: Final = re.compile(r"\b[a-z][a-z0-9+.-]{1,15}://[^\s<>\"')\]]+|\]\([^()\s]*\)", re.IGNORECASE)
+
+#: Quoted terms: group 1 between marks that have a direction, group 2 between plain ones; wiki links are such, too.
+QUOTED: Final = re.compile(
+    r"(?:[“„«]|\[\[)\s?([^“”„«»\"\n\[\]|]{2,80}?)\s?(?:[”“»]|\]\]|\|[^\]\n]{0,80}\]\])"
+    r"|\"\s?([^\"“”\n]{2,80}?)\s?\""
+)
+
+#: A year of the second or third millennium, alone.
+_YEAR: Final = r"(?<![\w.,/-])(?:1[0-9]{3}|20[0-9]{2})(?![\w/]|[.,-]\d)"
+
+#: Names of things in code, in the middle of prose: ``snake_case``, ``camelCase``, ``call()``.
+IDENTIFIER: Final = re.compile(
+    r"\b[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+\b(?:\(\))?|\b[a-z]+[A-Z][A-Za-z0-9]*\b|\b[a-z][a-z0-9]{2,}\(\)"
+)
+
+#: A sign of ``camelCase``.
+HUMP: Final = re.compile(r"[a-z][A-Z]")
+
+
+# Behind it come scripts without capitals, and ones of antiquity.
+_LAST_CAPITAL: Final = 0x2E00
+
+
+@cache
+def _capitals() -> str:
+    codes = (code for code in range(0xC0, _LAST_CAPITAL) if unicodedata.category(chr(code)) in {"Lu", "Lt"})
+    ranges: list[list[int]] = []
+    for code in codes:
+        if ranges and code == ranges[-1][1] + 1:
+            ranges[-1][1] = code
+        else:
+            ranges.append([code, code])
+    return "A-Z" + "".join(f"{chr(first)}-{chr(last)}" for first, last in ranges)
+
+
+def _names(capital: str) -> re.Pattern[str]:
+    word = rf"[{capital}]\w*(?:[-'’&]\w+)*"
+    token = rf"(?:(?:{_ABBREVIATIONS})\.|(?:[{capital}]\.){{2,}}|[{capital}]\.(?=[ ]?[{capital}])|{word})"
+    more = rf"(?:[ ]{{1,2}}(?:(?:{JOINERS})[ ])?{token}|(?<=\.){token})"
+    number = r"(?:[ ][0-9]{1,3}(?![\w%]|[.,]\d))?"
+    return re.compile(rf"(?=[{capital}])(?<!\w){token}{more}*{number}|(?P<year>{_YEAR})")
+
+
+@cache
+def ascii_names() -> re.Pattern[str]:
+    """Years (``year``) and capitalised phrases in plain ASCII."""
+    return _names("A-Z")
+
+
+@cache
+def all_names() -> re.Pattern[str]:
+    """The same in any script that has capitals."""
+    return _names(_capitals())

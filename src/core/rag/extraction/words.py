@@ -1,0 +1,78 @@
+"""Words of a text as names are compared by: in one case, without punctuation.
+
+``O'Brien's``, ``O’BRIEN`` and ``o'brien`` are the words ``o brien`` (and ``s``). Scripts that are written without
+spaces count each character as a word, so that a name is found inside a longer run.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache
+from typing import Final
+
+#: Longer names are texts: they are no entities. It also keeps them within what an index of any engine holds.
+MAX_NAME_CHARS: Final = 200
+
+_UNSPACED: Final = (
+    "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"  # Han
+    "\u3040-\u30ff\u31f0-\u31ff"  # kana
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\uaa60-\uaa7f"  # Thai, Lao, Burmese, Khmer
+)
+_ASCII: Final = re.compile(r"[a-z0-9]+(?:\+\+|#(?![a-z0-9]))?")
+_ASCII_ANY_CASE: Final = re.compile(_ASCII.pattern, re.IGNORECASE)
+
+
+@cache
+def _general() -> re.Pattern[str]:
+    # ``\w`` leaves out the marks that stand inside words: accents of their own, vowel signs.
+    codes = (code for code in range(0x300, 0x10000) if unicodedata.category(chr(code)) in {"Mn", "Mc", "Me"})
+    marks = "".join(map(chr, codes)) + "\u200c\u200d"
+    letter = f"(?:(?![{_UNSPACED}])[^\\W_])"
+    return re.compile(rf"[{_UNSPACED}][{marks}]*|{letter}(?:{letter}|[{marks}])*(?:\+\+|#(?!\w))?")
+
+
+@cache
+def _unspaced() -> re.Pattern[str]:
+    return re.compile(f"[{_UNSPACED}]")
+
+
+def _folded(word: str) -> str:
+    if word.isascii():
+        return word.lower()
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", word).casefold())
+
+
+def normalized_words(text: str) -> list[str]:
+    """The words of a text in order, NFKC and casefolded.
+
+    ``normalized_words(text)[i]`` stands at ``word_spans(text)[i]``.
+    """
+    if text.isascii():
+        return _ASCII.findall(text.lower())
+    return [_folded(word) for word in _general().findall(text)]
+
+
+def word_spans(text: str) -> list[tuple[int, int]]:
+    """Where each of the words of a text begins and ends, in characters."""
+    pattern = _ASCII_ANY_CASE if text.isascii() else _general()
+    return [match.span() for match in pattern.finditer(text)]
+
+
+def normalize_name(name: str) -> str:
+    """What two names have in common when they are the same: their casefolded words, joined by spaces.
+
+    Args:
+        name: A name, title or phrase.
+
+    Returns:
+        The words; a name without any letter or digit (``!!!``) stands for itself. Empty for a blank name, and for one
+        of more than ``MAX_NAME_CHARS`` characters, which is a text rather than a name.
+    """
+    normalized = " ".join(normalized_words(name)) or " ".join(_folded(name).split())
+    return normalized if len(normalized) <= MAX_NAME_CHARS else ""
+
+
+def is_unspaced(text: str) -> bool:
+    """Whether a text has characters of a script that is written without spaces."""
+    return not text.isascii() and _unspaced().search(text) is not None
