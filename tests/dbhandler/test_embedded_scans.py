@@ -1,8 +1,8 @@
 """Statements of the kinds that write documents must not slow down as the graph grows.
 
 Rows per second at 1,000 and at 16,000 chunks, within 1.5 of each other. Without the right indexes, or in the wrong
-order, the engine scans all nodes for each row: a factor of ten and more. Time is that of the processor, and the best of several taken
-in turns, so that a busy machine changes nothing.
+order, the engine scans all nodes for each row: a factor of ten and more. Time is that of the processor, and the best of
+several taken in turns, so that a busy machine changes nothing.
 """
 
 from __future__ import annotations
