@@ -2,12 +2,32 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
-from collections.abc import Generator
+from collections.abc import AsyncIterator, Generator
 
 import pytest
 
+from dbhandler.kit import ENGINES, Engine, bolt_engine_for_a_test, drop_vector_indexes
+
 REQUIRED = os.environ.get("MGRAG_TEST_REQUIRE_BOLT", "") not in {"", "0"}
+
+
+@pytest.fixture(autouse=True)
+def bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test sees the database of whoever runs it."""
+    for name in ("MEMGRAPH_URI", "MEMGRAPH_USERNAME", "MEMGRAPH_PASSWORD", "MEMGRAPH_DATABASE", "MGRAG_NAMESPACE"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(params=[name for name in ENGINES if name != "embedded-file"])
+async def engine(request: pytest.FixtureRequest) -> AsyncIterator[Engine]:
+    """Where a graph is: in memory, and on a server where there is one. What a test leaves there is removed."""
+    if request.param == "bolt":
+        async with bolt_engine_for_a_test() as server:
+            yield server
+    else:
+        yield Engine("embedded::memory:")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -27,3 +47,8 @@ def pytest_runtest_makereport(
         report.outcome = "failed"
         report.longrepr = f"{item.nodeid} was skipped, but a server is required: {report.longrepr}"
     return report
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Leave a server as it was."""
+    asyncio.run(drop_vector_indexes())

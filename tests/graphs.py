@@ -26,18 +26,22 @@ def _without_times(line: dict[str, Any]) -> dict[str, Any]:
 
 
 async def orphans(client: MemGraphClient) -> dict[str, int]:
-    """Nodes that hang in the air, by kind; all zero in a sound graph."""
-    store = await client.connect()
+    """Nodes of the namespace that hang in the air, by kind; all zero in a sound graph."""
     checks = {
-        "chunks without a document": "MATCH (c:DocumentChunk) OPTIONAL MATCH (c)-[r:CHUNK_OF]->(:Document) "
+        "chunks without a document": "MATCH (c:DocumentChunk) WHERE c.namespace = $namespace "
+        "OPTIONAL MATCH (c)-[r:CHUNK_OF]->(:Document) "
         "WITH c, count(r) AS k WHERE k <> 1 RETURN count(c) AS n",
-        "vectors of nothing": "MATCH (v:Vector) OPTIONAL MATCH (v)-[r:EMBEDDING_OF]->() "
+        "vectors of nothing": "MATCH (v:Vector) WHERE v.namespace = $namespace "
+        "OPTIONAL MATCH (v)-[r:EMBEDDING_OF]->() "
         "WITH v, count(r) AS k WHERE k = 0 RETURN count(v) AS n",
-        "vectors in no store": "MATCH (v:Vector) OPTIONAL MATCH (v)-[r:STORED_IN]->(:VectorStore) "
+        "vectors in no store": "MATCH (v:Vector) WHERE v.namespace = $namespace "
+        "OPTIONAL MATCH (v)-[r:STORED_IN]->(:VectorStore) "
         "WITH v, count(r) AS k WHERE k <> 1 RETURN count(v) AS n",
-        "chunks without a vector": "MATCH (c:DocumentChunk) OPTIONAL MATCH (c)<-[r:EMBEDDING_OF]-(:Vector) "
+        "chunks without a vector": "MATCH (c:DocumentChunk) WHERE c.namespace = $namespace "
+        "OPTIONAL MATCH (c)<-[r:EMBEDDING_OF]-(:Vector) "
         "WITH c, count(r) AS k WHERE k = 0 RETURN count(c) AS n",
-        "documents without a source": "MATCH (d:Document) OPTIONAL MATCH (d)-[r:SOURCED_FROM]->(:Source) "
+        "documents without a source": "MATCH (d:Document) WHERE d.namespace = $namespace "
+        "OPTIONAL MATCH (d)-[r:SOURCED_FROM]->(:Source) "
         "WITH d, count(r) AS k WHERE k = 0 RETURN count(d) AS n",
     }
-    return {name: (await store.run(statement))[0]["n"] for name, statement in checks.items()}
+    return {name: (await client.read(statement))[0]["n"] for name, statement in checks.items()}

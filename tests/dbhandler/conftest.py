@@ -9,30 +9,17 @@ from pathlib import Path
 import pytest
 
 from core.rag.dbhandler.store import GraphStore
-from dbhandler.kit import ENGINES, Corner, Engine, bolt_engine, clean_namespace
+from dbhandler.kit import ENGINES, Corner, Engine, bolt_engine_for_a_test
 
 MEMORY_DISK = Path("/dev/shm")
-
-
-@pytest.fixture(autouse=True)
-def bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No test sees the database of whoever runs it."""
-    for name in ("MEMGRAPH_URI", "MEMGRAPH_USERNAME", "MEMGRAPH_PASSWORD", "MEMGRAPH_DATABASE", "MGRAG_NAMESPACE"):
-        monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture(params=ENGINES)
 async def engine(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Engine]:
     """Where a graph is; what a test leaves in its namespaces is removed."""
     if request.param == "bolt":
-        server = bolt_engine()
-        yield server
-        store = await server.open()
-        try:
-            for namespace in server.namespaces:
-                await clean_namespace(store, namespace)
-        finally:
-            await store.close()
+        async with bolt_engine_for_a_test() as server:
+            yield server
     elif request.param == "embedded-file":
         # What is stored durably is tested elsewhere; here the disk would only make a hundred tests wait.
         with tempfile.TemporaryDirectory(dir=MEMORY_DISK if MEMORY_DISK.is_dir() else tmp_path) as folder:
@@ -57,7 +44,7 @@ async def corner(engine: Engine, store: GraphStore) -> AsyncIterator[Corner]:
     """A namespace of the store."""
     opened = Corner(engine, store)
     yield opened
-    if not engine.embedded:
+    if not engine.embedded and opened.namespace in engine.namespaces:  # else the test has done it
         await opened.clean()
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 import os
 import uuid
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from tests.embedders import HashEmbedder
 
+from core.rag import KnowledgeBase
 from core.rag.dbhandler.store import MAX_K, GraphStore, Match, Row, Transaction, open_store
 from core.rag.schema import EdgeType, Label, TextIndex, VectorIndex, check_name, text_partition, vector_index
 from core.rag.settings import Settings
@@ -24,6 +27,9 @@ if BOLT_URI:
 
 #: Numbers of results that are none.
 BAD_K: list[Any] = [0, -1, MAX_K + 1, 10**10, True, 2.5, "3", None]
+
+#: What vectors are embeddings of; each has an index of its own.
+EMBEDDED_LABELS = (Label.CHUNK, Label.INTERACTION, Label.ENTITY, Label.CONCEPT)
 
 #: An index that a server updates in its own time has to be right after this long.
 PATIENCE_SECONDS = 20.0
@@ -62,15 +68,68 @@ class Engine:
             settings=make_settings(**settings),
         )
 
-    def namespace(self) -> str:
-        """A namespace that nothing else uses; the test's fixture removes what is in it."""
-        self.namespaces.append(f"test-{uuid.uuid4().hex}")
+    def knowledge(self, namespace: str | None = None, **options: Any) -> KnowledgeBase:
+        """A knowledge base on the graph, by default in a namespace of its own with an embedder that needs no model."""
+        return KnowledgeBase.open(
+            self.uri,
+            username=self.username,
+            password=self.password,
+            namespace=namespace or self.namespace(),
+            **{"embedder": HashEmbedder(), **options},
+        )
+
+    def namespace(self, *, used_before: bool = True) -> str:
+        """A namespace that nothing else uses now; the test's fixture removes what is in it.
+
+        Args:
+            used_before: Whether it may be one of an earlier test, empty, but with its vector indexes.
+        """
+        again = used_before and self.uri == BOLT_URI and _left
+        self.namespaces.append(_left.pop() if again else f"test-{uuid.uuid4().hex}")
         return self.namespaces[-1]
+
+    async def leave(self, store: GraphStore, namespace: str) -> None:
+        """Remove everything in a namespace and let another test use it."""
+        self.namespaces.remove(namespace)
+        await clean_namespace(store, namespace)
+        if self.uri == BOLT_URI:
+            _left.append(namespace)
+
+
+#: Namespaces of this run on the server that nobody uses now, and all vector indexes of this run. A server forgets its
+#: plans whenever an index is made or dropped, so tests share them; the run drops them in the end.
+_left: list[str] = []
+_vector_indexes: set[VectorIndex] = set()
+
+
+async def drop_vector_indexes() -> None:
+    """Drop the vector indexes that this run has left on the server."""
+    if not _vector_indexes:
+        return
+    store = await bolt_engine().open()
+    try:
+        for index in _vector_indexes:
+            await store.drop_vector_index(index)
+    finally:
+        await store.close()
 
 
 def bolt_engine() -> Engine:
     assert BOLT_URI is not None
     return Engine(BOLT_URI, os.environ.get("MGRAG_TEST_BOLT_USER"), os.environ.get("MGRAG_TEST_BOLT_PASSWORD"))
+
+
+@asynccontextmanager
+async def bolt_engine_for_a_test() -> AsyncIterator[Engine]:
+    """The server that tests were told about; what is left in the namespaces of this engine is removed afterwards."""
+    engine = bolt_engine()
+    yield engine
+    store = await engine.open()
+    try:
+        for namespace in list(engine.namespaces):
+            await engine.leave(store, namespace)
+    finally:
+        await store.close()
 
 
 class Corner:
@@ -160,7 +219,7 @@ class Corner:
         await self.write(self.text_statement(index), self.text_rows(texts))
 
     async def vector_index(self, dimension: int, model: str = "model") -> VectorIndex:
-        index = vector_index(self.namespace, f"{self.namespace}/{model}", dimension)
+        index = vector_index(self.namespace, f"{self.namespace}/{model}/{dimension}", dimension)
         self._vectors.add(index)
         await self.store.ensure_vector_index(index)
         return index
@@ -181,16 +240,18 @@ class Corner:
         await self.write(self.vector_statement(index), self.vector_rows(vectors))
 
     async def clean(self) -> None:
-        """Remove the indexes and everything in the namespace."""
+        """Remove everything in the namespace, and its keyword indexes."""
         for text in self._text:
             await self.store.drop_text_index(text)
-        for vectors in self._vectors:
-            await self.store.drop_vector_index(vectors)
-        await clean_namespace(self.store, self.namespace)
+        if self.engine.embedded:
+            for vectors in self._vectors:
+                await self.store.drop_vector_index(vectors)
+        _vector_indexes.update(self._vectors)
+        await self.engine.leave(self.store, self.namespace)
 
 
 async def clean_namespace(store: GraphStore, namespace: str) -> None:
-    """Remove all nodes of a namespace, a bounded number at a time, and the indexes of its vector stores."""
+    """Remove all nodes of a namespace, a bounded number at a time; its vector indexes are dropped when the run ends."""
     stores = await store.run(
         "MATCH (s:VectorStore) WHERE s.namespace = $namespace "
         "RETURN s.id AS id, s.dimension AS dimension, s.index_name AS name",
@@ -198,17 +259,24 @@ async def clean_namespace(store: GraphStore, namespace: str) -> None:
     )
     for row in stores:
         if row["id"] and row["dimension"] and row["name"]:
-            await store.drop_vector_index(vector_index(namespace, row["id"], row["dimension"], name=row["name"]))
-    for label in Label:
-        while rows := await store.run(
-            f"MATCH (n:{label}) WHERE n.namespace = $namespace RETURN n.id AS id LIMIT 1000", {"namespace": namespace}
-        ):
-            ids = [row["id"] for row in rows]
+            _vector_indexes.update(
+                vector_index(namespace, row["id"], row["dimension"], target, row["name"]) for target in EMBEDDED_LABELS
+            )
+    while labels := await store.run(_NODES_BY_LABEL, {"namespace": namespace}):
+        for row in labels:
 
-            async def work(tx: Transaction, label: Label = label, ids: list[str] = ids) -> None:
-                await tx.run(f"UNWIND $ids AS i MATCH (n:{label} {{id: i}}) DETACH DELETE n", {"ids": ids})
+            async def work(tx: Transaction, row: Row = row) -> None:
+                statement = f"UNWIND $ids AS i MATCH (n:{Label(row['label'])} {{id: i}}) DETACH DELETE n"
+                await tx.run(statement, {"ids": row["ids"]})
 
             await store.transaction(work)
+
+
+_NODES_BY_LABEL = " UNION ALL ".join(
+    f"MATCH (n:{label}) WHERE n.namespace = $namespace WITH n LIMIT 1000 WITH collect(n.id) AS ids "
+    f"WITH ids WHERE size(ids) > 0 RETURN '{label}' AS label, ids"
+    for label in Label
+)
 
 
 async def eventually[T](fetch: Callable[[], Awaitable[T]], wanted: Callable[[T], bool]) -> T:

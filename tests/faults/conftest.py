@@ -7,15 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 from tests.servers.proxy import BoltProxy
 
-from dbhandler.kit import BOLT_URI, Engine, bolt_engine
-from faults.kit import clean
-
-
-@pytest.fixture(autouse=True)
-def bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No test sees the database of whoever runs it."""
-    for name in ("MEMGRAPH_URI", "MEMGRAPH_USERNAME", "MEMGRAPH_PASSWORD", "MEMGRAPH_DATABASE", "MGRAG_NAMESPACE"):
-        monkeypatch.delenv(name, raising=False)
+from dbhandler.kit import BOLT_URI, Engine, bolt_engine_for_a_test
 
 
 @pytest.fixture
@@ -23,9 +15,8 @@ async def engine() -> AsyncIterator[Engine]:
     """The server that the tests were told about."""
     if not BOLT_URI:
         pytest.skip("MGRAG_TEST_BOLT_URI names no server")
-    server = bolt_engine()
-    yield server
-    await clean(server)
+    async with bolt_engine_for_a_test() as server:
+        yield server
 
 
 @pytest.fixture

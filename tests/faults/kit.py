@@ -13,7 +13,7 @@ from tests.embedders import HashEmbedder
 from core.rag import KnowledgeBase
 from core.rag.dbhandler import MemGraphClient
 from core.rag.indexing.report import IngestReport
-from dbhandler.kit import Engine, clean_namespace, make_settings
+from dbhandler.kit import Engine, make_settings
 from libs.dataloader import Document
 
 #: Long enough for a server that is slow to come back on a busy machine.
@@ -108,13 +108,3 @@ def reported(report: IngestReport, given: Sequence[Document]) -> list[Document]:
     """The documents of an ingest that it says are in the graph."""
     failed = {failure.path for failure in report.documents.failed}
     return [document for document in given if document.path not in failed]
-
-
-async def clean(engine: Engine) -> None:
-    """Remove what tests have left in their namespaces."""
-    store = await engine.open()
-    try:
-        for namespace in engine.namespaces:
-            await clean_namespace(store, namespace)
-    finally:
-        await store.close()

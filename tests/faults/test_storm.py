@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[2]
 @pytest.mark.fault(f"{PROCESSES} processes ingest overlapping documents at once, into a namespace that is new")
 async def test_processes_ingest_overlapping_documents_at_once(engine: Engine) -> None:
     """Everything is there once: one vector store, one source, no document or chunk twice."""
-    namespace = engine.namespace()
+    namespace = engine.namespace(used_before=False)
     environment = {
         **os.environ,
         "PYTHONPATH": f"{ROOT / 'src'}:{ROOT / 'tests'}:{ROOT}",

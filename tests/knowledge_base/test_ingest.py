@@ -12,6 +12,7 @@ from tests.graphs import orphans, snapshot
 
 from core.rag import KnowledgeBase
 from core.rag.errors import InvalidInputError, ModelMismatchError, SourceError
+from dbhandler.kit import Engine
 from libs.dataloader import Document, Link
 
 PARAGRAPHS = [
@@ -27,8 +28,8 @@ def text(*numbers: int) -> str:
 
 
 @pytest.fixture
-async def kb() -> AsyncIterator[KnowledgeBase]:
-    async with KnowledgeBase.open("embedded::memory:", embedder=HashEmbedder()) as opened:
+async def kb(engine: Engine) -> AsyncIterator[KnowledgeBase]:
+    async with engine.knowledge() as opened:
         yield opened
 
 
@@ -73,7 +74,7 @@ async def test_a_changed_document_embeds_only_its_changed_chunks_and_equals_a_fr
     assert report.vectors.embedded + report.vectors.reused == report.chunks
     chunks_after = {chunk["chunk_id"] for chunk in await kb.client.get_document_chunks("a")}
     assert chunks_before & chunks_after, "chunks whose text stayed keep their nodes"
-    async with KnowledgeBase.open("embedded::memory:", embedder=HashEmbedder()) as fresh:
+    async with KnowledgeBase.open("embedded::memory:", namespace=kb.namespace, embedder=HashEmbedder()) as fresh:
         await fresh.ingest([document("a", text(0, 3, 2))])
         assert await snapshot(kb.client) == await snapshot(fresh.client)
 

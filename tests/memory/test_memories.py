@@ -15,11 +15,12 @@ from core.rag import KnowledgeBase
 from core.rag.errors import InvalidInputError, NotFoundError
 from core.rag.memory import recall as recalling
 from core.rag.memory.forgetting import traces
+from dbhandler.kit import Engine
 
 
 @pytest.fixture
-async def kb() -> AsyncIterator[KnowledgeBase]:
-    async with KnowledgeBase.open("embedded::memory:", embedder=HashEmbedder()) as opened:
+async def kb(engine: Engine) -> AsyncIterator[KnowledgeBase]:
+    async with engine.knowledge() as opened:
         yield opened
 
 

@@ -9,7 +9,6 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.embedders import HashEmbedder
 
 from core.rag import KnowledgeBase
 from core.rag.errors import InvalidInputError, NotFoundError
@@ -17,14 +16,15 @@ from core.rag.memory.anonymizing import Anonymizer
 from core.rag.memory.forgetting import traces
 from core.rag.retrieval.feedback import LARGEST_PUSH, chunk_pushes, pushed
 from core.rag.times import iso
+from dbhandler.kit import Engine
 from libs.dataloader import Document
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 
 
 @pytest.fixture
-async def kb() -> AsyncIterator[KnowledgeBase]:
-    async with KnowledgeBase.open("embedded::memory:", embedder=HashEmbedder()) as opened:
+async def kb(engine: Engine) -> AsyncIterator[KnowledgeBase]:
+    async with engine.knowledge() as opened:
         await opened.ingest(
             [
                 Document(path="a", content="The tide mill turns with the ebb of the sea.", title="One"),

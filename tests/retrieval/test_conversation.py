@@ -11,7 +11,8 @@ from tests.embedders import HashEmbedder
 
 from core.rag import KnowledgeBase
 from core.rag.errors import InvalidVectorError, NotFoundError
-from core.rag.retrieval.conversation import Dialogue, Turn
+from core.rag.retrieval.dialogue import Dialogue, Turn
+from dbhandler.kit import Engine
 from libs.dataloader import Document
 
 TOPICS = {
@@ -22,8 +23,8 @@ TOPICS = {
 
 
 @pytest.fixture
-async def kb() -> AsyncIterator[KnowledgeBase]:
-    async with KnowledgeBase.open("embedded::memory:", embedder=HashEmbedder(256)) as opened:
+async def kb(engine: Engine) -> AsyncIterator[KnowledgeBase]:
+    async with engine.knowledge(embedder=HashEmbedder(256)) as opened:
         documents = [
             Document(path=f"{topic}/{number}", content=text.format(n=number), title=f"{topic} {number}")
             for topic, text in TOPICS.items()

@@ -7,11 +7,11 @@ from collections.abc import AsyncIterator
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.embedders import HashEmbedder
 
 from core.rag import KnowledgeBase
 from core.rag.errors import FilterError, InvalidInputError
 from core.rag.retrieval.hits import MODES, SearchMode
+from dbhandler.kit import Engine
 from libs.dataloader import Document
 
 TEXTS = {
@@ -24,8 +24,8 @@ TEXTS = {
 
 
 @pytest.fixture
-async def kb() -> AsyncIterator[KnowledgeBase]:
-    async with KnowledgeBase.open("embedded::memory:", embedder=HashEmbedder()) as opened:
+async def kb(engine: Engine) -> AsyncIterator[KnowledgeBase]:
+    async with engine.knowledge() as opened:
         await opened.ingest(
             Document(path=path, content=content, title=title, metadata=metadata)
             for path, (title, content, metadata) in TEXTS.items()
@@ -110,8 +110,8 @@ async def test_expand_adds_the_neighbours_without_repeating_them(kb: KnowledgeBa
         await kb.search("x", expand=-1)
 
 
-async def test_an_empty_graph_finds_nothing() -> None:
-    async with KnowledgeBase.open("embedded::memory:", embedder=HashEmbedder()) as kb:
+async def test_an_empty_graph_finds_nothing(engine: Engine) -> None:
+    async with engine.knowledge() as kb:
         for mode in MODES:
             assert await kb.search("anything", mode=mode) == []
 
