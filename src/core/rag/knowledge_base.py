@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterable, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from core.rag.answering.asking import Answers
 from core.rag.dbhandler import MemGraphClient
 from core.rag.dbhandler.vectors import VectorStoreInfo
 from core.rag.errors import ConfigurationError, InvalidInputError
+from core.rag.graph.exploration import Exploration
 from core.rag.indexing.sources import Source, loaders_for
 from core.rag.maintenance.places import graph_file, require_graph
 from core.rag.maintenance.upkeep import Upkeep
@@ -24,11 +26,12 @@ if TYPE_CHECKING:
     from core.rag.indexing.indexer import Indexer
     from core.rag.indexing.report import IngestReport
     from core.rag.indexing.splitter import TextSplitter
+    from core.rag.llm import LanguageModel
     from core.rag.retrieval.hits import Hit, SearchMode
 
 
-class KnowledgeBase(Upkeep, Memories, People):
-    """Documents in a graph: put in with :meth:`ingest`, found again with :meth:`search`.
+class KnowledgeBase(Exploration, Answers, Upkeep, Memories, People):
+    """Documents in a graph: put in with :meth:`ingest`, found again with :meth:`search`, asked with :meth:`ask`.
 
     Example:
         >>> async with KnowledgeBase.open("embedded:graph.grafeo") as kb:
@@ -46,6 +49,7 @@ class KnowledgeBase(Upkeep, Memories, People):
         new_store: bool = False,
         must_exist: Path | None = None,
         check_model: bool = True,
+        language_model: LanguageModel | None = None,
     ) -> None:
         """Put a knowledge base together; :meth:`open` is the usual way.
 
@@ -58,6 +62,7 @@ class KnowledgeBase(Upkeep, Memories, People):
             new_store: Build a second vector store where the namespace has one of another model.
             must_exist: The graph file, where connecting must not create it.
             check_model: Refuse an embedder of another model than the namespace was built with.
+            language_model: Writes answers; closed with the knowledge base. ``None``: as the settings say.
         """
         self._client = client
         self._embedder = embedder
@@ -67,6 +72,7 @@ class KnowledgeBase(Upkeep, Memories, People):
         self._must_exist = must_exist
         self._check_model = check_model
         self._vector_store: VectorStoreInfo | None = None
+        self._language_model = language_model
 
     @classmethod
     def open(
@@ -85,6 +91,7 @@ class KnowledgeBase(Upkeep, Memories, People):
         create: bool = True,
         embedding: bool = True,
         check_model: bool = True,
+        language_model: LanguageModel | None = None,
     ) -> Self:
         """A knowledge base on the graph at a URI; use it in an ``async with``.
 
@@ -103,6 +110,7 @@ class KnowledgeBase(Upkeep, Memories, People):
             embedding: Whether there is an embedding service; listing, deleting and exporting need none, and work with
                 a graph of any model.
             check_model: Refuse an embedding model other than that of the namespace; :meth:`reembed` changes it.
+            language_model: Writes answers; ``None``: that of ``MGRAG_LLM_MODEL``, or none: answers are extracts.
 
         Raises:
             ConfigurationError: on settings that make no sense, or a missing key of the embedding provider.
@@ -124,6 +132,7 @@ class KnowledgeBase(Upkeep, Memories, People):
             new_store=new_store,
             must_exist=must_exist,
             check_model=check_model,
+            language_model=language_model,
         )
 
     @property
@@ -168,6 +177,8 @@ class KnowledgeBase(Upkeep, Memories, People):
         finally:
             if self._embedder is not None:
                 await self._embedder.close()
+            if self._language_model is not None:
+                await self._language_model.close()
 
     async def __aenter__(self) -> Self:
         try:

@@ -2,13 +2,21 @@
 
 from core.rag.dbhandler.admin import AdminOperations
 from core.rag.dbhandler.dialogue import DialogueSearchOperations
+from core.rag.dbhandler.handmade import LinkOperations
 from core.rag.dbhandler.knowledge import KnowledgeOperations
 from core.rag.dbhandler.titling import TitleOperations
 from core.rag.dbhandler.transfer import TransferOperations
+from core.rag.dbhandler.traversal import TraversalOperations
 
 
 class MemGraphClient(
-    KnowledgeOperations, DialogueSearchOperations, AdminOperations, TransferOperations, TitleOperations
+    KnowledgeOperations,
+    TraversalOperations,
+    LinkOperations,
+    DialogueSearchOperations,
+    AdminOperations,
+    TransferOperations,
+    TitleOperations,
 ):
     """A graph database that holds documents, chunks, vectors and what connects them.
 

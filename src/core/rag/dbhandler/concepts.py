@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.dbhandler.vectors import VectorStoreInfo, VectorStoreOperations
+from core.rag.extraction.words import normalize_name
 from core.rag.identity import concept_id, content_hash, stable_id
 from core.rag.schema import Label, check_name, text_partition
 from core.rag.times import utc_now
@@ -93,6 +94,7 @@ class ConceptOperations(VectorStoreOperations):
                 props = {
                     **row.properties,
                     "name": shown(row.content),
+                    "normalized_name": normalize_name(shown(row.content)),
                     "head": row.content[:HEAD_CHARS],
                     "key": row.key,
                     "label": row.label,

@@ -14,6 +14,7 @@ from core.rag.dbhandler.rows import merge_properties
 from core.rag.dbhandler.store import Transaction
 from core.rag.embedder.base import clean_text
 from core.rag.errors import InvalidInputError, NotFoundError
+from core.rag.extraction.words import normalize_name
 from core.rag.identity import concept_id, knowledge_key, resource_id, stable_id, standardize_resource_uri, topic_id
 from core.rag.schema import EdgeType, Label
 from core.rag.times import utc_now
@@ -172,6 +173,7 @@ class KnowledgeOperations(DocumentOperations, ConceptOperations):
         """
         text = None if description is None else clean_text(description).replace("\0", "")
         properties = merge_properties({"description": text}, name=_name(name))
+        properties["normalized_name"] = normalize_name(properties["name"])
         return await self._merge(Label.TOPIC, topic_id(self._namespace, _name(name)), properties)
 
     async def link_related_concepts(self, concept: str, other: str, weight: float = 1.0) -> None:

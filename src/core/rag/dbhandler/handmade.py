@@ -1,0 +1,106 @@
+"""Links between entities that a person makes and takes back."""
+
+from __future__ import annotations
+
+from core.rag.dbhandler.entities import FROM_CALLER, remove_unused_entities
+from core.rag.dbhandler.store import Row, Transaction
+from core.rag.dbhandler.vectors import VectorStoreOperations
+from core.rag.errors import NotFoundError
+from core.rag.extraction.words import normalize_name
+from core.rag.identity import content_hash, entity_id
+from core.rag.times import utc_now
+
+
+def link_id(source: str, target: str, relation: str) -> str:
+    """The id of a link: it names its ends, by which it is found."""
+    return f"{source}/{target}/{content_hash(relation)[:12]}"
+
+
+class LinkOperations(VectorStoreOperations):
+    """Writing RELATED edges by hand."""
+
+    async def make_entity(self, name: str, kind: str = "") -> str:
+        """The entity with this name, made by hand where it is not there: nothing but a person removes it.
+
+        Args:
+            name: In one line; not blank.
+            kind: Its type.
+
+        Returns:
+            Its id.
+        """
+        normalized = normalize_name(name)
+        identifier = entity_id(self._namespace, normalized)
+        props = {"name": name, "normalized_name": normalized, "type": kind, "mention_count": 0, "origin": FROM_CALLER}
+
+        async def work(tx: Transaction) -> None:
+            await tx.run(
+                "MERGE (e:Entity {id: $id}) ON CREATE SET e += $props, e.namespace = $namespace, e.created_at = $now, "
+                "e.updated_at = $now",
+                {"id": identifier, "props": props, "namespace": self._namespace, "now": utc_now()},
+            )
+
+        await self._write(work)
+        return identifier
+
+    async def link_entities(self, source: str, target: str, relation: str, fact: str, weight: float) -> str:
+        """Connect two entities by id; the same relation again changes its fact and weight.
+
+        Returns:
+            The id of the link.
+
+        Raises:
+            NotFoundError: when one of the two is gone.
+        """
+        identifier = link_id(source, target, relation)
+
+        async def work(tx: Transaction) -> list[Row]:
+            return await tx.run(
+                "MATCH (a:Entity {id: $a}) MATCH (b:Entity {id: $b}) "
+                "WHERE a.namespace = $namespace AND b.namespace = $namespace MERGE (a)-[r:RELATED {id: $link}]->(b) "
+                "ON CREATE SET r.created_at = $now SET r.type = $relation, r.fact = $fact, r.weight = $weight, "
+                "r.origin = $origin RETURN r.id AS link",
+                {
+                    "a": source,
+                    "b": target,
+                    "link": identifier,
+                    "relation": relation,
+                    "fact": fact,
+                    "weight": weight,
+                    "origin": FROM_CALLER,
+                    "namespace": self._namespace,
+                    "now": utc_now(),
+                },
+            )
+
+        if not await self._write(work):
+            raise NotFoundError("One of the entities was removed meanwhile.")
+        return identifier
+
+    async def unlink_entities(self, a: str, b: str, *, relation: str | None = None, link: str | None = None) -> int:
+        """Remove links that were made by hand between two entities, either way: all, of a relation, or one.
+
+        Entities that only these links kept alive go with them.
+
+        Returns:
+            How many there were.
+        """
+        which = "AND r.type = $relation " if relation is not None else ""
+        which += "AND r.id = $link " if link is not None else ""
+        parameters = {
+            "a": a,
+            "b": b,
+            "relation": relation or "",
+            "link": link or "",
+            "origin": FROM_CALLER,
+            "namespace": self._namespace,
+        }
+        pattern = "MATCH (a:Entity {id: $a})-[r:RELATED]-(b:Entity {id: $b}) WHERE a.namespace = $namespace "
+
+        async def work(tx: Transaction) -> int:
+            rows = await tx.run(f"{pattern}AND r.origin = $origin {which}RETURN count(r) AS n", parameters)
+            await tx.run(f"{pattern}AND r.origin = $origin {which}DELETE r", parameters)
+            await remove_unused_entities(tx, [a, b])
+            return int(rows[0]["n"])
+
+        return await self._write(work)

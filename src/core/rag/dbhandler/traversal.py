@@ -1,0 +1,281 @@
+"""Reading the entity graph along its edges: one step at a time, in a fixed order, never more than was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.rows import from_json
+from core.rag.dbhandler.store import Row
+from core.rag.dbhandler.vectors import VectorStoreOperations
+from core.rag.extraction.words import is_unspaced, normalize_name
+from core.rag.identity import concept_id, entity_id, knowledge_key, topic_id
+from core.rag.schema import EdgeType, Label, check_name
+
+#: Edges that connect entities with entities, and concepts with concepts.
+GRAPH_EDGES: tuple[EdgeType, ...] = (EdgeType.RELATED, EdgeType.SAME_AS, EdgeType.RELATED_TO)
+
+#: Labels of the nodes that can be named, in the order in which a name is looked for.
+NAMED_LABELS: tuple[Label, ...] = (Label.ENTITY, Label.CONCEPT, Label.TOPIC)
+
+_LABELS = frozenset(Label)
+
+
+def node_columns(variable: str) -> str:
+    """What a statement returns of a node: ``id``, ``labels``, ``name``, ``kind``, ``uri``."""
+    v = check_name(variable)
+    return (
+        f"{v}.id AS id, labels({v}) AS labels, coalesce({v}.name, {v}.title, {v}.path, {v}.heading, {v}.uri) AS name, "
+        f"coalesce({v}.type, {v}.label, {v}.collection, {v}.kind) AS kind"
+    )
+
+
+_EDGE_COLUMNS = (
+    "type(r) AS edge, r.id AS edge_id, r.type AS relation, r.fact AS fact, r.weight AS weight, r.count AS count, "
+    "r.origin AS origin"
+)
+
+
+class TraversalOperations(VectorStoreOperations):
+    """Nodes and edges around a node."""
+
+    async def nodes_by_id(self, ids: Sequence[str], labels: Sequence[Label] = NAMED_LABELS) -> dict[str, Row]:
+        """Nodes with one of the labels, by id: ``id``, ``label``, ``name``, ``kind``."""
+        found: dict[str, Row] = {}
+        for label in labels:
+            for part in batches([identifier for identifier in dict.fromkeys(ids) if identifier not in found]):
+                rows = await self.read(
+                    f"UNWIND $ids AS i MATCH (n:{label} {{id: i}}) WHERE n.namespace = $namespace "
+                    f"RETURN {node_columns('n')}",
+                    ids=part,
+                )
+                found.update((row["id"], plain_node(row)) for row in rows)
+        return found
+
+    async def named_node(self, name: str) -> Row | None:
+        """The node with this id, or the entity, concept or topic with this name; a row as above."""
+        text = " ".join(name.split())
+        if not text:
+            return None
+        wanted = [name, concept_id(self._namespace, knowledge_key(text)), topic_id(self._namespace, text)]
+        if normalized := normalize_name(text):
+            wanted.insert(0, entity_id(self._namespace, normalized))
+        there = await self.nodes_by_id(wanted)
+        return next((there[identifier] for identifier in wanted if identifier in there), None)
+
+    async def hop(
+        self, nodes: Mapping[Label, Sequence[str]], edges: Sequence[EdgeType], direction: str, limit: int
+    ) -> list[Row] | None:
+        """The edges of some nodes, with the nodes that they lead to.
+
+        Args:
+            nodes: Ids by label.
+            edges: Types to follow.
+            direction: ``out``, ``in`` or ``both``.
+            limit: At most so many rows.
+
+        Returns:
+            Rows of ``here`` (one of the ids), ``outward``, the node at the other end (as above) and the edge
+            (``edge``, ``edge_id``, ``relation``, ``fact``, ``weight``, ``count``, ``origin``), in any order; ``None``
+            where there are more than ``limit``.
+        """
+        types = "|".join(check_name(edge) for edge in edges)
+        rows: list[Row] = []
+        for label, ids in nodes.items():
+            for outward in _outward(direction):
+                pattern = f"-[r:{types}]->(m)" if outward else f"<-[r:{types}]-(m)"
+                for part in batches(list(ids), max_rows=1000):
+                    found = await self.read(
+                        f"UNWIND $ids AS i MATCH (n:{check_name(label)} {{id: i}}){pattern} "
+                        f"WHERE n.namespace = $namespace RETURN i AS here, {node_columns('m')}, {_EDGE_COLUMNS} "
+                        f"LIMIT {int(limit) + 1 - len(rows)}",
+                        ids=part,
+                    )
+                    rows += [{**row, **plain_node(row), "outward": outward} for row in found]
+                    if len(rows) > limit:
+                        return None
+        return rows
+
+    async def strongest(
+        self, label: Label, node: str, edges: Sequence[EdgeType], direction: str, limit: int
+    ) -> list[Row]:
+        """The edges of one node with the most weight; rows as above, the heaviest first, then by name and id."""
+        types = "|".join(check_name(edge) for edge in edges)
+        rows: list[Row] = []
+        for outward in _outward(direction):
+            pattern = f"-[r:{types}]->(m)" if outward else f"<-[r:{types}]-(m)"
+            found = await self.read(
+                f"MATCH (n:{check_name(label)} {{id: $id}}){pattern} WHERE n.namespace = $namespace "
+                "WITH r, m, coalesce(r.weight, r.count, 0) AS w, coalesce(m.name, m.title, m.path, '') AS shown, "
+                f"m.id AS other ORDER BY w DESC, shown, other LIMIT {int(limit)} "
+                f"RETURN $id AS here, {node_columns('m')}, {_EDGE_COLUMNS}",
+                id=node,
+            )
+            rows += [{**row, **plain_node(row), "outward": outward} for row in found]
+        return sorted(rows, key=strength)[:limit]
+
+    async def neighbour_page(
+        self, label: Label, node: str, edges: Sequence[EdgeType], after: tuple[str, str], limit: int
+    ) -> list[Row]:
+        """Neighbours of one node by name and id, those behind ``after``, each once; rows as above."""
+        types = "|".join(check_name(edge) for edge in edges)
+        rows = await self.read(
+            f"MATCH (n:{check_name(label)} {{id: $id}})-[:{types}]-(m) WHERE n.namespace = $namespace "
+            "WITH DISTINCT m WITH m, m.id AS i, coalesce(m.name, m.title, m.path, '') AS shown "
+            "WHERE shown > $name OR (shown = $name AND i > $after) "
+            f"WITH m, shown, i ORDER BY shown, i LIMIT {int(limit)} RETURN {node_columns('m')}, shown",
+            id=node,
+            name=after[0],
+            after=after[1],
+        )
+        return sorted(
+            ({**plain_node(row), "shown": row["shown"]} for row in rows), key=lambda row: (row["shown"], row["id"])
+        )
+
+    async def edges_between(
+        self, label: Label, node: str, others: Mapping[Label, Sequence[str]], edges: Sequence[EdgeType]
+    ) -> list[Row]:
+        """The edges between one node and others, either way; rows as :meth:`hop` gives them, ``here`` is the node."""
+        types = "|".join(check_name(edge) for edge in edges)
+        rows: list[Row] = []
+        for other, ids in others.items():
+            for outward in (True, False):
+                # From the others, which have fewer edges than a hub.
+                pattern = f"<-[r:{types}]-" if outward else f"-[r:{types}]->"
+                for part in batches(list(ids)):
+                    found = await self.read(
+                        f"UNWIND $ids AS i MATCH (m:{check_name(other)} {{id: i}}){pattern}"
+                        f"(n:{check_name(label)} {{id: $id}}) WHERE n.namespace = $namespace "
+                        f"RETURN $id AS here, {node_columns('m')}, {_EDGE_COLUMNS}",
+                        ids=part,
+                        id=node,
+                    )
+                    rows += [{**row, **plain_node(row), "outward": outward} for row in found]
+        return rows
+
+    async def degree(self, label: Label, node: str, edges: Sequence[EdgeType]) -> int:
+        """How many edges of these types a node has."""
+        types = "|".join(check_name(edge) for edge in edges)
+        rows = await self.read(
+            f"MATCH (n:{check_name(label)} {{id: $id}})-[r:{types}]-() WHERE n.namespace = $namespace "
+            "RETURN count(r) AS n",
+            id=node,
+        )
+        return int(rows[0]["n"]) if rows else 0
+
+    async def nodes_with_words(
+        self, words: Sequence[str], limit: int, kind: str | None = None, labels: Sequence[Label] = NAMED_LABELS
+    ) -> list[Row]:
+        """Nodes whose names have words that begin with one of some normalised words; those mentioned most, first.
+
+        Returns:
+            Rows as :meth:`nodes_by_id` gives them, with ``mentions``; at most ``limit`` of each label.
+        """
+        found: list[Row] = []
+        for label in labels:
+            type_key = {Label.ENTITY: "n.type", Label.CONCEPT: "n.label"}.get(label, "''")
+            rows = await self.read(
+                f"MATCH (n:{label}) WHERE n.namespace = $namespace "
+                "AND any(w IN $words WHERE (' ' + n.normalized_name) CONTAINS w) "
+                + (f"AND {type_key} = $kind " if kind is not None else "")
+                + "WITH n, coalesce(n.mention_count, 0) AS mentions, n.name AS shown, n.id AS i "
+                f"ORDER BY mentions DESC, shown, i LIMIT {int(limit)} RETURN {node_columns('n')}, mentions",
+                words=[word if is_unspaced(word) else f" {word}" for word in words],
+                kind=kind or "",
+            )
+            found += [{**plain_node(row), "mentions": row["mentions"]} for row in rows]
+        return found
+
+    async def list_entities(self, *, kind: str | None, after: tuple[str, str], limit: int) -> list[Row]:
+        """Entities by name and id, those behind ``after``; rows as above."""
+        rows = await self.read(
+            "MATCH (n:Entity) WHERE n.namespace = $namespace AND n.name >= $name "
+            + ("AND n.type = $kind " if kind is not None else "")
+            + "WITH n, n.name AS shown, n.id AS i WHERE shown > $name OR i > $after "
+            f"ORDER BY shown, i LIMIT {int(limit)} "
+            f"RETURN {node_columns('n')}, coalesce(n.mention_count, 0) AS mentions",
+            kind=kind or "",
+            name=after[0],
+            after=after[1],
+        )
+        return [{**plain_node(row), "mentions": row["mentions"]} for row in rows]
+
+    async def entity_graph_counts(self) -> dict[str, Any]:
+        """Entities by type, the edges between them by relation, and what belongs to them."""
+        nodes = await self.read(
+            "MATCH (n:Entity) WHERE n.namespace = $namespace RETURN coalesce(n.type, '') AS kind, count(n) AS n"
+        )
+        related = await self.read(
+            "MATCH (n:Entity)-[r:RELATED]->(:Entity) WHERE n.namespace = $namespace "
+            "RETURN coalesce(r.type, 'related') AS kind, count(r) AS n"
+        )
+        counts: dict[str, Any] = {
+            "nodes": {row["kind"] or "other": row["n"] for row in nodes},
+            "edges": {row["kind"]: row["n"] for row in related},
+        }
+        for key, statement in _COUNTED.items():
+            rows = await self.read(f"{statement} RETURN count(x) AS n")
+            counts[key] = rows[0]["n"]
+        return counts
+
+    async def attached(self, entities: Sequence[str], limit: int) -> list[Row]:
+        """Records and documents that have or mention entities: ``entity``, ``label``, ``id``, ``weight``."""
+        rows: list[Row] = []
+        for part in batches(list(entities), max_rows=500):
+            rows += [
+                {**row, "label": Label.RECORD, "weight": 1}
+                for row in await self.read(
+                    "UNWIND $ids AS i MATCH (e:Entity {id: i})<-[:HAS_ENTITY]-(n:Record) "
+                    f"RETURN DISTINCT i AS entity, n.id AS id LIMIT {int(limit)}",
+                    ids=part,
+                )
+            ]
+            rows += [
+                {**row, "label": Label.DOCUMENT}
+                for row in await self.read(
+                    "UNWIND $ids AS i MATCH (e:Entity {id: i})<-[m:MENTIONS]-(c:DocumentChunk) "
+                    "RETURN i AS entity, c.parent_id AS id, sum(coalesce(m.count, 1)) AS weight "
+                    f"ORDER BY entity, weight DESC, id LIMIT {int(limit)}",
+                    ids=part,
+                )
+            ]
+        return rows
+
+    async def records_by_id(self, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+        """Records by id: ``id``, ``collection`` and ``data`` as a dict; ids that are not there are left out."""
+        found: dict[str, dict[str, Any]] = {}
+        for part in batches(list(dict.fromkeys(ids))):
+            rows = await self.read(
+                "UNWIND $ids AS i MATCH (n:Record {id: i}) WHERE n.namespace = $namespace "
+                "RETURN n.id AS id, n.collection AS collection, n.data AS data",
+                ids=part,
+            )
+            found.update((row["id"], {**row, "data": from_json(row["data"])}) for row in rows)
+        return found
+
+
+_COUNTED = {
+    "same_as": "MATCH (n:Entity)-[x:SAME_AS]->(:Entity) WHERE n.namespace = $namespace",
+    "mentions": "MATCH (n:DocumentChunk)-[x:MENTIONS]->(:Entity) WHERE n.namespace = $namespace",
+    "records": "MATCH (x:Record) WHERE x.namespace = $namespace",
+    "concepts": "MATCH (x:Concept) WHERE x.namespace = $namespace",
+    "concept_edges": "MATCH (n:Concept)-[x:RELATED_TO]->(:Concept) WHERE n.namespace = $namespace",
+    "topics": "MATCH (x:Topic) WHERE x.namespace = $namespace",
+}
+
+
+def plain_node(row: Row) -> Row:
+    """``id``, ``label`` (of the schema), ``name`` and ``kind`` of a row with ``node_columns``."""
+    label = next((Label(name) for name in sorted(row["labels"]) if name in _LABELS), Label.ENTITY)
+    return {"id": row["id"], "label": label, "name": row["name"] or row["id"], "kind": row["kind"] or ""}
+
+
+def strength(row: Row) -> tuple[float, str, str, str]:
+    """The order of edges: the heaviest first, then by name and id of what they lead to."""
+    weight = row["weight"] if row["weight"] is not None else row["count"]
+    return (-float(weight or 0), row["name"], row["id"], str(row["edge"]))
+
+
+def _outward(direction: str) -> tuple[bool, ...]:
+    return {"out": (True,), "in": (False,)}.get(direction, (True, False))

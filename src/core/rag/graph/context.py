@@ -1,0 +1,157 @@
+"""What a language model should know to answer a question: relations in words, lines of records, passages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from core.rag.graph.building import check_number
+from core.rag.graph.parts import GraphEdge
+from core.rag.graph.searching import KnowledgeHit, search_around
+
+if TYPE_CHECKING:
+    from core.rag.dbhandler import MemGraphClient
+    from core.rag.graph.proximity import Surroundings
+
+USAGE = "Paste contextChunks as system prompt context for your LLM"
+
+_MAX_DEPTH = 4
+_MAX_PASSAGE_CHARS = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class ContextChunk:
+    """A line of context.
+
+    Attributes:
+        text: What it says.
+        relevance: How much it has to do with the question, 0 to 1.
+        source_doc_id: The record or document that says so; ``None`` for a link made by hand.
+    """
+
+    text: str
+    relevance: float
+    source_doc_id: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values, with the names of the HTTP API."""
+        return {"text": self.text, "relevance": self.relevance, "sourceDocId": self.source_doc_id}
+
+
+@dataclass(frozen=True, slots=True)
+class GraphContext:
+    """Context for a question.
+
+    Attributes:
+        context_chunks: Relations, record lines and passages, the most relevant first.
+        graph_path: Names of the entities, those that the question names first, then by nearness.
+        source_documents: The records and documents that the lines come from, with ``_id``.
+        usage: What to do with it.
+    """
+
+    context_chunks: list[ContextChunk] = field(default_factory=list)
+    graph_path: list[str] = field(default_factory=list)
+    source_documents: list[dict[str, Any]] = field(default_factory=list)
+    usage: str = USAGE
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values, with the names of the HTTP API: ``contextChunks``, ``graphPath`` …"""
+        return {
+            "contextChunks": [chunk.to_dict() for chunk in self.context_chunks],
+            "graphPath": list(self.graph_path),
+            "sourceDocuments": list(self.source_documents),
+            "usage": self.usage,
+        }
+
+    def __getitem__(self, key: str) -> Any:
+        """A part by its name in the HTTP API or here, for code that treats it as a dict."""
+        plain = self.to_dict()
+        return plain[key] if key in plain else asdict(self)[key]
+
+
+async def ask_context(client: MemGraphClient, question: str, context_depth: int = 2, limit: int = 5) -> GraphContext:
+    """See :meth:`core.rag.KnowledgeBase.ask_context`."""
+    check_number("context_depth", context_depth, 0, _MAX_DEPTH)
+    check_number("limit", limit, 1, 100)
+    hits, around = await search_around(client, question, "hybrid", limit, context_depth)
+    relations = await _relations(client, around, hits, limit)
+    texts = await _lines(client, hits)
+    kept = (limit + 1) // 2
+    chosen = [*texts[:kept], *relations[: limit - kept]]
+    rest = [*texts[kept:], *relations[limit - kept :]]
+    chosen += rest[: limit - len(chosen)]
+    chosen.sort(key=lambda chunk: -chunk.relevance)
+    sources = {chunk.source_doc_id for chunk in chosen}
+    documents = {hit.id: hit.document for hit in hits if hit.id in sources}
+    missing = sorted(source for source in sources if source is not None and source not in documents)
+    for key, record in (await client.records_by_id(missing)).items():
+        documents[key] = {"_id": key, **record["data"]}
+    return GraphContext(chosen, _path(around, limit), list(documents.values()))
+
+
+def _path(around: Surroundings, limit: int) -> list[str]:
+    """Entities by nearness: those that the question names come first."""
+    ranked = sorted(around.nodes, key=lambda key: (-around.closeness([key]), around.nodes[key].name, key))
+    return [around.nodes[key].name for key in ranked[: 2 * limit]]
+
+
+async def _relations(
+    client: MemGraphClient, around: Surroundings, hits: list[KnowledgeHit], limit: int
+) -> list[ContextChunk]:
+    """The edges nearest to what the question names, as sentences, each with a record that has both of its ends."""
+    best = max((around.closeness([edge.source, edge.target]) for edge in around.edges.values()), default=0.0) or 1.0
+
+    def relevance(edge: GraphEdge) -> float:
+        both = around.closeness([edge.source]) + around.closeness([edge.target])
+        return both / (2 * best)
+
+    ranked = sorted(around.edges.values(), key=lambda edge: (-relevance(edge), -edge.weight, edge.key))[:limit]
+    ends = {end for edge in ranked for end in (edge.source, edge.target)}
+    known = {hit.id for hit in hits}
+    holders: dict[str, set[str]] = {}
+    for row in await client.attached(sorted(ends), 10_000):
+        holders.setdefault(row["entity"], set()).add(row["id"])
+    chunks = []
+    for edge in ranked:
+        both = holders.get(edge.source, set()) & holders.get(edge.target, set())
+        source = None if edge.origin == "caller" else min(both, key=lambda key: (key not in known, key), default=None)
+        chunks.append(ContextChunk(_sentence(edge, around), min(relevance(edge), 1.0), source))
+    return chunks
+
+
+def _sentence(edge: GraphEdge, around: Surroundings) -> str:
+    def name(key: str) -> str:
+        node = around.nodes.get(key)
+        return "?" if node is None else f"{node.name} ({node.type})" if node.type else node.name
+
+    return f"{name(edge.source)} → {edge.fact or edge.type} → {name(edge.target)}"
+
+
+async def _lines(client: MemGraphClient, hits: Iterable[KnowledgeHit]) -> list[ContextChunk]:
+    """A record as ``field: value, …``, a document as the passage of it that fits best."""
+    found = list(hits)
+    passages = await client.chunks_by_id([hit.chunk_id for hit in found if hit.chunk_id])
+    lines = []
+    for hit in found:
+        if hit.kind == "record":
+            text = ", ".join(f"{key}: {_value(value)}" for key, value in hit.document.items() if key != "_id")
+        elif hit.chunk_id in passages:
+            text = f"{hit.document['title']}: {passages[hit.chunk_id]['content']}"
+        else:
+            text = str(hit.document["title"])
+        lines.append(ContextChunk(_short(text), hit.scores["hybrid"], hit.id))
+    return lines
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, list):
+        return "; ".join(map(_value, value))
+    if isinstance(value, dict):
+        return "; ".join(f"{key} {_value(item)}" for key, item in value.items())
+    return str(value)
+
+
+def _short(text: str) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= _MAX_PASSAGE_CHARS else flat[: _MAX_PASSAGE_CHARS - 1] + "…"

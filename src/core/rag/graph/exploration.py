@@ -1,0 +1,256 @@
+"""What a KnowledgeBase offers for looking around in its graph; each method hands on to a module of this package."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from core.rag.dbhandler import MemGraphClient
+    from core.rag.embedder import EmbeddingService
+    from core.rag.graph.context import GraphContext
+    from core.rag.graph.exploring import Direction
+    from core.rag.graph.knowledge_graph import KnowledgeGraph
+    from core.rag.graph.parts import GraphEdge, GraphNode, GraphStats, NeighbourPage, Path, Piece
+    from core.rag.graph.searching import KnowledgeHit, KnowledgeMode
+
+
+class Exploration:
+    """The part of :class:`core.rag.KnowledgeBase` about entities, concepts and the edges between them.
+
+    Wherever a node is named: by its name, in any case, or its id; entities go before concepts, these before topics.
+    """
+
+    _client: MemGraphClient
+    _embedder: EmbeddingService | None
+    _graph: KnowledgeGraph | None = None
+
+    @property
+    def knowledge_graph(self) -> KnowledgeGraph:
+        """The nodes that callers make, in the namespace of this knowledge base."""
+        from core.rag.graph.knowledge_graph import KnowledgeGraph
+
+        if self._graph is None:
+            self._graph = KnowledgeGraph(self._client, self._embedder)
+        return self._graph
+
+    async def graph_stats(self) -> GraphStats:
+        """Numbers of the entity graph: nodes and edges, by type."""
+        from core.rag.graph.exploring import stats
+
+        return await stats(self._client)
+
+    async def search_nodes(self, query: str, limit: int = 20, *, type: str | None = None) -> list[GraphNode]:  # noqa: A002
+        """Entities, concepts and topics whose names have words of a query.
+
+        Args:
+            query: Words, or beginnings of words.
+            limit: At most so many.
+            type: Only entities of this type, and concepts of this label.
+
+        Returns:
+            Those that have more of the words, first; then those that are mentioned most.
+        """
+        from core.rag.graph.exploring import search_nodes
+
+        return await search_nodes(self._client, query, limit, type)
+
+    async def entities(
+        self,
+        *,
+        type: str | None = None,  # noqa: A002
+        limit: int = 100,
+        after: str = "",
+    ) -> tuple[list[GraphNode], str]:
+        """Entities by name.
+
+        Args:
+            type: Only those of this type.
+            limit: At most so many.
+            after: What the page before gave as the second value.
+
+        Returns:
+            Entities with ``mentions``, and what to give as ``after`` for the next page; empty at the end.
+        """
+        from core.rag.graph.exploring import list_entities
+
+        return await list_entities(self._client, type, limit, after)
+
+    async def neighbors(
+        self, node: str, *, edge_types: Sequence[str] | None = None, limit: int = 100, after: str = ""
+    ) -> NeighbourPage:
+        """What an edge leads to from a node, by name, in pages.
+
+        Args:
+            node: Name or id.
+            edge_types: Edges to follow (:class:`core.rag.EdgeType`); ``None``: RELATED, SAME_AS and RELATED_TO.
+            limit: At most so many, 1 to 10,000.
+            after: The ``next`` of the page before.
+
+        Raises:
+            NotFoundError: when there is no such node, with names that were perhaps meant.
+        """
+        from core.rag.graph.exploring import neighbours
+
+        return await neighbours(self._client, node, edge_types, limit, after)
+
+    async def traverse(
+        self,
+        start: str,
+        depth: int = 2,
+        *,
+        edge_types: Sequence[str] | None = None,
+        direction: Direction = "both",
+        limit: int = 100,
+        after: str = "",
+    ) -> Piece:
+        """What is within some steps of a node (breadth-first search), in pages.
+
+        Args:
+            start: Name or id.
+            depth: Steps, 1 to 64.
+            edge_types: Edges to follow; ``None``: RELATED, SAME_AS and RELATED_TO.
+            direction: ``both``, ``out`` or ``in``.
+            limit: At most so many nodes, 1 to 10,000.
+            after: The ``next`` of the page before; all pages together have up to 10,000 nodes.
+
+        Returns:
+            Nodes, nearest first, heavier edges before lighter ones, then by name. Of a node with more than 1,000 edges
+            only the heaviest are followed, and ``hubs`` names it; :meth:`neighbors` lists all.
+
+        Raises:
+            NotFoundError: when there is no such node.
+        """
+        from core.rag.graph.exploring import traverse
+
+        return await traverse(
+            self._client, start, depth, edge_types=edge_types, direction=direction, limit=limit, after=after
+        )
+
+    async def shortest_path(
+        self,
+        start: str,
+        end: str,
+        *,
+        weighted: bool = False,
+        max_depth: int = 6,
+        edge_types: Sequence[str] | None = None,
+    ) -> Path | None:
+        """A shortest path between two nodes, whichever way its edges lead.
+
+        Args:
+            start: Name or id.
+            end: Name or id.
+            weighted: Whether an edge is ``1 / weight`` long instead of 1: heavy edges are short.
+            max_depth: At most so many edges.
+            edge_types: Edges to follow; ``None``: RELATED, SAME_AS and RELATED_TO.
+
+        Returns:
+            The path, or ``None`` where there is none.
+
+        Raises:
+            NotFoundError: when one of the two is not there.
+        """
+        from core.rag.graph.exploring import shortest_path
+
+        return await shortest_path(
+            self._client, start, end, weighted=weighted, max_depth=max_depth, edge_types=edge_types
+        )
+
+    async def link(
+        self,
+        source: str,
+        target: str,
+        relation: str = "related",
+        *,
+        fact: str = "",
+        weight: float = 1.0,
+        create: bool = False,
+    ) -> GraphEdge:
+        """Link two entities, or two concepts, by hand; nothing but :meth:`unlink` removes it while both are there.
+
+        Args:
+            source: Name or id.
+            target: Name or id.
+            relation: What it says, such as ``works_at``; concepts have none.
+            fact: The same in words, for people and language models.
+            weight: How much it counts, above 0.
+            create: Make entities that are not there. They stay, even when nothing mentions them.
+
+        Returns:
+            The edge, with its ``id``. The same relation between the same two again is the same link, changed.
+
+        Raises:
+            NotFoundError: when one of the two is not there, with names that were perhaps meant.
+            InvalidInputError: when both are one, or of different labels.
+        """
+        from core.rag.graph.linking import link
+
+        return await link(self._client, source, target, relation, fact=fact, weight=weight, create=create)
+
+    async def unlink(self, source: str, target: str | None = None, relation: str | None = None) -> int:
+        """Take back links made by hand. What was found in documents and records goes with these.
+
+        Args:
+            source: Name or id of one end; or the id of a link, alone.
+            target: Name or id of the other end; in which order does not matter.
+            relation: Only those that say this.
+
+        Returns:
+            How many there were.
+
+        Raises:
+            NotFoundError: when one of the two is not there.
+        """
+        from core.rag.graph.linking import unlink
+
+        return await unlink(self._client, source, target, relation)
+
+    async def search_knowledge(self, query: str, mode: KnowledgeMode = "hybrid", limit: int = 10) -> list[KnowledgeHit]:
+        """Find records and documents.
+
+        Args:
+            query: What is looked for.
+            mode: ``keyword`` (BM25), ``graph`` (what has or mentions entities that are at most two steps away from
+                those that the query names, by nearness), or ``hybrid``: 0.4 of the first and 0.6 of the second, each
+                divided by its best.
+            limit: At most so many, 1 to 1,000.
+
+        Returns:
+            Best first, each with all three scores.
+        """
+        from core.rag.graph.searching import search_knowledge
+
+        return await search_knowledge(self._client, query, mode, limit)
+
+    async def ask_context(self, question: str, context_depth: int = 2, limit: int = 5) -> GraphContext:
+        """What a language model should know to answer a question, from the graph; no model is asked here.
+
+        Args:
+            question: The question.
+            context_depth: Steps from the entities that it names, 0 to 4.
+            limit: At most so many lines, 1 to 100.
+        """
+        from core.rag.graph.context import ask_context
+
+        return await ask_context(self._client, question, context_depth, limit)
+
+    async def create_or_get_concept(self, name: str, description: str | None = None) -> str:
+        """See :meth:`core.rag.MemGraphClient.create_or_get_concept`."""
+        return await self._client.create_or_get_concept(name, description)
+
+    async def create_or_get_topic(self, name: str, description: str | None = None) -> str:
+        """See :meth:`core.rag.MemGraphClient.create_or_get_topic`."""
+        return await self._client.create_or_get_topic(name, description)
+
+    async def link_related_concepts(self, concept: str, other: str, weight: float = 1.0) -> None:
+        """See :meth:`core.rag.MemGraphClient.link_related_concepts`."""
+        await self._client.link_related_concepts(concept, other, weight)
+
+    async def link_document_to_topic(self, document: str, topic: str) -> str:
+        """See :meth:`core.rag.MemGraphClient.link_document_to_topic`."""
+        return await self._client.link_document_to_topic(document, topic)
+
+    async def link_document_explains_concept(self, document: str, concept: str) -> str:
+        """See :meth:`core.rag.MemGraphClient.link_document_explains_concept`."""
+        return await self._client.link_document_explains_concept(document, concept)

@@ -1,0 +1,305 @@
+"""Looking around in the graph: neighbours, what is within some steps, and paths. All of it bounded, and says so."""
+
+from __future__ import annotations
+
+import heapq
+import json
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Literal
+
+from core.rag.dbhandler.store import MAX_DEPTH, Row
+from core.rag.dbhandler.traversal import GRAPH_EDGES, strength
+from core.rag.errors import InvalidInputError, NotFoundError
+from core.rag.graph.building import check_number
+from core.rag.graph.parts import GraphEdge, GraphNode, GraphStats, NeighbourPage, Path, Piece, weight_of
+from core.rag.schema import EdgeType, Label
+
+if TYPE_CHECKING:
+    from core.rag.dbhandler import MemGraphClient
+
+#: Which way edges are followed.
+Direction = Literal["both", "out", "in"]
+
+#: A walk sees so many nodes at most, on all of its pages together.
+MAX_VISITED = 10_000
+
+#: Of a node with more edges than this, a walk follows only the heaviest.
+FAN_OUT = 1_000
+
+#: Edges that one step of a walk reads at most, before it reads nodes one by one.
+_MAX_ROWS = 20_000
+
+#: Nodes that a weighted path search looks at, at most.
+_MAX_SETTLED = 20_000
+
+_ASKED_AT_ONCE = 64
+_SUGGESTED = 3
+
+
+async def find(client: MemGraphClient, name: str) -> GraphNode:
+    """The node with this name or id.
+
+    Raises:
+        NotFoundError: with names that were perhaps meant.
+    """
+    row = await client.named_node(name)
+    if row is None:
+        raise NotFoundError(await _not_found(client, name))
+    return GraphNode.of(row)
+
+
+async def search_nodes(client: MemGraphClient, query: str, limit: int = 20, kind: str | None = None) -> list[GraphNode]:
+    """See :meth:`core.rag.KnowledgeBase.search_nodes`."""
+    from core.rag.extraction.words import normalize_name, normalized_words
+
+    check_number("limit", limit, 1, MAX_VISITED)
+    words = list(dict.fromkeys(normalized_words(query)))[:50]
+    if not words:
+        return []
+    whole = normalize_name(query)
+    rows = await client.nodes_with_words(words, max(10 * limit, 200), kind)
+
+    def rank(row: Row) -> tuple[float, int, str, str]:
+        name = normalize_name(row["name"])
+        parts = set(name.split())
+        exact = sum(word in parts for word in words)
+        begun = sum(any(part.startswith(word) for part in parts) for word in words)
+        score = (exact + 0.5 * (begun - exact)) / len(words) + 0.5 * exact / max(len(parts), 1) + (name == whole)
+        return (-score, -row["mentions"], row["name"], row["id"])
+
+    return [GraphNode.of(row) for row in sorted(rows, key=rank)[:limit]]
+
+
+async def list_entities(
+    client: MemGraphClient, kind: str | None = None, limit: int = 100, after: str = ""
+) -> tuple[list[GraphNode], str]:
+    """See :meth:`core.rag.KnowledgeBase.entities`."""
+    check_number("limit", limit, 1, MAX_VISITED)
+    rows = await client.list_entities(kind=kind, after=_cursor(after), limit=limit + 1)
+    last = rows[limit - 1] if len(rows) > limit else None
+    following = json.dumps([last["name"], last["id"]], ensure_ascii=False) if last else ""
+    return [GraphNode.of(row) for row in rows[:limit]], following
+
+
+async def neighbours(
+    client: MemGraphClient, name: str, edge_types: Sequence[str] | None = None, limit: int = 100, after: str = ""
+) -> NeighbourPage:
+    """See :meth:`core.rag.KnowledgeBase.neighbors`."""
+    check_number("limit", limit, 1, MAX_VISITED)
+    edges = checked_edges(edge_types)
+    node = await find(client, name)
+    label = Label(node.label)
+    rows = await client.neighbour_page(label, node.id, edges, _cursor(after), limit + 1)
+    page = rows[:limit]
+    lines = await client.edges_between(label, node.id, _by_label(page), edges)
+    return NeighbourPage(
+        node,
+        [GraphNode.of(row, 1) for row in page],
+        sorted({GraphEdge.of(row) for row in lines}, key=lambda edge: edge.key),
+        await client.degree(label, node.id, edges),
+        len(rows) > limit,
+        json.dumps([page[-1]["shown"], page[-1]["id"]], ensure_ascii=False) if len(rows) > limit else "",
+    )
+
+
+async def traverse(
+    client: MemGraphClient,
+    start: str,
+    depth: int = 2,
+    *,
+    edge_types: Sequence[str] | None = None,
+    direction: Direction = "both",
+    limit: int = 100,
+    after: str = "",
+    fan_out: int = FAN_OUT,
+) -> Piece:
+    """See :meth:`core.rag.KnowledgeBase.traverse`."""
+    check_number("depth", depth, 1, MAX_DEPTH)
+    check_number("limit", limit, 1, MAX_VISITED)
+    check_number("fan_out", fan_out, 1, FAN_OUT)
+    if direction not in ("both", "out", "in"):
+        raise InvalidInputError(f"direction is {direction!r}, but has to be 'both', 'out' or 'in'.")
+    edges = checked_edges(edge_types)
+    skipped = _offset(after)
+    wanted = min(skipped + limit, MAX_VISITED)
+    begin = await find(client, start)
+    seen: dict[str, GraphNode] = {begin.id: begin}
+    lines: dict[tuple[str, str, str, str], GraphEdge] = {}
+    hubs: dict[str, int] = {}
+    level = [begin]
+    overflow = False
+    for step in range(1, depth + 1):
+        if not level or overflow:
+            break
+        below: list[GraphNode] = []
+        around = await _around(client, level, edges, direction, fan_out, hubs)
+        for here in level:
+            for row in around.get(here.id, ()):
+                if row["id"] not in seen:
+                    if len(seen) > wanted:
+                        overflow = True
+                        continue
+                    seen[row["id"]] = GraphNode.of(row, step)
+                    below.append(seen[row["id"]])
+                edge = GraphEdge.of(row)
+                lines[edge.key] = edge
+        level = below
+    nodes = list(seen.values())[1 + skipped :]
+    shown = {node.id for node in nodes}
+    return Piece(
+        begin,
+        nodes,
+        sorted((e for e in lines.values() if e.source in shown or e.target in shown), key=lambda e: e.key),
+        overflow or bool(hubs),
+        str(wanted) if overflow and wanted < MAX_VISITED else "",
+        hubs,
+    )
+
+
+async def shortest_path(
+    client: MemGraphClient,
+    start: str,
+    end: str,
+    *,
+    weighted: bool = False,
+    max_depth: int = 6,
+    edge_types: Sequence[str] | None = None,
+) -> Path | None:
+    """See :meth:`core.rag.KnowledgeBase.shortest_path`."""
+    check_number("max_depth", max_depth, 1, MAX_DEPTH)
+    edges = checked_edges(edge_types)
+    a, b = await find(client, start), await find(client, end)
+    if weighted:
+        found = await _lightest(client, a, b, edges, max_depth)
+    else:
+        store = await client.connect()
+        ids = await store.shortest_path(a.id, b.id, edge_types=edges, max_depth=max_depth, namespace=client.namespace)
+        found = None if ids is None else (ids, float(len(ids) - 1))
+    if found is None:
+        return None
+    ids, cost = found
+    rows = await client.nodes_by_id(ids, tuple(Label))
+    nodes = [GraphNode.of(rows[key], step) for step, key in enumerate(ids) if key in rows]
+    steps: list[GraphEdge] = []
+    for here, there in pairwise(nodes):
+        between = await client.edges_between(Label(here.label), here.id, {Label(there.label): [there.id]}, edges)
+        steps += [GraphEdge.of(row) for row in sorted(between, key=strength)[:1]]
+    return Path(nodes, steps, cost)
+
+
+async def stats(client: MemGraphClient) -> GraphStats:
+    """See :meth:`core.rag.KnowledgeBase.graph_stats`."""
+    return GraphStats.of(await client.entity_graph_counts())
+
+
+def checked_edges(edge_types: Sequence[str] | None) -> tuple[EdgeType, ...]:
+    """Edge types by name; ``None``: those between entities, and between concepts.
+
+    Raises:
+        InvalidInputError: on one that is not in the schema, naming those that are.
+    """
+    if edge_types is None:
+        return GRAPH_EDGES
+    if isinstance(edge_types, str) or not edge_types:
+        raise InvalidInputError("edge_types is a sequence of edge types, with at least one.")
+    known = set(EdgeType)
+    for name in edge_types:
+        if name not in known:
+            raise InvalidInputError(f"There is no edge type {str(name)[:50]!r}; there are {', '.join(sorted(known))}.")
+    return tuple(EdgeType(name) for name in dict.fromkeys(edge_types))
+
+
+async def _around(
+    client: MemGraphClient,
+    level: Sequence[GraphNode],
+    edges: Sequence[EdgeType],
+    direction: Direction,
+    fan_out: int,
+    hubs: dict[str, int],
+) -> dict[str, list[Row]]:
+    """The edges of each node of a level, the heaviest first; of hubs, which are noted, only the first."""
+    rows = await client.hop(
+        _by_label([{"id": node.id, "label": node.label} for node in level]), edges, direction, _MAX_ROWS
+    )
+    found: dict[str, list[Row]] = {}
+    if rows is None:
+        for node in level:
+            found[node.id] = await client.strongest(Label(node.label), node.id, edges, direction, fan_out + 1)
+    else:
+        for row in rows:
+            found.setdefault(row["here"], []).append(row)
+    for node in level:
+        there = sorted(found.get(node.id, ()), key=strength)
+        if len(there) > fan_out:
+            hubs[node.id] = await client.degree(Label(node.label), node.id, edges)
+        found[node.id] = there[:fan_out]
+    return found
+
+
+async def _lightest(
+    client: MemGraphClient, a: GraphNode, b: GraphNode, edges: Sequence[EdgeType], max_depth: int
+) -> tuple[list[str], float] | None:
+    """Dijkstra's search with 1 / weight as the length of an edge; neighbours are fetched for many nodes at once.
+
+    Nodes are told apart by the number of edges to them, too: the lightest path may be too long.
+    """
+    labels = {a.id: Label(a.label)}
+    around: dict[str, list[Row]] = {}
+    heap: list[tuple[float, int, str, tuple[str, ...]]] = [(0.0, 0, a.id, (a.id,))]
+    settled: dict[str, int] = {}
+    while heap:
+        cost, steps, node, path = heapq.heappop(heap)
+        if node == b.id:
+            return list(path), cost
+        if settled.get(node, MAX_DEPTH + 1) <= steps or steps == max_depth:
+            continue
+        settled[node] = steps
+        if len(settled) > _MAX_SETTLED:
+            raise InvalidInputError(
+                f"More than {_MAX_SETTLED:,} nodes are nearer to {a.name!r} than {b.name!r} is: lower max_depth, or"
+                " search for a path without weights."
+            )
+        if node not in around:
+            ahead = [key for _, _, key, _ in heapq.nsmallest(_ASKED_AT_ONCE, heap) if key not in around]
+            asked = [GraphNode(key, "", labels[key]) for key in dict.fromkeys((node, *ahead))]
+            around.update(await _around(client, asked, edges, "both", FAN_OUT, {}))
+        for row in around[node]:
+            key = row["id"]
+            labels[key] = row["label"]
+            if settled.get(key, MAX_DEPTH + 1) > steps + 1 and key not in path:
+                heapq.heappush(heap, (cost + 1.0 / weight_of(row), steps + 1, key, (*path, key)))
+    return None
+
+
+async def _not_found(client: MemGraphClient, name: str) -> str:
+    message = f"There is no entity, concept or topic {name[:200]!r} in namespace {client.namespace!r}."
+    similar = await search_nodes(client, name[:500], _SUGGESTED)
+    if similar:
+        return f"{message} Similar: {', '.join(node.name for node in similar)}."
+    return f"{message} See: mgrag graph entities."
+
+
+def _by_label(rows: Iterable[Row]) -> dict[Label, list[str]]:
+    found: dict[Label, list[str]] = {}
+    for row in rows:
+        found.setdefault(Label(row["label"]), []).append(row["id"])
+    return found
+
+
+def _cursor(after: str) -> tuple[str, str]:
+    if not after:
+        return ("", "")
+    try:
+        name, identifier = json.loads(after)
+    except ValueError as error:
+        raise InvalidInputError("after is not what an earlier page gave as its next.") from error
+    if not (isinstance(name, str) and isinstance(identifier, str)):
+        raise InvalidInputError("after is not what an earlier page gave as its next.")
+    return (name, identifier)
+
+
+def _offset(after: str) -> int:
+    if after and not (after.isascii() and after.isdigit() and int(after) <= MAX_VISITED):
+        raise InvalidInputError("after is not what an earlier page gave as its next.")
+    return int(after or 0)

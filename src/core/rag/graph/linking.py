@@ -1,0 +1,87 @@
+"""Linking nodes by hand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from core.rag.dbhandler.handmade import link_id
+from core.rag.dbhandler.knowledge import positive
+from core.rag.dbhandler.rows import MAX_PATH_CHARS
+from core.rag.embedder.base import clean_text
+from core.rag.errors import InvalidInputError, NotFoundError
+from core.rag.graph.exploring import find
+from core.rag.graph.parts import GraphEdge, GraphNode
+from core.rag.schema import Label
+
+if TYPE_CHECKING:
+    from core.rag.dbhandler import MemGraphClient
+
+#: The relation of a link that says nothing else.
+DEFAULT_RELATION = "related"
+
+_MAX_RELATION_CHARS = 200
+
+
+async def link(
+    client: MemGraphClient,
+    source: str,
+    target: str,
+    relation: str = DEFAULT_RELATION,
+    *,
+    fact: str = "",
+    weight: float = 1.0,
+    create: bool = False,
+) -> GraphEdge:
+    """See :meth:`core.rag.KnowledgeBase.link`."""
+    relation = _line(relation, "The relation", _MAX_RELATION_CHARS)
+    fact = _line(fact, "The fact", MAX_PATH_CHARS) if fact else ""
+    weight = positive(weight, "The weight")
+    a, b = await _end(client, source, create=create), await _end(client, target, create=create)
+    if a.id == b.id:
+        raise InvalidInputError(
+            f"{source[:200]!r} and {target[:200]!r} are one node, which cannot be linked with itself."
+        )
+    if a.label == b.label == Label.ENTITY:
+        identifier = await client.link_entities(a.id, b.id, relation, fact, weight)
+        return GraphEdge(a.id, b.id, relation, identifier, fact, weight, "caller")
+    if a.label == b.label == Label.CONCEPT:
+        await client.link_concepts([(a.id, b.id, weight)])
+        first, second = sorted((a.id, b.id))
+        return GraphEdge(first, second, "RELATED_TO", link_id(first, second, ""), "", weight, "caller")
+    raise InvalidInputError(
+        f"{a.name[:200]!r} is a {a.label} and {b.name[:200]!r} a {b.label}: only two entities, or two concepts, are"
+        " linked."
+    )
+
+
+async def unlink(client: MemGraphClient, source: str, target: str | None = None, relation: str | None = None) -> int:
+    """See :meth:`core.rag.KnowledgeBase.unlink`."""
+    identifier: str | None = None
+    if target is None:
+        identifier, parts = source, source.split("/")
+        if len(parts) != 3 or not all(parts):
+            raise InvalidInputError(f"{source[:200]!r} is no id of a link; name both of its ends, or its id.")
+        source, target = parts[:2]
+    a, b = await find(client, source), await find(client, target)
+    if a.label == b.label == Label.CONCEPT:
+        return await client.unlink_concepts([(a.id, b.id)])
+    return await client.unlink_entities(a.id, b.id, relation=relation, link=identifier)
+
+
+async def _end(client: MemGraphClient, name: str, *, create: bool) -> GraphNode:
+    try:
+        return await find(client, name)
+    except NotFoundError:
+        if not create:
+            raise
+    text = _line(name, "The name of an entity", _MAX_RELATION_CHARS)
+    return GraphNode(await client.make_entity(text), text, Label.ENTITY)
+
+
+def _line(text: str, what: str, longest: int) -> str:
+    if not isinstance(text, str):
+        raise InvalidInputError(f"{what} is text, not {type(text).__name__}.")
+    flat = " ".join(clean_text(text).replace("\0", "").split())
+    if not flat or len(flat) > longest:
+        raise InvalidInputError(f"{what} has 1 to {longest} characters, not {len(flat)}.")
+    return flat

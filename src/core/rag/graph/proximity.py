@@ -1,0 +1,140 @@
+"""What is near the entities that a question names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from core.rag.analysis.language import detect_language
+from core.rag.analysis.stopwords import stop_words
+from core.rag.dbhandler.traversal import strength
+from core.rag.extraction.words import normalized_words
+from core.rag.graph.parts import GraphEdge, GraphNode
+from core.rag.identity import entity_id
+from core.rag.schema import EdgeType, Label
+
+if TYPE_CHECKING:
+    from core.rag.dbhandler import MemGraphClient
+    from core.rag.dbhandler.store import Row
+
+_EDGES = (EdgeType.RELATED, EdgeType.SAME_AS)
+
+#: Words of a question that are looked at, and of a name.
+_MAX_WORDS = 60
+_MAX_NAME_WORDS = 6
+
+#: Entities that a question may name, and that a walk may come to.
+_MAX_SEEDS = 16
+_MAX_REACHED = 2_000
+
+#: Edges of one entity that are followed: the heaviest.
+_FAN_OUT = 100
+_MAX_ROWS = 20_000
+
+
+@dataclass(slots=True)
+class Surroundings:
+    """Entities around those that a question names.
+
+    Attributes:
+        seeds: How much of the question each of the entities covers that it names, by id, 0 to 1.
+        nodes: All entities, by id.
+        steps: By id, the distance from each seed that is near enough.
+        edges: Edges between them, those that were walked along.
+    """
+
+    seeds: dict[str, float]
+    nodes: dict[str, GraphNode] = field(default_factory=dict)
+    steps: dict[str, dict[str, int]] = field(default_factory=dict)
+    edges: dict[tuple[str, str, str, str], GraphEdge] = field(default_factory=dict)
+
+    def closeness(self, entities: Sequence[str]) -> float:
+        """How near something with these entities is: for each seed its share, halved at one step, a third at two."""
+        total = 0.0
+        for seed, share in self.seeds.items():
+            distances = [self.steps[entity][seed] for entity in entities if seed in self.steps.get(entity, ())]
+            if distances:
+                total += share / (1 + min(distances))
+        return total
+
+
+async def surroundings(client: MemGraphClient, question: str, depth: int) -> Surroundings:
+    """The entities that a question names, and what is within some steps of them.
+
+    Args:
+        client: The graph.
+        question: Any text.
+        depth: Steps along RELATED and SAME_AS, either way.
+    """
+    named = await _named(client, question)
+    found = Surroundings({node.id: share for node, share in named})
+    for node, _ in named:
+        found.nodes[node.id] = node
+        found.steps[node.id] = {node.id: 0}
+    level = list(found.nodes)
+    for step in range(1, depth + 1):
+        if not level or len(found.nodes) >= _MAX_REACHED:
+            break
+        below: dict[str, None] = {}
+        for here, rows in (await _around(client, level)).items():
+            for row in rows:
+                if row["id"] not in found.nodes:
+                    if len(found.nodes) >= _MAX_REACHED:
+                        continue
+                    found.nodes[row["id"]] = GraphNode.of(row, step)
+                edge = GraphEdge.of(row)
+                found.edges[edge.key] = edge
+                there = found.steps.setdefault(row["id"], {})
+                for seed, distance in list(found.steps[here].items()):
+                    if distance == step - 1 and there.get(seed, step) >= step:
+                        there[seed] = step
+                        below[row["id"]] = None
+        level = list(below)
+    return found
+
+
+async def _named(client: MemGraphClient, question: str) -> list[tuple[GraphNode, float]]:
+    """The entities whose names stand in a question, the longest first; else those whose names have a word of it."""
+    words = normalized_words(question)[:_MAX_WORDS]
+    common = stop_words(detect_language(question))
+    telling = [word for word in dict.fromkeys(words) if word not in common]
+    if not telling:
+        return []
+    ids: dict[str, tuple[int, int]] = {}
+    for size in range(min(_MAX_NAME_WORDS, len(words)), 0, -1):
+        for start in range(len(words) - size + 1):
+            part = words[start : start + size]
+            if size > 1 or part[0] not in common:
+                ids.setdefault(entity_id(client.namespace, " ".join(part)), (start, start + size))
+    there = await client.nodes_by_id(list(ids), (Label.ENTITY,))
+    taken: set[int] = set()
+    found: list[tuple[GraphNode, float]] = []
+    for identifier, (start, end) in ids.items():
+        if identifier in there and not taken.issuperset(range(start, end)):
+            taken.update(range(start, end))
+            covered = len(set(words[start:end]) & set(telling))
+            found.append((GraphNode.of(there[identifier]), max(covered, 1) / len(telling)))
+    left = [word for word in telling if word not in {words[position] for position in taken}]
+    if left and len(found) < _MAX_SEEDS:
+        known = {node.id for node, _ in found}
+        for row in await client.nodes_with_words(left, 10 * _MAX_SEEDS, labels=(Label.ENTITY,)):
+            parts = normalized_words(row["name"])
+            same = [word for word in left if word in parts]
+            if same and row["id"] not in known:
+                share = len(same) / len(telling) * len(same) / len(parts)
+                found.append((GraphNode.of(row), share))
+    found.sort(key=lambda item: (-item[1], -(item[0].mentions or 0), item[0].name, item[0].id))
+    return found[:_MAX_SEEDS]
+
+
+async def _around(client: MemGraphClient, level: Sequence[str]) -> dict[str, list[Row]]:
+    rows = await client.hop({Label.ENTITY: level}, _EDGES, "both", _MAX_ROWS)
+    found: dict[str, list[Row]] = {}
+    if rows is None:
+        for node in level:
+            found[node] = await client.strongest(Label.ENTITY, node, _EDGES, "both", _FAN_OUT)
+        return found
+    for row in rows:
+        found.setdefault(row["here"], []).append(row)
+    return {node: sorted(there, key=strength)[:_FAN_OUT] for node, there in found.items()}

@@ -1,0 +1,156 @@
+"""Searching records and documents by words, by what is connected, and by both."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from core.rag.analysis import query_terms
+from core.rag.errors import InvalidInputError
+from core.rag.graph.building import check_number
+from core.rag.graph.proximity import Surroundings, surroundings
+from core.rag.schema import Label
+
+if TYPE_CHECKING:
+    from core.rag.dbhandler import MemGraphClient
+
+KnowledgeMode = Literal["keyword", "graph", "hybrid"]
+
+MODES: tuple[KnowledgeMode, ...] = ("keyword", "graph", "hybrid")
+
+#: ``hybrid = 0.4 keyword + 0.6 graph``.
+KEYWORD_WEIGHT = 0.4
+GRAPH_WEIGHT = 0.6
+
+#: How far the graph is walked from what the query names.
+GRAPH_DEPTH = 2
+
+#: What documents belong to, as records belong to their collection.
+DOCUMENTS = "documents"
+
+_CANDIDATES = 200
+_MAX_ATTACHED = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class KnowledgeHit:
+    """A record or document that was found.
+
+    Attributes:
+        id: Its id.
+        kind: ``record`` or ``document``.
+        collection: That of the record; ``documents`` for a document.
+        document: The fields of the record, or ``path``, ``title``, ``uri``, ``mime_type`` and ``metadata`` of the
+            document; ``_id`` is its id.
+        scores: ``keyword``, ``graph`` (each divided by the best there is) and ``hybrid``; 0 to 1.
+        chunk_id: The passage of the document that fits best, where words found it.
+    """
+
+    id: str
+    kind: str
+    collection: str
+    document: dict[str, Any]
+    scores: dict[str, float] = field(default_factory=dict)
+    chunk_id: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values, ready for JSON."""
+        return asdict(self)
+
+    def __getitem__(self, key: str) -> Any:
+        """A field by its name, for code that treats hits as dicts."""
+        try:
+            return getattr(self, key)
+        except AttributeError:
+            raise KeyError(key) from None
+
+
+@dataclass(slots=True)
+class _Candidate:
+    kind: str
+    keyword: float = 0.0
+    graph: float = 0.0
+    chunk: str = ""
+
+
+async def search_knowledge(
+    client: MemGraphClient, query: str, mode: KnowledgeMode = "hybrid", limit: int = 10
+) -> list[KnowledgeHit]:
+    """See :meth:`core.rag.KnowledgeBase.search_knowledge`."""
+    hits, _ = await search_around(client, query, mode, limit, GRAPH_DEPTH)
+    return hits
+
+
+async def search_around(
+    client: MemGraphClient, query: str, mode: KnowledgeMode, limit: int, depth: int
+) -> tuple[list[KnowledgeHit], Surroundings]:
+    """The same, with the entities that were walked to.
+
+    Raises:
+        InvalidInputError: on a query without any text, a mode that there is not, or numbers that make no sense.
+    """
+    if mode not in MODES:
+        raise InvalidInputError(f"There is no mode {str(mode)[:50]!r}; there are {', '.join(MODES)}.")
+    check_number("limit", limit, 1, 1000)
+    query = query.encode("utf-8", "replace").decode()
+    if not query.strip():
+        raise InvalidInputError("The query is empty.")
+    around = Surroundings({}) if mode == "keyword" else await surroundings(client, query, depth)
+    found: dict[str, _Candidate] = {}
+    if mode != "graph":
+        await _by_words(client, query, found)
+    if mode != "keyword":
+        await _by_graph(client, around, found)
+    keyword = max((candidate.keyword for candidate in found.values()), default=0.0) or 1.0
+    graph = max((candidate.graph for candidate in found.values()), default=0.0) or 1.0
+    scored = [
+        (_scores(candidate.keyword / keyword, candidate.graph / graph), key, candidate)
+        for key, candidate in found.items()
+    ]
+    scored.sort(key=lambda item: (-item[0][mode], item[1]))
+    top = [item for item in scored if item[0][mode] > 0][:limit]
+    records = await client.records_by_id([key for _, key, candidate in top if candidate.kind == "record"])
+    documents = await client.documents_by_id([key for _, key, candidate in top if candidate.kind == "document"])
+    hits = []
+    for scores, key, candidate in top:
+        if key in records:
+            fields = {"_id": key, **records[key]["data"]}
+            hits.append(KnowledgeHit(key, "record", records[key]["collection"] or "", fields, scores))
+        elif key in documents:
+            hits.append(KnowledgeHit(key, "document", DOCUMENTS, _shown(documents[key]), scores, candidate.chunk))
+    return hits, around
+
+
+def _scores(keyword: float, graph: float) -> dict[str, float]:
+    return {"keyword": keyword, "graph": graph, "hybrid": KEYWORD_WEIGHT * keyword + GRAPH_WEIGHT * graph}
+
+
+def _shown(document: Mapping[str, Any]) -> dict[str, Any]:
+    wanted = ("path", "title", "uri", "mime_type", "metadata")
+    return {"_id": document["id"], **{key: document[key] for key in wanted}}
+
+
+async def _by_words(client: MemGraphClient, query: str, found: dict[str, _Candidate]) -> None:
+    """BM25 over records, and over chunks: a document counts with its best one."""
+    terms = dict.fromkeys(query_terms(query), 1.0)
+    for match in await client.match_terms(terms, _CANDIDATES, Label.RECORD):
+        found[match.id] = _Candidate("record", keyword=match.score)
+    matches = await client.match_terms(terms, _CANDIDATES)
+    chunks = await client.chunks_by_id([match.id for match in matches])
+    for match in matches:
+        if match.id in chunks:
+            document = chunks[match.id]["document_id"]
+            if document not in found:
+                found[document] = _Candidate("document", keyword=match.score, chunk=match.id)
+
+
+async def _by_graph(client: MemGraphClient, around: Surroundings, found: dict[str, _Candidate]) -> None:
+    """What has or mentions the entities that were walked to, by how near these are."""
+    entities: dict[str, list[str]] = {}
+    kinds: dict[str, str] = {}
+    for row in await client.attached(list(around.nodes), _MAX_ATTACHED):
+        entities.setdefault(row["id"], []).append(row["entity"])
+        kinds[row["id"]] = "record" if row["label"] is Label.RECORD else "document"
+    for key, of_it in entities.items():
+        found.setdefault(key, _Candidate(kinds[key])).graph = around.closeness(of_it)

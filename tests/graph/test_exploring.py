@@ -1,0 +1,276 @@
+"""Entities linked by hand: found, walked, and connected by paths."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from typing import Any
+
+import pytest
+
+from core.rag import KnowledgeBase
+from core.rag.errors import InvalidInputError, NotFoundError
+from core.rag.graph.parts import GraphEdge
+
+LINKS = [
+    ("Alice Johnson", "TechCorp", "works_at", 1.0),
+    ("Bob Smith", "TechCorp", "works_at", 1.0),
+    ("Bob Smith", "Platform Core", "leads", 4.0),
+    ("Alice Johnson", "Backend", "member_of", 1.0),
+    ("Platform Core", "Backend", "built_by", 4.0),
+    ("Carol Diaz", "Remote Office", "works_at", 1.0),
+]
+
+
+@pytest.fixture
+async def company(kb: KnowledgeBase) -> KnowledgeBase:
+    """A handful of people and what they work on."""
+    for source, target, relation, weight in LINKS:
+        await kb.link(source, target, relation, weight=weight, create=True)
+    return kb
+
+
+def named(edges: list[GraphEdge], names: dict[str, str]) -> set[tuple[str, str, str]]:
+    return {(names[edge.source], edge.type, names[edge.target]) for edge in edges}
+
+
+async def test_traversal_goes_either_way_and_says_how_far_it_went(company: KnowledgeBase) -> None:
+    piece = await company.traverse("techcorp", depth=2)
+    assert piece.start.name == "TechCorp"
+    assert [(node.name, node.distance) for node in piece.nodes] == [
+        ("Alice Johnson", 1),
+        ("Bob Smith", 1),
+        ("Backend", 2),
+        ("Platform Core", 2),
+    ]
+    assert named(piece.edges, piece.names) == {(a, r, b) for a, b, r, _ in LINKS[:4]}
+    assert not piece.truncated
+    assert piece.next == ""
+
+
+async def test_traversal_follows_a_direction_and_given_edges_only(company: KnowledgeBase) -> None:
+    assert [n.name for n in (await company.traverse("Bob Smith", 3, direction="out")).nodes] == [
+        "Platform Core",
+        "TechCorp",
+        "Backend",
+    ]
+    assert [n.name for n in (await company.traverse("TechCorp", 1, direction="in")).nodes] == [
+        "Alice Johnson",
+        "Bob Smith",
+    ]
+    assert (await company.traverse("TechCorp", 1, direction="out")).nodes == []
+    assert (await company.traverse("TechCorp", 2, edge_types=["SAME_AS"])).nodes == []
+    with pytest.raises(InvalidInputError, match="no edge type 'RELATED`]-"):
+        await company.traverse("TechCorp", edge_types=["RELATED`]-() DETACH DELETE n //"])
+
+
+async def test_pages_of_a_traversal_are_the_traversal(company: KnowledgeBase) -> None:
+    whole = [node.id for node in (await company.traverse("TechCorp", 3)).nodes]
+    pages: list[str] = []
+    after = ""
+    while True:
+        piece = await company.traverse("TechCorp", 3, limit=3, after=after)
+        assert piece.truncated == bool(piece.next)
+        pages += [node.id for node in piece.nodes]
+        after = piece.next
+        if not after:
+            break
+    assert pages == whole
+    with pytest.raises(InvalidInputError, match="earlier page"):
+        await company.traverse("TechCorp", after="0; x")
+
+
+async def test_neighbours_come_by_name_in_pages(company: KnowledgeBase) -> None:
+    page = await company.neighbors("Bob Smith")
+    assert [node.name for node in page.nodes] == ["Platform Core", "TechCorp"]
+    assert (page.degree, page.truncated) == (2, False)
+    assert {edge.type for edge in page.edges} == {"leads", "works_at"}
+    first = await company.neighbors("Bob Smith", limit=1)
+    assert [node.name for node in first.nodes] == ["Platform Core"]
+    assert first.truncated
+    second = await company.neighbors("Bob Smith", limit=1, after=first.next)
+    assert [node.name for node in second.nodes] == ["TechCorp"]
+    assert second.next == ""
+
+
+async def test_shortest_paths_count_edges_or_their_weights(company: KnowledgeBase) -> None:
+    path = await company.shortest_path("Alice Johnson", "Platform Core")
+    assert path is not None
+    assert [node.name for node in path.nodes] == ["Alice Johnson", "Backend", "Platform Core"]
+    assert [edge.type for edge in path.edges] == ["member_of", "built_by"]
+    assert (path.length, path.cost) == (2, 2.0)
+    light = await company.shortest_path("TechCorp", "Backend", weighted=True)
+    assert light is not None
+    assert [node.name for node in light.nodes] == ["TechCorp", "Bob Smith", "Platform Core", "Backend"]
+    assert light.cost == pytest.approx(1 + 1 / 4 + 1 / 4)
+    short = await company.shortest_path("TechCorp", "Backend", weighted=True, max_depth=2)
+    assert short is not None
+    assert [node.name for node in short.nodes] == ["TechCorp", "Alice Johnson", "Backend"]
+    assert await company.shortest_path("TechCorp", "Carol Diaz") is None
+    assert await company.shortest_path("TechCorp", "Carol Diaz", weighted=True) is None
+    same = await company.shortest_path("TechCorp", "techcorp")
+    assert same is not None
+    assert (len(same.nodes), same.edges, same.cost) == (1, [], 0.0)
+
+
+async def test_weighted_paths_are_the_lightest(kb: KnowledgeBase) -> None:
+    """Against all simple paths of small random graphs."""
+    generator = random.Random(5)
+    names = [f"n{i}" for i in range(7)]
+    weights: dict[frozenset[str], float] = {}
+    for a, b in itertools.combinations(names, 2):
+        if generator.random() < 0.5:
+            weights[frozenset((a, b))] = generator.choice([0.5, 1.0, 2.0, 5.0])
+            await kb.link(a, b, "knows", weight=weights[frozenset((a, b))], create=True)
+    known = {name for pair in weights for name in pair}
+    for a, b in itertools.combinations(sorted(known), 2):
+        for depth in (2, 3, 6):
+            ways = [
+                list(itertools.pairwise((a, *middle, b)))
+                for size in range(depth)
+                for middle in itertools.permutations(known - {a, b}, size)
+            ]
+            costs = [
+                sum(1 / weights[frozenset(step)] for step in way)
+                for way in ways
+                if all(frozenset(step) in weights for step in way)
+            ]
+            found = await kb.shortest_path(a, b, weighted=True, max_depth=depth)
+            assert (found is None) == (not costs)
+            if found is not None:
+                assert found.cost == pytest.approx(min(costs))
+                assert found.length <= depth
+
+
+async def test_nodes_are_searched_by_words_of_their_names(company: KnowledgeBase) -> None:
+    assert [node.name for node in await company.search_nodes("SMITH")] == ["Bob Smith"]
+    assert [node.name for node in await company.search_nodes("tech")] == ["TechCorp"]
+    assert (await company.search_nodes("platform core"))[0].name == "Platform Core"
+    assert await company.search_nodes("?!") == []
+    assert await company.search_nodes("nothing like it") == []
+    await company.create_or_get_concept("Größe der Plattform")
+    assert {node.name for node in await company.search_nodes("GRÖSSE")} == {"Größe der Plattform"}
+
+
+async def test_entities_are_listed_by_name_in_pages(company: KnowledgeBase) -> None:
+    everybody = sorted({name for link in LINKS for name in link[:2]})
+    found: list[str] = []
+    after = ""
+    while True:
+        page, after = await company.entities(limit=3, after=after)
+        found += [node.name for node in page]
+        if not after:
+            break
+    assert found == everybody
+
+
+async def test_stats_count_by_type(company: KnowledgeBase) -> None:
+    stats = await company.graph_stats()
+    assert (stats.nodes, stats.edges) == (7, 6)
+    assert stats["edges_by_type"] == {"built_by": 1, "leads": 1, "member_of": 1, "works_at": 3}
+
+
+async def test_a_name_that_is_not_there_is_refused_with_similar_ones(company: KnowledgeBase) -> None:
+    with pytest.raises(NotFoundError, match="Similar: Bob Smith"):
+        await company.traverse("Bob Smithe of somewhere")
+    with pytest.raises(NotFoundError, match="mgrag graph entities"):
+        await company.neighbors("Zanzibar")
+    for blank in ("", "  ", "\0"):
+        with pytest.raises(NotFoundError):
+            await company.neighbors(blank)
+
+
+async def test_a_link_is_one_however_often_it_is_made_and_goes_when_taken_back(company: KnowledgeBase) -> None:
+    link = await company.link("Carol Diaz", "TechCorp", "advises", fact="Carol advises TechCorp.", weight=2)
+    again = await company.link("carol diaz", "TECHCORP", "advises", weight=3)
+    assert link.id == again.id
+    [edge] = [e for e in (await company.neighbors("Carol Diaz")).edges if e.type == "advises"]
+    assert (edge.id, edge.weight, edge.origin) == (link.id, 3.0, "caller")
+    await company.link("Carol Diaz", "TechCorp", "works_at")
+    assert await company.unlink(link.id) == 1
+    assert await company.unlink("TechCorp", "Carol Diaz", "advises") == 0
+    assert await company.unlink("TechCorp", "Carol Diaz") == 1
+    assert await company.shortest_path("Carol Diaz", "TechCorp") is None
+    assert (await company.traverse("Carol Diaz")).nodes[0].name == "Remote Office"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options"),
+    [
+        (("TechCorp", "techcorp"), {}),
+        (("TechCorp", "Backend", " "), {}),
+        (("TechCorp", "Backend"), {"weight": 0}),
+        (("TechCorp", "Backend"), {"weight": float("nan")}),
+        (("TechCorp", "Backend", "r" * 300), {}),
+    ],
+)
+async def test_a_link_that_makes_no_sense_is_refused(
+    company: KnowledgeBase, arguments: Any, options: dict[str, Any]
+) -> None:
+    before = await company.graph_stats()
+    with pytest.raises(InvalidInputError):
+        await company.link(*arguments, **options)
+    with pytest.raises(NotFoundError):
+        await company.link("TechCorp", "Nobody Anywhere")
+    assert await company.graph_stats() == before
+
+
+async def test_hostile_names_are_only_names(kb: KnowledgeBase) -> None:
+    hostile = ['"; MATCH (n) DETACH DELETE n //', "`]-() DELETE r", "🙂 emoji", "O'Brien \\ {id: 1}", "x" * 190]
+    for name in hostile:
+        await kb.link(name, "Hub", name[:100], create=True)
+    page = await kb.neighbors("Hub")
+    assert {node.name for node in page.nodes} == set(hostile)
+    assert {edge.type for edge in page.edges} == {name[:100] for name in hostile}
+    for name in hostile:
+        assert (await kb.traverse(name, 1)).nodes[0].name == "Hub"
+    for long in ("y" * 10_000, "word " * 5_000):
+        with pytest.raises((InvalidInputError, NotFoundError)):
+            await kb.link(long, "Hub", create=True)
+
+
+async def test_concepts_topics_and_documents_are_linked(kb: KnowledgeBase) -> None:
+    await kb.client.create_document("guide.md", "# Vectors")
+    concept = await kb.create_or_get_concept("Vector  search", "Finding by nearness.")
+    assert await kb.create_or_get_concept("Vector search") == concept
+    await kb.link_related_concepts(concept, "Embeddings", 0.5)
+    await kb.link_related_concepts("Embeddings", "Vector search", 0.7)
+    topic = await kb.create_or_get_topic("Search")
+    assert await kb.create_or_get_topic("Search", "How things are found.") == topic
+    assert await kb.link_document_to_topic("guide.md", "Search") == topic
+    assert await kb.link_document_explains_concept("guide.md", "Vector search") == concept
+    await kb.link_document_explains_concept("guide.md", "Nearness")
+    counts = await kb.client.counts()
+    assert counts["nodes"] == {"Document": 1, "Topic": 1, "Concept": 3}
+    assert counts["edges"] == {"RELATED_TO": 1, "ABOUT": 1, "EXPLAINS": 2}
+    page = await kb.neighbors("Embeddings")
+    assert [(node.id, node.label) for node in page.nodes] == [(concept, "Concept")]
+    assert page.edges[0].weight == 0.7
+    around = await kb.traverse("Search", 3, edge_types=["ABOUT", "EXPLAINS", "RELATED_TO"])
+    assert [(node.label, node.name) for node in around.nodes] == [
+        ("Document", "guide.md"),
+        ("Concept", "Nearness"),
+        ("Concept", "Vector search"),
+        ("Concept", "Embeddings"),
+    ]
+    node = await kb.knowledge_graph.get_node_by_content("Vector search")
+    assert node is not None
+    assert [other.content for other in await kb.knowledge_graph.get_neighbors(node)] == ["Embeddings"]
+    for call in (kb.link_document_to_topic("nowhere.md", "Search"), kb.link_document_explains_concept("x", "y")):
+        with pytest.raises(NotFoundError):
+            await call
+    with pytest.raises(InvalidInputError):
+        await kb.link_related_concepts("Embeddings", concept, -1)
+    with pytest.raises(InvalidInputError):
+        await kb.link_related_concepts("Embeddings", "Embeddings")
+    with pytest.raises(InvalidInputError):
+        await kb.create_or_get_topic("  ")
+
+
+async def test_namespaces_know_nothing_of_each_other(company: KnowledgeBase) -> None:
+    other = company.client.in_namespace(f"{company.namespace}-other")
+    assert await other.named_node("TechCorp") is None
+    there = await company.client.named_node("TechCorp")
+    assert there is not None
+    assert await other.nodes_by_id([there["id"]]) == {}
+    assert (await other.entity_graph_counts())["nodes"] == {}
