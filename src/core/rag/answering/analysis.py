@@ -1,0 +1,149 @@
+"""First stage: what a question names, and what sort of answer it wants."""
+
+from __future__ import annotations
+
+import logging
+import time
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import BaseModel, Field, StringConstraints
+
+from core.rag.analysis.language import detect_language
+from core.rag.analysis.words import is_stop_word
+from core.rag.answering.graph_search import GraphSearch
+from core.rag.answering.intents import intent_of
+from core.rag.answering.metrics import Metrics
+from core.rag.answering.prompts import AnalysisPrompt
+from core.rag.answering.types import Analysis, Intent
+from core.rag.errors import LanguageModelError, StoreError
+from core.rag.extraction.names import names_in
+from core.rag.extraction.words import normalize_name, normalized_words, word_spans
+
+if TYPE_CHECKING:
+    from core.rag.dbhandler import MemGraphClient
+    from core.rag.llm import LanguageModel
+
+TEMPERATURE = 0.1
+MAX_TOKENS = 1024
+#: A question names at most so many things.
+MAX_ENTITIES = 12
+
+_LONGEST_NAME_WORDS = 6
+_MAX_WORDS = 200
+_SHORTEST_WORD = 4
+
+_log = logging.getLogger(__name__)
+
+
+class QueryAnalysis(BaseModel):
+    """What a question is about."""
+
+    entities: list[Annotated[str, StringConstraints(strip_whitespace=True, max_length=200)]] = Field(
+        description="The names, things and topics that the question mentions, as it writes them"
+    )
+    intent: Intent = Field(
+        description="factual: facts; relationship: how things are connected; summary: overview; exploration: what else"
+    )
+
+
+async def analyze_query(
+    question: str,
+    client: MemGraphClient,
+    model: LanguageModel | None = None,
+    metrics: Metrics | None = None,
+    dialogue: str = "",
+) -> Analysis:
+    """Find out what a question names and what sort of answer it wants.
+
+    With a model by the model; without one, or where it fails, by the entities of the graph that the question names, by
+    capitals and quotation marks, and by rules for the intent. Where nothing is recognised, the words of more than three
+    letters stand for entities, and ``fallback`` says so.
+
+    Args:
+        question: The question.
+        client: The graph.
+        model: Who analyses it.
+        metrics: Where to count.
+        dialogue: What was said before, for the model.
+
+    Returns:
+        The analysis. No failure of a model or of the graph prevents one.
+    """
+    metrics = metrics or Metrics()
+    started = time.monotonic()
+    analysis = await _by_model(question, model, metrics, dialogue) if model is not None else None
+    if analysis is None:
+        analysis = await _by_rules(question, client, metrics)
+    counted = metrics.analysis_metrics
+    counted.entities_extracted = len(analysis.entities)
+    counted.intent_classification = analysis.intent
+    counted.llm_parsing_success = analysis.by_model
+    counted.fallback_used = analysis.fallback
+    counted.seconds = time.monotonic() - started
+    return analysis
+
+
+async def _by_model(question: str, model: LanguageModel, metrics: Metrics, dialogue: str) -> Analysis | None:
+    messages = AnalysisPrompt(question=question, dialogue=dialogue).messages()
+    try:
+        completion = await model.complete(
+            messages, temperature=TEMPERATURE, max_tokens=MAX_TOKENS, schema=QueryAnalysis
+        )
+    except LanguageModelError as error:
+        _log.warning("The question is analysed by rules, because the language model failed: %s", error)
+        return None
+    metrics.usage += completion.usage
+    found = completion.parsed
+    entities = tuple(dict.fromkeys(name for name in found.entities if name))[:MAX_ENTITIES]
+    if entities:
+        return Analysis(question, entities, found.intent, by_model=True)
+    return Analysis(question, tuple(fallback_entities(question)), found.intent, fallback=True, by_model=True)
+
+
+async def _by_rules(question: str, client: MemGraphClient, metrics: Metrics) -> Analysis:
+    try:
+        entities = await _named_entities(question, client)
+    except StoreError as error:
+        metrics.search_metrics.failed.append(f"names: {error}")
+        entities = []
+    known = {normalize_name(name) for name in entities}
+    for name, found in names_in(question).items():
+        inside = any(f" {name} " in f" {other} " for other in known)
+        if name and not inside:
+            entities.append(found.text)
+            known.add(name)
+    intent = intent_of(question)
+    if entities:
+        return Analysis(question, tuple(entities[:MAX_ENTITIES]), intent)
+    return Analysis(question, tuple(fallback_entities(question)), intent, fallback=True)
+
+
+def fallback_entities(question: str) -> list[str]:
+    """The words of more than three letters that are no function words; all such words where there are no others."""
+    words = [question[start:end] for start, end in word_spans(question[:10_000])]
+    language = detect_language(words)
+    long = [word for word in words if len(word) >= _SHORTEST_WORD or not word.isascii()]
+    content = [word for word in long if not is_stop_word(word.casefold(), language)] or long
+    return list(dict.fromkeys(content))[:MAX_ENTITIES]
+
+
+async def _named_entities(question: str, client: MemGraphClient) -> list[str]:
+    """Entities of the graph that the question names, in its order; of overlapping names the longest."""
+    words = normalized_words(question)[:_MAX_WORDS]
+    language = detect_language(question.split())
+    spans = {
+        (start, start + size): " ".join(words[start : start + size])
+        for start in range(len(words))
+        for size in range(1, _LONGEST_NAME_WORDS + 1)
+        if start + size <= len(words)
+    }
+    stop = {(at, at + 1) for at, word in enumerate(words) if is_stop_word(word, language)}
+    wanted = {span: name for span, name in spans.items() if span not in stop}
+    names = await GraphSearch(client).names_in(list(dict.fromkeys(wanted.values())))
+    taken: set[int] = set()
+    chosen: dict[int, str] = {}
+    for span in sorted(wanted, key=lambda span: (span[0] - span[1], span[0])):
+        if wanted[span] in names and taken.isdisjoint(range(*span)):
+            taken.update(range(*span))
+            chosen[span[0]] = names[wanted[span]]
+    return list(dict.fromkeys(chosen[start] for start in sorted(chosen)))

@@ -1,0 +1,170 @@
+"""The part of :class:`core.rag.KnowledgeBase` that answers questions."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncGenerator, Mapping
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+from core.rag.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from core.rag.answering.events import Event
+    from core.rag.answering.recording import Strategy
+    from core.rag.answering.types import Answer
+    from core.rag.dbhandler import MemGraphClient
+    from core.rag.llm import LanguageModel
+    from core.rag.settings import Settings
+
+StrategyName = Literal["auto", "flow", "basic", "drift"]
+
+MAX_QUESTION_CHARS = 20_000
+MAX_PASSAGES = 100
+MIN_TOKEN_BUDGET = 200
+
+
+class Answers:
+    """The part of :class:`core.rag.KnowledgeBase` that answers."""
+
+    _client: MemGraphClient
+    _settings: Settings
+    _language_model: LanguageModel | None = None
+    _model_known = False
+
+    @property
+    def language_model(self) -> LanguageModel | None:
+        """The model that writes answers; ``None`` where MGRAG_LLM_MODEL is not set.
+
+        Raises:
+            ConfigurationError: A model is set, but no key and no endpoint.
+        """
+        if not self._model_known:
+            from core.rag.llm import open_language_model
+
+            if self._language_model is None:
+                self._language_model = open_language_model(settings=self._settings)
+            self._model_known = True
+        return self._language_model
+
+    @overload
+    async def ask(
+        self,
+        question: str,
+        strategy: StrategyName = "auto",
+        conversation_id: str | None = None,
+        stream: Literal[False] = False,
+        **options: Any,
+    ) -> Answer: ...
+
+    @overload
+    async def ask(
+        self,
+        question: str,
+        strategy: StrategyName = "auto",
+        conversation_id: str | None = None,
+        *,
+        stream: Literal[True],
+        **options: Any,
+    ) -> AsyncGenerator[Event, None]: ...
+
+    async def ask(
+        self,
+        question: str,
+        strategy: StrategyName = "auto",
+        conversation_id: str | None = None,
+        stream: bool = False,
+        **options: Any,
+    ) -> Answer | AsyncGenerator[Event, None]:
+        """Answer a question from the documents, with citations.
+
+        Args:
+            question: In any words.
+            strategy: ``flow`` (entities, relations and passages), ``basic`` (passages by vector), ``drift`` (along the
+                relations, several steps), or ``auto``: ``flow``, and ``drift`` for a question of several steps where
+                the graph has relations.
+            conversation_id: The conversation that the question belongs to; made when not there. The question, what was
+                retrieved, and the answer are recorded in it.
+            stream: Return the events of :meth:`ask_stream` instead.
+            options: ``k`` (passages), ``filters``, ``user_id``, ``token_budget``, ``extracts`` (no language model, even
+                where there is one); see :meth:`ask_stream`.
+
+        Returns:
+            The answer. Without a language model it consists of sentences of the passages, and says so.
+
+        Raises:
+            InvalidInputError: on a question, strategy or option that makes no sense.
+            LanguageModelError: when the model fails; ``StreamCutError`` holds what was received.
+            EmbeddingError: when the embedding provider fails.
+            StoreError: when the graph does.
+        """
+        from core.rag.answering.events import DoneEvent
+
+        events = self.ask_stream(question, strategy, conversation_id, **options)
+        if stream:
+            return events
+        async with contextlib.aclosing(events) as parts:
+            async for event in parts:
+                if isinstance(event, DoneEvent):
+                    return event.answer
+        raise AssertionError("an answer ends with its end")
+
+    async def ask_stream(
+        self,
+        question: str,
+        strategy: StrategyName = "auto",
+        conversation_id: str | None = None,
+        *,
+        k: int = 5,
+        filters: str | Mapping[str, Any] | None = None,
+        user_id: str | None = None,
+        token_budget: int | None = None,
+        extracts: bool = False,
+    ) -> AsyncGenerator[Event, None]:
+        """Answer a question, step by step; see :meth:`ask`.
+
+        Close it (``contextlib.aclosing``) when leaving early; that, and cancelling the task, stops the model.
+
+        Args:
+            question: In any words.
+            strategy: As there.
+            conversation_id: As there.
+            k: How many passages the search gives, 1 to 100.
+            filters: Only passages of documents that pass; see :meth:`core.rag.KnowledgeBase.search`.
+            user_id: Who asks.
+            token_budget: Tokens that a model gets to read; ``None``: 6,000.
+            extracts: Answer with sentences of the passages, even where there is a language model.
+
+        Yields:
+            ``AnalysisEvent``, ``RetrievalEvent``, then a ``TokenEvent`` for each part of the text, a ``CitationEvent``
+            for each source, and at the end a ``DoneEvent`` with the :class:`Answer`.
+        """
+        from core.rag.answering.context import TOKEN_BUDGET
+        from core.rag.answering.recording import recorded
+        from core.rag.answering.services import Services
+        from core.rag.answering.strategies import chosen_strategy
+
+        _check(question, k, token_budget)
+        question = question.encode("utf-8", "replace").decode().strip()
+        given = {"filters": filters, "user_id": user_id}
+        services = Services(
+            kb=self,  # type: ignore[arg-type]  # a KnowledgeBase
+            model=None if extracts else self.language_model,
+            search={name: value for name, value in given.items() if value is not None},
+            passages=k,
+            token_budget=token_budget or TOKEN_BUDGET,
+        )
+        answering: Strategy = await chosen_strategy(strategy)
+        async with contextlib.aclosing(recorded(answering, question, services, conversation_id, user_id)) as events:
+            async for event in events:
+                yield event
+
+
+def _check(question: str, k: int, token_budget: int | None) -> None:
+    if not isinstance(question, str) or not question.strip():
+        raise InvalidInputError("The question is empty.")
+    if len(question) > MAX_QUESTION_CHARS:
+        raise InvalidInputError(f"The question has {len(question)} characters; {MAX_QUESTION_CHARS} at most.")
+    if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= MAX_PASSAGES:
+        raise InvalidInputError(f"k is {k!r}, but has to be a whole number from 1 to {MAX_PASSAGES}.")
+    if token_budget is not None and token_budget < MIN_TOKEN_BUDGET:
+        raise InvalidInputError(f"token_budget is {token_budget}, but has to be at least {MIN_TOKEN_BUDGET}.")

@@ -1,0 +1,64 @@
+"""BasicRAG: one search by vector, and an answer. For simple look-ups; see ``flow`` for the rest."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncGenerator
+from typing import TYPE_CHECKING
+
+from core.rag.answering.events import AnalysisEvent, DoneEvent, Event
+from core.rag.answering.intents import intent_of
+from core.rag.answering.metrics import Metrics
+from core.rag.answering.pipeline import answered
+from core.rag.answering.relevant import is_relevant
+from core.rag.answering.services import AnsweringBase, Services
+from core.rag.answering.types import Analysis, Answer, Knowledge
+
+if TYPE_CHECKING:
+    from core.rag.llm import LanguageModel
+
+
+class BasicRAG:
+    """Passages near to the question, and an answer from them.
+
+    Example:
+        >>> answer = await BasicRAG(kb).query("When does the mill turn?")
+    """
+
+    def __init__(self, kb: AnsweringBase, model: LanguageModel | None = None, top_k: int = 5) -> None:
+        """Prepare.
+
+        Args:
+            kb: The knowledge base.
+            model: The language model; ``None``: that of the knowledge base.
+            top_k: How many passages.
+        """
+        self._services = Services(kb, model or kb.language_model, passages=top_k)
+
+    async def query(self, question: str) -> Answer:
+        """Answer a question.
+
+        Raises:
+            InvalidInputError: on an empty question.
+            LanguageModelError: when the model fails.
+            StoreError: when the graph does.
+        """
+        async for event in basic_events(question, self._services):
+            if isinstance(event, DoneEvent):
+                return event.answer
+        raise AssertionError("an answer ends with its end")
+
+
+async def basic_events(question: str, services: Services) -> AsyncGenerator[Event, None]:
+    """Answer a question, step by step."""
+    metrics, started = Metrics(), time.monotonic()
+    analysis = Analysis(question, (), intent_of(question))
+    metrics.analysis_metrics.intent_classification = analysis.intent
+    yield AnalysisEvent(analysis)
+    hits = await services.kb.search(question, services.passages, "vector", **services.search)
+    metrics.search_metrics.vector_results = metrics.search_metrics.passages = len(hits)
+    metrics.search_metrics.total_retrieval_time = time.monotonic() - started
+    knowledge = Knowledge(hits=hits)
+    knowledge.relevant = is_relevant(analysis, knowledge)
+    async for event in answered("basic", services, analysis, knowledge, metrics, started):
+        yield event

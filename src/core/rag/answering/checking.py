@@ -1,0 +1,171 @@
+"""The check of an answer after it was written: citations that do not exist, and those that do not say so."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from core.rag.analysis import analyze
+from core.rag.analysis.language import detect_language
+from core.rag.answering.claims import Claim, claims_of
+from core.rag.answering.markers import MARKER, MarkerFilter, numbers_in
+from core.rag.answering.sentences import sentences
+from core.rag.answering.support import Verdict, judge, source_of
+from core.rag.answering.types import Citation, Passage, UnsupportedSentence
+from core.rag.answering.vectors import unit_vectors
+
+if TYPE_CHECKING:
+    from core.rag.embedder import EmbeddingService
+
+#: Stands behind a sentence whose source does not say so.
+UNVERIFIED = " (unverified)"
+
+#: At most so many sentences of passages are compared by vector.
+_MOST_SENTENCES = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """An answer after the check.
+
+    Attributes:
+        text: With plain markers of passages that exist, and ``UNVERIFIED`` behind what they do not say.
+        citations: What it cites, by number.
+        unsupported: Sentences whose source does not say so.
+        missing: Sentences that state something and cite nothing.
+        dropped: Numbers that were taken out: there is no such passage, or it has nothing to do with the sentence.
+        supported: Whether it cites something and nothing is unsupported, missing or dropped.
+    """
+
+    text: str
+    citations: tuple[Citation, ...]
+    unsupported: tuple[UnsupportedSentence, ...] = ()
+    missing: tuple[str, ...] = ()
+    dropped: tuple[int, ...] = ()
+    supported: bool = False
+
+
+async def check_citations(text: str, passages: Sequence[Passage], embedder: EmbeddingService | None = None) -> Checked:
+    """Check the citations of an answer.
+
+    Args:
+        text: The answer, with markers ``[n]``.
+        passages: What it was written from.
+        embedder: For sentences that say the same in other words; ``None``, or where it fails: by words alone.
+
+    Returns:
+        The answer with what the check gave.
+    """
+    sources = {passage.number: source_of(passage) for passage in passages}
+    cleaner = MarkerFilter(sources)
+    text = cleaner.feed(text) + cleaner.end()
+    claims = claims_of(text)
+    near = await _nearness(claims, passages, embedder)
+    verdicts = [
+        judge(claim.text, claim.numbers, sources, near.get(index, {})) if claim.numbers and claim.states else None
+        for index, claim in enumerate(claims)
+    ]
+    unsupported = tuple(
+        UnsupportedSentence(claim.text, claim.numbers, verdict.better)
+        for claim, verdict in zip(claims, verdicts, strict=True)
+        if verdict is not None and not verdict.supported
+    )
+    missing = tuple(claim.text for claim in claims if claim.states and not claim.numbers)
+    useless = [number for verdict in verdicts if verdict for number in verdict.useless]
+    text = _marked(text, claims, verdicts)
+    dropped = (*cleaner.dropped, *useless)
+    return Checked(
+        text=text,
+        citations=_citations(text, passages),
+        unsupported=unsupported,
+        missing=missing,
+        dropped=dropped,
+        supported=bool(MARKER.search(text)) and not unsupported and not missing and not dropped,
+    )
+
+
+def citation(passage: Passage, quote: str) -> Citation:
+    """The citation of a passage."""
+    hit = passage.hit
+    return Citation(
+        number=passage.number,
+        document_id=hit.document_id,
+        chunk_id=hit.chunk_id,
+        path=hit.path,
+        heading=hit.heading,
+        page=passage.page,
+        start_char=hit.start_char,
+        end_char=hit.end_char,
+        quote=quote,
+    )
+
+
+def best_sentence(text: str, claims: Sequence[str]) -> str:
+    """The sentence of a text that has most of the words of any of the claims; its first one where none has."""
+    language = detect_language(text.split())
+    wanted = [set(analyze(claim, language)) for claim in claims]
+    found = sentences(text)
+    if not found:
+        return text.strip()
+    overlaps = {sentence: set(analyze(sentence, language)) for sentence in found}
+
+    def fit(sentence: str) -> float:
+        words = overlaps[sentence]
+        return max((len(words & claim) / len(words | claim) for claim in wanted if words | claim), default=0.0)
+
+    return max(found, key=fit)
+
+
+async def _nearness(
+    claims: Sequence[Claim], passages: Sequence[Passage], embedder: EmbeddingService | None
+) -> dict[int, dict[int, float]]:
+    """By index of a claim and number of a passage: the cosine of the claim and the passage's nearest sentence."""
+    checked = {index: claim for index, claim in enumerate(claims) if claim.states and claim.numbers}
+    parts = [(passage.number, sentence) for passage in passages for sentence in sentences(passage.hit.content)]
+    parts = parts[:_MOST_SENTENCES]
+    if embedder is None or not checked or not parts:
+        return {}
+    vectors = await unit_vectors(embedder, [*(claim.text for claim in checked.values()), *(text for _, text in parts)])
+    if vectors is None:
+        return {}
+    cosines = vectors[: len(checked)] @ vectors[len(checked) :].T
+    near: dict[int, dict[int, float]] = {}
+    for row, index in enumerate(checked):
+        best: dict[int, float] = {}
+        for (number, _), cosine in zip(parts, cosines[row].tolist(), strict=True):
+            best[number] = max(best.get(number, -1.0), cosine)
+        near[index] = best
+    return near
+
+
+def _marked(text: str, claims: Sequence[Claim], verdicts: Sequence[Verdict | None]) -> str:
+    """The text without useless markers, and with a mark behind sentences that are not supported."""
+    for index in range(len(claims) - 1, -1, -1):
+        verdict = verdicts[index]
+        if verdict is None:
+            continue
+        end = claims[index].end
+        if not verdict.supported:
+            text = f"{text[:end]}{UNVERIFIED}{text[end:]}"
+        elif verdict.useless:
+            start = claims[index - 1].end if index else 0
+            text = text[:start] + _without(text[start:end], verdict.useless) + text[end:]
+    return text
+
+
+def _without(text: str, numbers: Collection[int]) -> str:
+    return MARKER.sub(lambda match: "" if numbers_in(match[1])[0] in numbers else match[0], text)
+
+
+def _citations(text: str, passages: Sequence[Passage]) -> tuple[Citation, ...]:
+    by_number: Mapping[int, Passage] = {passage.number: passage for passage in passages}
+    cited: dict[int, list[str]] = {}
+    for claim in claims_of(text.replace(UNVERIFIED, "")):
+        for number in claim.numbers:
+            cited.setdefault(number, []).append(claim.text)
+    return tuple(
+        citation(by_number[number], best_sentence(by_number[number].hit.content, cited[number]))
+        for number in sorted(cited)
+        if number in by_number
+    )

@@ -1,0 +1,185 @@
+"""Third stage: what was found as a text that fits into a model, and as a diagram."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache
+
+from core.rag.answering.mermaid import mermaid_diagram
+from core.rag.answering.metrics import Metrics
+from core.rag.answering.sentences import sentence_spans
+from core.rag.answering.types import Context, FoundEntity, FoundFact, Knowledge, Passage
+from core.rag.indexing.tokens import TokenCounter, WordLlamaTokens
+from core.rag.retrieval.hits import Hit
+
+#: Tokens of the context at most.
+TOKEN_BUDGET = 6_000
+#: Share of it that definitions and facts may take together.
+GRAPH_SHARE = 0.4
+#: An entity found by trigrams alone is taken in only where its name is this similar, or it is the end of a relation.
+SIMILAR_ENOUGH = 0.3
+#: Of a text that does not fit as a whole, at least so many tokens have to.
+_SHORTEST_PART = 24
+#: What the marks around a part take, at most.
+_MARKS = 24
+
+_Count = Callable[[str], int]
+
+#: The tags of the context; they cannot be closed or opened by what stands between them.
+_TAG = re.compile(r"<(?=/?(?:definitions|facts|passages)\b)", re.IGNORECASE)
+#: Numbers in brackets that a document has of its own.
+_REFERENCE = re.compile(r"\[(\d{1,3})\]")
+
+
+def build_context(
+    knowledge: Knowledge,
+    token_budget: int = TOKEN_BUDGET,
+    metrics: Metrics | None = None,
+    counter: TokenCounter | None = None,
+) -> Context:
+    """Put together what a model gets to read.
+
+    Passages are numbered from 1, as answers cite them. What is most relevant is taken first; a text that does not fit
+    is left out or ends with a whole sentence.
+
+    Args:
+        knowledge: What was found.
+        token_budget: Tokens of the text at most.
+        metrics: Where to count.
+        counter: Counts tokens; ``None``: as chunk sizes are counted.
+
+    Returns:
+        The text, what is in it, and the diagram.
+    """
+    started = time.monotonic()
+    count = (counter or _counter()).count
+    room = token_budget - 3 * _MARKS
+    graph = sum(count(_fact_text(fact, {})) for fact in knowledge.facts)
+    graph += sum(count(_definition(entity)) for entity in knowledge.entities)
+    passages, used = _fitted_passages(knowledge.hits, count, room - min(graph, int(room * GRAPH_SHARE)))
+    numbers = {passage.hit.chunk_id: passage.number for passage in passages}
+    left = room - used
+    facts: list[FoundFact] = []
+    for fact in knowledge.facts:
+        size = count(_fact_text(fact, numbers)) + 2
+        if size <= left:
+            facts.append(fact)
+            left -= size
+    ends = {end for fact in facts for end in (fact.source_id, fact.target_id)}
+    entities: list[FoundEntity] = []
+    for entity in knowledge.entities:
+        size = count(_definition(entity)) + 2
+        if (entity.id in ends or _is_sure(entity)) and size <= left:
+            entities.append(entity)
+            left -= size
+    text = _text(entities, facts, passages, numbers)
+    context = Context(
+        text=text,
+        passages=tuple(passages),
+        entities=tuple(entities),
+        facts=tuple(facts),
+        mermaid=mermaid_diagram(entities, facts),
+        tokens=count(text),
+        left_out=len(knowledge.hits) - len(passages) + len(knowledge.facts) - len(facts),
+    )
+    if metrics is not None:
+        metrics.context_seconds = time.monotonic() - started
+        metrics.response_metrics.knowledge_context_length = len(text)
+        metrics.response_metrics.context_tokens = context.tokens
+    return context
+
+
+def _fitted_passages(hits: Sequence[Hit], count: _Count, room: int) -> tuple[list[Passage], int]:
+    """The passages that fit, with whole sentences, and their tokens."""
+    passages: list[Passage] = []
+    used = 0
+    for hit in hits:
+        passage = Passage(len(passages) + 1, hit)
+        size = count(_passage_text(passage)) + _MARKS
+        if used + size > room:
+            marks = count(_passage_text(Passage(passage.number, _shortened(hit, 0)))) + _MARKS
+            shortened = _cut(hit, count, room - used - marks)
+            if shortened is None:
+                continue
+            passage = Passage(passage.number, shortened)
+            size = count(_passage_text(passage)) + _MARKS
+        if used + size <= room:
+            passages.append(passage)
+            used += size
+    return passages, used
+
+
+def _cut(hit: Hit, count: _Count, room: int) -> Hit | None:
+    """The hit with as many of its first sentences as fit."""
+    end = 0
+    if room >= _SHORTEST_PART:
+        for _, stop in sentence_spans(hit.content):
+            if count(hit.content[:stop]) > room:
+                break
+            end = stop
+    return _shortened(hit, end) if end else None
+
+
+def _shortened(hit: Hit, end: int) -> Hit:
+    return replace(hit, content=hit.content[:end], end_char=hit.start_char + end)
+
+
+def _is_sure(entity: FoundEntity) -> bool:
+    """Whether an entity is worth its place: one that the question names, or of which something is known."""
+    if entity.score > 1:
+        return True
+    return bool(entity.summary) and (entity.method != "trigram" or entity.similarity >= SIMILAR_ENOUGH)
+
+
+def _text(
+    entities: Sequence[FoundEntity],
+    facts: Sequence[FoundFact],
+    passages: Sequence[Passage],
+    numbers: dict[str, int],
+) -> str:
+    parts = []
+    if entities:
+        parts.append(f"<definitions>{', '.join(map(_definition, entities))}</definitions>")
+    if facts:
+        parts.append(f"<facts>{' '.join(_fact_text(fact, numbers) for fact in facts)}</facts>")
+    if passages:
+        parts.append("<passages>\n" + "\n\n".join(map(_passage_text, passages)) + "\n</passages>")
+    return "\n\n".join(parts)
+
+
+def _definition(entity: FoundEntity) -> str:
+    summary = _line(entity.summary) or _line(entity.type)
+    return f"{_line(entity.name)}: {summary}" if summary else _line(entity.name)
+
+
+def _fact_text(fact: FoundFact, numbers: dict[str, int]) -> str:
+    cited = "".join(f"[{number}]" for number in sorted({numbers[i] for i in fact.chunk_ids if i in numbers}))
+    words = _line(fact.fact).rstrip(".")
+    text = f"{_line(fact.source)} {_line(fact.type)} {_line(fact.target)}" + (f", {words}" if words else "")
+    return f"{text} {cited}." if cited else f"{text}."
+
+
+def _passage_text(passage: Passage) -> str:
+    hit = passage.hit
+    title = [] if hit.title in hit.path else [hit.title]
+    page = [f"page {passage.page}"] if passage.page is not None else []
+    where = ", ".join(map(_line, [passage.title, *title, *page]))
+    return f"[{passage.number}] {where}\n{_inert(hit.content)}"
+
+
+def _line(text: str) -> str:
+    """A text in one line."""
+    return _inert(" ".join(text.split()))
+
+
+def _inert(text: str) -> str:
+    """A text that neither opens nor closes a part, nor looks as if it cited something."""
+    return _REFERENCE.sub(r"(\1)", _TAG.sub("&lt;", text))
+
+
+@cache
+def _counter() -> TokenCounter:
+    return WordLlamaTokens()

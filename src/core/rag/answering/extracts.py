@@ -1,0 +1,116 @@
+"""Answers without a language model: the best sentences of the best passages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from core.rag.analysis import analyze, query_terms
+from core.rag.analysis.language import detect_language
+from core.rag.answering.checking import citation
+from core.rag.answering.markers import MARKER
+from core.rag.answering.sentences import is_heading, sentence_spans
+from core.rag.answering.types import Citation, Intent, Passage
+from core.rag.answering.vectors import unit_vectors
+from core.rag.extraction.words import normalize_name
+
+if TYPE_CHECKING:
+    from core.rag.embedder import EmbeddingService
+
+#: Says what the answer is; the first line of it.
+LABEL = "Extracts from the sources (no language model is set):"
+
+#: Sentences of one passage at most.
+PER_PASSAGE: dict[Intent, int] = {"factual": 1, "relationship": 2, "summary": 3, "exploration": 2}
+#: A second sentence of a passage has to be this good, compared with the best of all.
+_NEARLY_BEST = 0.5
+_LONGEST_EXTRACT = 600
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    passage: int
+    start: int
+    end: int
+    text: str
+    score: float = 0.0
+
+
+async def extract(
+    question: str, intent: Intent, passages: Sequence[Passage], embedder: EmbeddingService | None = None
+) -> tuple[str, tuple[Citation, ...]]:
+    """Answer with sentences of the passages.
+
+    Every passage gives its best sentence, and up to ``PER_PASSAGE`` where others are nearly as good as the best of all.
+    They stand in the order of the passages and of their text.
+
+    Args:
+        question: The question.
+        intent: What sort of answer it wants.
+        passages: The best ones, in order.
+        embedder: Compares sentences with the question by meaning, too; ``None``, or where it fails: by words alone.
+
+    Returns:
+        The text, one item for each sentence, and the citations: the quote is the passage's best sentence.
+    """
+    scored = await _scored(question, passages, embedder)
+    best = max((sentence.score for sentence in scored), default=0.0)
+    items: list[str] = []
+    citations: list[Citation] = []
+    for index, passage in enumerate(passages):
+        own = sorted((one for one in scored if one.passage == index), key=lambda one: (-one.score, one.start))
+        chosen = own[:1] + [one for one in own[1 : PER_PASSAGE[intent]] if one.score >= _NEARLY_BEST * best > 0]
+        items += [f"- {_shown(one.text)} [{passage.number}]" for one in sorted(chosen, key=lambda one: one.start)]
+        if chosen:
+            citations.append(citation(passage, chosen[0].text))
+    return "\n".join([LABEL, "", *items]), tuple(citations)
+
+
+async def _scored(question: str, passages: Sequence[Passage], embedder: EmbeddingService | None) -> list[_Sentence]:
+    """All sentences, with the share of the question's words that they have, and their cosine with it."""
+    found = [
+        _Sentence(index, start, end, passage.hit.content[start:end])
+        for index, passage in enumerate(passages)
+        for start, end in _spans(passage)
+    ]
+    wanted = set(query_terms(question))
+    languages = [detect_language(passage.hit.content.split()) for passage in passages]
+    cosines = await _cosines(question, [sentence.text for sentence in found], embedder)
+    # A word that few of the sentences have says more.
+    words = [set(analyze(sentence.text, languages[sentence.passage])) & wanted for sentence in found]
+    rarity = {term: 1.0 / (1 + sum(term in own for own in words)) ** 0.5 for term in wanted}
+    total = sum(rarity.values()) or 1.0
+    return [
+        _Sentence(
+            one.passage, one.start, one.end, one.text, sum(rarity[term] for term in own) / total + max(cosine, 0.0)
+        )
+        for one, own, cosine in zip(found, words, cosines, strict=True)
+    ]
+
+
+def _spans(passage: Passage) -> list[tuple[int, int]]:
+    """Where sentences are, without headings where there is anything else."""
+    text = passage.hit.content
+    headings = {normalize_name(part) for part in (passage.hit.title, *passage.hit.heading.split(" > "))}
+    spans = sentence_spans(text)
+    said = [
+        (start, end)
+        for start, end in spans
+        if not is_heading(text, start) and normalize_name(text[start:end]) not in headings
+    ]
+    return said or spans or [(0, len(text))]
+
+
+async def _cosines(question: str, texts: Sequence[str], embedder: EmbeddingService | None) -> list[float]:
+    vectors = await unit_vectors(embedder, [question, *texts]) if embedder is not None and texts else None
+    if vectors is None:
+        return [0.0] * len(texts)
+    cosines: list[float] = (vectors[1:] @ vectors[0]).tolist()
+    return cosines
+
+
+def _shown(sentence: str) -> str:
+    """A sentence in one line, without what would look like a citation; only a very long one is cut."""
+    line = " ".join(MARKER.sub("", sentence).split())
+    return line if len(line) <= _LONGEST_EXTRACT else line[:_LONGEST_EXTRACT].rsplit(" ", 1)[0] + " …"

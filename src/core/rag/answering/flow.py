@@ -1,0 +1,140 @@
+"""The Knowledge RAG flow: analyze_query -> retrieve_knowledge -> build_context -> generate_response."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import AsyncGenerator, Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from core.rag.answering.analysis import analyze_query
+from core.rag.answering.context import build_context
+from core.rag.answering.events import AnalysisEvent, DoneEvent, Event, TokenEvent
+from core.rag.answering.metrics import Metrics
+from core.rag.answering.pipeline import answered
+from core.rag.answering.recording import recorded
+from core.rag.answering.response import Response, generate_response
+from core.rag.answering.retrieval import RetrievalOptions, retrieve_knowledge
+from core.rag.answering.services import AnsweringBase, Services
+from core.rag.answering.types import Analysis, Answer, Context, Knowledge
+from core.rag.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from core.rag.llm import LanguageModel
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkDelta:
+    """What a part of a streamed answer adds."""
+
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkChoice:
+    """The one choice of a part."""
+
+    delta: ChunkDelta
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerChunk:
+    """A part of a streamed answer, in the form that chat clients know: ``chunk.choices[0].delta.content``."""
+
+    choices: tuple[ChunkChoice, ...]
+
+
+OnNewChunk = Callable[[AnswerChunk], None]
+
+
+async def flow_events(question: str, services: Services) -> AsyncGenerator[Event, None]:
+    """Answer a question, step by step."""
+    metrics, started = Metrics(), time.monotonic()
+    analysis = await analyze_query(question, services.kb.client, services.model, metrics, services.dialogue)
+    yield AnalysisEvent(analysis)
+    options = RetrievalOptions(passages=services.passages, search=services.search)
+    knowledge = await retrieve_knowledge(analysis, services.kb, options, metrics)
+    async with contextlib.aclosing(answered("flow", services, analysis, knowledge, metrics, started)) as events:
+        async for event in events:
+            yield event
+
+
+class KnowledgeRAGFlow:
+    """The flow as one object, and each stage of it by itself.
+
+    A state is a mapping with ``query``, and perhaps ``session_id``: the conversation in which the question, what was
+    retrieved and the answer are recorded.
+
+    Example:
+        >>> flow = KnowledgeRAGFlow(kb)
+        >>> flow.set_callbacks(on_new_chunk=lambda chunk: print(chunk.choices[0].delta.content, end=""))
+        >>> result = await flow.run({"query": "How is Alice connected to Google?"})
+        >>> print(result.final_message, result.mermaid_diagram)
+    """
+
+    def __init__(self, kb: AnsweringBase, model: LanguageModel | None = None) -> None:
+        """Prepare.
+
+        Args:
+            kb: The knowledge base.
+            model: The language model; ``None``: that of the knowledge base.
+        """
+        self._kb = kb
+        self._model = model or kb.language_model
+        self._on_new_chunk: OnNewChunk | None = None
+
+    def set_callbacks(self, on_new_chunk: OnNewChunk | None = None) -> None:
+        """Say who gets the parts of answers as they arrive."""
+        self._on_new_chunk = on_new_chunk
+
+    async def run(self, state: Mapping[str, str] | str) -> Answer:
+        """All four stages.
+
+        Args:
+            state: The question, or a mapping with ``query`` and perhaps ``session_id``.
+
+        Raises:
+            InvalidInputError: on a state without a question.
+            LanguageModelError: when the model fails while it writes the answer.
+            StoreError: when the graph fails.
+        """
+        question = _question(state)
+        session = state.get("session_id") if isinstance(state, Mapping) else None
+        async with contextlib.aclosing(
+            recorded(flow_events, question, Services(self._kb, self._model), session)
+        ) as events:
+            async for event in events:
+                if isinstance(event, TokenEvent) and self._on_new_chunk is not None:
+                    self._on_new_chunk(AnswerChunk((ChunkChoice(ChunkDelta(event.text)),)))
+                if isinstance(event, DoneEvent):
+                    return event.answer
+        raise AssertionError("an answer ends with its end")
+
+    async def analyze_query_node(self, state: Mapping[str, str] | str) -> Analysis:
+        """First stage: entities and intent (``extracted_entities``, ``query_intent``)."""
+        return await analyze_query(_question(state), self._kb.client, self._model)
+
+    async def retrieve_knowledge_node(self, analysis: Analysis) -> Knowledge:
+        """Second stage: entities, relations and passages."""
+        return await retrieve_knowledge(analysis, self._kb)
+
+    def build_context_node(self, knowledge: Knowledge) -> Context:
+        """Third stage: the context and the diagram."""
+        return build_context(knowledge)
+
+    async def generate_response_node(self, analysis: Analysis, context: Context) -> Response:
+        """Fourth stage: the answer."""
+        parts = generate_response(analysis, context, self._model, self._kb.embedder)
+        async with contextlib.aclosing(parts) as written:
+            async for part in written:
+                if isinstance(part, Response):
+                    return part
+        raise AssertionError("an answer ends with its end")
+
+
+def _question(state: Mapping[str, str] | str) -> str:
+    question = state if isinstance(state, str) else state.get("query")
+    if not isinstance(question, str) or not question.strip():
+        raise InvalidInputError("There is no question: give {'query': '…'}.")
+    return question

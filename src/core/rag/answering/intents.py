@@ -1,0 +1,66 @@
+"""What sort of answer a question wants, by rule."""
+
+from __future__ import annotations
+
+import re
+
+from core.rag.answering.types import Intent
+
+_PHRASES: dict[Intent, tuple[str, ...]] = {
+    # The first that matches counts.
+    "exploration": (
+        r"(what|anything|something|who) else",
+        r"should i (also )?(know|read|look)",
+        r"(explor|discover)\w*",
+        r"what .*\bnext",
+        r"(similar|related) (topics?|things?|documents?|subjects?|projects?|ideas?)",
+        r"other (topics?|things?|aspects?)",
+        r"was (noch|sonst)",
+        r"quoi d'autre",
+        r"qué más",
+    ),
+    "relationship": (
+        r"(dis|inter)?connect(ed|s|ion|ions)?",
+        r"relat(ed|es|ion|ions|ionship|ionships)",
+        r"link(s|ed)? (to|with|between)",
+        r"in common",
+        r"associat(ed|ion)",
+        r"ties? (to|between|with)",
+        r"between\b.+\band",
+        r"how (do|does|did) .+ know",
+        r"(beziehung|verbindung|zusammenhang|verbunden)",
+        r"relation entre",
+        r"relación",
+    ),
+    "summary": (
+        r"tell me (more )?about",
+        r"summar(y|i[sz]e|ies)",
+        r"(overview|describe|explain|background|biography|outline)",
+        r"history of",
+        r"what (do|does) .+ know about",
+        r"what is .+ about",
+        r"introduc(e|tion)",
+        r"(zusammenfassung|überblick|beschreibe?|résume[rz]?|resumen)",
+    ),
+}
+_RULES = {intent: re.compile(rf"\b(?:{'|'.join(phrases)})\b", re.IGNORECASE) for intent, phrases in _PHRASES.items()}
+
+_NEXT_PART = re.compile(r"\?\s+\S|\b(and|then) (who|what|where|when|which|how|why)\b", re.IGNORECASE)
+
+
+def intent_of(question: str) -> Intent:
+    """The intent of a question: of English ones, and of plain ones in German, French and Spanish.
+
+    Example:
+        >>> intent_of("How is Alice connected to Bob?")
+        'relationship'
+    """
+    for intent, pattern in _RULES.items():
+        if pattern.search(question):
+            return intent
+    return "factual"
+
+
+def has_parts(question: str) -> bool:
+    """Whether it asks several things, of which one may need the answer to another."""
+    return _NEXT_PART.search(question) is not None

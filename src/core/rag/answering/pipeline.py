@@ -1,0 +1,95 @@
+"""From what was retrieved to the answer, the same for every strategy."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import AsyncGenerator
+from typing import Any
+
+from core.rag.answering.context import build_context
+from core.rag.answering.events import CitationEvent, DoneEvent, Event, RetrievalEvent, TokenEvent
+from core.rag.answering.metrics import Metrics
+from core.rag.answering.response import Response, generate_response
+from core.rag.answering.services import Services
+from core.rag.answering.types import Analysis, Answer, Context, Knowledge, Strategy
+
+
+async def answered(
+    strategy: Strategy,
+    services: Services,
+    analysis: Analysis,
+    knowledge: Knowledge,
+    metrics: Metrics,
+    started: float,
+    details: dict[str, Any] | None = None,
+) -> AsyncGenerator[Event, None]:
+    """Build the context, answer, check.
+
+    Args:
+        strategy: How the knowledge was found.
+        services: What the answer is made with.
+        analysis: The question.
+        knowledge: What was found.
+        metrics: Where to count.
+        started: When the question came (``time.monotonic``).
+        details: What only this strategy has.
+
+    Yields:
+        A retrieval event, tokens, citations, and the end.
+    """
+    context = build_context(knowledge if knowledge.relevant else Knowledge(), services.token_budget, metrics)
+    yield RetrievalEvent(context.passages, context.entities, context.facts, context.mermaid)
+    response: Response | None = None
+    written = generate_response(
+        analysis,
+        context,
+        services.model,
+        services.kb.embedder,
+        metrics,
+        relevant=knowledge.relevant,
+        dialogue=services.dialogue,
+    )
+    async with contextlib.aclosing(written) as parts:
+        async for part in parts:
+            if isinstance(part, Response):
+                response = part
+            else:
+                yield TokenEvent(part)
+    assert response is not None
+    for citation in response.checked.citations:
+        yield CitationEvent(citation)
+    metrics.total_seconds = time.monotonic() - started
+    metrics.log(strategy)
+    yield DoneEvent(answer_of(strategy, analysis, context, response, metrics, details))
+
+
+def answer_of(
+    strategy: Strategy,
+    analysis: Analysis,
+    context: Context,
+    response: Response,
+    metrics: Metrics,
+    details: dict[str, Any] | None = None,
+) -> Answer:
+    """Everything about an answer in one object."""
+    checked = response.checked
+    return Answer(
+        text=checked.text,
+        citations=checked.citations,
+        intent=analysis.intent,
+        strategy=strategy,
+        context=context.text,
+        mermaid=context.mermaid,
+        metrics=metrics,
+        supported=checked.supported,
+        question=analysis.query,
+        extracts=response.extracts,
+        found=response.found,
+        unsupported=checked.unsupported,
+        missing=checked.missing,
+        dropped=checked.dropped,
+        entities=context.entities,
+        facts=context.facts,
+        details=dict(details or {}, **({"cut": True} if response.cut else {})),
+    )

@@ -1,0 +1,77 @@
+"""Answers in a conversation: what was said before goes in, and what is said is recorded."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncGenerator, Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from core.rag.answering.events import DoneEvent, Event, RetrievalEvent
+from core.rag.answering.services import Services
+
+if TYPE_CHECKING:
+    from core.rag.dbhandler import MemGraphClient
+
+#: A strategy: from a question and what to answer it with, the events.
+Strategy = Callable[[str, Services], AsyncGenerator[Event, None]]
+
+#: How much of what was said before a model gets to read.
+MESSAGES = 6
+_CHARS_PER_MESSAGE = 1_000
+
+
+async def recorded(
+    strategy: Strategy,
+    question: str,
+    services: Services,
+    conversation_id: str | None,
+    user_id: str | None = None,
+) -> AsyncGenerator[Event, None]:
+    """Answer, in a conversation if there is one; it is made where it is not there.
+
+    The question is recorded first, what was retrieved for it when it is known, the answer at the end. Of an answer that
+    is broken off the question stays.
+
+    Args:
+        strategy: How to answer.
+        question: The question.
+        services: What the answer is made with.
+        conversation_id: The conversation, or ``None``.
+        user_id: Who asks.
+
+    Yields:
+        The events of the strategy; the answer at the end with the id of its message.
+    """
+    if conversation_id is None:
+        async with contextlib.aclosing(strategy(question, services)) as events:
+            async for event in events:
+                yield event
+        return
+    client = services.kb.client
+    await client.create_conversation(user_id=user_id, conversation_id=conversation_id)
+    services = replace(
+        services,
+        dialogue=await _dialogue(client, conversation_id),
+        search={**services.search, "conversation_id": conversation_id},
+    )
+    asked = await client.add_message(conversation_id, question, "user", user_id=user_id)
+    async with contextlib.aclosing(strategy(question, services)) as events:
+        async for event in events:
+            if isinstance(event, RetrievalEvent):
+                await client.record_retrieved(asked, [passage.hit for passage in event.passages])
+            if isinstance(event, DoneEvent):
+                answer = event.answer
+                said = await client.add_message(
+                    conversation_id,
+                    answer.text,
+                    "assistant",
+                    references=list(dict.fromkeys(cited.chunk_id for cited in answer.citations)),
+                )
+                event = DoneEvent(replace(answer, message_id=said))
+            yield event
+
+
+async def _dialogue(client: MemGraphClient, conversation_id: str) -> str:
+    messages = await client.recent_messages(conversation_id, MESSAGES)
+    return "\n".join(f"{message['role']}: {message['content'][:_CHARS_PER_MESSAGE]}" for message in messages)

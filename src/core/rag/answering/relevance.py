@@ -1,0 +1,55 @@
+"""How much entities and relations have to do with a question: the scores of the Knowledge RAG flow."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from core.rag.answering.types import FoundEntity, FoundFact
+from core.rag.extraction.words import normalize_name, normalized_words
+
+NAME_MATCH_SCORE = 3.0
+SUMMARY_MATCH_SCORE = 2.0
+BASE_RELEVANCE_SCORE = 1.0
+FACT_TEXT_MATCH_SCORE = 2.0
+CONNECTED_NODES_BONUS = 3.0
+SINGLE_CONNECTION_BONUS = 1.0
+
+
+def search_terms(entities: Iterable[str]) -> list[str]:
+    """What to look for: the normalised names of entities, each once."""
+    return list(dict.fromkeys(name for name in map(normalize_name, entities) if name))
+
+
+def matches(text: str, terms: Iterable[str]) -> bool:
+    """Whether a text contains one of the terms, as whole words."""
+    padded = f" {' '.join(normalized_words(text))} "
+    return any(f" {term} " in padded for term in terms)
+
+
+def entity_score(entity: FoundEntity, terms: Collection[str]) -> float:
+    """Name 3, summary 2, both 5; 1 where neither has a term."""
+    score = NAME_MATCH_SCORE * matches(entity.name, terms) + SUMMARY_MATCH_SCORE * matches(entity.summary, terms)
+    return score or BASE_RELEVANCE_SCORE
+
+
+def fact_score(fact: FoundFact, terms: Collection[str], found: Collection[str]) -> float:
+    """Words in the fact 2, and 3 where both its ends were found, 1 where one was.
+
+    Args:
+        fact: The relation.
+        terms: What the question names, normalised.
+        found: Ids of the entities that were found for it.
+    """
+    ends = (fact.source_id in found) + (fact.target_id in found)
+    score = FACT_TEXT_MATCH_SCORE * matches(f"{fact.fact} {fact.type.replace('_', ' ')}", terms)
+    return score + (0.0, SINGLE_CONNECTION_BONUS, CONNECTED_NODES_BONUS)[ends]
+
+
+def best_entities(entities: Iterable[FoundEntity]) -> list[FoundEntity]:
+    """In order: by score, similarity, mentions, name."""
+    return sorted(entities, key=lambda e: (-e.score, -e.similarity, -e.mention_count, e.name, e.id))
+
+
+def best_facts(facts: Iterable[FoundFact]) -> list[FoundFact]:
+    """In order: by score, similarity, weight, key."""
+    return sorted(facts, key=lambda f: (-f.score, -f.similarity, -f.weight, f.key))

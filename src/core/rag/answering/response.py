@@ -1,0 +1,150 @@
+"""Fourth stage: the answer, written by a model from the context or made of extracts."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from core.rag.answering.checking import Checked, check_citations
+from core.rag.answering.extracts import extract
+from core.rag.answering.markers import MarkerFilter
+from core.rag.answering.metrics import Metrics
+from core.rag.answering.prompts import AnswerPrompt
+from core.rag.answering.types import Analysis, Context, Intent
+from core.rag.errors import StreamCutError
+
+if TYPE_CHECKING:
+    from core.rag.embedder import EmbeddingService
+    from core.rag.llm import LanguageModel
+
+TEMPERATURE = 0.3
+MAX_TOKENS = 4096
+
+#: The answer where nothing has to do with the question.
+NOTHING_FOUND = "Nothing relevant was found in the sources, so this question cannot be answered from them."
+
+STYLES: dict[Intent, str] = {
+    "factual": "Answer directly, with the specific facts, in as few sentences as it takes.",
+    "relationship": "Say how the things are connected: which sort of relation, and through what, step by step.",
+    "summary": "Give a comprehensive overview that brings the facts together, the most important first.",
+    "exploration": "Show what else there is: related things, and what is worth looking at next and why.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """A written answer.
+
+    Attributes:
+        checked: Its text and citations after the check.
+        extracts: Whether it consists of extracts.
+        found: Whether there was anything to answer from.
+        cut: Whether it ran out of tokens.
+    """
+
+    checked: Checked
+    extracts: bool = False
+    found: bool = True
+    cut: bool = False
+
+
+async def generate_response(
+    analysis: Analysis,
+    context: Context,
+    model: LanguageModel | None = None,
+    embedder: EmbeddingService | None = None,
+    metrics: Metrics | None = None,
+    *,
+    relevant: bool = True,
+    dialogue: str = "",
+) -> AsyncGenerator[str | Response, None]:
+    """Answer from a context.
+
+    Args:
+        analysis: The question.
+        context: What may be used.
+        model: Who writes; ``None``: the answer consists of extracts, and says so.
+        embedder: For the check of citations, and for choosing extracts.
+        metrics: Where to count.
+        relevant: Whether anything in the context has to do with the question. Where nothing does, the answer says so,
+            and no model is asked to guess.
+        dialogue: What was said before.
+
+    Yields:
+        Parts of the text as they arrive, then the :class:`Response`.
+
+    Raises:
+        StreamCutError: The answer ended too early; holds what was received, without markers of what does not exist.
+        LanguageModelError: The model failed before the answer began.
+    """
+    metrics = metrics or Metrics()
+    started = time.monotonic()
+    response: Response
+    if not relevant or not (context.passages or context.facts or context.entities):
+        yield NOTHING_FOUND
+        response = Response(Checked(NOTHING_FOUND, ()), extracts=model is None, found=False)
+    elif model is None:
+        text, citations = await extract(analysis.query, analysis.intent, context.passages, embedder)
+        yield text
+        response = Response(Checked(text, citations, supported=bool(citations)), extracts=True)
+    else:
+        written = _Written()
+        async with contextlib.aclosing(_written(analysis, context, model, metrics, dialogue, written)) as parts:
+            async for part in parts:
+                yield part
+        checked = await check_citations(written.text, context.passages, embedder)
+        dropped = (*written.dropped, *checked.dropped)
+        checked = replace(checked, dropped=dropped, supported=checked.supported and not dropped)
+        response = Response(checked, cut=written.cut)
+    counted = metrics.response_metrics
+    counted.cited_facts_count = len(response.checked.citations)
+    counted.response_length = len(response.checked.text)
+    counted.seconds = time.monotonic() - started
+    yield response
+
+
+@dataclass(slots=True)
+class _Written:
+    """What a model has written until now."""
+
+    text: str = ""
+    dropped: tuple[int, ...] = ()
+    cut: bool = False
+
+
+async def _written(
+    analysis: Analysis, context: Context, model: LanguageModel, metrics: Metrics, dialogue: str, written: _Written
+) -> AsyncGenerator[str, None]:
+    """The parts of what a model writes, without markers of passages that do not exist."""
+    prompt = AnswerPrompt(
+        question=analysis.query, context=context.text, dialogue=dialogue, style=STYLES[analysis.intent]
+    )
+    counted = metrics.response_metrics
+    counted.prompt = prompt.label()
+    cleaner = MarkerFilter({passage.number for passage in context.passages})
+    started = time.monotonic()
+    stream = model.stream(prompt.messages(), temperature=TEMPERATURE, max_tokens=MAX_TOKENS)
+    try:
+        async with contextlib.aclosing(stream) as deltas:
+            async for delta in deltas:
+                if delta.usage is not None:
+                    metrics.usage += delta.usage
+                    written.cut = delta.finish_reason == "length"
+                if not delta.text:
+                    continue
+                counted.streaming_chunks += 1
+                if counted.streaming_chunks == 1:
+                    counted.first_token_seconds = time.monotonic() - started
+                if text := cleaner.feed(delta.text):
+                    written.text += text
+                    yield text
+    except StreamCutError as error:
+        error.received = written.text + cleaner.end()
+        raise
+    if text := cleaner.end():
+        written.text += text
+        yield text
+    written.dropped = tuple(cleaner.dropped)

@@ -1,0 +1,234 @@
+"""Second stage: entities, relations and passages that have to do with a question."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, Protocol
+
+from core.rag.answering.graph_search import GraphSearch
+from core.rag.answering.metrics import Metrics
+from core.rag.answering.relevance import best_entities, best_facts, entity_score, fact_score, search_terms
+from core.rag.answering.relevant import is_relevant
+from core.rag.answering.types import Analysis, FoundEntity, FoundFact, Intent, Knowledge
+from core.rag.errors import EmbeddingError, StoreError
+from core.rag.retrieval.hits import Hit, SearchMode
+
+if TYPE_CHECKING:
+    from core.rag.dbhandler import MemGraphClient
+
+NODE_LIMIT = 15
+EDGE_LIMIT = 20
+PATTERN_SHARE = 0.6
+#: With fewer than this share of what is wanted, vectors are asked as well.
+VECTOR_FALLBACK_THRESHOLD = 0.5
+
+#: Passages that the search gives, and how many more those of the best relations may add.
+PASSAGES = 5
+FACT_PASSAGES = 3
+#: How the passages of an intent are searched for.
+MODES: dict[Intent, SearchMode] = {
+    "factual": "hybrid",
+    "relationship": "hybrid",
+    "summary": "hybrid",
+    "exploration": "hybrid",
+}
+#: What a leg may fail with while the others go on.
+LEG_ERRORS = (StoreError, EmbeddingError)
+
+
+class Searching(Protocol):
+    """What is needed of a knowledge base."""
+
+    @property
+    def client(self) -> MemGraphClient:
+        """The graph."""
+        ...
+
+    async def search(self, query: str, k: int = 5, mode: SearchMode = "hybrid", **options: Any) -> list[Hit]:
+        """See :meth:`core.rag.KnowledgeBase.search`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievalOptions:
+    """How much to look for.
+
+    Attributes:
+        node_limit: Entities.
+        edge_limit: Relations.
+        passages: Passages of the search.
+        fact_passages: More passages, of the best relations.
+        search: What is handed on to the search: ``filters``, ``conversation_id``, ``user_id``.
+    """
+
+    node_limit: int = NODE_LIMIT
+    edge_limit: int = EDGE_LIMIT
+    passages: int = PASSAGES
+    fact_passages: int = FACT_PASSAGES
+    search: dict[str, Any] | None = None
+
+
+async def retrieve_knowledge(
+    analysis: Analysis, kb: Searching, options: RetrievalOptions | None = None, metrics: Metrics | None = None
+) -> Knowledge:
+    """Find what the graph knows about a question.
+
+    Entities and relations are looked for by pattern (60 % of the limit) and by trigrams (40 %; what one does not fill
+    goes to the other), both at the same time; by vectors, too, where the two give less than half of the limit. Passages
+    come from the search, and from the relations.
+
+    Args:
+        analysis: What the question names and wants.
+        kb: The knowledge base.
+        options: How much to look for.
+        metrics: Where to count.
+
+    Returns:
+        What was found. Legs that failed are in ``errors``, and the others go on without them.
+
+    Raises:
+        StoreError: When every leg failed.
+    """
+    options = options or RetrievalOptions()
+    metrics = metrics or Metrics()
+    started = time.monotonic()
+    work = _Retrieval(analysis, kb, options, metrics)
+    knowledge = await work.run()
+    metrics.search_metrics.total_retrieval_time = time.monotonic() - started
+    return knowledge
+
+
+class _Retrieval:
+    """One retrieval under way."""
+
+    def __init__(self, analysis: Analysis, kb: Searching, options: RetrievalOptions, metrics: Metrics) -> None:
+        self._analysis = analysis
+        self._kb = kb
+        self._options = options
+        self._counts = metrics.search_metrics
+        self._graph = GraphSearch(kb.client)
+        self._terms = search_terms(analysis.entities)
+        self._legs = 0
+        self._failures: list[Exception] = []
+        self._nearest: asyncio.Task[list[Hit]] | None = None
+
+    async def run(self) -> Knowledge:
+        """All legs, scored."""
+        entities, facts, hits = await asyncio.gather(
+            self._both(
+                "entities",
+                self._graph.entities_by_pattern,
+                self._graph.entities_by_trigram,
+                self._graph.entities_by_vector,
+                lambda entity: entity.id,
+                self._options.node_limit,
+            ),
+            self._both(
+                "relations",
+                self._graph.facts_by_pattern,
+                self._graph.facts_by_trigram,
+                self._graph.facts_by_vector,
+                lambda fact: fact.key,
+                self._options.edge_limit,
+            ),
+            self._leg("passages", self._search(MODES[self._analysis.intent])),
+        )
+        if self._failures and len(self._failures) == self._legs:
+            raise self._failures[0]
+        for entity in entities:
+            entity.score = entity_score(entity, self._terms)
+        # The ends that count are those that the question names, not what trigrams brought along.
+        named = {entity.id for entity in entities if entity.score > 1}
+        for fact in facts:
+            fact.score = fact_score(fact, self._terms, named)
+        facts = best_facts(facts)
+        entities = best_entities([*entities, *await self._missing_ends(entities, facts)])
+        hits += await self._fact_passages(facts, hits)
+        self._counts.passages = len(hits)
+        knowledge = Knowledge(entities, facts, hits, errors=self._counts.failed)
+        knowledge.relevant = is_relevant(self._analysis, knowledge)
+        return knowledge
+
+    async def _both[Found: FoundEntity | FoundFact](
+        self,
+        name: str,
+        by_pattern: Callable[[list[str], int], Awaitable[list[Found]]],
+        by_trigram: Callable[[list[str], int], Awaitable[list[Found]]],
+        by_vector: Callable[[dict[str, float], int], Awaitable[list[Found]]],
+        key: Callable[[Found], Any],
+        limit: int,
+    ) -> list[Found]:
+        pattern, trigram = await asyncio.gather(
+            self._leg(f"{name} by pattern", by_pattern(self._terms, limit)),
+            self._leg(f"{name} by trigrams", by_trigram(self._terms, limit)),
+        )
+        found = _shared(pattern, trigram, key, limit)
+        self._counts.sql_results += sum(item.method == "pattern" for item in found)
+        self._counts.trigram_results += sum(item.method == "trigram" for item in found)
+        if len(found) >= limit * VECTOR_FALLBACK_THRESHOLD:
+            return found
+        self._counts.fallback_activated = True
+        near = {hit.chunk_id: hit.scores.get("vector", hit.score) for hit in await self._near()}
+        more = await self._leg(f"{name} by vectors", by_vector(near, limit)) if near else []
+        known = {key(item) for item in found}
+        new = [item for item in more if key(item) not in known][: limit - len(found)]
+        self._counts.vector_results += len(new)
+        return found + new
+
+    async def _near(self) -> list[Hit]:
+        """The passages nearest to the question, searched once."""
+        if self._nearest is None:
+            self._nearest = asyncio.ensure_future(self._leg("nearest passages", self._search("vector")))
+        return await self._nearest
+
+    async def _search(self, mode: SearchMode) -> list[Hit]:
+        more = self._options.search or {}
+        return await self._kb.search(self._analysis.query, self._options.passages, mode, **more)
+
+    async def _leg[Found](self, name: str, work: Awaitable[list[Found]]) -> list[Found]:
+        self._legs += 1
+        try:
+            return await work
+        except LEG_ERRORS as error:
+            self._failures.append(error)
+            self._counts.failed.append(f"{name}: {error}")
+            return []
+
+    async def _missing_ends(self, entities: Iterable[FoundEntity], facts: Iterable[FoundFact]) -> list[FoundEntity]:
+        known = {entity.id for entity in entities}
+        ends = dict.fromkeys(end for fact in facts for end in (fact.source_id, fact.target_id) if end not in known)
+        resolved = await self._leg("ends of relations", self._graph.entities_by_id(list(ends))) if ends else []
+        for entity in resolved:
+            entity.score = entity_score(entity, self._terms)
+        self._counts.resolved_nodes = len(resolved)
+        return resolved
+
+    async def _fact_passages(self, facts: Iterable[FoundFact], hits: Iterable[Hit]) -> list[Hit]:
+        """The passages of the best relations that the search did not find."""
+        known = {hit.chunk_id for hit in hits}
+        sure = [fact for fact in facts if fact.score >= 1]
+        wanted = dict.fromkeys(chunk for fact in sure for chunk in fact.chunk_ids[:1] if chunk not in known)
+        ids = list(wanted)[: self._options.fact_passages]
+        return await self._leg("passages of relations", self._chunks(ids)) if ids else []
+
+    async def _chunks(self, ids: list[str]) -> list[Hit]:
+        chunks = await self._kb.client.chunks_by_id(ids)
+        return [Hit(**{name: chunks[i][name] for name in _COPIED}, score=0.0) for i in ids if i in chunks]
+
+
+#: What a hit takes over of a chunk.
+_COPIED = tuple(item.name for item in fields(Hit) if item.name not in {"score", "scores"})
+
+
+def _shared[Found](pattern: list[Found], trigram: list[Found], key: Callable[[Found], Any], limit: int) -> list[Found]:
+    """The first 60 % by pattern, the rest by trigrams; what one does not fill is filled by the other."""
+    share = round(limit * PATTERN_SHARE)
+    found = {key(item): item for item in pattern[:share]}
+    for item in (*trigram, *pattern[share:]):
+        if len(found) >= limit:
+            break
+        found.setdefault(key(item), item)
+    return list(found.values())

@@ -1,0 +1,48 @@
+"""What an answer is made with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from core.rag.answering.context import TOKEN_BUDGET
+from core.rag.answering.retrieval import Searching
+
+if TYPE_CHECKING:
+    from core.rag.embedder import EmbeddingService
+    from core.rag.llm import LanguageModel
+
+
+class AnsweringBase(Searching, Protocol):
+    """What is needed of a knowledge base."""
+
+    @property
+    def embedder(self) -> EmbeddingService:
+        """Its embedding service."""
+        ...
+
+    @property
+    def language_model(self) -> LanguageModel | None:
+        """Its language model; ``None``: answers are extracts."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """What an answer is made with.
+
+    Attributes:
+        kb: The knowledge base.
+        model: The language model; ``None``: answers are extracts.
+        search: What is handed on to every search: ``filters``, ``conversation_id``, ``user_id``.
+        dialogue: What was said before, for the model.
+        passages: How many passages the search gives.
+        token_budget: Tokens of the context at most.
+    """
+
+    kb: AnsweringBase
+    model: LanguageModel | None = None
+    search: dict[str, Any] = field(default_factory=dict)
+    dialogue: str = ""
+    passages: int = 5
+    token_budget: int = TOKEN_BUDGET

@@ -1,0 +1,88 @@
+"""Trigram similarity as PostgreSQL's ``pg_trgm`` defines it, of one text with very many.
+
+Words are folded, padded with two spaces before and one behind, and cut into all runs of three characters; two texts are
+as similar as the share of different trigrams that they have in common (documentation of ``pg_trgm``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from core.rag.analysis.words import fold
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+#: Of longer texts only the beginning counts.
+MAX_CHARS = 500
+
+_WORD = re.compile(r"[^\W_]+")
+
+
+def trigram_similarity(a: str, b: str) -> float:
+    """How similar two texts are, 0 to 1.
+
+    Example:
+        >>> round(trigram_similarity("word", "two words"), 6)
+        0.363636
+    """
+    return float(TrigramIndex([a]).similarities(b)[0])
+
+
+class TrigramIndex:
+    """Texts prepared for many comparisons."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        """Prepare the index.
+
+        Args:
+            texts: The texts; results are in their order.
+        """
+        import numpy as np
+
+        grams, rows = _trigrams(texts)
+        self._count = len(texts)
+        self._grams, of_gram = np.unique(grams, return_inverse=True)
+        pairs = np.unique(of_gram.astype(np.int64) * max(self._count, 1) + rows)
+        self._starts = np.searchsorted(pairs, np.arange(len(self._grams) + 1, dtype=np.int64) * max(self._count, 1))
+        self._rows = (pairs % max(self._count, 1)).astype(np.int32)
+        self._sizes = np.bincount(self._rows, minlength=self._count)
+
+    def __len__(self) -> int:
+        """How many texts there are."""
+        return self._count
+
+    def similarities(self, text: str) -> NDArray[np.float64]:
+        """How similar a text is to each of the texts, 0 to 1."""
+        import numpy as np
+
+        wanted = np.unique(_trigrams([text])[0])
+        places = np.searchsorted(self._grams, wanted)
+        known = [
+            place
+            for place, gram in zip(places.tolist(), wanted.tolist(), strict=True)
+            if place < len(self._grams) and self._grams[place] == gram
+        ]
+        common = np.zeros(self._count)
+        for place in known:
+            common[self._rows[self._starts[place] : self._starts[place + 1]]] += 1
+        return common / np.maximum(self._sizes + len(wanted) - common, 1)
+
+
+def _trigrams(texts: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The trigrams of texts as numbers, and the text of each; with repetitions."""
+    import numpy as np
+
+    padded = ["".join(f"  {word} " for word in _WORD.findall(fold(text[:MAX_CHARS]))) for text in texts]
+    codes = np.frombuffer("".join(padded).encode("utf-32-le", "surrogatepass"), dtype="<u4").astype(np.int64)
+    row_of = np.repeat(np.arange(len(texts), dtype=np.int64), [len(text) for text in padded])
+    if len(codes) < 3:
+        empty = np.zeros(0, dtype=np.int64)
+        return empty, empty
+    first, middle, last = codes[:-2], codes[1:-1], codes[2:]
+    # Two spaces at the end: over the edge of a word. No other run reaches over an edge.
+    inside = (middle != 32) | (last != 32)
+    return ((first << 42) | (middle << 21) | last)[inside], row_of[:-2][inside]

@@ -1,0 +1,36 @@
+"""Vectors of sentences, where they are to be had."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from core.rag.errors import EmbeddingError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from core.rag.embedder import EmbeddingService
+
+_log = logging.getLogger(__name__)
+
+
+async def unit_vectors(embedder: EmbeddingService, texts: Sequence[str]) -> NDArray[np.floating[Any]] | None:
+    """Vectors of length 1, a row for each text.
+
+    Returns:
+        Them; ``None`` where the provider fails: what compares texts goes on by words alone.
+    """
+    import numpy as np
+
+    from core.rag.embedder import embed_texts
+
+    try:
+        vectors = await embed_texts(embedder, list(texts))
+    except EmbeddingError as error:
+        _log.warning("Sentences are compared by their words alone, because embedding failed: %s", error)
+        return None
+    unit: NDArray[np.floating[Any]] = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+    return unit
