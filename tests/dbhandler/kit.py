@@ -246,7 +246,8 @@ class Corner:
         if self.engine.embedded:
             for vectors in self._vectors:
                 await self.store.drop_vector_index(vectors)
-        _vector_indexes.update(self._vectors)
+        else:
+            _vector_indexes.update(self._vectors)
         await self.engine.leave(self.store, self.namespace)
 
 
@@ -258,7 +259,7 @@ async def clean_namespace(store: GraphStore, namespace: str) -> None:
         {"namespace": namespace},
     )
     for row in stores:
-        if row["id"] and row["dimension"] and row["name"]:
+        if store.capabilities.shared and row["id"] and row["dimension"] and row["name"]:
             _vector_indexes.update(
                 vector_index(namespace, row["id"], row["dimension"], target, row["name"]) for target in EMBEDDED_LABELS
             )
