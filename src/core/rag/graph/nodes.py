@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from core.rag.embedder import EmbeddingService
 
 TRUNK_SIZE = 1000
-TRUNK_OVERLAP = 100
 
 #: Every engine takes properties of this size.
 MAX_CONTENT_BYTES = 8_000_000
@@ -72,12 +71,12 @@ class UndirectedNode:
         self.trunks_embedding: list[list[float]] = []
         self.similarity: float | None = None
 
-    def split_into_trunk(self, size: int = TRUNK_SIZE, overlap: int = TRUNK_OVERLAP) -> list[str]:
+    def split_into_trunk(self, size: int = TRUNK_SIZE, overlap: int | None = None) -> list[str]:
         """Split the content into overlapping pieces; once it is added, each of them is searched for by itself.
 
         Args:
             size: Characters of a piece at most.
-            overlap: Characters that two neighbouring pieces share; less than ``size``.
+            overlap: Characters that two neighbouring pieces share; less than ``size``. ``None``: a tenth of it.
 
         Returns:
             The pieces, in order; together they hold every character. Also kept in ``trunks``.
@@ -87,6 +86,7 @@ class UndirectedNode:
         """
         if isinstance(size, bool) or not isinstance(size, int) or size < 1:
             raise InvalidInputError(f"size is {size!r}, but has to be a whole number of characters from 1 up.")
+        overlap = size // 10 if overlap is None else overlap
         if isinstance(overlap, bool) or not isinstance(overlap, int) or not 0 <= overlap < size:
             raise InvalidInputError(f"overlap is {overlap!r}, but has to be from 0 to less than size ({size}).")
         step = size - overlap

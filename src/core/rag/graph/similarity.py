@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.rag.dbhandler.concepts import VectorRow
 from core.rag.dbhandler.store import MAX_K, check_vector
+from core.rag.embedder.base import clean_text
 from core.rag.errors import ConfigurationError
 from core.rag.schema import Label
 
@@ -121,6 +122,7 @@ class Similarity:
         """
         from core.rag.embedder import embed_texts, is_blank
 
+        text = clean_text(text)
         if embedding is None and is_blank(text):
             return []
         await self.embed_pending()
