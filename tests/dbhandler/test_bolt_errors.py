@@ -65,6 +65,22 @@ def server_error(code: str, message: str) -> Neo4jError:
             StoreReadOnlyError,
             Again.NEVER,
         ),
+        (CLIENT, "Queries on replica shouldn't write.", StoreReadOnlyError, Again.NEVER),
+        (CLIENT, "Cannot commit because instance is not main anymore.", StoreReadOnlyError, Again.NEVER),
+        (
+            TRANSIENT,
+            "Replication Exception: Failed to replicate to SYNC replica 'r': RPC communication error. Replica will be"
+            " recovered automatically. Transaction is still committed on the main instance and other alive replicas.",
+            StoreUnavailableError,
+            Again.NEVER,
+        ),
+        (
+            TRANSIENT,
+            "Replication Exception: Failed to replicate to STRICT_SYNC replica 'r': RPC communication error. Replica"
+            " will be recovered automatically. Transaction was aborted on all instances. Check the status …",
+            StoreUnavailableError,
+            Again.UNTIL_DEADLINE,
+        ),
         (CLIENT, "Error on line 1 position 9. The underlying parsing error is mismatched", QueryError, Again.NEVER),
         ("Memgraph.ClientError.Security.Unauthenticated", "Authentication failure", StoreAuthError, Again.NEVER),
         # A statement that is quoted says nothing about what went wrong.

@@ -70,12 +70,16 @@ _STOPPED_BY_HAND = re.compile(r"^.{0,100}explicitly terminated", re.I | re.S)
 # Memgraph: by how the text begins, since it has one code for everything.
 _MEMGRAPH_MEMORY = re.compile(r"^Memory limit exceeded|^std::bad_alloc|^Not enough memory", re.I)
 _MEMGRAPH_READ_ONLY = re.compile(
-    r"^(Write queries( are| currently)?|Query|[\w ]{1,40}) forbidden on (the )?(replica|main)", re.I
+    r"^(Write queries( are| currently)?|Query|[\w ]{1,40}) forbidden on (the )?(replica|main)"
+    r"|^Queries on replica shouldn't write|^Cannot commit because instance is not main",
+    re.I,
 )
 _MEMGRAPH_CONSTRAINT = re.compile(r"^Unable to (commit|create).{0,40} constraint", re.I)
 _MEMGRAPH_TIMED_OUT = re.compile(r"^Transaction was asked to abort because of transaction timeout", re.I)
 _MEMGRAPH_CONFLICT = re.compile(r"^Unable to commit due to serialization error", re.I)
 _MEMGRAPH_BY_HAND = re.compile(r"^Transaction was asked to abort by another user", re.I)
+_MEMGRAPH_REPLICA = re.compile(r"^Replication Exception", re.I)
+_MEMGRAPH_STORED = re.compile(r"still committed on the main", re.I)
 _MEMGRAPH_STOPPING = re.compile(r"^Transaction was asked to abort because of database shutdown", re.I)
 _MEMGRAPH_NOT_WRITTEN = re.compile(r"^.{0,100}not (yet )?(implemented|supported)|^.{0,100}is not implemented yet", re.I)
 
@@ -214,6 +218,8 @@ def _server_failure(error: Any, what: str, address: Address) -> Failure:
                 " that does; neo4j:// finds it in a cluster of Neo4j."
             )
         )
+    if of_memgraph and _MEMGRAPH_REPLICA.search(text):
+        return _not_replicated(str(error), what, address)
     if not of_memgraph and _TOO_LONG.search(text):
         return _never(InvalidInputError(f"{what} has a value that is too long for an index of the server: {text}."))
     if (_MEMGRAPH_BY_HAND if of_memgraph else _STOPPED_BY_HAND).search(text):
@@ -231,6 +237,20 @@ def _server_failure(error: Any, what: str, address: Address) -> Failure:
     if retryable:
         return Failure(StoreConflictError(f"{what} met a concurrent write: {text}."), Again.UNTIL_DEADLINE)
     return _never(QueryError(f"{what} was refused by the server: {text}."))
+
+
+def _not_replicated(said: str, what: str, address: Address) -> Failure:
+    """A replica that has to confirm did not: where that leaves the main with the write, once is enough."""
+    if _MEMGRAPH_STORED.search(said):
+        stored, again = "is stored, but a replica lacks it", Again.NEVER
+    else:
+        stored, again = "was stored nowhere, since a replica did not confirm it", Again.UNTIL_DEADLINE
+    return Failure(
+        StoreUnavailableError(
+            f"{what} {stored}: SHOW REPLICAS on the server at {address.location} tells which one. Repair or drop it."
+        ),
+        again,
+    )
 
 
 def _refused(code: str, address: Address) -> StoreAuthError:
