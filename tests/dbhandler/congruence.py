@@ -300,8 +300,8 @@ async def commit(corner: Corner, indexes: Indexes, operation: Commit, model: Mod
 
 
 def scores_are_comparable(corner: Corner, model: Model) -> bool:
-    """Whether nothing but the texts of the corner counts in a score."""
-    return corner.store.capabilities.text_index_per_namespace and not model.forgetting
+    """Whether nothing but the texts of the corner counts in a score: what is counted by the client forgets at once."""
+    return not corner.engine.embedded or not model.forgetting
 
 
 def check_words(corner: Corner, question: FindWords, matches: Sequence[Match], model: Model) -> None:

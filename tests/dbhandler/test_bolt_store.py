@@ -22,7 +22,7 @@ from core.rag.errors import (
     StoreTimeoutError,
     StoreUnavailableError,
 )
-from core.rag.schema import Label, VectorIndex
+from core.rag.schema import Label, TextIndex, VectorIndex
 from dbhandler.kit import Corner, Engine, bolt_engine
 
 pytestmark = pytest.mark.bolt
@@ -91,9 +91,48 @@ async def test_the_client_ranks_words_as_the_server_does(corner: Corner) -> None
     words = {"w3": 1.0, "w20": 0.5, "w41": 1.0, "absent": 1.0}
     server = await corner.store.text_search(index, words, 200)
     client = await scan_text(corner.store, index, words, 200)
-    assert {match.id for match in client} == {match.id for match in server}
-    top = {match.id for match in server[:10]}
-    assert len(top & {match.id for match in client[:13]}) >= 8  # the server counts words of other namespaces, too
+    assert corner.found(client) == corner.found(server)
+    assert [match.score for match in client] == pytest.approx([match.score for match in server])
+
+
+async def test_words_that_many_texts_hold_rank_as_on_the_embedded_engine(corner: Corner) -> None:
+    """More texts match than are looked at; texts of other namespaces, and rounded lengths, count for nothing."""
+    generator = np.random.default_rng(8)
+    weights = 1 / np.arange(1, 201)
+    texts = {
+        f"d{i:04}": " ".join(
+            generator.choice([f"w{n}" for n in range(200)], size=20 + i % 90, p=weights / weights.sum())
+        )
+        for i in range(900)
+    }
+    other = Corner(corner.engine, corner.store)
+    await other.put_texts(await other.text_index(), {f"o{i}": "w1 w2 w2 w2" for i in range(200)})
+    embedded = Corner(Engine("embedded::memory:"), await Engine("embedded::memory:").open())
+    await embedded.store.ensure_schema()
+    for one in (corner, embedded):
+        await one.put_texts(await one.text_index(), texts)
+    for words in ({"w1": 1.0, "w2": 1.0}, {"w0": 1.0, "w5": 0.5, "w150": 1.0}, {"w3": 2.0, "absent": 1.0}):
+        expected, found = [
+            [(name, match.score) for name, match in zip(one.found(matches), matches, strict=True)]
+            for one in (embedded, corner)
+            for matches in [await one.store.text_search(TextIndex(Label.CHUNK, one.namespace), words, 20)]
+        ]
+        assert [name for name, _ in found] == [name for name, _ in expected]
+        assert [score for _, score in found] == pytest.approx([score for _, score in expected], rel=1e-5)
+    await embedded.store.close()
+    await other.clean()
+
+
+async def test_numbers_of_a_namespace_follow_what_is_written(corner: Corner) -> None:
+    index = await corner.text_index()
+    await corner.put_texts(index, {"a": "alpha beta", "b": "beta"})
+    (before,) = await corner.store.text_search(index, {"alpha": 1.0}, 5)
+    assert await corner.store.text_search(index, {"alpha": 1.0}, 5) == [before]
+    await corner.put_texts(index, {f"c{i}": "gamma" for i in range(8)})
+    (after,) = await corner.store.text_search(index, {"alpha": 1.0}, 5)
+    assert after.score > before.score  # rarer now
+    await corner.delete(*(f"c{i}" for i in range(8)), label=Label.CHUNK)
+    assert await corner.store.text_search(index, {"alpha": 1.0}, 5) == [before]
 
 
 async def test_more_words_than_a_server_takes(corner: Corner) -> None:

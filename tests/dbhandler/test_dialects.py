@@ -86,6 +86,19 @@ async def test_the_limit_of_a_text_search_is_sent_as_the_version_takes_it(signat
     assert parameters["k"] == 7
 
 
+@pytest.mark.parametrize(("signature", "limit"), [(LIMIT_TEXT, ", $k)"), (MAP_TEXT, ", {limit: $k})")])
+async def test_memgraph_counts_the_texts_that_hold_a_word(signature: str, limit: str) -> None:
+    runner = memgraph(VECTORS, signature, CALL_text=[{"word": "alpha", "n": 7}])
+    dialect = await MemgraphDialect.learn(runner)
+    assert await dialect.text_counts(TEXT, ["alpha", "beta"]) == {"alpha": 7}
+    statement, parameters = runner.sent[-1]
+    assert limit in statement
+    assert parameters["queries"][1] == {
+        "word": "beta",
+        "query": f'+data.partition:"{TEXT.key}"^0 +data.terms:("beta")',
+    }
+
+
 async def test_memgraph_gets_what_is_missing_and_nothing_else() -> None:
     runner = memgraph(VECTORS, MAP_TEXT)
     dialect = await MemgraphDialect.learn(runner)

@@ -19,6 +19,7 @@ from core.rag.dbhandler.bolt_address import Address, bolt_address
 from core.rag.dbhandler.bolt_checks import unmarked_nodes
 from core.rag.dbhandler.bolt_drivers import Drivers
 from core.rag.dbhandler.bolt_errors import closed, not_a_cluster, wrong_product
+from core.rag.dbhandler.bolt_words import WordSearch
 from core.rag.dbhandler.bolt_work import BoltTransaction, RetryableError, answered, attempts, cancellable, rows
 from core.rag.dbhandler.dialect import Dialect, IndexMissingError, labels_statement, plain_words
 from core.rag.dbhandler.gate import WriterGate
@@ -67,6 +68,7 @@ class BoltStore:
         self._defining = WriterGate()
         self._inside: set[asyncio.Task[Any]] = set()
         self._dialect: Dialect
+        self._words: WordSearch
         self._capabilities: Capabilities
 
     @classmethod
@@ -108,6 +110,7 @@ class BoltStore:
         except BaseException:
             await drivers.close()
             raise
+        store._words = WordSearch(store, store._dialect)
         store._patience = settings.query_timeout + min(_GRACE_SECONDS, settings.query_timeout)
         store._retry_deadline = settings.retry_deadline
         abilities = store._dialect.abilities
@@ -220,7 +223,9 @@ class BoltStore:
                 query_timeout=self._patience,
                 server_timeout=self._query_timeout * _STATEMENTS,
             )
-            return await transaction.attempt(work)
+            result = await transaction.attempt(work)
+            self._words.changed(transaction.statements)
+            return result
 
     async def ensure_schema(self) -> None:
         """See :class:`~core.rag.dbhandler.store.GraphStore`."""
@@ -261,7 +266,7 @@ class BoltStore:
             return []
         if self._dialect.abilities.text_search:
             try:
-                return await self._dialect.text_search(index, words, k)
+                return await self._words.search(index, words, k)
             except IndexMissingError:
                 found = await scan_text(self, index, words, k)
                 if found:

@@ -92,6 +92,8 @@ class BoltTransaction:
             query_timeout: Seconds that a statement, or the commit, may take.
             server_timeout: Seconds after which the server ends the whole transaction.
         """
+        #: What was run, without parameters.
+        self.statements: set[str] = set()
         self._session = session
         self._address = address
         self._query_timeout = query_timeout
@@ -131,6 +133,7 @@ class BoltTransaction:
         try:
             async with self._running:
                 transaction = self._open()
+                self.statements.add(statement)
 
                 async def send() -> list[Row]:
                     return await rows(await transaction.run(statement, dict(parameters or {})))

@@ -91,7 +91,11 @@ class Dialect(Protocol):
         ...
 
     async def text_search(self, index: TextIndex, words: Mapping[str, float], k: int) -> list[Match]:
-        """Nodes by BM25 over words as :func:`plain_words` gives them."""
+        """Nodes with words as :func:`plain_words` gives them, the best by the server's own ranking."""
+        ...
+
+    async def text_counts(self, index: TextIndex, words: Sequence[str]) -> dict[str, int]:
+        """How many nodes of the index hold each word; those that none holds may be left out."""
         ...
 
     def path(self, start: Label, end: Label, types: Sequence[str], depth: int) -> str:
@@ -164,6 +168,11 @@ def words_query(prefix: str, key: str, words: Mapping[str, float]) -> tuple[str,
         boost = f"{weight / top:.10f}".rstrip("0").rstrip(".")
         parts.append(f'"{word}"' if boost == "1" else f'"{word}"^{boost}')
     return f'+{prefix}partition:"{key}"^0 +{prefix}terms:({" ".join(parts)})', top
+
+
+def word_queries(prefix: str, key: str, words: Sequence[str]) -> list[dict[str, str]]:
+    """For each word, the query that finds all texts with it."""
+    return [{"word": word, "query": words_query(prefix, key, {word: 1.0})[0]} for word in words]
 
 
 def matches(rows: Sequence[Row], score: Callable[[float], float], k: int) -> list[Match]:

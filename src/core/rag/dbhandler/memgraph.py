@@ -18,6 +18,7 @@ from core.rag.dbhandler.dialect import (
     not_created,
     text_index_name,
     vector_index_names,
+    word_queries,
     words_query,
 )
 from core.rag.dbhandler.store import MAX_K, Match, Row
@@ -244,6 +245,16 @@ class MemgraphDialect:
                 raise IndexMissingError(f"The keyword index of {index.label} does not work: {error}") from error
             raise
         return matches(rows, lambda score: score * factor, k)
+
+    async def text_counts(self, index: TextIndex, words: Sequence[str]) -> dict[str, int]:
+        """See :class:`~core.rag.dbhandler.dialect.Dialect`. Counts up to ``MAX_K``, the most that a search gives."""
+        rows = await self._runner.query(
+            f"UNWIND $queries AS q CALL text_search.search($name, q.query, {self._limit}) YIELD node "
+            "RETURN q.word AS word, count(node) AS n",
+            {"name": text_index_name(index.label), "queries": word_queries("data.", index.key, words), "k": MAX_K},
+            "A keyword search",
+        )
+        return {row["word"]: row["n"] for row in rows}
 
     def path(self, start: Label, end: Label, types: Sequence[str], depth: int) -> str:
         """See :class:`~core.rag.dbhandler.dialect.Dialect`."""

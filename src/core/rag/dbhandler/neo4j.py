@@ -19,6 +19,7 @@ from core.rag.dbhandler.dialect import (
     not_created,
     text_index_name,
     vector_index_names,
+    word_queries,
     words_query,
 )
 from core.rag.dbhandler.store import Match, Row
@@ -27,9 +28,6 @@ from core.rag.schema import PROPERTY_INDEXES, Label, TextIndex, VectorIndex, che
 
 #: Seconds that the server is given to fill new indexes.
 _FILL_SECONDS = 300
-
-#: Lucene's BM25 (k1 = 1.2) leaves out the factor k1 + 1, which the other engines have.
-_LEFT_OUT = 2.2
 
 _MISSING = re.compile(r"no such (vector|fulltext) schema index|still populating|failed state|not online", re.I)
 _THERE = re.compile(r"EquivalentSchemaRuleAlreadyExists|ConstraintAlreadyExists")
@@ -218,7 +216,17 @@ class Neo4jDialect:
             if cause_matches(error, _MISSING):
                 raise IndexMissingError(f"The keyword index of {index.label} does not work: {error}") from error
             raise
-        return matches(rows, lambda score: score * factor * _LEFT_OUT, k)
+        return matches(rows, lambda score: score * factor, k)
+
+    async def text_counts(self, index: TextIndex, words: Sequence[str]) -> dict[str, int]:
+        """See :class:`~core.rag.dbhandler.dialect.Dialect`."""
+        rows = await self._runner.query(
+            "UNWIND $queries AS q CALL db.index.fulltext.queryNodes($name, q.query) YIELD node "
+            "RETURN q.word AS word, count(node) AS n",
+            {"name": text_index_name(index.label), "queries": word_queries("", index.key, words)},
+            "A keyword search",
+        )
+        return {row["word"]: row["n"] for row in rows}
 
     def path(self, start: Label, end: Label, types: Sequence[str], depth: int) -> str:
         """See :class:`~core.rag.dbhandler.dialect.Dialect`."""

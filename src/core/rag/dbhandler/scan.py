@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
@@ -14,7 +16,8 @@ from core.rag.schema import TextIndex, VectorIndex, check_name
 
 PAGE = 2_000
 
-BM25_K1 = 1.2
+#: Those of the embedded engine: the same words find the same on all of them.
+BM25_K1 = 1.5
 BM25_B = 0.75
 
 #: How many texts tell how long they are on average; ids are hashes, so the first by id are as good as drawn by lot.
@@ -57,8 +60,55 @@ async def scan_search(store: GraphStore, index: VectorIndex, query: Sequence[flo
     return [Match(identifier, score) for score, identifier in best]
 
 
+@dataclass(frozen=True, slots=True)
+class Text:
+    """What BM25 needs to know of one text.
+
+    Attributes:
+        id: Of its node.
+        counts: How often it holds each of the words that are searched, without those that it does not.
+        length: How many words it has.
+    """
+
+    id: str
+    counts: dict[str, int]
+    length: int
+
+    @classmethod
+    def of(cls, identifier: str, terms: str, words: Mapping[str, float]) -> Self:
+        """Count the words of a text."""
+        text = terms.split()
+        counts = {word: count for word, count in Counter(text).items() if word in words}
+        return cls(identifier, counts, len(text))
+
+
+def bm25_scores(
+    texts: Sequence[Text], words: Mapping[str, float], holding: Mapping[str, int], total: int, average: float
+) -> list[float]:
+    """Scores of texts by BM25 (Robertson and Zaragoza 2009, section 3.2).
+
+    Args:
+        texts: What is scored.
+        words: The words that are searched, with their weights.
+        holding: How many texts of the corpus hold each word.
+        total: How many texts the corpus has.
+        average: How many words they have on average, above zero.
+    """
+    rarity = {
+        word: math.log(1 + (max(total - holding[word], 0) + 0.5) / (holding[word] + 0.5)) * weight
+        for word, weight in words.items()
+    }
+    scores = []
+    for text in texts:
+        norm = BM25_K1 * (1 - BM25_B + BM25_B * text.length / average)
+        scores.append(
+            math.fsum(rarity[word] * count * (BM25_K1 + 1) / (count + norm) for word, count in text.counts.items())
+        )
+    return scores
+
+
 async def scan_text(store: GraphStore, index: TextIndex, words: Mapping[str, float], k: int) -> list[Match]:
-    """The ``k`` best nodes of an index for some words, by BM25 (Robertson and Zaragoza 2009, section 3.2).
+    """The ``k`` best nodes of an index for some words, by BM25.
 
     Texts that hold none of the words are left in the graph, so the average length is that of a sample.
 
@@ -69,20 +119,14 @@ async def scan_text(store: GraphStore, index: TextIndex, words: Mapping[str, flo
         k: How many.
     """
     parameters = {"namespace": index.namespace, "words": list(words)}
-    total = await store.run(
-        f"MATCH (n:{index.label}) WHERE n.namespace = $namespace AND n.terms IS NOT NULL RETURN count(n) AS n",
-        parameters,
-    )
-    sample = await store.run(
-        f"MATCH (n:{index.label}) WHERE n.namespace = $namespace AND n.terms IS NOT NULL "
-        f"WITH n ORDER BY n.id LIMIT {_SAMPLE} RETURN n.terms AS terms",
-        parameters,
-    )
+    texts = f"MATCH (n:{index.label}) WHERE n.namespace = $namespace AND n.terms IS NOT NULL AND n.terms <> '' "
+    total = await store.run(f"{texts}RETURN count(n) AS n", parameters)
+    sample = await store.run(f"{texts}WITH n ORDER BY n.id LIMIT {_SAMPLE} RETURN n.terms AS terms", parameters)
     if not sample:
         return []
     average = max(sum(len(row["terms"].split()) for row in sample) / len(sample), 1.0)
-    found: list[tuple[str, dict[str, int], int]] = []
-    documents: Counter[str] = Counter()
+    found: list[Text] = []
+    holding: Counter[str] = Counter()
     after = ""
     while True:
         rows = await store.run(
@@ -92,28 +136,16 @@ async def scan_text(store: GraphStore, index: TextIndex, words: Mapping[str, flo
             {**parameters, "after": after},
         )
         for row in rows:
-            text = row["terms"].split()
-            counts = {word: count for word, count in Counter(text).items() if word in words}
-            if counts:
-                found.append((row["id"], counts, len(text)))
-                documents.update(counts.keys())
+            text = Text.of(row["id"], row["terms"], words)
+            if text.counts:
+                found.append(text)
+                holding.update(text.counts.keys())
         if len(rows) < PAGE:
             break
         after = max(row["id"] for row in rows)
-    n = max(total[0]["n"], len(found))
-    rarity = {word: math.log(1 + (n - held + 0.5) / (held + 0.5)) for word, held in documents.items()}
-    scored = [(_bm25(counts, length / average, words, rarity), identifier) for identifier, counts, length in found]
-    scored.sort(key=lambda item: (-item[0], item[1]))
-    return [Match(identifier, score) for score, identifier in scored[:k]]
-
-
-def _bm25(
-    counts: Mapping[str, int], relative_length: float, weights: Mapping[str, float], rarity: Mapping[str, float]
-) -> float:
-    norm = BM25_K1 * (1 - BM25_B + BM25_B * relative_length)
-    return math.fsum(
-        weights[word] * rarity[word] * count * (BM25_K1 + 1) / (count + norm) for word, count in counts.items()
-    )
+    scores = bm25_scores(found, words, holding, max(total[0]["n"], len(found)), average)
+    best = sorted(zip(scores, (text.id for text in found), strict=True), key=lambda item: (-item[0], item[1]))
+    return [Match(identifier, score) for score, identifier in best[:k]]
 
 
 def cosine_similarity(a: Sequence[float], b: Sequence[float]) -> float:

@@ -1,0 +1,126 @@
+"""Keyword search on a server: its index finds the candidates, and their BM25 is computed here.
+
+A server ranks with its own constants, with lengths rounded to a byte, and with the words of all namespaces, since one
+index holds them all. Computed here from the texts of the candidates, with the numbers of their namespace, a score is
+the one that the embedded engine gives, and nothing of another tenant has a part in it (docs/adr/0012-bolt.md).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from core.rag.dbhandler.scan import Text, bm25_scores
+from core.rag.dbhandler.store import MAX_K, Match
+from core.rag.schema import TextIndex
+
+if TYPE_CHECKING:
+    from core.rag.dbhandler.dialect import Dialect, Runner
+
+#: A server orders a little differently: this many candidates, and more, for each result.
+_FACTOR = 2
+_MORE = 100
+
+#: The average length comes from at most so many texts: the first by id, which are as good as drawn by lot.
+_SAMPLE = 20_000
+
+#: Up to so many texts, the numbers are counted anew after each change by this client. More texts hardly change them.
+_FEW = 5_000
+
+#: Numbers older than this are counted anew in any case: other clients write, too.
+_FRESH_SECONDS = 5.0
+_FRESH_SECONDS_OF_MANY = 60.0
+
+
+@dataclass
+class _Numbers:
+    """What BM25 needs to know of a namespace."""
+
+    counted: float
+    total: int
+    average: float
+    holding: dict[str, int] = field(default_factory=dict)
+
+
+class WordSearch:
+    """Searches the keyword indexes of one server."""
+
+    def __init__(self, runner: Runner, dialect: Dialect) -> None:
+        """Prepare; nothing is asked yet.
+
+        Args:
+            runner: For what is portable.
+            dialect: For what is not. Its server has text search.
+        """
+        self._runner = runner
+        self._dialect = dialect
+        self._numbers: dict[TextIndex, _Numbers] = {}
+
+    async def search(self, index: TextIndex, words: Mapping[str, float], k: int) -> list[Match]:
+        """The ``k`` best nodes for words as ``plain_words`` gives them; see ``GraphStore.text_search``.
+
+        Raises:
+            IndexMissingError: when the server has no such index.
+        """
+        wanted = min(MAX_K, _FACTOR * k + _MORE)
+        found = await self._dialect.text_search(index, words, wanted)
+        if not found:
+            return []
+        texts, numbers = await asyncio.gather(self._texts(index, found, words), self._of(index))
+        if len(found) < wanted:  # these are all, and can be counted
+            holding = {word: sum(word in text.counts for text in texts) for word in words}
+        else:
+            holding = await self._holding(index, numbers, words)
+        scores = bm25_scores(texts, words, holding, max(numbers.total, len(texts)), numbers.average)
+        best = sorted(((text.id, score) for text, score in zip(texts, scores, strict=True)), key=_best_first)
+        return [Match(identifier, score) for identifier, score in best[:k]]
+
+    def changed(self, statements: Collection[str]) -> None:
+        """Take note of a commit: what was counted of the labels that its statements name is outdated."""
+        for index, numbers in list(self._numbers.items()):
+            if numbers.total <= _FEW and any(f":{index.label}" in statement for statement in statements):
+                self._numbers.pop(index, None)
+
+    async def _texts(self, index: TextIndex, found: Sequence[Match], words: Mapping[str, float]) -> list[Text]:
+        rows = await self._runner.query(
+            f"UNWIND $ids AS i MATCH (n:{index.label} {{id: i}}) RETURN n.id AS id, n.terms AS terms",
+            {"ids": [match.id for match in found]},
+            "A keyword search",
+        )
+        texts = (Text.of(row["id"], row["terms"] or "", words) for row in rows)
+        return [text for text in texts if text.counts]  # else it was changed since
+
+    async def _of(self, index: TextIndex) -> _Numbers:
+        now = time.monotonic()
+        known = self._numbers.get(index)
+        if known is not None:
+            fresh = _FRESH_SECONDS if known.total <= _FEW else _FRESH_SECONDS_OF_MANY
+            if now - known.counted < fresh:
+                return known
+        texts = f"MATCH (n:{index.label}) WHERE n.namespace = $namespace AND n.terms IS NOT NULL AND n.terms <> '' "
+        rows = await self._runner.query(
+            f"{texts}WITH n.id AS id, size(split(n.terms, ' ')) AS length ORDER BY id LIMIT {_SAMPLE} "
+            "RETURN count(*) AS n, coalesce(sum(length), 0) AS words",
+            {"namespace": index.namespace},
+            "A keyword search",
+        )
+        sampled = rows[0]["n"]
+        average = rows[0]["words"] / sampled if sampled else 1.0
+        if sampled == _SAMPLE:
+            rows = await self._runner.query(f"{texts}RETURN count(n) AS n", {"namespace": index.namespace})
+        numbers = self._numbers[index] = _Numbers(now, rows[0]["n"], average)
+        return numbers
+
+    async def _holding(self, index: TextIndex, numbers: _Numbers, words: Mapping[str, float]) -> Mapping[str, int]:
+        """How many texts hold each of the words."""
+        unknown = [word for word in words if word not in numbers.holding]
+        if unknown:
+            numbers.holding |= dict.fromkeys(unknown, 0) | await self._dialect.text_counts(index, unknown)
+        return numbers.holding
+
+
+def _best_first(item: tuple[str, float]) -> tuple[float, str]:
+    return -item[1], item[0]
