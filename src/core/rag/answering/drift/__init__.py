@@ -1,0 +1,35 @@
+"""DRIFT RAG: from the nodes that fit a question along the edges of the graph, with inferred connections.
+
+``entry_points`` finds where to begin, ``traversal`` walks, ``inference`` and ``gaps`` look at what was found,
+``scoring`` ranks it, ``response`` answers; ``drift`` holds :class:`DRIFTRAG`, which does all of it.
+"""
+
+from core.rag.answering.drift.config import PRESETS, DRIFTRAGConfig, preset
+from core.rag.answering.drift.drift import DRIFTRAG
+from core.rag.answering.drift.inference import InferenceEngine, InferenceOptions, Inferences
+from core.rag.answering.drift.paths import Edge, InferredConnection, KnowledgeGap, Node, Path, TraversalStats
+from core.rag.answering.drift.response import DRIFTResponse
+from core.rag.answering.drift.result import DRIFTResult
+from core.rag.answering.drift.scoring import path_score
+from core.rag.answering.drift.validation import is_valid, problems_of
+
+__all__ = [
+    "DRIFTRAG",
+    "PRESETS",
+    "DRIFTRAGConfig",
+    "DRIFTResponse",
+    "DRIFTResult",
+    "Edge",
+    "InferenceEngine",
+    "InferenceOptions",
+    "Inferences",
+    "InferredConnection",
+    "KnowledgeGap",
+    "Node",
+    "Path",
+    "TraversalStats",
+    "is_valid",
+    "path_score",
+    "preset",
+    "problems_of",
+]

@@ -1,0 +1,83 @@
+"""Filters on documents, for everything that a traversal visits."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from core.rag.answering.drift.paths import Path
+from core.rag.answering.types import FoundFact, Knowledge
+from core.rag.dbhandler.batches import batches
+from core.rag.retrieval.filters import parse_filter
+from core.rag.retrieval.legs import Legs
+from core.rag.schema import Label
+
+if TYPE_CHECKING:
+    from core.rag.dbhandler import MemGraphClient
+
+
+class Admission:
+    """Tells which chunks and documents pass a filter.
+
+    An entity belongs to no document, so a traversal may pass through it; but of what is found only those entities and
+    facts are handed on that a passage speaks of which passes.
+    """
+
+    def __init__(self, client: MemGraphClient, filters: str | Mapping[str, Any]) -> None:
+        """Prepare.
+
+        Raises:
+            FilterError: on a filter that does not parse.
+        """
+        self._client = client
+        self._legs = Legs(client, None)
+        self._wanted = parse_filter(filters)
+
+    async def __call__(self, ids: Mapping[Label, Sequence[str]]) -> Collection[str]:
+        """Those of the chunks and documents that pass."""
+        passing = await self._chunks(ids.get(Label.CHUNK, ()))
+        for part in batches(list(ids.get(Label.DOCUMENT, ()))):
+            rows = await self._client.read(
+                "UNWIND $ids AS i MATCH (d:Document {id: i})<-[:CHUNK_OF]-(c:DocumentChunk) "
+                "WHERE c.chunk_index = 0 RETURN i AS id, c.id AS chunk",
+                ids=part,
+            )
+            first = {row["chunk"]: row["id"] for row in rows}
+            passing |= {first[chunk] for chunk in await self._chunks(first)}
+        return passing
+
+    async def of_paths(self, paths: Sequence[Path]) -> list[Path]:
+        """Those of the paths whose facts are all said by a passage that passes, or by none at all."""
+        passing = await self._chunks({chunk for path in paths for edge in path.edges for chunk in edge.chunk_ids})
+        return [
+            path
+            for path in paths
+            if all(not edge.chunk_ids or passing.intersection(edge.chunk_ids) for edge in path.edges)
+        ]
+
+    async def narrowed(self, knowledge: Knowledge) -> Knowledge:
+        """What passages that pass speak of."""
+        said = {chunk for fact in knowledge.facts for chunk in fact.chunk_ids}
+        passing = await self._chunks({*said, *(hit.chunk_id for hit in knowledge.hits)})
+        hits = [hit for hit in knowledge.hits if hit.chunk_id in passing]
+        facts = [fact for fact in knowledge.facts if passing.intersection(fact.chunk_ids)]
+        mentioned = await self._mentioned({entity.id for entity in knowledge.entities}, {hit.chunk_id for hit in hits})
+        mentioned |= {end for fact in facts for end in (fact.source_id, fact.target_id)}
+        entities = [entity for entity in knowledge.entities if entity.id in mentioned]
+        return replace(knowledge, entities=entities, facts=[_only(fact, passing) for fact in facts], hits=hits)
+
+    async def _chunks(self, ids: Iterable[str]) -> set[str]:
+        facts = await self._legs.facts(list(ids))
+        return {name for name, fact in facts.items() if self._wanted.matches(fact)}
+
+    async def _mentioned(self, entities: Collection[str], chunks: Collection[str]) -> set[str]:
+        rows = await self._client.read(
+            "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i})-[:MENTIONS]->(e:Entity) RETURN DISTINCT e.id AS id",
+            ids=sorted(chunks),
+        )
+        return {row["id"] for row in rows} & set(entities)
+
+
+def _only(fact: FoundFact, chunks: Collection[str]) -> FoundFact:
+    return replace(fact, chunk_ids=tuple(chunk for chunk in fact.chunk_ids if chunk in chunks))

@@ -1,0 +1,139 @@
+"""What DRIFT RAG is made of: the graph, the configuration, and who infers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Protocol, Self
+
+from core.rag.answering.drift.cache import PathCache
+from core.rag.answering.drift.config import DRIFTRAGConfig, InferenceStrategy
+from core.rag.answering.drift.inference import InferenceEngine, Inferences
+from core.rag.answering.drift.paths import Path
+from core.rag.answering.drift.vectors import Vectors
+from core.rag.dbhandler import MemGraphClient
+from core.rag.errors import InvalidInputError, ModelMismatchError
+from core.rag.llm import open_language_model
+
+if TYPE_CHECKING:
+    from core.rag.llm import LanguageModel
+
+
+class HasClient(Protocol):
+    """Something on a graph: a :class:`core.rag.KnowledgeBase`, a :class:`core.rag.KnowledgeGraph`."""
+
+    @property
+    def client(self) -> MemGraphClient:
+        """The graph."""
+        ...
+
+
+class Infers(Protocol):
+    """Something that infers connections: :class:`InferenceEngine`, or one of one's own."""
+
+    async def infer(self, paths: Sequence[Path], query: str, strategy: InferenceStrategy) -> Inferences:
+        """Connections between nodes of the paths; what it gives is validated."""
+        ...
+
+
+class DRIFTBase:
+    """Holds the graph and the configuration of :class:`core.rag.answering.drift.DRIFTRAG`."""
+
+    def __init__(
+        self,
+        knowledge_graph: MemGraphClient | HasClient,
+        *,
+        config: DRIFTRAGConfig | None = None,
+        inference_engine: Infers | None = None,
+        language_model: LanguageModel | None = None,
+        **options: Any,
+    ) -> None:
+        """Prepare DRIFT RAG on a graph.
+
+        Args:
+            knowledge_graph: A knowledge base, a knowledge graph, or a client; not closed with this.
+            config: Where to start from, for example a preset; ``None``: the defaults.
+            inference_engine: ``None``: one is made.
+            language_model: Infers and answers; ``None``: where ``llm_model`` is given that one is opened, else there is
+                none, and answers are extracts.
+            options: Fields of :class:`DRIFTRAGConfig`; they win over ``config``.
+
+        Raises:
+            InvalidInputError: on a value that makes no sense.
+            ModelMismatchError: on an ``embedding_model`` other than that of the graph.
+            ConfigurationError: on an ``llm_model`` without a key or an endpoint.
+        """
+        client = knowledge_graph if isinstance(knowledge_graph, MemGraphClient) else knowledge_graph.client
+        if not isinstance(client, MemGraphClient):
+            raise InvalidInputError(f"A {type(knowledge_graph).__name__} is no knowledge base, graph or client.")
+        self._client = client
+        self._cache = PathCache()
+        self._vectors = Vectors(client)
+        self._config = self._fitting((config or DRIFTRAGConfig()).updated(**options))
+        self._owned = None
+        if language_model is None and "llm_model" in options:
+            language_model = self._owned = open_language_model(self._config.llm_model)
+        self._language_model = language_model
+        self._engine: Infers = inference_engine or InferenceEngine(client, language_model=language_model)
+
+    @property
+    def client(self) -> MemGraphClient:
+        """The graph."""
+        return self._client
+
+    @property
+    def config(self) -> DRIFTRAGConfig:
+        """The configuration; changed by :meth:`update_config`."""
+        return self._config
+
+    @property
+    def language_model(self) -> LanguageModel | None:
+        """The language model, if there is one."""
+        return self._language_model
+
+    @property
+    def inference_engine(self) -> Infers:
+        """What infers connections."""
+        return self._engine
+
+    def update_config(self, **changes: Any) -> DRIFTRAGConfig:
+        """Change some values; what runs already goes on with the old ones.
+
+        Args:
+            changes: Fields of :class:`DRIFTRAGConfig`.
+
+        Returns:
+            The new configuration.
+
+        Raises:
+            InvalidInputError: on a value that makes no sense; nothing is changed then.
+        """
+        if changes.get("llm_model", self._config.llm_model) != self._config.llm_model:
+            raise InvalidInputError("The language model cannot be changed: make another DRIFTRAG with it.")
+        self._config = self._fitting(self._config.updated(**changes))
+        return self._config
+
+    async def close(self) -> None:
+        """Close the language model that this opened itself; graph and given models stay open."""
+        self._cache.clear()
+        if self._owned is not None:
+            await self._owned.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    def _fitting(self, config: DRIFTRAGConfig) -> DRIFTRAGConfig:
+        """The configuration, unless it asks for another embedding model than the graph has."""
+        default = type(config).model_fields["embedding_model"].default
+        embedder = self._client.embedder
+        if embedder is not None and config.embedding_model not in (default, embedder.model):
+            raise ModelMismatchError(
+                f"DRIFT RAG was asked to use the embedding model {config.embedding_model}, but the graph is used with"
+                f" {embedder.model}: vectors of two models cannot be compared. Open the graph with that model."
+            )
+        return config

@@ -1,0 +1,76 @@
+"""Paths of repeated queries, never stale: they are used only if everything they were computed from is still so.
+
+A traversal is a function of what it reads. So the cache keeps what was read along with the paths, reads all of it again
+in one round (instead of several rounds per level), and gives the paths back only if every edge and every node is the
+same. Where something differs, the traversal runs anew on what was just read. So it does not matter who changed the
+graph: this process, another one, or somebody at a console.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+from core.rag.answering.drift.paths import Path, TraversalStats
+from core.rag.answering.drift.reader import Reads
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A traversal that was done.
+
+    Attributes:
+        reads: Everything that was read for it.
+        paths: What it found.
+        stats: What it did.
+    """
+
+    reads: Reads
+    paths: list[Path]
+    stats: TraversalStats
+
+
+class PathCache:
+    """The latest traversals, bounded by number and size."""
+
+    def __init__(self, max_entries: int = 64, max_size: int = 200_000) -> None:
+        """Prepare a cache.
+
+        Args:
+            max_entries: Traversals at most.
+            max_size: Nodes and edges of all of them at most.
+        """
+        self._entries: OrderedDict[Hashable, Entry] = OrderedDict()
+        self._max_entries = max_entries
+        self._max_size = max_size
+        self._size = 0
+
+    def get(self, key: Hashable) -> Entry | None:
+        """What was stored last under a key; to be compared with the graph before it is used."""
+        entry = self._entries.get(key)
+        if entry is not None:
+            self._entries.move_to_end(key)
+        return entry
+
+    def put(self, key: Hashable, entry: Entry) -> None:
+        """Store a traversal, and forget the oldest ones where there are too many."""
+        self.drop(key)
+        if entry.reads.size > self._max_size:
+            return
+        self._entries[key] = entry
+        self._size += entry.reads.size
+        while len(self._entries) > self._max_entries or self._size > self._max_size:
+            _, oldest = self._entries.popitem(last=False)
+            self._size -= oldest.reads.size
+
+    def drop(self, key: Hashable) -> None:
+        """Forget a traversal."""
+        entry = self._entries.pop(key, None)
+        if entry is not None:
+            self._size -= entry.reads.size
+
+    def clear(self) -> None:
+        """Forget all."""
+        self._entries.clear()
+        self._size = 0

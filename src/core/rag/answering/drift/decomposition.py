@@ -1,0 +1,51 @@
+"""A question that asks for several things, taken apart; by rules, without a model."""
+
+from __future__ import annotations
+
+import re
+
+from core.rag.answering.drift.words import QueryWords
+
+#: More parts than this are not looked for one by one.
+MAX_PARTS = 4
+
+_SENTENCE = re.compile(r"(?<=[?？؟;；])\s*")
+_ASKING = (
+    r"who|whom|whose|what|which|when|where|why|how|is|are|was|were|does|do|did|can|"
+    r"wer|wen|wem|was|welche[rsnm]?|wann|wo|warum|wieso|wie|"
+    r"qui|que|quoi|quel(?:le)?s?|quand|où|pourquoi|comment|"
+    r"quién|qué|cuál(?:es)?|cuándo|dónde|cómo"
+)
+_JOINED = re.compile(rf",?\s+(?:and|und|et|y)\s+(?={_ASKING}\b)(?=\S+\s)", re.IGNORECASE)
+_PRONOUN = re.compile(
+    r"\b(?:he|she|it|they|him|her|them|his|its|their|er|sie|ihn|ihm|il|elle|él|ella)\b", re.IGNORECASE
+)
+
+
+def split_question(query: str) -> list[str]:
+    """The questions in a question.
+
+    Sentences that end in a question mark, and clauses that begin with a question word behind "and" (in English, German,
+    French and Spanish). A part that only points at the part before ("when was he born?") takes that one along.
+
+    Args:
+        query: Any text.
+
+    Returns:
+        One to ``MAX_PARTS`` parts, each with a word that can be looked for; the query alone where there is only one.
+
+    Example:
+        >>> split_question("Who built the mill and when did it burn down?")
+        ['Who built the mill', 'Who built the mill when did it burn down?']
+    """
+    parts: list[str] = []
+    for sentence in _SENTENCE.split(query):
+        for clause in _JOINED.split(sentence):
+            text = clause.strip(" ,;；")
+            if not QueryWords(text).words:
+                continue
+            if parts and _PRONOUN.search(text):
+                text = f"{parts[0]} {text}"
+            if text not in parts:
+                parts.append(text)
+    return parts if 1 < len(parts) <= MAX_PARTS else [query]

@@ -1,0 +1,355 @@
+"""DRIFT RAG: dynamic reasoning and inference with flexible traversal."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any
+
+from core.rag.answering.drift.admission import Admission
+from core.rag.answering.drift.base import DRIFTBase
+from core.rag.answering.drift.cache import Entry
+from core.rag.answering.drift.config import Direction, InferenceStrategy, check_edge_types
+from core.rag.answering.drift.decomposition import MAX_PARTS, split_question
+from core.rag.answering.drift.entry_points import ChunkSearch, Entries, find_entries
+from core.rag.answering.drift.gaps import find_gaps
+from core.rag.answering.drift.inference import Inferences
+from core.rag.answering.drift.paths import InferredConnection, KnowledgeGap, Node, Path, TraversalStats
+from core.rag.answering.drift.reader import GraphReader, Reads
+from core.rag.answering.drift.response import DRIFTResponse, respond
+from core.rag.answering.drift.result import DRIFTResult, Exploration
+from core.rag.answering.drift.scoring import order, rank
+from core.rag.answering.drift.semantic import ask_for_parts
+from core.rag.answering.drift.traversal import Limits, NodeFilter, Traversal
+from core.rag.answering.drift.validation import valid_only
+from core.rag.answering.drift.words import QueryWords
+from core.rag.answering.drift.writing import store_inferences
+from core.rag.errors import (
+    EmptyGraphError,
+    InvalidInputError,
+    LanguageModelError,
+    NoEntryPointsError,
+    NotFoundError,
+)
+from core.rag.retrieval.hits import Hit
+from core.rag.schema import Label
+
+
+class DRIFTRAG(DRIFTBase):
+    """Answers questions that need several steps: from the nodes that fit a question along the edges of the graph.
+
+    Works without a language model, too: connections are inferred from vectors or shared neighbours then, and the answer
+    is made of extracts.
+
+    Example:
+        >>> drift = DRIFTRAG(kb, entry_point_count=3, max_traversal_depth=3, traversal_direction="bidirectional")
+        >>> response = await drift.query("What is machine learning?")
+        >>> print(response)
+    """
+
+    async def query(self, question: str, *, include_provenance: bool = False) -> DRIFTResult:
+        """Answer a question.
+
+        Args:
+            question: In any words; one that asks for several things is taken apart.
+            include_provenance: Also list the sources below the text.
+
+        Returns:
+            The answer, which prints as its text, with everything that led to it.
+
+        Raises:
+            InvalidInputError: on a question without a word.
+            EmptyGraphError: "Cannot query empty graph".
+            NoEntryPointsError: "No entry points found for query".
+        """
+        found = await self.explore(question)
+        response = await self.generate_response(found.question, found.paths, include_provenance)
+        fields = {item.name: getattr(found, item.name) for item in dataclasses.fields(found)}
+        return DRIFTResult(**fields | {"notes": [*found.notes, *response.notes]}, response=response)
+
+    async def explore(
+        self,
+        question: str,
+        *,
+        search: ChunkSearch | None = None,
+        filters: str | Mapping[str, Any] | None = None,
+    ) -> Exploration:
+        """Everything but the answer: entry points, traversal, inference, gaps, and the best paths.
+
+        Args:
+            question: As in :meth:`query`.
+            search: Finds the passages to begin with; ``None``: the hybrid search of the namespace.
+            filters: Only passages of documents that pass are visited; ``search`` has to know them, too.
+
+        Returns:
+            What was found.
+
+        Raises:
+            InvalidInputError, EmptyGraphError, NoEntryPointsError: as :meth:`query`.
+        """
+        question = _checked(question)
+        config = self.config
+        admits = Admission(self.client, filters) if filters else None
+        notes: list[str] = []
+        hits: dict[str, Hit] = {}
+        stats = TraversalStats()
+        parts = await self._parts(question, notes)
+        entries: list[Node] = []
+        found: list[list[Path]] = []
+        for part in parts:
+            entry = await self._entries(part, config.entry_point_count, search)
+            entries += [node for node in entry.nodes if node not in entries]
+            hits.update((hit.chunk_id, hit) for hit in entry.hits if hit.chunk_id not in hits)
+            walked = await self._traverse(entry, part, config.max_traversal_depth, stats=stats, admits=admits)
+            found.append(walked if admits is None else await admits.of_paths(walked))
+        if not entries:
+            raise await self._nothing_found(question)
+        paths = [path for some in found for path in some]
+        inferred = Inferences([], config.inference_strategy)
+        gaps: list[KnowledgeGap] = []
+        if config.use_inference:
+            best = sorted(paths, key=order)[: max(4 * config.top_k_paths, 20)]
+            inferred = await self._infer(best, question, config.inference_strategy)
+            gaps = await self.identify_knowledge_gaps(best, question)
+        ranked = self._ranked(found, inferred.connections)
+        if inferred.note:
+            notes.append(inferred.note)
+        notes += stats.limits
+        return Exploration(
+            question=question,
+            parts=parts,
+            entry_points=entries,
+            paths=ranked,
+            inferences=inferred.connections,
+            gaps=gaps,
+            stats=stats,
+            notes=notes,
+            hits=sorted(hits.values(), key=lambda hit: -hit.score),
+        )
+
+    async def find_entry_points(self, query: str, count: int | None = None) -> list[Node]:
+        """The nodes that a query names, and those that are most similar to it.
+
+        Args:
+            query: The question.
+            count: At most so many; ``None``: as configured.
+
+        Returns:
+            Best first; empty where nothing fits.
+        """
+        config = self.config if count is None else self.config.updated(entry_point_count=count)
+        return (await self._entries(_checked(query), config.entry_point_count)).nodes
+
+    async def dynamic_traversal(
+        self,
+        start_node: Node | str,
+        query: str,
+        max_depth: int | None = None,
+        direction: Direction | None = None,
+        node_filter: NodeFilter | None = None,
+        edge_types: Sequence[str] | None = None,
+        *,
+        stats: TraversalStats | None = None,
+    ) -> list[Path]:
+        """The paths from a node, no node twice on any of them.
+
+        Args:
+            start_node: A node, or its id.
+            query: Decides which paths are followed where there are many.
+            max_depth: Edges of a path at most; ``None``: as configured.
+            direction: ``forward``, ``backward`` or ``bidirectional``; ``None``: as configured.
+            node_filter: Nodes for which it is false are neither visited nor passed through; the first one is.
+            edge_types: Only edges of these types (``MENTIONS``; of facts also what they say, ``works_at``).
+            stats: Is told what was looked at and what was left out.
+
+        Returns:
+            Best first, that of the start node alone included.
+
+        Raises:
+            NotFoundError: when there is no such node.
+            InvalidInputError: on a depth or direction that makes no sense.
+        """
+        query = _checked(query)
+        changes = {"max_traversal_depth": max_depth, "traversal_direction": direction}
+        config = self.config.updated(**{key: value for key, value in changes.items() if value is not None})
+        start = start_node if isinstance(start_node, Node) else await GraphReader(self.client).find(start_node)
+        if start is None:
+            raise NotFoundError(f"There is no node {start_node!r} in namespace {self.client.namespace!r}.")
+        liked = (await self._entries(query, config.entry_point_count)).liked
+        return await self._traverse(
+            Entries([start], liked),
+            query,
+            config.max_traversal_depth,
+            direction=config.traversal_direction,
+            node_filter=node_filter,
+            edge_types=edge_types,
+            stats=stats if stats is not None else TraversalStats(),
+        )
+
+    async def infer_connections(
+        self, paths: Sequence[Path], query: str, strategy: InferenceStrategy | None = None
+    ) -> list[InferredConnection]:
+        """Connections between nodes of the paths that the graph does not have.
+
+        Args:
+            paths: What was found.
+            query: The question.
+            strategy: ``semantic`` (a language model), ``similarity`` (vectors) or ``structural`` (shared neighbours);
+                ``None``: as configured. Where it is not possible, the next one is used; each connection says which.
+
+        Returns:
+            Valid ones, best first. Nothing is written; see :meth:`store_inferences`.
+
+        Raises:
+            InvalidInputError: on another strategy.
+        """
+        config = self.config if strategy is None else self.config.updated(inference_strategy=strategy)
+        return (await self._infer(paths, _checked(query), config.inference_strategy)).connections
+
+    async def identify_knowledge_gaps(self, paths: Sequence[Path], query: str) -> list[KnowledgeGap]:
+        """What the paths leave open: words of the query that none contains, parts that none joins, weak edges."""
+        return find_gaps(paths, query)
+
+    def aggregate_and_rank_paths(
+        self, paths: Iterable[Path], inferences: Sequence[InferredConnection] = ()
+    ) -> list[Path]:
+        """The best paths, each once, by the score in :mod:`core.rag.answering.drift.scoring`.
+
+        Args:
+            paths: From any number of traversals.
+            inferences: They raise the scores of the paths that they touch; invalid ones do not count.
+
+        Returns:
+            At most ``top_k_paths``, none below ``min_path_score``, best first.
+        """
+        config = self.config
+        return rank(paths, valid_only(inferences), top_k=config.top_k_paths, min_score=config.min_path_score)
+
+    async def generate_response(
+        self, query: str, paths: Sequence[Path], include_provenance: bool = False
+    ) -> DRIFTResponse:
+        """An answer from paths: written by the language model, else made of extracts, and says so.
+
+        Args:
+            query: The question.
+            paths: What it is answered from, best first.
+            include_provenance: Also list the sources below the text.
+
+        Returns:
+            The answer, which prints as its text.
+        """
+        return await respond(self.client, self.language_model, query, paths, include_provenance=include_provenance)
+
+    async def store_inferences(self, inferences: Sequence[InferredConnection]) -> int:
+        """Write inferred connections between entities, or concepts, into the graph, marked ``inferred``.
+
+        Args:
+            inferences: What :meth:`infer_connections` gave.
+
+        Returns:
+            How many there are in the graph now; those between other nodes are left out.
+
+        Raises:
+            InvalidInputError: on an invalid one; nothing is written then.
+        """
+        ends = {end for item in inferences for end in (item.source, item.target) if isinstance(end, str) and end}
+        nodes = await GraphReader(self.client).nodes({label: sorted(ends) for label in (Label.ENTITY, Label.CONCEPT)})
+        labels = {name: Label(node.label) for name, (node, _) in nodes.items()}
+        return await store_inferences(self.client, inferences, labels)
+
+    async def _parts(self, question: str, notes: list[str]) -> list[str]:
+        parts = split_question(question)
+        if len(parts) > 1 and self.language_model is not None:
+            try:
+                asked = await ask_for_parts(self.language_model, question)
+                parts = [part for part in asked[:MAX_PARTS] if QueryWords(part).words] or parts
+            except LanguageModelError as error:
+                notes.append(f"The language model failed ({error}); the question was taken apart by rules.")
+        return parts
+
+    async def _entries(self, query: str, count: int, search: ChunkSearch | None = None) -> Entries:
+        return await find_entries(self.client, self._vectors, query, count, search=search)
+
+    async def _nothing_found(self, question: str) -> NotFoundError:
+        if await GraphReader(self.client).is_empty():
+            return EmptyGraphError(self.client.namespace)
+        return NoEntryPointsError(question)
+
+    async def _infer(self, paths: Sequence[Path], query: str, strategy: InferenceStrategy) -> Inferences:
+        inferred = await self.inference_engine.infer(paths, query, strategy)
+        ids = {node.id for path in paths for node in path.nodes}
+        return dataclasses.replace(inferred, connections=valid_only(inferred.connections, ids))
+
+    def _ranked(self, found: Sequence[Sequence[Path]], inferences: Sequence[InferredConnection]) -> list[Path]:
+        """The best paths of all parts of a question, the best one of each part among them."""
+        everything = self.aggregate_and_rank_paths([path for some in found for path in some], inferences)
+        if len(found) < 2:
+            return everything
+        heads = {path.key: path for some in found for path in self.aggregate_and_rank_paths(some, inferences)[:1]}
+        rest = [path for path in everything if path.key not in heads]
+        room = max(self.config.top_k_paths - len(heads), 0)
+        return sorted([*heads.values(), *rest[:room]], key=order)[: self.config.top_k_paths]
+
+    async def _traverse(
+        self,
+        entry: Entries,
+        query: str,
+        depth: int,
+        *,
+        stats: TraversalStats,
+        direction: Direction | None = None,
+        node_filter: NodeFilter | None = None,
+        edge_types: Sequence[str] | None = None,
+        admits: Admission | None = None,
+    ) -> list[Path]:
+        config = self.config
+        reader = GraphReader(self.client)
+        way = direction or config.traversal_direction
+        words = QueryWords(query)
+        types = None if edge_types is None else check_edge_types(edge_types)
+        limits = Limits(config.beam_width, config.max_edges_per_node, config.max_visited_edges)
+        key: Hashable = (
+            self.client.namespace,
+            tuple((node.id, node.label) for node in entry.nodes),
+            words.words,
+            depth,
+            way,
+            types,
+            limits,
+            tuple(sorted(entry.liked)),
+        )
+        # What a filter says may change with something that was not read.
+        cached = node_filter is None and admits is None
+        known = self._cache.get(key) if cached else None
+        ahead: Reads | None = None
+        if known is not None:
+            ahead = await reader.reread(
+                known.reads, way, limit=limits.max_edges_per_node, edge_types=types, liked=entry.liked
+            )
+            if ahead == known.reads:
+                stats.add(known.stats, cached=True)
+                stats.statements += reader.statements
+                return list(known.paths)
+        traversal = Traversal(
+            reader,
+            words,
+            limits,
+            direction=way,
+            edge_types=types,
+            node_filter=node_filter,
+            admits=admits,
+            liked=entry.liked,
+            ahead=ahead,
+        )
+        paths = await traversal.run(entry.nodes, depth)
+        traversal.stats.statements = reader.statements
+        stats.add(traversal.stats)
+        if cached:
+            self._cache.put(key, Entry(traversal.reads, paths, traversal.stats))
+        return list(paths)
+
+
+def _checked(query: Any) -> str:
+    if not isinstance(query, str) or not query.strip():
+        raise InvalidInputError("The query is empty.")
+    return query.encode("utf-8", "replace").decode()  # lone surrogates are no text

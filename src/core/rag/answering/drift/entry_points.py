@@ -1,0 +1,157 @@
+"""Where a traversal begins: the nodes that a query names, and those that are most similar to it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
+from itertools import zip_longest
+from typing import TYPE_CHECKING
+
+from core.rag.analysis import analyze, query_terms
+from core.rag.analysis.language import detect_language
+from core.rag.analysis.words import is_stop_word
+from core.rag.answering.drift.paths import Node
+from core.rag.answering.drift.reader import GraphReader, by_label
+from core.rag.answering.drift.scoring import clamp
+from core.rag.answering.drift.vectors import Vectors
+from core.rag.answering.drift.words import QueryWords
+from core.rag.extraction.words import normalized_words
+from core.rag.retrieval.hits import Hit
+from core.rag.retrieval.retriever import Retriever
+from core.rag.schema import Label
+
+if TYPE_CHECKING:
+    from core.rag.dbhandler import MemGraphClient
+
+#: So many of the nodes that fit best are known to a traversal, which takes edges to them first.
+LIKED = 64
+
+_LONGEST_NAME = 8
+_MOST_NAMES = 50
+_MOST_TOKENS = 200
+_SHORTEST_SCANNED_WORD = 3
+
+#: Finds so many chunks for a query, best first.
+ChunkSearch = Callable[[str, int], Awaitable[list[Hit]]]
+
+#: Ids with labels, best first, each with what speaks for it, 0 to 1.
+Ranked = list[tuple[str, Label, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """What a query leads to.
+
+    Attributes:
+        nodes: The entry points, best first.
+        liked: Ids of nodes that fit the query, more than the entry points.
+        hits: The chunks among them, best first, where they were searched for by meaning.
+    """
+
+    nodes: list[Node]
+    liked: list[str]
+    hits: list[Hit] = field(default_factory=list)
+
+
+async def find_entries(
+    client: MemGraphClient,
+    vectors: Vectors,
+    query: str,
+    count: int,
+    *,
+    search: ChunkSearch | None = None,
+) -> Entries:
+    """Find the nodes that a query names and the ones that are most similar to it.
+
+    Args:
+        client: The graph.
+        vectors: Tells whether chunks can be found by meaning.
+        query: The question, with a word in it.
+        count: At most this many nodes.
+        search: Finds chunks; ``None``: the hybrid search of the namespace.
+
+    Returns:
+        By turns a node that is named, a chunk, and a node whose name has a word of the query, so that neither kind
+        crowds out the others; empty where nothing fits.
+    """
+    named, (chunks, hits) = await asyncio.gather(_named(client, query), _chunks(client, vectors, query, search))
+    partly = await _partly_named(client, QueryWords(query)) if len(named) < count else []
+    mixed: dict[str, tuple[Label, float]] = {}
+    for trio in zip_longest(named, chunks, partly):
+        for item in trio:
+            if item is not None and item[2] > 0.0:
+                mixed.setdefault(item[0], (item[1], item[2]))
+    first = dict(list(mixed.items())[:count])
+    found = await GraphReader(client).nodes(by_label((name, label) for name, (label, _) in first.items()))
+    nodes = [replace(found[name][0], score=clamp(score)) for name, (_, score) in first.items() if name in found]
+    return Entries(nodes, list(mixed)[:LIKED], hits)
+
+
+async def _named(client: MemGraphClient, query: str) -> Ranked:
+    """Entities whose whole names stand in the query, the longest names first; none inside of a longer one."""
+    tokens = normalized_words(query)[:_MOST_TOKENS]
+    language = detect_language(query.split())
+    grams = {
+        " ".join(tokens[start : start + size])
+        for size in range(1, _LONGEST_NAME + 1)
+        for start in range(len(tokens) - size + 1)
+        if size > 1 or not is_stop_word(tokens[start], language)
+    }
+    rows = await client.read(
+        "UNWIND $names AS name MATCH (e:Entity {normalized_name: name}) WHERE e.namespace = $namespace "
+        f"RETURN e.id AS id, name LIMIT {_MOST_NAMES}",
+        names=sorted(grams),
+    )
+    kept: Ranked = []
+    names: set[str] = set()
+    for row in sorted(rows, key=lambda row: (-len(row["name"]), row["id"])):
+        inside = any(f" {row['name']} " in f" {name} " for name in names if name != row["name"])
+        if not inside:
+            names.add(row["name"])
+            kept.append((row["id"], Label.ENTITY, 1.0))
+    return kept
+
+
+async def _chunks(
+    client: MemGraphClient, vectors: Vectors, query: str, search: ChunkSearch | None
+) -> tuple[Ranked, list[Hit]]:
+    """Chunks by meaning and words; by words alone where there are no vectors."""
+    embedder = client.embedder
+    if embedder is not None and await vectors.store() is not None:
+        find = search or (lambda text, k: Retriever(client, embedder).search(text, k, "hybrid"))
+        hits = await find(query, LIKED)
+        return [(hit.chunk_id, Label.CHUNK, hit.score) for hit in hits], hits
+    matches = await client.match_terms(dict.fromkeys(query_terms(query), 1.0), LIKED)
+    best = max((match.score for match in matches), default=1.0)
+    return [(match.id, Label.CHUNK, match.score / best) for match in matches], []
+
+
+async def _partly_named(client: MemGraphClient, words: QueryWords) -> Ranked:
+    """Other nodes whose names or descriptions have words of the query."""
+    parts = [word for word in words.words if len(word) >= _SHORTEST_SCANNED_WORD]
+    if not parts:
+        return []
+    ranked: Ranked = []
+    for label, texts in _SCANNED:
+        found = " OR ".join(f"n.{name} CONTAINS w" for name in texts)
+        rows = await client.read(
+            f"MATCH (n:{label}) WHERE n.namespace = $namespace AND any(w IN $words WHERE {found}) "
+            f"RETURN n.id AS id, {', '.join(f'n.{name} AS {name}' for name in texts)} LIMIT {_MOST_NAMES * 10}",
+            words=sorted({*parts, *(part.capitalize() for part in parts), *(part.upper() for part in parts)}),
+        )
+        for row in rows:
+            text = " ".join(str(row[name]) for name in texts if row[name])
+            share = words.relevance(words.covered(analyze(text)))
+            ranked.append((row["id"], label, 0.9 * share))
+    return sorted(ranked, key=lambda item: (-item[2], item[0]))[:LIKED]
+
+
+#: What is looked at where vectors and whole names lead nowhere: labels and the texts of their nodes.
+_SCANNED: tuple[tuple[Label, tuple[str, ...]], ...] = (
+    (Label.ENTITY, ("name", "normalized_name", "summary")),
+    (Label.CONCEPT, ("name", "description")),
+    (Label.TOPIC, ("name", "description")),
+    (Label.TOOL, ("name", "description")),
+    (Label.SYMBOL, ("name",)),
+)

@@ -1,0 +1,67 @@
+"""DRIFT RAG as one of the ways in which a knowledge base answers."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import AsyncGenerator
+from typing import TYPE_CHECKING, Any
+
+from core.rag.answering.analysis import analyze_query
+from core.rag.answering.drift.admission import Admission
+from core.rag.answering.drift.drift import DRIFTRAG
+from core.rag.answering.drift.knowledge import knowledge_of, mixed
+from core.rag.answering.events import AnalysisEvent, Event
+from core.rag.answering.metrics import Metrics
+from core.rag.answering.pipeline import answered
+from core.rag.answering.relevant import is_relevant
+from core.rag.answering.types import Knowledge
+from core.rag.errors import EmptyGraphError, NoEntryPointsError
+
+if TYPE_CHECKING:
+    from core.rag.answering.services import Services
+    from core.rag.retrieval.hits import Hit
+
+
+async def drift_events(question: str, services: Services) -> AsyncGenerator[Event, None]:
+    """Answer a question along the edges of the graph, step by step.
+
+    The passages on the best paths and those of a plain search take turns, so that an answer never knows less than one
+    without a graph. Where the graph is empty, or nothing fits, the answer says so.
+
+    Args:
+        question: The question.
+        services: What the answer is made with.
+
+    Yields:
+        The same events as every strategy; the details of the answer hold paths, inferences, gaps and limits.
+    """
+    metrics, started = Metrics(), time.monotonic()
+    client, filters = services.kb.client, services.search.get("filters")
+    analysis = await analyze_query(question, client, services.model, metrics, services.dialogue)
+    yield AnalysisEvent(analysis)
+
+    async def search(text: str, k: int) -> list[Hit]:
+        return await services.kb.search(text, k, "hybrid", **services.search)
+
+    since = time.monotonic()
+    details: dict[str, Any] = {}
+    knowledge = Knowledge()
+    try:
+        found = await DRIFTRAG(client, language_model=services.model).explore(question, search=search, filters=filters)
+    except (EmptyGraphError, NoEntryPointsError) as error:
+        details["notes"] = [str(error)]
+    else:
+        details = found.details()
+        limit = max(services.passages, 1)
+        knowledge = await knowledge_of(client, found.paths, limit=limit)
+        knowledge.hits = mixed(knowledge.hits, found.hits[:limit], 2 * limit)
+        if filters:
+            knowledge = await Admission(client, filters).narrowed(knowledge)
+        knowledge.relevant = is_relevant(analysis, knowledge)
+    metrics.search_metrics.passages = len(knowledge.hits)
+    metrics.search_metrics.total_retrieval_time = time.monotonic() - since
+    events = answered("drift", services, analysis, knowledge, metrics, started, details)
+    async with contextlib.aclosing(events):
+        async for event in events:
+            yield event

@@ -1,0 +1,112 @@
+"""From paths to what an answer is made of: entities, facts, and the passages that say so."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any
+
+from core.rag.answering.drift.paths import Edge, Node, Path
+from core.rag.answering.types import FoundEntity, FoundFact, Knowledge
+from core.rag.retrieval.hits import Hit
+from core.rag.schema import EdgeType, Label
+
+if TYPE_CHECKING:
+    from core.rag.dbhandler import MemGraphClient
+
+#: Passages at most: more than that and an answer is no answer.
+MAX_PASSAGES = 10
+
+_THINGS = frozenset({Label.ENTITY, Label.CONCEPT, Label.TOPIC, Label.TOOL, Label.SYMBOL, Label.RECORD})
+_FACTS = frozenset({EdgeType.RELATED, EdgeType.RELATED_TO})
+
+
+async def knowledge_of(client: MemGraphClient, paths: Sequence[Path], limit: int = MAX_PASSAGES) -> Knowledge:
+    """What paths say.
+
+    Args:
+        client: The graph, for the passages.
+        paths: Best first.
+        limit: Passages at most.
+
+    Returns:
+        Entities and facts in the order of the paths, and passages: the chunks on the paths, and those that the facts on
+        them were taken from. Each has the score of the best path that it is on.
+    """
+    entities: dict[str, FoundEntity] = {}
+    facts: dict[tuple[str, str, str, str], FoundFact] = {}
+    chunks: dict[str, float] = {}
+    for path in paths:
+        names = {node.id: node.name for node in path.nodes}
+        for node in path.nodes:
+            if node.label == Label.CHUNK:
+                chunks.setdefault(node.id, path.score)
+            elif node.label in _THINGS:
+                entities.setdefault(node.id, _entity(node, path.score))
+        for edge in path.edges:
+            if edge.kind in _FACTS:
+                fact = _fact(edge, names, path.score)
+                facts.setdefault(fact.key, fact)
+        for edge in path.edges:
+            for chunk in edge.chunk_ids:
+                chunks.setdefault(chunk, path.score)
+    wanted = list(chunks)[:limit]
+    found = await client.chunks_by_id(wanted)
+    hits = [_hit(found[chunk], chunks[chunk]) for chunk in wanted if chunk in found]
+    return Knowledge(list(entities.values()), list(facts.values()), hits, relevant=bool(paths))
+
+
+def mixed(hits: Sequence[Hit], others: Sequence[Hit], limit: int) -> list[Hit]:
+    """Passages of two rankings by turns, each once."""
+    turns = (hit for pair in zip_longest(hits, others) for hit in pair if hit is not None)
+    return list({hit.chunk_id: hit for hit in reversed(list(turns))}.values())[::-1][:limit]
+
+
+def _entity(node: Node, score: float) -> FoundEntity:
+    summary = node.content if node.content != node.name else ""
+    if summary.startswith(f"{node.name}. "):
+        summary = summary[len(node.name) + 2 :]
+    kind = str(node.metadata.get("type") or node.metadata.get("label") or node.label.lower())
+    mentions = node.metadata.get("mention_count")
+    return FoundEntity(
+        id=node.id,
+        name=node.name,
+        type=kind,
+        summary=summary,
+        mention_count=mentions if isinstance(mentions, int) else 0,
+        score=score,
+        similarity=node.score,
+        method="drift",
+    )
+
+
+def _fact(edge: Edge, names: dict[str, str], score: float) -> FoundFact:
+    return FoundFact(
+        source_id=edge.source,
+        source=names[edge.source],
+        target_id=edge.target,
+        target=names[edge.target],
+        type=edge.type,
+        fact=edge.fact,
+        weight=edge.weight,
+        chunk_ids=edge.chunk_ids,
+        score=score,
+        method="drift",
+    )
+
+
+def _hit(chunk: dict[str, Any], score: float) -> Hit:
+    return Hit(
+        chunk_id=chunk["chunk_id"],
+        document_id=chunk["document_id"],
+        path=chunk["path"],
+        title=chunk["title"],
+        heading=chunk["heading"],
+        content=chunk["content"],
+        chunk_index=chunk["chunk_index"],
+        start_char=chunk["start_char"],
+        end_char=chunk["end_char"],
+        score=score,
+        scores={"path": score},
+        metadata=dict(chunk["metadata"]),
+    )

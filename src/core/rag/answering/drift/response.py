@@ -1,0 +1,118 @@
+"""An answer from paths: context, text and checked citations as in every other way of answering."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from core.rag.answering.context import build_context
+from core.rag.answering.drift.knowledge import knowledge_of
+from core.rag.answering.drift.paths import Path
+from core.rag.answering.intents import intent_of
+from core.rag.answering.metrics import Metrics
+from core.rag.answering.pipeline import answer_of
+from core.rag.answering.response import Response, generate_response
+from core.rag.answering.types import Analysis, Answer, Context, Knowledge
+
+if TYPE_CHECKING:
+    from core.rag.dbhandler import MemGraphClient
+    from core.rag.llm import LanguageModel
+
+#: Said of an answer without a model and without passages; the first line of it.
+STATEMENTS = "Statements of the graph (no language model is set, and no passage says so):"
+
+_NAMES = 12
+_STATEMENTS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class DRIFTResponse:
+    """An answer from paths.
+
+    Attributes:
+        text: The answer, with the sources below it where they were asked for.
+        answer: The same as every strategy gives it, with citations.
+        paths: What it was made of.
+        notes: What is to be known of it, one sentence each.
+    """
+
+    text: str
+    answer: Answer
+    paths: tuple[Path, ...]
+    notes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        """The text."""
+        return self.text
+
+
+async def respond(
+    client: MemGraphClient,
+    model: LanguageModel | None,
+    query: str,
+    paths: Sequence[Path],
+    *,
+    include_provenance: bool = False,
+) -> DRIFTResponse:
+    """Answer a question from paths.
+
+    Args:
+        client: The graph, for the passages; its embedder helps to check citations.
+        model: Who writes; ``None``: the answer is made of extracts, and says so.
+        query: The question.
+        paths: Best first; without any the answer says that nothing was found.
+        include_provenance: Also list sources and paths below the text.
+
+    Returns:
+        The answer.
+
+    Raises:
+        LanguageModelError: when the model fails.
+    """
+    metrics, started = Metrics(), time.monotonic()
+    knowledge = await knowledge_of(client, paths)
+    analysis = Analysis(query, tuple(entity.name for entity in knowledge.entities[:_NAMES]), intent_of(query))
+    metrics.search_metrics.passages = len(knowledge.hits)
+    context = build_context(knowledge, metrics=metrics)
+    response: Response | None = None
+    writing = generate_response(analysis, context, model, client.embedder, metrics, relevant=bool(paths))
+    async with contextlib.aclosing(writing) as parts:
+        async for part in parts:
+            if isinstance(part, Response):
+                response = part
+    assert response is not None
+    response = with_statements(response, context, knowledge)
+    metrics.total_seconds = time.monotonic() - started
+    answer = answer_of("drift", analysis, context, response, metrics)
+    text = answer.text
+    if include_provenance:
+        text = "\n\n".join(part for part in (text, _provenance(answer, paths)) if part)
+    notes = ("There is no language model, so the answer consists of extracts.",) if model is None else ()
+    return DRIFTResponse(text, answer, tuple(paths), notes)
+
+
+def with_statements(response: Response, context: Context, knowledge: Knowledge) -> Response:
+    """The response, with what the graph itself says where there is no model and no passage to take extracts from."""
+    if not response.extracts or context.passages or not (knowledge.entities or knowledge.facts):
+        return response
+    items = [fact.fact or f"{fact.source} {fact.type} {fact.target}" for fact in knowledge.facts]
+    items += [f"{entity.name}: {entity.summary}" if entity.summary else entity.name for entity in knowledge.entities]
+    lines = [f"- {' '.join(item.split())}" for item in dict.fromkeys(items[:_STATEMENTS])]
+    checked = replace(response.checked, text="\n".join([STATEMENTS, "", *lines]), supported=False)
+    return replace(response, checked=checked, found=True)
+
+
+def _provenance(answer: Answer, paths: Sequence[Path]) -> str:
+    lines = [
+        f"[{cited.number}] {cited.path}"
+        + (f" > {cited.heading}" if cited.heading else "")
+        + (f", page {cited.page}" if cited.page is not None else "")
+        + f", characters {cited.start_char} to {cited.end_char}"
+        for cited in answer.citations
+    ]
+    sources = ["Sources:", *lines] if lines else []
+    walked = ["Paths:", *(f"- {path.score:.2f} {path}" for path in paths)] if paths else []
+    return "\n".join([*sources, *walked])

@@ -1,0 +1,79 @@
+"""The directions of nodes: stored ones are fetched, those of other nodes are made of their texts, all in batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.rag.answering.drift.paths import Node
+from core.rag.dbhandler.batches import batches
+from core.rag.embedder import embed_texts
+from core.rag.schema import Label
+
+if TYPE_CHECKING:
+    from core.rag.dbhandler import MemGraphClient
+    from core.rag.dbhandler.vectors import VectorStoreInfo
+
+_ROWS = 500
+
+
+class Vectors:
+    """Unit vectors of nodes, in the embedding model of the graph; each is made once."""
+
+    def __init__(self, client: MemGraphClient) -> None:
+        """Prepare; nothing is read before it is asked for."""
+        self._client = client
+        self._known: dict[tuple[str, str], NDArray[np.float32]] = {}
+        self._store: VectorStoreInfo | None = None
+        self._looked = False
+
+    @property
+    def available(self) -> bool:
+        """Whether texts can be embedded here."""
+        return self._client.embedder is not None
+
+    async def store(self) -> VectorStoreInfo | None:
+        """The vector store of the embedder's model; ``None`` where nothing was embedded with it yet."""
+        embedder = self._client.embedder
+        if not self._looked and embedder is not None:
+            stores = await self._client.vector_stores()
+            fitting = (s for s in stores if (s.model, s.dimension) == (embedder.model, embedder.dimension))
+            self._store = next(fitting, None)
+            self._looked = True
+        return self._store
+
+    async def of_nodes(self, nodes: Iterable[Node]) -> dict[str, NDArray[np.float32]]:
+        """The unit vector of each node by its id; empty without an embedding service."""
+        embedder = self._client.embedder
+        if embedder is None:
+            return {}
+        wanted = {node.id: node for node in nodes}
+        missing = [node for node in wanted.values() if (node.id, node.content) not in self._known]
+        stored = await self._stored([node.id for node in missing if node.label == Label.CHUNK])
+        texts = [node for node in missing if node.id not in stored]
+        rows = await embed_texts(embedder, [node.content or node.name for node in texts])
+        vectors = stored | {node.id: row for node, row in zip(texts, rows, strict=True)}
+        for node in missing:
+            self._known[node.id, node.content] = _unit(vectors[node.id])
+        return {node.id: self._known[node.id, node.content] for node in wanted.values()}
+
+    async def _stored(self, chunk_ids: list[str]) -> dict[str, NDArray[np.float32]]:
+        store = await self.store()
+        if store is None:
+            return {}
+        found: dict[str, NDArray[np.float32]] = {}
+        for part in batches(chunk_ids, max_rows=_ROWS):
+            rows = await self._client.read(
+                f"UNWIND $ids AS i MATCH (c:DocumentChunk {{id: i}})<-[:EMBEDDING_OF]-(v:{store.index().label}) "
+                "RETURN c.id AS id, v.embedding AS embedding",
+                ids=part,
+            )
+            found.update((row["id"], np.asarray(row["embedding"], dtype=np.float32)) for row in rows)
+        return found
+
+
+def _unit(vector: NDArray[np.float32]) -> NDArray[np.float32]:
+    return np.asarray(vector / max(float(np.linalg.norm(vector)), 1e-30), dtype=np.float32)
