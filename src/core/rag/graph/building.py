@@ -48,6 +48,11 @@ class GraphBuilder:
         self._owned: EmbeddingService | None = None
         self._owns_client = False
 
+    @property
+    def client(self) -> MemGraphClient:
+        """The database."""
+        return self._client
+
     async def add_node(
         self,
         node: UndirectedNode,
