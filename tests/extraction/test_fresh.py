@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from tests.extraction.graphs import knowledge
 
@@ -91,7 +91,12 @@ async def check(engine: Engine, steps: list[tuple[str, Any]], searching: bool) -
 
 
 @given(changes, st.booleans())
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=60,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],  # to make an example smaller takes minutes
+)
 async def test_any_sequence_of_changes_ends_in_the_graph_of_its_end(
     engine: Engine, steps: list[tuple[str, Any]], searching: bool
 ) -> None:

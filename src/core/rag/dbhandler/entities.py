@@ -63,6 +63,7 @@ class EntityLedger:
         self._now = now
         self._changes: dict[str, _Change] = {}
         self._ids: dict[str, str] = {}
+        self._maybe_unused: set[str] = set()
 
     def id(self, name: str) -> str:
         """The id of the entity with this normalised name."""
@@ -71,7 +72,19 @@ class EntityLedger:
             found = self._ids[name] = entity_id(self._namespace, name)
         return found
 
-    def _change(self, name: str) -> _Change:
+    @property
+    def now(self) -> str:
+        """The time of the write."""
+        return self._now
+
+    @property
+    def namespace(self) -> str:
+        """Where the entities are."""
+        return self._namespace
+
+    def _change(self, name: str, number: int = 1) -> _Change:
+        if number < 0:
+            self._maybe_unused.add(self.id(name))
         change = self._changes.get(name)
         if change is None:
             change = self._changes[name] = _Change()
@@ -79,7 +92,7 @@ class EntityLedger:
 
     def mention(self, name: str, text: str, number: int) -> None:
         """A chunk mentions (1) or no longer mentions (-1) an entity, spelt like this."""
-        change = self._change(name)
+        change = self._change(name, number)
         change.mentions += number
         change.form(text, number)
 
@@ -91,13 +104,13 @@ class EntityLedger:
 
     def title(self, name: str, text: str, number: int) -> None:
         """The title of a document names (1) or no longer names (-1) an entity."""
-        change = self._change(name)
+        change = self._change(name, number)
         change.titled += number
         (change.titles if number > 0 else change.untitled).append(text)
 
     def record(self, name: str, text: str, kind: str, number: int) -> None:
         """A record has (1) or no longer has (-1) an entity, in a field that makes it of this type."""
-        change = self._change(name)
+        change = self._change(name, number)
         change.form(text, number)
         if change.fields is None:
             change.fields = {}
@@ -141,6 +154,11 @@ class EntityLedger:
         for rows in batches(updated):
             await tx.run("UNWIND $rows AS row MATCH (e:Entity {id: row.id}) SET e += row.props", {"rows": rows})
         return untitled
+
+    async def remove_unused(self, tx: Transaction) -> None:
+        """Remove those of the entities that lost something and that nothing supports any more; call it last."""
+        ids, self._maybe_unused = sorted(self._maybe_unused), set()
+        await remove_unused_entities(tx, ids)
 
     async def _read(self, tx: Transaction, names: Iterable[str]) -> list[Row]:
         found: list[Row] = []

@@ -30,6 +30,8 @@ class IngestOperations(VectorStoreOperations):
             What happened. With ``missing_vectors`` nothing was written.
         """
         text_label = await self._text_label(Label.CHUNK)
+        records = any(document.records for document in documents)
+        record_label = await self._text_label(Label.RECORD) if records else ""
 
         async def work(tx: Transaction) -> WriteOutcome:
             outcome = await write_documents(
@@ -39,6 +41,7 @@ class IngestOperations(VectorStoreOperations):
                 vector_store=store.id if store else None,
                 vector_label=store.index().label if store else "",
                 text_label=text_label,
+                record_label=record_label,
             )
             if outcome.missing_vectors:
                 raise _MissingVectorsError(outcome)

@@ -1,4 +1,4 @@
-"""MENTIONS and TITLED edges: units of work that take an open transaction.
+"""MENTIONS and TITLED edges: what a transaction makes of them.
 
 What a chunk mentions depends on its own text and on the titles of all documents. When a title comes or goes, the chunks
 that name it are looked at again; see :func:`recompute`.
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from core.rag.dbhandler.batches import batches
-from core.rag.dbhandler.entities import EntityLedger, remove_unused_entities
+from core.rag.dbhandler.entities import EntityLedger
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.extraction.matching import NameTable
 from core.rag.extraction.mentions import Mention, Title, mentions_of, sought
@@ -26,15 +26,18 @@ class _Before:
 
 
 class MentionChanges:
-    """What a transaction does to mentions and titles: :meth:`read` what is there, then :meth:`write`."""
+    """What a transaction does to mentions and titles: :meth:`read`, :meth:`set`, settle the ledger, :meth:`apply`."""
 
-    def __init__(self, namespace: str, ledger: EntityLedger) -> None:
-        """Changes in a namespace, which the ledger learns of."""
-        self._namespace = namespace
+    def __init__(self, ledger: EntityLedger) -> None:
+        """Changes that the ledger learns of."""
         self._ledger = ledger
         self._chunks: dict[str, _Before] = {}
         self._titles: dict[str, dict[str, str]] = {}
-        self._touched: set[str] = set()
+        self._edges: list[Row] = []
+        self._recounted: list[Row] = []
+        self._withdrawn: list[Row] = []
+        self._named: list[Row] = []
+        self._unnamed: list[Row] = []
 
     async def read(self, tx: Transaction, chunks: Mapping[str, tuple[str, str]]) -> None:
         """Note what existing chunks mention, before they are changed or removed.
@@ -82,150 +85,105 @@ class MentionChanges:
             for row in rows:
                 self._titles.setdefault(row["document"], {})[row["name"]] = row["text"]
 
-    async def write(
-        self,
-        tx: Transaction,
-        chunks: Mapping[str, Sequence[Mention]],
-        titles: Mapping[str, Sequence[Title]],
-    ) -> None:
-        """Make mentions and titles those given; what was read and is not given here has none any more.
+    def set(self, chunks: Mapping[str, Sequence[Mention]], titles: Mapping[str, Sequence[Title]]) -> None:
+        """Tell the ledger what chunks mention and which titles documents have from now on.
 
-        Chunks and documents exist, or were removed with their edges.
-
-        Args:
-            tx: The transaction.
-            chunks: What each chunk mentions.
-            titles: The titles of each document.
+        What was read and is not given here has none any more: it is removed with its edges by the caller.
         """
-        edits = self._mentions(chunks)
-        title_edges, titles_gone = self._title_edges(titles)
-        untitled = await self._ledger.settle(tx)
-        await _edit(tx, *edits)
-        for rows in batches(titles_gone):
+        for identifier, mentions in chunks.items():
+            before = self._chunks.pop(identifier, None)
+            if before is None:
+                self._mention(identifier, mentions)
+            else:
+                self._compare(identifier, before, mentions)
+        for before in self._chunks.values():
+            for name in before.counts:
+                self._ledger.mention(name, before.spellings.get(name, ""), -1)
+        self._chunks = {}
+        for identifier, names in titles.items():
+            self._entitle(identifier, names, self._titles.pop(identifier, {}))
+        for texts in self._titles.values():
+            for name, text in texts.items():
+                self._ledger.title(name, text, -1)
+        self._titles = {}
+
+    def _mention(self, chunk: str, mentions: Iterable[Mention]) -> None:
+        ledger = self._ledger
+        by_count: dict[int, list[str]] = {}  # most have the same
+        for mention in mentions:
+            ledger.mention(mention.name, mention.text, 1)
+            by_count.setdefault(mention.count, []).append(ledger.id(mention.name))
+        self._edges += [{"c": chunk, "n": count, "e": ids} for count, ids in by_count.items()]
+
+    def _compare(self, chunk: str, before: _Before, mentions: Iterable[Mention]) -> None:
+        fresh: list[Mention] = []
+        for mention in mentions:
+            count = before.counts.pop(mention.name, None)
+            if count is None:
+                fresh.append(mention)
+                continue
+            if count != mention.count:
+                self._recounted.append({"c": chunk, "e": self._ledger.id(mention.name), "n": mention.count})
+            spelt = before.spellings.get(mention.name, "")
+            if spelt != mention.text:
+                self._ledger.spelling(mention.name, spelt, mention.text)
+        self._mention(chunk, fresh)
+        for name in before.counts:
+            self._ledger.mention(name, before.spellings.get(name, ""), -1)
+            self._withdrawn.append({"c": chunk, "e": self._ledger.id(name)})
+
+    def _entitle(self, document: str, names: Iterable[Title], before: dict[str, str]) -> None:
+        for title in names:
+            text = before.pop(title.name, None)
+            if text == title.text:
+                continue
+            if text is not None:
+                self._ledger.title(title.name, text, -1)
+                self._unnamed.append({"d": document, "e": self._ledger.id(title.name)})
+            self._ledger.title(title.name, title.text, 1)
+            self._named.append({"d": document, "e": self._ledger.id(title.name), "text": title.text})
+        for name, text in before.items():
+            self._ledger.title(name, text, -1)
+            self._unnamed.append({"d": document, "e": self._ledger.id(name)})
+
+    async def withdraw_titles(self, tx: Transaction) -> None:
+        """Remove the edges of titles that documents have no more, before the ledger is settled."""
+        for rows in batches(self._unnamed):
             await tx.run(
                 "UNWIND $rows AS row MATCH (d:Document {id: row.d})-[t:TITLED]->(e:Entity {id: row.e}) DELETE t",
                 {"rows": rows},
             )
-        for rows in batches(title_edges):
+
+    async def apply(self, tx: Transaction) -> None:
+        """Write the edges; the ledger is settled, and chunks and documents are there."""
+        for rows in batches(self._withdrawn):
+            await tx.run(
+                "UNWIND $rows AS row MATCH (c:DocumentChunk {id: row.c})-[m:MENTIONS]->(e:Entity {id: row.e}) DELETE m",
+                {"rows": rows},
+            )
+        for rows in batches(self._recounted):
+            await tx.run(
+                "UNWIND $rows AS row MATCH (c:DocumentChunk {id: row.c})-[m:MENTIONS]->(e:Entity {id: row.e}) "
+                "SET m.count = row.n",
+                {"rows": rows},
+            )
+        for rows in batches(self._edges):
+            # Not MERGE: that there is no such edge yet was read in this transaction.
+            await tx.run(
+                "UNWIND $rows AS row MATCH (c:DocumentChunk {id: row.c}) UNWIND row.e AS i "
+                "MATCH (e:Entity {id: i}) CREATE (c)-[:MENTIONS {count: row.n}]->(e)",
+                {"rows": rows},
+            )
+        for rows in batches(self._named):
             await tx.run(
                 "UNWIND $rows AS row MATCH (d:Document {id: row.d}) MATCH (e:Entity {id: row.e}) "
                 "MERGE (d)-[t:TITLED]->(e) SET t.text = row.text",
                 {"rows": rows},
             )
-        if untitled:
-            self._touched |= await withdraw_titles(tx, untitled, self._namespace, self._ledger)
-        touched, self._touched = self._touched, set()
-        await remove_unused_entities(tx, [self._ledger.id(name) for name in touched])
-
-    async def write_mentions(self, tx: Transaction, chunks: Mapping[str, Sequence[Mention]]) -> set[str]:
-        """Make mentions those given, and leave titles alone.
-
-        Returns:
-            Names of entities that may be unused now.
-        """
-        edits = self._mentions(chunks)
-        await self._ledger.settle(tx)
-        await _edit(tx, *edits)
-        return self._touched
-
-    def _mentions(self, chunks: Mapping[str, Sequence[Mention]]) -> tuple[list[Row], list[Row], list[Row]]:
-        """Edges to create (by chunk), to change, and to delete; the ledger learns of them."""
-        ledger = self._ledger
-        edges: list[Row] = []
-        changed: list[Row] = []
-        gone: list[Row] = []
-        for identifier, mentions in chunks.items():
-            before = self._chunks.pop(identifier, None)
-            if before is None:
-                for mention in mentions:
-                    ledger.mention(mention.name, mention.text, 1)
-                edges += self._edges(identifier, mentions)
-                continue
-            fresh: list[Mention] = []
-            for mention in mentions:
-                count = before.counts.pop(mention.name, None)
-                if count is None:
-                    ledger.mention(mention.name, mention.text, 1)
-                    fresh.append(mention)
-                    continue
-                if count != mention.count:
-                    changed.append({"c": identifier, "e": ledger.id(mention.name), "n": mention.count})
-                spelt = before.spellings.get(mention.name, "")
-                if spelt != mention.text:
-                    ledger.spelling(mention.name, spelt, mention.text)
-            edges += self._edges(identifier, fresh)
-            for name in before.counts:
-                self._withdraw(name, before.spellings.get(name, ""))
-                gone.append({"c": identifier, "e": ledger.id(name)})
-        for before in self._chunks.values():
-            for name in before.counts:
-                self._withdraw(name, before.spellings.get(name, ""))
-        self._chunks = {}
-        return edges, changed, gone
-
-    def _edges(self, chunk: str, mentions: Iterable[Mention]) -> Iterable[Row]:
-        """Rows of edges to create: those of a chunk by their count, since most have the same."""
-        by_count: dict[int, list[str]] = {}
-        for mention in mentions:
-            by_count.setdefault(mention.count, []).append(self._ledger.id(mention.name))
-        return ({"c": chunk, "n": count, "e": ids} for count, ids in by_count.items())
-
-    def _withdraw(self, name: str, text: str) -> None:
-        self._ledger.mention(name, text, -1)
-        self._touched.add(name)
-
-    def _title_edges(self, titles: Mapping[str, Sequence[Title]]) -> tuple[list[Row], list[Row]]:
-        edges: list[Row] = []
-        gone: list[Row] = []
-        for identifier, names in titles.items():
-            before = self._titles.pop(identifier, {})
-            for title in names:
-                text = before.pop(title.name, None)
-                if text == title.text:
-                    continue
-                if text is not None:
-                    self._ledger.title(title.name, text, -1)
-                self._ledger.title(title.name, title.text, 1)
-                edges.append({"d": identifier, "e": self._ledger.id(title.name), "text": title.text})
-            for name, text in before.items():
-                self._ledger.title(name, text, -1)
-                self._touched.add(name)
-                gone.append({"d": identifier, "e": self._ledger.id(name)})
-        for before in self._titles.values():
-            for name, text in before.items():
-                self._ledger.title(name, text, -1)
-                self._touched.add(name)
-        self._titles = {}
-        return edges, gone
 
 
-async def _edit(tx: Transaction, edges: Sequence[Row], changed: Sequence[Row], gone: Sequence[Row]) -> None:
-    for rows in batches(gone):
-        await tx.run(
-            "UNWIND $rows AS row MATCH (c:DocumentChunk {id: row.c})-[m:MENTIONS]->(e:Entity {id: row.e}) DELETE m",
-            {"rows": rows},
-        )
-    for rows in batches(changed):
-        await tx.run(
-            "UNWIND $rows AS row MATCH (c:DocumentChunk {id: row.c})-[m:MENTIONS]->(e:Entity {id: row.e}) "
-            "SET m.count = row.n",
-            {"rows": rows},
-        )
-    for rows in batches(edges):
-        # Not MERGE: that there is no such edge yet was read in this transaction.
-        await tx.run(
-            "UNWIND $rows AS row MATCH (c:DocumentChunk {id: row.c}) UNWIND row.e AS i "
-            "MATCH (e:Entity {id: i}) CREATE (c)-[:MENTIONS {count: row.n}]->(e)",
-            {"rows": rows},
-        )
-
-
-async def withdraw_titles(tx: Transaction, names: Iterable[str], namespace: str, ledger: EntityLedger) -> set[str]:
-    """Look again at the chunks that mention names which are titles no more.
-
-    Returns:
-        Names of entities that may be unused now.
-    """
+async def reconsider(tx: Transaction, names: Iterable[str], ledger: EntityLedger) -> None:
+    """Look again at the chunks that mention names which are titles no more."""
     gone = sorted(names)
     chunks: set[str] = set()
     for part in batches([ledger.id(name) for name in gone]):
@@ -250,23 +208,17 @@ async def withdraw_titles(tx: Transaction, names: Iterable[str], namespace: str,
             {"ids": part},
         )
         titles.update(row["name"] for row in rows)
-    return await recompute(tx, sorted(chunks), sought(titles), namespace, ledger)
+    await recompute(tx, sorted(chunks), sought(titles), ledger)
 
 
-async def recompute(
-    tx: Transaction, chunks: Sequence[str], titles: NameTable, namespace: str, ledger: EntityLedger
-) -> set[str]:
+async def recompute(tx: Transaction, chunks: Sequence[str], titles: NameTable, ledger: EntityLedger) -> None:
     """Look again at what chunks mention.
 
     Args:
         tx: The transaction.
         chunks: Their ids; those that are not there any more are left out.
         titles: At least all titles that these chunks name.
-        namespace: Where they are.
         ledger: For the entities.
-
-    Returns:
-        Names of entities that may be unused now.
     """
     texts: dict[str, tuple[str, str]] = {}
     for part in batches(chunks):
@@ -276,11 +228,13 @@ async def recompute(
             {"ids": part},
         )
         texts.update((row["id"], (row["content"], row["heading"] or "")) for row in rows)
-    changes = MentionChanges(namespace, ledger)
+    changes = MentionChanges(ledger)
     await changes.read(tx, texts)
-    return await changes.write_mentions(
-        tx, {identifier: mentions_of(content, heading, titles) for identifier, (content, heading) in texts.items()}
+    changes.set(
+        {identifier: mentions_of(content, heading, titles) for identifier, (content, heading) in texts.items()}, {}
     )
+    await ledger.settle(tx)
+    await changes.apply(tx)
 
 
 async def mark_unlinked(tx: Transaction, sources: Iterable[str | None]) -> None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from core.rag.dbhandler.batches import batches
-from core.rag.dbhandler.entities import EntityLedger
 from core.rag.dbhandler.linking import release_incoming, remove_unused_resources
-from core.rag.dbhandler.mentions import MentionChanges
 from core.rag.dbhandler.store import Row, Transaction
+from core.rag.dbhandler.supporting import Support
 from core.rag.times import utc_now
 
 
@@ -40,8 +39,8 @@ async def remove_documents(tx: Transaction, ids: Sequence[str], *, namespace: st
         return 0
     now = utc_now()
     chunks = await existing_chunks(tx, present)
-    mentions = MentionChanges(namespace, EntityLedger(namespace, now))
-    await mentions.read_documents(tx, chunks)
+    support = Support(namespace, now)
+    await support.read(tx, chunks)
     maybe_unused = await remove_chunks(tx, [chunk for before in chunks.values() for chunk in before])
     await remove_unused_vectors(tx, maybe_unused)
     resources = await release_incoming(tx, [(row["id"], row["uri"]) for row in found], namespace, now)
@@ -52,7 +51,7 @@ async def remove_documents(tx: Transaction, ids: Sequence[str], *, namespace: st
         await tx.run("UNWIND $ids AS i MATCH (d:Document {id: i}) DETACH DELETE d", {"ids": part})
     await remove_unused_resources(tx, resources)
     await remove_unused_sources(tx, sources)
-    await mentions.write(tx, {}, {})
+    await support.write(tx, [])
     return len(present)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from core.rag.dbhandler.base import ClientBase
 from core.rag.dbhandler.batches import batches
-from core.rag.dbhandler.entities import EntityLedger, remove_unused_entities
+from core.rag.dbhandler.entities import EntityLedger
 from core.rag.dbhandler.mentions import recompute
 from core.rag.dbhandler.store import Transaction
 from core.rag.extraction.matching import NameTable
@@ -67,7 +67,7 @@ class TitleOperations(ClientBase):
 
             async def work(tx: Transaction, part: list[str] = part) -> None:
                 ledger = EntityLedger(self._namespace, utc_now())
-                touched = await recompute(tx, part, titles, self._namespace, ledger)
-                await remove_unused_entities(tx, [ledger.id(name) for name in touched])
+                await recompute(tx, part, titles, ledger)
+                await ledger.remove_unused(tx)
 
             await self._write(work)

@@ -13,12 +13,13 @@ from itertools import pairwise
 from typing import Any
 
 from core.rag.dbhandler.batches import batches
-from core.rag.dbhandler.entities import EntityLedger
 from core.rag.dbhandler.linking import LinkRow, relink_incoming, write_links
-from core.rag.dbhandler.mentions import MentionChanges, mark_unlinked
+from core.rag.dbhandler.records import RecordRow
 from core.rag.dbhandler.removing import existing_chunks, remove_chunks, remove_unused_vectors
 from core.rag.dbhandler.store import Row, Transaction
+from core.rag.dbhandler.supporting import Support
 from core.rag.extraction.mentions import Mention, Title
+from core.rag.extraction.symbols import CodeFacts
 from core.rag.identity import chunk_id
 from core.rag.schema import check_name, text_partition
 from core.rag.times import utc_now
@@ -54,6 +55,8 @@ class DocumentRow:
         chunks: Its chunks, in order.
         links: What it refers to.
         titles: The names that its title gives it.
+        records: The records that are its rows.
+        code: What it defines, where it is source code.
     """
 
     id: str
@@ -62,6 +65,8 @@ class DocumentRow:
     chunks: list[ChunkRow] = field(default_factory=list)
     links: list[LinkRow] = field(default_factory=list)
     titles: list[Title] = field(default_factory=list)
+    records: list[RecordRow] = field(default_factory=list)
+    code: CodeFacts | None = None
 
 
 @dataclass(slots=True)
@@ -87,6 +92,7 @@ async def write_documents(
     vector_store: str | None,
     vector_label: str,
     text_label: str,
+    record_label: str = "",
 ) -> WriteOutcome:
     """Write documents whole, each replacing what it was before.
 
@@ -97,6 +103,7 @@ async def write_documents(
         vector_store: Id of the VectorStore that their vectors are stored in.
         vector_label: The second label of these vectors.
         text_label: ``:Label`` that chunks need to be in the keyword index, or nothing.
+        record_label: The same for records.
 
     Returns:
         What happened.
@@ -104,8 +111,8 @@ async def write_documents(
     now = utc_now()
     existing = await existing_chunks(tx, [document.id for document in documents])
     outcome = WriteOutcome(set(), set(), set())
-    mentions = MentionChanges(namespace, EntityLedger(namespace, now))
-    await mentions.read_documents(tx, existing)
+    support = Support(namespace, now)
+    await support.read(tx, existing)
     new_chunks: list[ChunkRow] = []
     changed: list[Row] = []
     wanted: list[ChunkRow] = []
@@ -162,10 +169,7 @@ async def write_documents(
         await remove_unused_vectors(tx, maybe_unused)
         await write_links(tx, [(d.id, d.links) for d in documents], namespace, now, {d.id for d in replaced})
         await relink_incoming(tx, [(d.id, d.properties["uri"]) for d in documents if d.id in outcome.added], namespace)
-        await mentions.write(
-            tx, {c.id: c.mentions for d in documents for c in d.chunks}, {d.id: d.titles for d in documents}
-        )
-        await mark_unlinked(tx, {d.source_id for d in documents if d.titles or any(c.mentions for c in d.chunks)})
+        await support.write(tx, documents, record_label)
     return outcome
 
 

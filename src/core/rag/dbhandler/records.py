@@ -1,0 +1,207 @@
+"""Records, the entities that they have, and what links these: units of work that take an open transaction."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.entities import EntityLedger
+from core.rag.dbhandler.store import Row, Transaction
+from core.rag.extraction.records import RecordEntity, Relation, relations_of
+from core.rag.identity import content_hash
+from core.rag.schema import check_name, text_partition
+
+#: ``origin`` of an edge between entities of one record.
+FROM_RECORD = "record"
+
+
+@dataclass(slots=True)
+class RecordRow:
+    """A record to write.
+
+    Attributes:
+        id: Its id.
+        collection: What it belongs to.
+        data: It, as JSON.
+        terms: Its analysed words.
+        entities: Its entities.
+        document: Id of the document that it is a row of, or ``None``.
+    """
+
+    id: str
+    collection: str
+    data: str
+    terms: str
+    entities: list[RecordEntity] = field(default_factory=list)
+    document: str | None = None
+
+
+def relation_id(source: str, target: str, origin: str, relation: str) -> str:
+    """The id of a RELATED edge that was extracted: it names its ends, as that of a link by hand does."""
+    return f"{source}/{target}/{content_hash(origin, relation)[:12]}"
+
+
+class RecordChanges:
+    """What a transaction does to records: :meth:`read`, :meth:`set`, settle the ledger, :meth:`apply`."""
+
+    def __init__(self, ledger: EntityLedger) -> None:
+        """Changes that the ledger learns of."""
+        self._ledger = ledger
+        self._before: dict[str, list[RecordEntity]] = {}
+        self._relations: Counter[Relation] = Counter()
+        self._rows: list[RecordRow] = []
+        self._gone: list[str] = []
+        self._edges: list[Row] = []
+        self._stale: list[Row] = []
+        #: Edges between entities that :meth:`apply` made.
+        self.created = 0
+
+    async def read_documents(self, tx: Transaction, documents: Sequence[str]) -> None:
+        """Note the records that are rows of existing documents."""
+        for part in batches(documents):
+            rows = await tx.run(
+                "UNWIND $ids AS i MATCH (d:Document {id: i})<-[:DEFINED_IN]-(r:Record) RETURN r.id AS id", {"ids": part}
+            )
+            await self.read(tx, [row["id"] for row in rows])
+
+    async def read(self, tx: Transaction, records: Sequence[str]) -> None:
+        """Note what existing records have, before they are changed or removed; ids that are not there are left out."""
+        for part in batches(records):
+            rows = await tx.run("UNWIND $ids AS i MATCH (r:Record {id: i}) RETURN r.id AS id", {"ids": part})
+            for row in rows:
+                self._before.setdefault(row["id"], [])
+            rows = await tx.run(
+                "UNWIND $ids AS i MATCH (r:Record {id: i})-[h:HAS_ENTITY]->(e:Entity) RETURN r.id AS record, "
+                "h.field AS field, h.type AS type, h.text AS text, e.normalized_name AS name",
+                {"ids": part},
+            )
+            for row in rows:
+                entity = RecordEntity(row["field"], row["type"], row["name"], row["text"])
+                self._before[row["record"]].append(entity)
+
+    def set(self, rows: Iterable[RecordRow]) -> None:
+        """Tell the ledger which records there will be; what was read and is not given is removed."""
+        for row in rows:
+            self._rows.append(row)
+            before = {entity.name: entity for entity in self._before.get(row.id, ())}
+            for entity in row.entities:
+                was = before.pop(entity.name, None)
+                if was == entity:
+                    continue
+                if was is not None:
+                    self._withdraw(row.id, was)
+                self._ledger.record(entity.name, entity.text, entity.type, 1)
+                self._edges.append(
+                    {
+                        "r": row.id,
+                        "e": self._ledger.id(entity.name),
+                        "field": entity.field,
+                        "type": entity.type,
+                        "text": entity.text,
+                    }
+                )
+            for was in before.values():
+                self._withdraw(row.id, was)
+            self._relations.update(relations_of(row.entities))
+            self._relations.subtract(relations_of(self._before.pop(row.id, ())))
+        for record, entities in self._before.items():
+            self._gone.append(record)
+            for entity in entities:
+                self._ledger.record(entity.name, entity.text, entity.type, -1)
+            self._relations.subtract(relations_of(entities))
+        self._before = {}
+
+    def _withdraw(self, record: str, entity: RecordEntity) -> None:
+        self._ledger.record(entity.name, entity.text, entity.type, -1)
+        self._stale.append({"r": record, "e": self._ledger.id(entity.name)})
+
+    async def apply(self, tx: Transaction, text_label: str) -> None:
+        """Write records and edges; the ledger is settled, and documents are there.
+
+        Args:
+            tx: The transaction.
+            text_label: ``:Label`` that records need to be in the keyword index, or nothing.
+        """
+        for ids in batches(self._gone):
+            await tx.run("UNWIND $ids AS i MATCH (r:Record {id: i}) DETACH DELETE r", {"ids": ids})
+        for rows in batches(self._stale):
+            await tx.run(
+                "UNWIND $rows AS row MATCH (r:Record {id: row.r})-[h:HAS_ENTITY]->(e:Entity {id: row.e}) DELETE h",
+                {"rows": rows},
+            )
+        if self._rows:
+            await self._merge(tx, text_label)
+        for rows in batches(self._edges):
+            await tx.run(
+                "UNWIND $rows AS row MATCH (r:Record {id: row.r}) MATCH (e:Entity {id: row.e}) "
+                "CREATE (r)-[:HAS_ENTITY {field: row.field, type: row.type, text: row.text}]->(e)",
+                {"rows": rows},
+            )
+        await self._relate(tx)
+
+    async def _merge(self, tx: Transaction, text_label: str) -> None:
+        ledger = self._ledger
+        label = f"r:{check_name(text_label[1:])}, " if text_label else ""
+        rows = [
+            {
+                "id": row.id,
+                "document": row.document,
+                "props": {"collection": row.collection, "data": row.data, "terms": row.terms},
+            }
+            for row in self._rows
+        ]
+        for part in batches(rows):
+            await tx.run(
+                "UNWIND $rows AS row MERGE (r:Record {id: row.id}) ON CREATE SET r.namespace = $namespace, "
+                f"r.partition = $partition, r.created_at = $now SET {label}r += row.props, r.updated_at = $now",
+                {
+                    "rows": part,
+                    "namespace": ledger.namespace,
+                    "partition": text_partition(ledger.namespace),
+                    "now": ledger.now,
+                },
+            )
+        for part in batches([{"id": row["id"], "document": row["document"]} for row in rows if row["document"]]):
+            await tx.run(
+                "UNWIND $rows AS row MATCH (r:Record {id: row.id}) MATCH (d:Document {id: row.document}) "
+                "MERGE (r)-[:DEFINED_IN]->(d)",
+                {"rows": part},
+            )
+
+    async def _relate(self, tx: Transaction) -> None:
+        """Bring the weights of RELATED edges up to date: the number of records that have both entities so."""
+        wanted: list[Row] = []
+        for relation, number in self._relations.items():
+            if number:
+                a, b = self._ledger.id(relation.source), self._ledger.id(relation.target)
+                link = relation_id(a, b, FROM_RECORD, relation.type)
+                wanted.append({"a": a, "b": b, "link": link, "type": relation.type, "n": number})
+        for part in batches(wanted):
+            pattern = (
+                "UNWIND $rows AS row MATCH (a:Entity {id: row.a})-[r:RELATED {id: row.link}]->(b:Entity {id: row.b}) "
+            )
+            stored = {
+                row["link"]: row["weight"]
+                for row in await tx.run(f"{pattern}RETURN r.id AS link, r.weight AS weight", {"rows": part})
+            }
+            changed: list[Row] = []
+            gone: list[Row] = []
+            created: list[Row] = []
+            for row in part:
+                weight = stored.get(row["link"], 0.0) + row["n"]
+                kind = gone if weight <= 0 else changed if row["link"] in stored else created
+                kind.append({**row, "weight": float(weight)})
+            self.created += len(created)
+            if gone:
+                await tx.run(f"{pattern}DELETE r", {"rows": gone})
+            if changed:
+                await tx.run(f"{pattern}SET r.weight = row.weight", {"rows": changed})
+            if created:
+                await tx.run(
+                    "UNWIND $rows AS row MATCH (a:Entity {id: row.a}) MATCH (b:Entity {id: row.b}) "
+                    "CREATE (a)-[:RELATED {id: row.link, key: row.link, type: row.type, weight: row.weight, "
+                    "origin: $origin}]->(b)",
+                    {"rows": created, "origin": FROM_RECORD},
+                )

@@ -1,0 +1,66 @@
+"""What documents support in the knowledge graph, as one unit: mentions, titles, records, symbols.
+
+Read before a write what the documents support now; give afterwards what they will support; the difference is written
+in the same transaction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from core.rag.dbhandler.entities import EntityLedger
+from core.rag.dbhandler.mentions import MentionChanges, mark_unlinked, reconsider
+from core.rag.dbhandler.records import RecordChanges
+from core.rag.dbhandler.store import Row, Transaction
+from core.rag.dbhandler.symbols import write_symbols
+
+if TYPE_CHECKING:
+    from core.rag.dbhandler.writing import DocumentRow
+
+
+class Support:
+    """What a transaction changes of what documents support."""
+
+    def __init__(self, namespace: str, now: str) -> None:
+        """Changes in a namespace at a time."""
+        self._ledger = EntityLedger(namespace, now)
+        self._mentions = MentionChanges(self._ledger)
+        self._records = RecordChanges(self._ledger)
+        self._existing: list[str] = []
+
+    async def read(self, tx: Transaction, documents: Mapping[str, Mapping[str, Row]]) -> None:
+        """Note what existing documents support, before they are changed or removed.
+
+        Args:
+            tx: The transaction.
+            documents: For each its chunks by id, with their properties as ``props``.
+        """
+        if documents:
+            self._existing = sorted(documents)
+            await self._mentions.read_documents(tx, documents)
+            await self._records.read_documents(tx, self._existing)
+
+    async def write(self, tx: Transaction, documents: Sequence[DocumentRow], text_label: str = "") -> None:
+        """Make it what these documents support; those that were read and are not among them were removed."""
+        self._mentions.set(
+            {chunk.id: chunk.mentions for document in documents for chunk in document.chunks},
+            {document.id: document.titles for document in documents},
+        )
+        self._records.set([record for document in documents for record in document.records])
+        await self._mentions.withdraw_titles(tx)
+        untitled = await self._ledger.settle(tx)
+        await self._mentions.apply(tx)
+        await self._records.apply(tx, text_label)
+        if untitled:
+            await reconsider(tx, untitled, self._ledger)
+        await self._ledger.remove_unused(tx)
+        await write_symbols(tx, documents, self._existing, self._ledger)
+        await mark_unlinked(
+            tx,
+            {
+                document.source_id
+                for document in documents
+                if document.titles or any(chunk.mentions for chunk in document.chunks)
+            },
+        )

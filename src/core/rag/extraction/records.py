@@ -1,0 +1,186 @@
+"""Entities of records: the values of fields that name somebody or something, typed by field, and what links them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, Final
+
+from core.rag.extraction.words import normalize_name
+
+#: Fields whose values are entities, by the last word of the field, and the type that they give them. Only the spelling
+#: of a list (``tags``) differs from its type (``tag``).
+FIELD_HINTS: Final[Mapping[str, str]] = {
+    hint: kind
+    for kind, hints in {
+        "name": "name names fullname label",
+        "title": "title titles",
+        "company": "company companies employer",
+        "organization": "organization organizations organisation organisations org institution",
+        "email": "email emails mail",
+        "team": "team teams",
+        "department": "department departments",
+        "project": "project projects",
+        "owner": "owner owners",
+        "manager": "manager managers",
+        "lead": "lead leads leader leaders",
+        "author": "author authors",
+        "person": "person people contact contacts",
+        "member": "member members",
+        "customer": "customer customers client clients",
+        "vendor": "vendor vendors supplier suppliers",
+        "product": "product products",
+        "category": "category categories",
+        "tag": "tag tags keyword keywords",
+        "topic": "topic topics",
+        "skill": "skill skills",
+        "role": "role roles",
+        "location": "location locations place places",
+        "city": "city cities",
+        "country": "country countries",
+    }.items()
+    for hint in hints.split()
+}
+
+#: What two fields of one record say of each other; read from the first to the second.
+FIELD_RELATIONS: Final[Mapping[tuple[str, str], str]] = {
+    ("name", "title"): "has_title",
+    ("name", "role"): "has_role",
+    ("name", "company"): "works_at",
+    ("name", "organization"): "belongs_to",
+    ("name", "email"): "has_email",
+    ("name", "team"): "member_of",
+    ("name", "department"): "member_of",
+    ("name", "project"): "works_on",
+    ("name", "owner"): "owned_by",
+    ("name", "manager"): "reports_to",
+    ("name", "lead"): "led_by",
+    ("name", "author"): "written_by",
+    ("name", "category"): "in_category",
+    ("name", "tag"): "tagged",
+    ("name", "skill"): "has_skill",
+    ("name", "location"): "located_in",
+    ("name", "city"): "located_in",
+    ("name", "country"): "located_in",
+    ("title", "author"): "written_by",
+    ("title", "category"): "in_category",
+    ("title", "tag"): "tagged",
+    ("company", "project"): "owns_project",
+    ("company", "team"): "has_team",
+    ("company", "city"): "located_in",
+    ("company", "country"): "located_in",
+    ("team", "project"): "works_on",
+    ("team", "manager"): "managed_by",
+    ("project", "owner"): "owned_by",
+    ("project", "manager"): "managed_by",
+    ("project", "lead"): "led_by",
+}
+
+#: What two fields that say nothing of each other have in common.
+TOGETHER: Final = "co_occurs"
+
+#: A record has at most so many entities: the first ones.
+MAX_ENTITIES: Final = 16
+_DEEPEST: Final = 4
+
+_WORDS: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[^\W\d_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class RecordEntity:
+    """An entity of a record.
+
+    Attributes:
+        field: Path of the field, with dots.
+        type: What the field makes of it.
+        name: Normalised.
+        text: As the record spells it.
+    """
+
+    field: str
+    type: str
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A link between two entities of a record.
+
+    Attributes:
+        source: Normalised name of the entity that it leads from.
+        target: The same of the one that it leads to.
+        type: ``works_at``, ``co_occurs`` …
+    """
+
+    source: str
+    target: str
+    type: str
+
+
+def entities_of(record: Mapping[str, Any], hints: Mapping[str, str] = FIELD_HINTS) -> list[RecordEntity]:
+    """The entities of a record: each name once, in the order of the fields.
+
+    Args:
+        record: Fields by name; values that are texts, lists of these, or records again count.
+        hints: The type by the last word of a field's name. ``company_name`` and ``name`` within ``company`` are
+            companies.
+    """
+    found: dict[str, RecordEntity] = {}
+    for path, value in _texts(record, ()):
+        kind = _type(path, hints)
+        name = normalize_name(value) if kind else ""
+        if name and name not in found:
+            found[name] = RecordEntity(".".join(path), kind, name, " ".join(value.split()))
+    return list(found.values())[:MAX_ENTITIES]
+
+
+def relations_of(entities: Sequence[RecordEntity]) -> list[Relation]:
+    """The links between the entities of one record: one for each pair."""
+    relations = []
+    for a, b in combinations(sorted(entities, key=lambda entity: entity.name), 2):
+        forward, backward = FIELD_RELATIONS.get((a.type, b.type)), FIELD_RELATIONS.get((b.type, a.type))
+        if forward is None and backward is not None:
+            relations.append(Relation(b.name, a.name, backward))
+        else:
+            relations.append(Relation(a.name, b.name, forward or TOGETHER))
+    return relations
+
+
+def with_hints(fields: Iterable[str]) -> dict[str, str]:
+    """The usual hints and further fields, whose names are their types."""
+    return {**FIELD_HINTS, **{field.strip().lower(): field.strip().lower() for field in fields if field.strip()}}
+
+
+def record_text(record: Mapping[str, Any]) -> str:
+    """A record as one line: ``name: Bob Smith, title: Tech Lead``."""
+    return ", ".join(f"{'.'.join(path)}: {value}" for path, value in _texts(record, (), everything=True))
+
+
+def _texts(value: Any, path: tuple[str, ...], *, everything: bool = False) -> Iterator[tuple[tuple[str, ...], str]]:
+    if isinstance(value, str):
+        if value.strip():
+            yield path, value
+    elif isinstance(value, Mapping):
+        if len(path) < _DEEPEST:
+            for key, inner in value.items():
+                yield from _texts(inner, (*path, str(key)), everything=everything)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _texts(inner, path, everything=everything)
+    elif everything and value is not None:
+        yield path, str(value)
+
+
+def _type(path: Sequence[str], hints: Mapping[str, str]) -> str:
+    """The type that a field gives: by its last word, and where that is ``name`` by what it is the name of."""
+    words = [word.lower() for part in path for word in _WORDS.findall(part)]
+    if not words or words[-1] in {"id", "ids"}:
+        return ""
+    whole = "".join(_WORDS.findall(path[-1])).lower()
+    kind = hints.get(words[-1]) or hints.get(path[-1].lower()) or hints.get(whole, "")
+    if kind in {"name", "title"} and len(words) > 1:
+        return hints.get(words[-2], kind)
+    return kind
