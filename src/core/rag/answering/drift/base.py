@@ -63,7 +63,7 @@ class DRIFTBase:
             ModelMismatchError: on an ``embedding_model`` other than that of the graph.
             ConfigurationError: on an ``llm_model`` without a key or an endpoint.
         """
-        client = knowledge_graph if isinstance(knowledge_graph, MemGraphClient) else knowledge_graph.client
+        client = getattr(knowledge_graph, "client", knowledge_graph)
         if not isinstance(client, MemGraphClient):
             raise InvalidInputError(f"A {type(knowledge_graph).__name__} is no knowledge base, graph or client.")
         self._client = client

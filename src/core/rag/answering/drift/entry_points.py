@@ -17,6 +17,7 @@ from core.rag.answering.drift.scoring import clamp
 from core.rag.answering.drift.vectors import Vectors
 from core.rag.answering.drift.words import QueryWords
 from core.rag.extraction.words import normalized_words
+from core.rag.graph.similarity import Similarity
 from core.rag.retrieval.hits import Hit
 from core.rag.retrieval.retriever import Retriever
 from core.rag.schema import Label
@@ -72,14 +73,16 @@ async def find_entries(
         search: Finds chunks; ``None``: the hybrid search of the namespace.
 
     Returns:
-        By turns a node that is named, a chunk, and a node whose name has a word of the query, so that neither kind
-        crowds out the others; empty where nothing fits.
+        By turns a node that is named, a chunk, a concept, and a node whose name has a word of the query, so that no
+        kind crowds out the others; empty where nothing fits.
     """
-    named, (chunks, hits) = await asyncio.gather(_named(client, query), _chunks(client, vectors, query, search))
+    named, (chunks, hits), concepts = await asyncio.gather(
+        _named(client, query), _chunks(client, vectors, query, search), _concepts(client, query)
+    )
     partly = await _partly_named(client, QueryWords(query)) if len(named) < count else []
     mixed: dict[str, tuple[Label, float]] = {}
-    for trio in zip_longest(named, chunks, partly):
-        for item in trio:
+    for turn in zip_longest(named, chunks, concepts, partly):
+        for item in turn:
             if item is not None and item[2] > 0.0:
                 mixed.setdefault(item[0], (item[1], item[2]))
     first = dict(list(mixed.items())[:count])
@@ -125,6 +128,14 @@ async def _chunks(
     matches = await client.match_terms(dict.fromkeys(query_terms(query), 1.0), LIKED)
     best = max((match.score for match in matches), default=1.0)
     return [(match.id, Label.CHUNK, match.score / best) for match in matches], []
+
+
+async def _concepts(client: MemGraphClient, query: str) -> Ranked:
+    """Nodes of the knowledge graph by meaning; their vectors are made where they have none yet."""
+    if client.embedder is None or not await client.count_concepts():
+        return []
+    ranked = await Similarity(client, client.embedder).ranked(query, None, LIKED, 0.0, None)
+    return [(name, Label.CONCEPT, score) for name, score in ranked]
 
 
 async def _partly_named(client: MemGraphClient, words: QueryWords) -> Ranked:
