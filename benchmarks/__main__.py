@@ -13,6 +13,7 @@ BENCHMARKS = {
     "ingest": ingest.main,
     "scale": scale.main,
     "conversation": conversation.main,
+    "sensitivity": conversation.sensitivity,
     "memory": memory.main,
 }
 

@@ -150,6 +150,29 @@ class MessageReading(UserOperations):
         )
         return {row["id"]: row["embedding"] for row in rows}
 
+    async def chunks_of_messages(self, ids: Sequence[str]) -> list[Row]:
+        """The chunks that were found for messages, and those of the documents that they refer to.
+
+        Args:
+            ids: The messages.
+
+        Returns:
+            ``id`` of the message, ``chunk``, and ``place``: from 0, how far behind it stood among what was found, or
+            its document among what was referred to. At most 500 chunks of documents.
+        """
+        found = await self.read(
+            "UNWIND $ids AS i MATCH (m:Interaction {id: i})-[r:RETRIEVED]->(c:DocumentChunk) "
+            "RETURN m.id AS id, c.id AS chunk, r.rank - 1 AS place",
+            ids=list(ids),
+        )
+        referred = await self.read(
+            "UNWIND $ids AS i MATCH (m:Interaction {id: i})-[r:REFERENCES]->(d:Document) "
+            "MATCH (d)<-[:CHUNK_OF]-(c:DocumentChunk) RETURN m.id AS id, c.id AS chunk, r.position AS place "
+            "LIMIT 500",
+            ids=list(ids),
+        )
+        return [*found, *referred]
+
     async def _messages(self, conversation_id: str, rows: Sequence[Row]) -> list[dict[str, Any]]:
         found = await self.read(
             "UNWIND $ids AS i MATCH (m:Interaction {id: i})-[r:REFERENCES]->(t) "

@@ -10,7 +10,7 @@ from core.rag.retrieval.retriever import Retriever
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
     from core.rag.embedder import EmbeddingService
-    from core.rag.retrieval.conversation import Dialogue
+    from core.rag.retrieval.dialogue import Dialogue
     from core.rag.retrieval.hits import Hit, SearchMode
 
 
@@ -34,7 +34,7 @@ async def ask(
         from core.rag.retrieval.conversation import read_dialogue
 
         stores = [store for store in await client.vector_stores() if store.model == embedder.model]
-        dialogue, _ = await read_dialogue(client, conversation_id, query, stores[0] if stores else None)
+        dialogue, _ = await read_dialogue(client, conversation_id, query, stores[0] if stores else None, embedder)
     retriever = Retriever(client, embedder, dialogue=dialogue or None)
 
     async def search(wanted: int) -> list[Hit]:

@@ -141,6 +141,7 @@ def fuse_hybrid(
     sample: Collection[float],
     total: int,
     limit: int | None = None,
+    more: Mapping[str, Leg] | None = None,
 ) -> list[Fused]:
     """Fuse cosines and BM25 scores as hybrid search does.
 
@@ -150,6 +151,7 @@ def fuse_hybrid(
         sample: Cosines of the query with a random sample of the stored vectors; empty: those in ``vector`` are taken.
         total: How many chunks the corpus has.
         limit: How many to return at most; None: all.
+        more: Further legs by name.
 
     Returns:
         The ranking, with ``scores`` under ``vector`` and ``keyword``.
@@ -158,6 +160,7 @@ def fuse_hybrid(
         {
             "vector": Leg(vector, spread_of_sample(sample or vector.values()), VECTOR_WEIGHT),
             "keyword": Leg(keyword, spread_of_top(keyword.values(), total), KEYWORD_WEIGHT),
+            **(more or {}),
         },
         limit,
     )

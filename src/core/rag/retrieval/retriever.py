@@ -17,7 +17,7 @@ from core.rag.retrieval.legs import Legs
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
     from core.rag.embedder import EmbeddingService
-    from core.rag.retrieval.conversation import Dialogue
+    from core.rag.retrieval.dialogue import Dialogue
     from core.rag.retrieval.filters import Filter
 
 #: Scored candidates: chunk id to (final score, score of each leg).
@@ -109,7 +109,7 @@ class Retriever:
             return {key: (score, {"fuzzy": score}) for key, score in found.items()}
 
         async def hybrid(k: int) -> Ranking:
-            return await self._hybrid(legs, await direction(), terms, k)
+            return await self._hybrid(legs, await direction(), terms, k, dialogue)
 
         async def among(texts: Mapping[str, str]) -> Ranking:
             if mode == "fuzzy":
@@ -130,13 +130,22 @@ class Retriever:
         vector: list[float] = (await embed_texts(self._embedder, [query]))[0].tolist()
         return vector
 
-    async def _hybrid(self, legs: Legs, query: Sequence[float] | None, terms: Mapping[str, float], k: int) -> Ranking:
+    async def _hybrid(
+        self,
+        legs: Legs,
+        query: Sequence[float] | None,
+        terms: Mapping[str, float],
+        k: int,
+        dialogue: Dialogue | None = None,
+    ) -> Ranking:
         """The tops of both legs with the exact cosines of what only the words found, fused."""
         vectors, words, sample, total = await asyncio.gather(
             legs.vector(query, k), legs.keyword(terms, k), legs.sampled_cosines(query), self._client.count_chunks()
         )
-        exact = await legs.cosines(query, [key for key in words if key not in vectors])
-        fused = fuse_hybrid({**exact, **vectors}, words, sample=sample, total=total)
+        more = {"earlier": dialogue.earlier_leg(total)} if dialogue is not None and dialogue.earlier else {}
+        others = {*words, *(key for leg in more.values() for key in leg.scores)}
+        exact = await legs.cosines(query, [key for key in others if key not in vectors])
+        fused = fuse_hybrid({**exact, **vectors}, words, sample=sample, total=total, more=more)
         return {item.id: (item.score, item.scores) for item in fused}
 
     async def _filtered(self, legs: Legs, rank: Rank, among: Among, wanted: Filter, k: int) -> Ranking:

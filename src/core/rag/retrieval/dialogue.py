@@ -1,0 +1,186 @@
+"""A question inside a conversation: which words and which direction to search for, without a language model.
+
+A follow-up ("and how long does that take?") shares few words with the passage that answers it; the turns before it have
+them. So the passages are scored once per turn, and the scores are added with quickly falling weights: BM25 is a sum
+over words, so this is one search with weighted words, and the cosine likewise one with a sum of vectors. What a
+question points back at ("the second one", "she") counts like its own words. Slow decay and heavy answers were measured
+to cost 4 to 8 points; see docs/adr/0009-conversations-and-memory.md.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+
+from core.rag.analysis import query_terms
+from core.rag.dbhandler.store import MAX_K
+from core.rag.retrieval.fusion import Leg, fuse_hybrid, spread_of_sample, spread_of_top
+from core.rag.retrieval.legs import Legs
+from core.rag.retrieval.referents import POINTED_AT, Referent
+
+#: Weight of the words of the question before; each one further back counts so much less again.
+QUESTION_DECAY: Final = 0.3
+#: Weight of the words of the last answer; it falls like that of questions.
+ANSWER_WEIGHT: Final = 0.06
+#: Weights of the vectors of the question before, of the last answer, and of what the question points back at.
+QUESTION_VECTOR: Final = 0.25
+ANSWER_VECTOR: Final = 0.15
+REFERENT_VECTOR: Final = 0.5
+#: Weight of the passages that answers referred to or that were found for them, as a leg of the fusion.
+EARLIER_WEIGHT: Final = 0.05
+#: Smaller weights change nothing, and each distinct one may be a search of its own.
+_LEAST_WEIGHT: Final = 0.01
+
+#: A passage has to do with what was said last if it stands so many standard deviations above the mean.
+RELATED: Final = 0.5
+_OWN_PASSAGES: Final = 5
+_LOOKED_AT: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A message of the conversation.
+
+    Attributes:
+        role: ``user`` for questions; all other roles count as answers.
+        content: What was said.
+        vector: Its vector, ``None`` where it has none.
+    """
+
+    role: str
+    content: str
+    vector: Sequence[float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Dialogue:
+    """What was said before a question, the newest first.
+
+    Attributes:
+        questions: Earlier messages of the user.
+        answers: Messages of everybody else.
+        referents: What the question points back at.
+        referent_vector: The vector of that; ``None`` where there is none.
+        hanging: Whether the question says too little to be about anything else.
+        earlier: For chunks that answers referred to, or that were found for them: how much that counts, up to 1.
+    """
+
+    questions: tuple[Turn, ...] = ()
+    answers: tuple[Turn, ...] = ()
+    referents: tuple[Referent, ...] = ()
+    referent_vector: Sequence[float] | None = None
+    hanging: bool = False
+    earlier: Mapping[str, float] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, turns: Sequence[Turn]) -> Dialogue:
+        """From messages in the order in which they were said."""
+        newest = list(reversed(turns))
+        return cls(
+            tuple(turn for turn in newest if turn.role == "user"),
+            tuple(turn for turn in newest if turn.role != "user"),
+        )
+
+    def __bool__(self) -> bool:
+        return bool(self.questions or self.answers)
+
+    def terms(self, question: Mapping[str, float]) -> dict[str, float]:
+        """The words to search for, with their weights.
+
+        Args:
+            question: Those of the question itself.
+        """
+        said: dict[str, float] = {}
+        for turn, weight in self._weighted():
+            for term in query_terms(turn.content):
+                said[term] = said.get(term, 0.0) + weight
+        for referent in self.referents:
+            for term in query_terms(referent.text):
+                said[term] = max(said.get(term, 0.0), referent.weight)
+        weights = dict(question)
+        for term, weight in said.items():
+            weights[term] = weights.get(term, 0.0) + weight
+        return {term: round(weight, 3) for term, weight in weights.items()}
+
+    def vector(self, question: Sequence[float]) -> list[float]:
+        """The direction to search in, of length 1.
+
+        Args:
+            question: The vector of the question itself.
+        """
+        total = _unit(question)
+        for vector, weight in (
+            (self.questions[0].vector if self.questions else None, QUESTION_VECTOR),
+            (self.answers[0].vector if self.answers else None, ANSWER_VECTOR),
+            (self.referent_vector, REFERENT_VECTOR),
+        ):
+            if vector is not None and len(vector) == len(question):
+                total = total + weight * _unit(vector)
+        return [float(value) for value in _unit(total.tolist())]
+
+    async def is_left_by(
+        self, legs: Legs, vector: Sequence[float] | None, terms: Mapping[str, float], total: int
+    ) -> bool:
+        """Tell whether a question changes the subject.
+
+        It does when none of the passages that it finds by itself has to do with what was said last: when all of them
+        score less than ``RELATED`` standard deviations above the mean for the last question and answer. It does not
+        when it points at something that was said, or could not be understood alone.
+
+        Args:
+            legs: For searching.
+            vector: The vector of the question.
+            terms: The words of the question.
+            total: How many chunks there are.
+        """
+        if self.hanging or any(referent.weight >= POINTED_AT / 2 for referent in self.referents):
+            return False
+        words, vectors = await asyncio.gather(legs.keyword(terms, _LOOKED_AT), legs.vector(vector, _LOOKED_AT))
+        if not words and not vectors:
+            return False
+        cosines = await legs.sampled_cosines(vector)
+        best = fuse_hybrid(vectors, words, sample=cosines, total=total, limit=_OWN_PASSAGES)
+        last = [turns[0] for turns in (self.questions, self.answers) if turns]
+        said = dict.fromkeys((term for turn in last for term in query_terms(turn.content)), 1.0)
+        meanings = [_unit(turn.vector) for turn in last if turn.vector is not None]
+        meaning = [float(value) for value in sum(meanings)] if meanings else None
+        found, sample = await asyncio.gather(legs.keyword(said, MAX_K), legs.sampled_cosines(meaning))
+        exact = await legs.cosines(meaning, [item.id for item in best])
+        return max(_standing(item.id, found, exact, sample, total) for item in best) < RELATED
+
+    def earlier_leg(self, total: int) -> Leg:
+        """Passages of earlier answers, as a leg of the fusion.
+
+        Args:
+            total: How many chunks there are.
+        """
+        return Leg(self.earlier, spread_of_top(self.earlier.values(), total), EARLIER_WEIGHT)
+
+    def _weighted(self) -> list[tuple[Turn, float]]:
+        weighted = [(turn, QUESTION_DECAY**steps) for steps, turn in enumerate(self.questions, 1)]
+        weighted += [(turn, ANSWER_WEIGHT * QUESTION_DECAY**steps) for steps, turn in enumerate(self.answers)]
+        return [(turn, weight) for turn, weight in weighted if weight >= _LEAST_WEIGHT]
+
+
+def _standing(
+    chunk: str, words: Mapping[str, float], cosines: Mapping[str, float], sample: Sequence[float], total: int
+) -> float:
+    """How far above the mean of all chunks one stands, in standard deviations, over both legs."""
+    parts = []
+    if words:
+        unit = Leg(words, spread_of_top(words.values(), total)).unit
+        parts.append((words.get(chunk, 0.0) - sum(words.values()) / max(total, len(words))) / unit if unit else 0.0)
+    if chunk in cosines and len(sample) > 1:
+        spread = spread_of_sample(sample)
+        parts.append((cosines[chunk] - sum(sample) / len(sample)) / spread if spread else 0.0)
+    return sum(parts) / len(parts) if parts else 0.0
+
+
+def _unit(vector: Sequence[float]) -> Any:
+    values = np.asarray(vector, dtype=np.float64)
+    length = float(np.linalg.norm(values))
+    return values / length if length else values

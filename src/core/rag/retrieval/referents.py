@@ -1,0 +1,226 @@
+"""What a question points back at: "the second one", "she", or the thing that the talk has been about for a while.
+
+No model: a list is known by its form, a name by its capitals, a pronoun by a small table (English, German, French,
+Spanish). Where nothing is recognised, nothing is added, and the words of the turns before do what they can.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from core.rag.analysis import query_terms
+
+#: What an ordinal points at counts like the words of the question; so do names that a pronoun stands for, divided by
+#: the square root of how many there are to choose from.
+POINTED_AT: Final = 1.0
+#: A name that was said before the last question, when no other was said since, counts as if it had been said in it.
+CARRIED: Final = 0.3
+#: In a crowd of names a pronoun points at nobody.
+_MOST_NAMES: Final = 4
+#: A question of so few words that says "it" cannot stand alone.
+_FEW_WORDS: Final = 3
+_MAX_CHARS: Final = 20_000
+
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
+_PRONOUNS = frozenset(
+    word
+    for line in (
+        "it its that this they them their theirs those these he she his her hers him one ones there",
+        "er sie es ihn ihm ihr ihre ihren ihrer seine seinen seiner sein dieser diese dieses davon damit dort",
+        "il elle ils elles lui leur leurs celui celle ceux celles y",
+        "él ella ellos ellas suyo aquel eso esto este esta",
+    )
+    for word in line.split()
+)
+_NO_NAMES = frozenset(
+    word.capitalize()
+    for line in (
+        "a an and are but can could did do does for from he her his how i if in is it its my no not of on or our she",
+        "so some tell that the their there these they this those to was we were what when where which who whose why",
+        "with yes you your das dem den der die ein eine er es ich ist ja nein sie und was wer wie wo",
+        "la le les el los las un une",
+    )
+    for word in line.split()
+)
+_NAME = re.compile(
+    r"(?<![\w.@/])(?:[A-ZÀ-ÖØ-Þ][\w’'-]*)(?:[ \t]+(?:(?:of|the|de|von|van|and|for)[ \t]+)?[A-ZÀ-ÖØ-Þ0-9][\w’'-]*)*"
+)
+_SENTENCE_STARTS = frozenset(".?!:\n•*-–")
+
+_ORDINALS = {
+    word: place
+    for place, words in {
+        0: "first 1st former erste ersten erster erstes premier première primero primera",
+        1: "second 2nd zweite zweiten zweiter zweites deuxième seconde segundo segunda",
+        2: "third 3rd dritte dritten dritter drittes troisième tercero tercera",
+        3: "fourth 4th vierte vierten vierter viertes quatrième cuarto cuarta",
+        4: "fifth 5th fünfte fünften fünfter fünftes cinquième quinto quinta",
+        5: "sixth 6th",
+        6: "seventh 7th",
+        7: "eighth 8th",
+        8: "ninth 9th",
+        9: "tenth 10th",
+        -1: "last latter letzte letzten letzter letztes dernier dernière último última",
+    }.items()
+    for word in words.split()
+}
+_POSITION = re.compile(
+    rf"(?P<before>[^\W\d_]+[ ]+|['’])?(?<!\w)(?P<ordinal>{'|'.join(sorted(_ORDINALS, key=len, reverse=True))})(?!\w)"
+    r"(?:[ ]+(?P<noun>[^\W\d_]+))?"
+    r"|(?<!\w)(?:(?:number|no\.?|option|item|point|nr\.?|nummer|punkt)[ ]*|#[ ]?)(?P<number>\d{1,2})(?!\w)",
+    re.IGNORECASE,
+)
+#: Before an ordinal that points, unless the question begins with it ("and the last?", but not "how do I first …").
+_ARTICLES = frozenset(
+    [
+        "the",
+        "that",
+        "your",
+        "der",
+        "die",
+        "das",
+        "dem",
+        "den",
+        "le",
+        "la",
+        "l",
+        "el",
+        "los",
+        "las",
+        "and",
+        "or",
+        "und",
+        "oder",
+        "et",
+        "ou",
+        "y",
+        "o",
+    ]
+)
+#: Behind an ordinal, what has one by nature and so is no item of a list, unless the answer speaks of such things.
+_COUNTED = frozenset(
+    [
+        "time",
+        "times",
+        "year",
+        "years",
+        "month",
+        "week",
+        "day",
+        "days",
+        "night",
+        "century",
+        "world",
+        "war",
+        "place",
+        "name",
+        "floor",
+        "grade",
+        "person",
+        "half",
+        "hand",
+    ]
+)
+_LISTED = re.compile(r"^[ \t]*(?:\(?\d{1,2}[.)][ \t]+|[-*•–][ \t]+)(?P<item>\S.*)$", re.MULTILINE)
+_INLINE = re.compile(
+    r"(?<![\w.])\(?\d{1,2}[.)][ \t]+(?P<item>.+?)(?=[,;.]?[ \t]+(?:and[ \t]+|or[ \t]+)?\(?\d{1,2}[.)][ \t]|\n|$)"
+)
+_SERIES = re.compile(
+    r"(?P<items>[^.;:!?\n,]{1,120}(?:,[ ]+(?!(?:and|or|und|oder|et|ou|y|o)\b)[^.;:!?\n,]{1,120})*,?"
+    r"[ ]+(?:and|or|und|oder|et|ou|y|o)[ ]+[^.;:!?\n,]{1,120})"
+)
+_JOINT = re.compile(r",[ ]+(?:(?:and|or|und|oder|et|ou|y|o)[ ]+)?|[ ]+(?:and|or|und|oder|et|ou|y|o)[ ]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Referent:
+    """Something that a question points back at.
+
+    Attributes:
+        text: How it was named.
+        weight: How much its words count; 1 is as much as those of the question.
+    """
+
+    text: str
+    weight: float
+
+
+def referents(question: str, questions: Sequence[str], answers: Sequence[str]) -> list[Referent]:
+    """What a question points back at.
+
+    Args:
+        question: The question.
+        questions: What the user said before, the newest first.
+        answers: What the others said, the newest first.
+    """
+    if answers and (item := _ordinal(question, answers[0])):
+        return [Referent(item, POINTED_AT)]
+    if names_in(question):
+        return []
+    found: dict[str, float] = {}
+    if answers and _points(question):
+        said = {term for text in questions for term in query_terms(text)}
+        new = [name for name in names_in(answers[0]) if not said.issuperset(query_terms(name))]
+        if 0 < len(new) <= _MOST_NAMES:
+            found.update(dict.fromkeys(new, POINTED_AT / len(new) ** 0.5))
+    for steps, text in enumerate(questions):
+        if names := names_in(text):
+            if steps:  # the words of the last question are searched for anyway
+                for name in names:
+                    found.setdefault(name, CARRIED)
+            break
+    return [Referent(name, weight) for name, weight in found.items()]
+
+
+def hangs_on(question: str) -> bool:
+    """Whether a question says next to nothing but a pronoun, so that it has to be about what was said before."""
+    return _points(question) and not names_in(question) and len(set(query_terms(question))) <= _FEW_WORDS
+
+
+def names_in(text: str) -> list[str]:
+    """The names in a text, in order: words with capitals that do not have them for standing first in a sentence."""
+    found: dict[str, None] = {}
+    for match in _NAME.finditer(text[:_MAX_CHARS]):
+        words = match[0].split()
+        first = words[0]
+        while words and words[0] in _NO_NAMES:
+            del words[0]
+        before = text[: match.start()].rstrip(" \t\"'“”„»«(")[-1:]
+        alone = len(words) == 1 and words[0] == first and (not before or before in _SENTENCE_STARTS)
+        if words and not alone:
+            found[" ".join(words)] = None
+    return list(found)
+
+
+def list_items(text: str) -> list[str]:
+    """The items of the last list in a text: numbered or marked lines, ``1) … 2) …``, or ``A, B and C``."""
+    text = text[:_MAX_CHARS]
+    for pattern in (_LISTED, _INLINE):
+        items = [match["item"].strip(" .,;") for match in pattern.finditer(text)]
+        if len(items) > 1:
+            return items
+    series = [match["items"] for match in _SERIES.finditer(text)]
+    longest = max(series, key=lambda part: len(_JOINT.findall(part)), default="")
+    return [item.strip() for item in _JOINT.split(longest)] if longest else []
+
+
+def _points(question: str) -> bool:
+    return not _PRONOUNS.isdisjoint(word.casefold() for word in _WORD.findall(question))
+
+
+def _ordinal(question: str, answer: str) -> str:
+    """The item of the answer's list that the question names by its place; empty where it names none."""
+    items = list_items(answer)
+    spoken_of = set(query_terms(answer))
+    for match in _POSITION.finditer(question):
+        before, noun = (match["before"] or "").strip().casefold(), match["noun"] or ""
+        place = _ORDINALS[match["ordinal"].casefold()] if match["ordinal"] else int(match["number"]) - 1
+        counted = noun.istitle() or noun.casefold() in _COUNTED
+        if (before and before not in _ARTICLES) or (counted and spoken_of.isdisjoint(query_terms(noun))):
+            continue
+        if items and -1 <= place < len(items):
+            return items[place]
+    return ""
