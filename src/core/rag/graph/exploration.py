@@ -103,6 +103,7 @@ class Exploration:
         direction: Direction = "both",
         limit: int = 100,
         after: str = "",
+        induced: bool = False,
     ) -> Piece:
         """What is within some steps of a node (breadth-first search), in pages.
 
@@ -113,6 +114,7 @@ class Exploration:
             direction: ``both``, ``out`` or ``in``.
             limit: At most so many nodes, 1 to 10,000.
             after: The ``next`` of the page before; all pages together have up to 10,000 nodes.
+            induced: Also the edges among the outermost nodes, for drawing.
 
         Returns:
             Nodes, nearest first, heavier edges before lighter ones, then by name. Of a node with more than 1,000 edges
@@ -124,7 +126,14 @@ class Exploration:
         from core.rag.graph.exploring import traverse
 
         return await traverse(
-            self._client, start, depth, edge_types=edge_types, direction=direction, limit=limit, after=after
+            self._client,
+            start,
+            depth,
+            edge_types=edge_types,
+            direction=direction,
+            limit=limit,
+            after=after,
+            induced=induced,
         )
 
     async def shortest_path(

@@ -113,6 +113,7 @@ async def traverse(
     limit: int = 100,
     after: str = "",
     fan_out: int = FAN_OUT,
+    induced: bool = False,
 ) -> Piece:
     """See :meth:`core.rag.KnowledgeBase.traverse`."""
     check_number("depth", depth, 1, MAX_DEPTH)
@@ -145,6 +146,10 @@ async def traverse(
                 edge = GraphEdge.of(row)
                 lines[edge.key] = edge
         level = below
+    if induced and level:
+        for rows in (await _around(client, level, edges, direction, fan_out, {})).values():
+            inner = (GraphEdge.of(row) for row in rows if row["id"] in seen)
+            lines.update((edge.key, edge) for edge in inner)
     nodes = list(seen.values())[1 + skipped :]
     shown = {node.id for node in nodes}
     return Piece(

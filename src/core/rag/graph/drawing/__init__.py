@@ -1,0 +1,1 @@
+"""Pictures of a piece of the graph: an HTML page that needs nothing else, Mermaid, GraphML."""

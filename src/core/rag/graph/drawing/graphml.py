@@ -1,0 +1,38 @@
+"""A piece of the graph as GraphML (http://graphml.graphdrawing.org), which Gephi, yEd, igraph and networkx read."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+
+from core.rag.graph.drawing.texts import printable
+from core.rag.graph.parts import Piece
+
+if TYPE_CHECKING:
+    import networkx
+
+
+def to_graphml(piece: Piece) -> str:
+    """GraphML with ``name``, ``label``, ``type``, ``distance`` of nodes and ``type``, ``fact``, ``weight`` of edges."""
+    import networkx
+
+    buffer = io.BytesIO()
+    networkx.write_graphml_lxml(to_networkx(piece), buffer, encoding="utf-8", prettyprint=True)
+    return buffer.getvalue().decode()
+
+
+def to_networkx(piece: Piece) -> networkx.MultiDiGraph:
+    """The same as a networkx graph, for everything that it can compute."""
+    import networkx
+
+    graph: networkx.MultiDiGraph = networkx.MultiDiGraph()
+    for node in (piece.start, *piece.nodes):
+        graph.add_node(
+            node.id, name=printable(node.name), label=node.label, type=printable(node.type), distance=node.distance
+        )
+    for edge in piece.edges:
+        if edge.source in graph and edge.target in graph:
+            graph.add_edge(
+                edge.source, edge.target, type=printable(edge.type), fact=printable(edge.fact), weight=edge.weight
+            )
+    return graph

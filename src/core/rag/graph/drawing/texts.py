@@ -1,0 +1,15 @@
+"""Texts of documents, fit to be shown."""
+
+from __future__ import annotations
+
+import unicodedata
+
+
+def printable(text: str) -> str:
+    """Text in one line, without what no document format takes: controls, lone surrogates, changes of direction."""
+    kept = (c if unicodedata.category(c) not in {"Cc", "Cs", "Cn", "Zl", "Zp"} else " " for c in text)
+    flat = "".join(c for c in kept if c not in _DIRECTIONS)
+    return " ".join(flat.split())
+
+
+_DIRECTIONS = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
