@@ -31,7 +31,7 @@ QUESTION_VECTOR: Final = 0.25
 ANSWER_VECTOR: Final = 0.15
 REFERENT_VECTOR: Final = 0.5
 #: Weight of the passages that answers referred to or that were found for them, as a leg of the fusion.
-EARLIER_WEIGHT: Final = 0.05
+EARLIER_WEIGHT: Final = 0.08
 #: Smaller weights change nothing, and each distinct one may be a search of its own.
 _LEAST_WEIGHT: Final = 0.01
 
@@ -152,13 +152,9 @@ class Dialogue:
         exact = await legs.cosines(meaning, [item.id for item in best])
         return max(_standing(item.id, found, exact, sample, total) for item in best) < RELATED
 
-    def earlier_leg(self, total: int) -> Leg:
-        """Passages of earlier answers, as a leg of the fusion.
-
-        Args:
-            total: How many chunks there are.
-        """
-        return Leg(self.earlier, spread_of_top(self.earlier.values(), total), EARLIER_WEIGHT)
+    def earlier_leg(self) -> Leg:
+        """Passages of earlier answers, as a leg of the fusion: the best counts the same in a corpus of any size."""
+        return Leg(self.earlier, 0.0, EARLIER_WEIGHT)
 
     def _weighted(self) -> list[tuple[Turn, float]]:
         weighted = [(turn, QUESTION_DECAY**steps) for steps, turn in enumerate(self.questions, 1)]

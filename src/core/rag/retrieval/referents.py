@@ -162,8 +162,8 @@ def referents(question: str, questions: Sequence[str], answers: Sequence[str]) -
         return []
     found: dict[str, float] = {}
     if answers and _points(question):
-        said = {term for text in questions for term in query_terms(text)}
-        new = [name for name in names_in(answers[0]) if not said.issuperset(query_terms(name))]
+        said = " ".join(questions).casefold()
+        new = [name for name in names_in(answers[0]) if name.casefold() not in said]
         if 0 < len(new) <= _MOST_NAMES:
             found.update(dict.fromkeys(new, POINTED_AT / len(new) ** 0.5))
     for steps, text in enumerate(questions):

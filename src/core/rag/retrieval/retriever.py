@@ -142,7 +142,7 @@ class Retriever:
         vectors, words, sample, total = await asyncio.gather(
             legs.vector(query, k), legs.keyword(terms, k), legs.sampled_cosines(query), self._client.count_chunks()
         )
-        more = {"earlier": dialogue.earlier_leg(total)} if dialogue is not None and dialogue.earlier else {}
+        more = {"earlier": dialogue.earlier_leg()} if dialogue is not None and dialogue.earlier else {}
         others = {*words, *(key for leg in more.values() for key in leg.scores)}
         exact = await legs.cosines(query, [key for key in others if key not in vectors])
         fused = fuse_hybrid({**exact, **vectors}, words, sample=sample, total=total, more=more)
