@@ -72,7 +72,7 @@ async def test_quick_start_with_nodes_of_a_knowledge_graph(engine: Engine) -> No
 
 async def test_entry_points(graph: KnowledgeBase) -> None:
     entry_points = await DRIFTRAG(graph).find_entry_points("machine learning")
-    assert [node.name for node in entry_points][0] == "machine learning"
+    assert entry_points[0].name == "machine learning"
     assert len(entry_points) <= 3
     assert len(await DRIFTRAG(graph).find_entry_points("machine learning", count=1)) == 1
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from core.rag.answering.basic import basic_events
+from core.rag.answering.drift.events import drift_events
 from core.rag.answering.flow import flow_events
 from core.rag.answering.types import STRATEGIES
 from core.rag.errors import InvalidInputError
@@ -24,4 +25,4 @@ async def chosen_strategy(name: str) -> Strategy:
     """
     if name not in STRATEGIES:
         raise InvalidInputError(f"There is no strategy {name!r}; there are {', '.join(STRATEGIES)}.")
-    return {"basic": basic_events}.get(name, flow_events)
+    return {"basic": basic_events, "drift": drift_events}.get(name, flow_events)
