@@ -1,0 +1,87 @@
+"""``kb.ask(strategy="drift")``: the same answer as of every strategy, from several steps through the graph."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from core.rag import KnowledgeBase
+from core.rag.answering.events import AnalysisEvent, CitationEvent, DoneEvent, RetrievalEvent
+from dbhandler.kit import Engine
+from libs.dataloader import Document
+
+TEXTS = {
+    "mill.md": ("The tide mill", "The tide mill of Kestrel Bay was built by Edmund Harrow in 1612."),
+    "harrow.md": ("Edmund Harrow", "Edmund Harrow was born in Saltmarsh, the son of a ferryman."),
+    "saltmarsh.md": ("Saltmarsh", "Saltmarsh lies on the River Wend and is known for its eels."),
+    "secret/cellar.md": ("The cellar", "Edmund Harrow hid a chest in the cellar of the tide mill."),
+    "birds.md": ("Birds", "Forty pairs of avocets breed on the mud of the pond."),
+}
+QUESTION = "On which river lies the birthplace of the man who built the tide mill of Kestrel Bay?"
+
+
+@pytest.fixture
+async def kb(engine: Engine) -> AsyncIterator[KnowledgeBase]:
+    async with engine.knowledge() as opened:
+        await opened.ingest(
+            Document(path=path, title=title, content=content) for path, (title, content) in TEXTS.items()
+        )
+        yield opened
+
+
+async def test_an_answer_of_several_steps_has_checked_citations(kb: KnowledgeBase) -> None:
+    answer = await kb.ask(QUESTION, strategy="drift")
+    assert (answer.strategy, answer.extracts, answer.found, answer.supported) == ("drift", True, True, True)
+    cited = {citation.path: citation for citation in answer.citations}
+    assert {"mill.md", "harrow.md", "saltmarsh.md"} <= set(cited)
+    for path, citation in cited.items():
+        content = TEXTS[path][1]
+        assert citation.quote in content
+        assert content[citation.start_char : citation.end_char] == content
+        assert f"[{citation.number}]" in answer.text
+    paths = answer.details["paths"]
+    assert paths == sorted(paths, key=lambda path: -path["score"])
+    assert {"parts", "entry_points", "inferences", "gaps", "visited", "notes"} <= set(answer.details)
+    assert answer.details["visited"]["edges"] > 0
+    assert answer.to_dict()["details"]["paths"] == paths
+
+
+async def test_it_streams_the_same_events(kb: KnowledgeBase) -> None:
+    events = [event async for event in kb.ask_stream(QUESTION, "drift")]
+    kinds = [type(event) for event in events]
+    assert kinds[:2] == [AnalysisEvent, RetrievalEvent]
+    assert CitationEvent in kinds
+    assert kinds[-1] is DoneEvent
+
+
+async def test_filters_reach_everything(kb: KnowledgeBase) -> None:
+    question = "What did Edmund Harrow hide in the tide mill?"
+    open_answer = await kb.ask(question, strategy="drift")
+    assert "secret/cellar.md" in {citation.path for citation in open_answer.citations}
+    answer = await kb.ask(question, strategy="drift", filters="not path:secret/")
+    assert answer.citations
+    assert "secret" not in str(answer.to_dict())
+    assert "chest" not in str(answer.to_dict())
+    nothing = await kb.ask(question, strategy="drift", filters="path:nowhere/")
+    assert (nothing.found, nothing.citations) == (False, ())
+
+
+async def test_an_empty_graph_is_said_to_have_nothing(engine: Engine) -> None:
+    async with engine.knowledge() as kb:
+        answer = await kb.ask("What is machine learning?", strategy="drift")
+    assert (answer.found, answer.supported, answer.citations) == (False, False, ())
+    assert answer.details["notes"] == ["Cannot query empty graph"]
+
+
+async def test_a_conversation_records_it(kb: KnowledgeBase) -> None:
+    answer = await kb.ask(QUESTION, strategy="drift", conversation_id="talk")
+    messages = await kb.client.recent_messages("talk", 5)
+    assert [message["role"] for message in messages] == ["user", "assistant"]
+    assert messages[1]["content"] == answer.text
+
+
+async def test_a_question_about_nothing_here(kb: KnowledgeBase) -> None:
+    answer = await kb.ask("Which zygomorphic xylophones won the cup?", strategy="drift")
+    assert not answer.found
+    assert answer.citations == ()
