@@ -29,9 +29,7 @@ _PARTS = {
         "MATCH (s:Symbol)-[:DEFINED_IN]->(d:Document) WHERE s.namespace = $namespace "
         "RETURN d.path AS path, s.name AS name, s.kind AS kind, s.line AS line, s.signature AS signature"
     ),
-    "calls": (
-        "MATCH (a:Symbol)-[:CALLS]->(b:Symbol) WHERE a.namespace = $namespace RETURN a.name AS a, b.name AS b"
-    ),
+    "calls": ("MATCH (a:Symbol)-[:CALLS]->(b:Symbol) WHERE a.namespace = $namespace RETURN a.name AS a, b.name AS b"),
     "imports": (
         "MATCH (d:Document)-[:IMPORTS]->(t) WHERE d.namespace = $namespace "
         "RETURN d.path AS path, labels(t)[0] AS label, t.uri AS uri"

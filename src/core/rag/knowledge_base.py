@@ -13,6 +13,7 @@ from core.rag.dbhandler.vectors import VectorStoreInfo
 from core.rag.errors import ConfigurationError, InvalidInputError
 from core.rag.graph.exploration import Exploration
 from core.rag.indexing.sources import Source, loaders_for
+from core.rag.knowledge import Knowledge
 from core.rag.maintenance.places import graph_file, require_graph
 from core.rag.maintenance.upkeep import Upkeep
 from core.rag.memory.memories import Memories
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from core.rag.retrieval.hits import Hit, SearchMode
 
 
-class KnowledgeBase(Exploration, Answers, Upkeep, Memories, People):
+class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
     """Documents in a graph: put in with :meth:`ingest`, found again with :meth:`search`, asked with :meth:`ask`.
 
     Example:
@@ -234,6 +235,7 @@ class KnowledgeBase(Exploration, Answers, Upkeep, Memories, People):
         expand: int = 0,
         conversation_id: str | None = None,
         user_id: str | None = None,
+        rewrite: bool = False,
     ) -> list[Hit]:
         """Find chunks.
 
@@ -248,6 +250,8 @@ class KnowledgeBase(Exploration, Answers, Upkeep, Memories, People):
             conversation_id: A conversation that the question belongs to: what was said before helps to find what it
                 is about, unless it changes the subject. The question itself may have been added to it already.
             user_id: Who asks: their own feedback counts before that of others.
+            rewrite: In a conversation, let the language model (if one is set) write the question as one that stands
+                alone, and search for that, too; a hybrid search then takes as long as the model.
 
         Returns:
             Hits, best first; empty where nothing fits or nothing was ingested.
@@ -269,6 +273,7 @@ class KnowledgeBase(Exploration, Answers, Upkeep, Memories, People):
             expand=expand,
             conversation_id=conversation_id,
             user_id=user_id,
+            model=self.language_model if rewrite else None,
         )
 
     async def delete(self, path: str) -> bool:
@@ -309,4 +314,5 @@ class KnowledgeBase(Exploration, Answers, Upkeep, Memories, People):
             self._splitter,
             await self._store(),
             extraction=self._settings.extraction,
+            hints=self._hints(),
         )

@@ -4,6 +4,7 @@ from core.rag.dbhandler.admin import AdminOperations
 from core.rag.dbhandler.dialogue import DialogueSearchOperations
 from core.rag.dbhandler.handmade import LinkOperations
 from core.rag.dbhandler.knowledge import KnowledgeOperations
+from core.rag.dbhandler.recording import RecordOperations
 from core.rag.dbhandler.titling import TitleOperations
 from core.rag.dbhandler.transfer import TransferOperations
 from core.rag.dbhandler.traversal import TraversalOperations
@@ -17,6 +18,7 @@ class MemGraphClient(
     AdminOperations,
     TransferOperations,
     TitleOperations,
+    RecordOperations,
 ):
     """A graph database that holds documents, chunks, vectors and what connects them.
 

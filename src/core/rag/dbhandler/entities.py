@@ -64,6 +64,8 @@ class EntityLedger:
         self._changes: dict[str, _Change] = {}
         self._ids: dict[str, str] = {}
         self._maybe_unused: set[str] = set()
+        #: Entities that :meth:`settle` made.
+        self.created = 0
 
     def id(self, name: str) -> str:
         """The id of the entity with this normalised name."""
@@ -148,6 +150,7 @@ class EntityLedger:
             difference = {key: value for key, value in properties.items() if row[key] != value}
             if difference:
                 updated.append({"id": row["id"], "props": {**difference, "updated_at": self._now}})
+        self.created += len(created)
         for rows in batches(created):
             # Not MERGE and a map, which take twice as long: that there are none was read in this transaction.
             await tx.run(_CREATE, {"rows": rows, "namespace": self._namespace, "origin": FROM_TEXT, "now": self._now})

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from core.rag.dbhandler.rows import uri_of
 from core.rag.errors import EmbeddingInputError, InvalidInputError, MGRagError, SourceError
 from core.rag.extraction.mentions import EXTRACTION_VERSION
+from core.rag.extraction.records import FIELD_HINTS
 from core.rag.identity import document_id, standardize_resource_uri
 from core.rag.indexing.prepare import Prepared, Preparer
 from core.rag.indexing.report import IngestReport
@@ -65,6 +66,7 @@ class Indexer:
         vector_store: VectorStoreInfo,
         *,
         extraction: bool = True,
+        hints: Mapping[str, str] = FIELD_HINTS,
     ) -> None:
         """Prepare an indexer.
 
@@ -74,20 +76,26 @@ class Indexer:
             splitter: How documents are cut.
             vector_store: Where vectors go.
             extraction: Whether to find the names that documents mention.
+            hints: The fields of records that are entities; see :mod:`core.rag.extraction.records`.
         """
         self._client = client
         self._embedder = embedder
         self._splitter = splitter
         self._vector_store = vector_store
         self._linker = TitleLinker(client) if extraction else None
+        self._hints = hints
         self._tools = self._tools_with(splitter)
 
     def _tools_with(self, splitter: TextSplitter) -> _Tools:
-        how = splitter.fingerprint if self._linker is None else f"{splitter.fingerprint} names {EXTRACTION_VERSION}"
+        how = splitter.fingerprint
+        if self._linker is not None:
+            hints = [field for field in self._hints if field not in FIELD_HINTS]
+            how = " ".join((how, f"names {EXTRACTION_VERSION}", *hints))
         state = StateReader(self._client, how, self._vector_store.id)
-        return _Tools(
-            state, Preparer(self._client, self._embedder, splitter, self._vector_store, state.pipeline, self._linker)
+        preparer = Preparer(
+            self._client, self._embedder, splitter, self._vector_store, state.pipeline, self._linker, self._hints
         )
+        return _Tools(state, preparer)
 
     def _tools_for(self, loader: Loader) -> _Tools:
         """Those for a loader that was made with chunk sizes of its own, else the common ones."""

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from core.rag.dbhandler.rows import chunk_rows, display_title, document_row, uri_of
 from core.rag.dbhandler.writing import DocumentRow
 from core.rag.embedder import embed_texts
-from core.rag.extraction.mentions import titles_of
+from core.rag.extraction.records import FIELD_HINTS
 from core.rag.identity import content_hash, document_id, vector_id
+from core.rag.indexing.facts import add_facts
 from core.rag.indexing.state import state_hash
 from core.rag.indexing.texts import embedding_text
 from libs.dataloader import Document
@@ -62,6 +63,7 @@ class Preparer:
         vector_store: VectorStoreInfo,
         pipeline: str,
         linker: TitleLinker | None = None,
+        hints: Mapping[str, str] = FIELD_HINTS,
     ) -> None:
         self._client = client
         self._embedder = embedder
@@ -69,6 +71,7 @@ class Preparer:
         self._vector_store = vector_store
         self._pipeline = pipeline
         self._linker = linker
+        self._hints = hints
         self._made: OrderedDict[str, None] = OrderedDict()
 
     async def split(self, documents: Sequence[Document], source_id: str) -> Prepared:
@@ -102,7 +105,7 @@ class Preparer:
             )
             row.properties["pipeline"] = self._pipeline
             if self._linker is not None:
-                row.titles = titles_of(document.title, document.path)
+                add_facts(row, document, self._client.namespace, self._hints)
             prepared.rows.append(row)
         if self._linker is not None:
             self._linker.fill(prepared.rows)

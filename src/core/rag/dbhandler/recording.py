@@ -1,0 +1,180 @@
+"""Records that callers insert: KnowledgeDB's collections on the graph."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from core.rag.analysis import index_terms
+from core.rag.dbhandler.base import ClientBase
+from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.entities import EntityLedger
+from core.rag.dbhandler.records import RecordChanges, RecordRow
+from core.rag.dbhandler.rows import from_json, to_json
+from core.rag.dbhandler.store import Transaction
+from core.rag.errors import InvalidInputError
+from core.rag.extraction.records import FIELD_HINTS, entities_of, record_text
+from core.rag.identity import stable_id
+from core.rag.schema import Label
+from core.rag.times import utc_now
+
+_MAX_COLLECTION_CHARS = 200
+_IDENTIFIERS = ("_id", "id")
+_EXTENSION = re.compile(r"\.[A-Za-z0-9]{1,6}$")
+
+
+@dataclass(frozen=True, slots=True)
+class Inserted:
+    """What inserting a record did.
+
+    Attributes:
+        id: Id of the record.
+        collection: What it belongs to.
+        entities: Names of the entities that it has, in the order of its fields.
+        nodes: How many of them were not there before.
+        edges: Links between them that were not there before.
+    """
+
+    id: str
+    collection: str
+    entities: list[str] = field(default_factory=list)
+    nodes: int = 0
+    edges: int = 0
+
+
+def record_row(
+    namespace: str,
+    collection: str,
+    record: Mapping[str, Any],
+    hints: Mapping[str, str] = FIELD_HINTS,
+    *,
+    document: str | None = None,
+    occurrence: int = 0,
+) -> RecordRow:
+    """The row of a record.
+
+    Args:
+        namespace: Where it goes.
+        collection: What it belongs to.
+        record: Its fields. ``_id`` or ``id`` identify it in its collection, else all of it together.
+        hints: See :func:`core.rag.extraction.records.entities_of`.
+        document: Id of the document that it is a row of.
+        occurrence: Which of the rows with equal identity it is, from 0.
+
+    Raises:
+        InvalidInputError: when it is no JSON.
+    """
+    data = to_json(dict(record), f"A record of {collection!r}")
+    given = (record.get(key) for key in _IDENTIFIERS)
+    own = next((value for value in given if isinstance(value, str | int) and value != ""), None)
+    identity = (collection, f"id {own}" if own is not None else data)
+    place = (document or "", str(occurrence)) if document or occurrence else ()
+    return RecordRow(
+        id=stable_id(Label.RECORD, namespace, *identity, *place),
+        collection=collection,
+        data=data,
+        terms=index_terms("", "", record_text(record)),
+        entities=entities_of(record, hints),
+        document=document,
+    )
+
+
+def collection_of(path: str) -> str:
+    """The collection of the rows of a document: ``grants`` for ``data/grants.csv``."""
+    name = posixpath.basename(path.replace("\\", "/").rstrip("/"))
+    return (_EXTENSION.sub("", name) or name or path)[:_MAX_COLLECTION_CHARS]
+
+
+class RecordOperations(ClientBase):
+    """Inserting, reading and removing records."""
+
+    async def insert_records(
+        self, collection: str, records: Sequence[Mapping[str, Any]], hints: Mapping[str, str] = FIELD_HINTS
+    ) -> list[Inserted]:
+        """Insert records, or replace those with the same ``_id`` or ``id``, in transactions of some hundreds.
+
+        Raises:
+            InvalidInputError: on a collection without a name, or a record that is no JSON object.
+        """
+        _check_collection(collection)
+        rows: dict[str, RecordRow] = {}
+        order = []
+        for record in records:
+            if not isinstance(record, Mapping):
+                raise InvalidInputError(f"A record is an object of fields, not a {type(record).__name__}.")
+            row = record_row(self._namespace, collection, record, hints)
+            rows[row.id] = row
+            order.append(row.id)
+        label = await self._text_label(Label.RECORD)
+        done: dict[str, Inserted] = {}
+        for part in batches(list(rows.values()), max_rows=200):
+
+            async def work(tx: Transaction, part: list[RecordRow] = part) -> dict[str, Inserted]:
+                inserted = {}
+                # One by one, so that each knows what it added.
+                for row in part:
+                    ledger = EntityLedger(self._namespace, utc_now())
+                    changes = RecordChanges(ledger)
+                    await changes.read(tx, [row.id])
+                    changes.set([row])
+                    await ledger.settle(tx)
+                    await changes.apply(tx, label)
+                    await ledger.remove_unused(tx)
+                    names = [entity.text for entity in row.entities]
+                    inserted[row.id] = Inserted(row.id, collection, names, ledger.created, changes.created)
+                return inserted
+
+            done |= await self._write(work)
+        return [done[identifier] for identifier in order]
+
+    async def delete_records(self, ids: Sequence[str]) -> int:
+        """Remove records by id, with entities that nothing else supports.
+
+        Returns:
+            How many there were.
+        """
+        count = 0
+        for part in batches(sorted(set(ids)), max_rows=200):
+
+            async def work(tx: Transaction, part: list[str] = part) -> int:
+                ledger = EntityLedger(self._namespace, utc_now())
+                changes = RecordChanges(ledger)
+                rows = await tx.run(
+                    "UNWIND $ids AS i MATCH (r:Record {id: i}) WHERE r.namespace = $namespace RETURN r.id AS id",
+                    {"ids": part, "namespace": self._namespace},
+                )
+                await changes.read(tx, [row["id"] for row in rows])
+                changes.set([])
+                await ledger.settle(tx)
+                await changes.apply(tx, "")
+                await ledger.remove_unused(tx)
+                return len(rows)
+
+            count += await self._write(work)
+        return count
+
+    async def list_records(self, collection: str, *, limit: int = 100, after: str = "") -> list[dict[str, Any]]:
+        """Records of a collection by id: ``id``, ``collection`` and ``data``.
+
+        Args:
+            collection: Its name.
+            limit: At most this many.
+            after: Only ids behind this one.
+        """
+        if limit < 1:
+            raise InvalidInputError(f"limit is {limit}, but has to be at least 1.")
+        rows = await self.read(
+            "MATCH (r:Record) WHERE r.namespace = $namespace AND r.collection = $collection AND r.id > $after "
+            f"RETURN r.id AS id, r.collection AS collection, r.data AS data ORDER BY id LIMIT {int(limit)}",
+            collection=collection,
+            after=after,
+        )
+        return [{**row, "data": from_json(row["data"])} for row in rows]
+
+
+def _check_collection(collection: str) -> None:
+    if not isinstance(collection, str) or not collection.strip() or len(collection) > _MAX_COLLECTION_CHARS:
+        raise InvalidInputError(f"The name of a collection has 1 to {_MAX_COLLECTION_CHARS} characters.")
