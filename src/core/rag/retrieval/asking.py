@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from core.rag.retrieval.retriever import Retriever
@@ -10,6 +11,7 @@ from core.rag.retrieval.retriever import Retriever
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
     from core.rag.embedder import EmbeddingService
+    from core.rag.llm.base import LanguageModel
     from core.rag.retrieval.dialogue import Dialogue
     from core.rag.retrieval.hits import Hit, SearchMode
 
@@ -25,8 +27,12 @@ async def ask(
     expand: int = 0,
     conversation_id: str | None = None,
     user_id: str | None = None,
+    model: LanguageModel | None = None,
 ) -> list[Hit]:
-    """See :meth:`core.rag.KnowledgeBase.search`. Without a conversation and without feedback: the plain search."""
+    """See :meth:`core.rag.KnowledgeBase.search`. Without a conversation and without feedback: the plain search.
+
+    ``model`` rewrites the question, where there is a conversation.
+    """
     from core.rag.retrieval.feedback import with_feedback
 
     dialogue: Dialogue | None = None
@@ -35,6 +41,10 @@ async def ask(
 
         stores = [store for store in await client.vector_stores() if store.model == embedder.model]
         dialogue, _ = await read_dialogue(client, conversation_id, query, stores[0] if stores else None, embedder)
+        if dialogue and model is not None and mode == "hybrid":
+            from core.rag.retrieval.rewriting import standalone_question
+
+            dialogue = replace(dialogue, rewritten=await standalone_question(model, dialogue, query))
     retriever = Retriever(client, embedder, dialogue=dialogue or None)
 
     async def search(wanted: int) -> list[Hit]:

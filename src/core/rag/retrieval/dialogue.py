@@ -63,6 +63,8 @@ class Dialogue:
     Attributes:
         questions: Earlier messages of the user.
         answers: Messages of everybody else.
+        turns: Both.
+        rewritten: The question as one that stands alone, where a language model wrote one.
         referents: What the question points back at.
         referent_vector: The vector of that; ``None`` where there is none.
         hanging: Whether the question says too little to be about anything else.
@@ -71,6 +73,8 @@ class Dialogue:
 
     questions: tuple[Turn, ...] = ()
     answers: tuple[Turn, ...] = ()
+    turns: tuple[Turn, ...] = ()
+    rewritten: str | None = None
     referents: tuple[Referent, ...] = ()
     referent_vector: Sequence[float] | None = None
     hanging: bool = False
@@ -83,6 +87,7 @@ class Dialogue:
         return cls(
             tuple(turn for turn in newest if turn.role == "user"),
             tuple(turn for turn in newest if turn.role != "user"),
+            tuple(newest),
         )
 
     def __bool__(self) -> bool:

@@ -25,7 +25,8 @@ class Hit:
         start_char: Where ``content`` begins in the document.
         end_char: Where it ends (exclusive).
         score: What hits are ordered by; comparable within one search only.
-        scores: The score of each leg that found it: ``vector`` (cosine), ``keyword`` (BM25), ``fuzzy`` (0 to 1).
+        scores: The score of each leg that found it: ``vector`` (cosine), ``keyword`` (BM25), ``fuzzy`` (0 to 1); in a
+            conversation ``earlier`` (up to 1: an answer before referred to it) and ``rewritten`` (0 to 1).
         metadata: Where it stands: ``page``, ``slide``, ``sheet``, ``row`` …
     """
 

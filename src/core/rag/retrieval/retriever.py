@@ -109,7 +109,11 @@ class Retriever:
             return {key: (score, {"fuzzy": score}) for key, score in found.items()}
 
         async def hybrid(k: int) -> Ranking:
-            return await self._hybrid(legs, await direction(), terms, k, dialogue)
+            found = await self._hybrid(legs, await direction(), terms, k, dialogue)
+            if dialogue is None or dialogue.rewritten is None:
+                return found
+            plain = dict.fromkeys(query_terms(dialogue.rewritten), 1.0)
+            return _mixed(found, await self._hybrid(legs, await self._embed(dialogue.rewritten), plain, k))
 
         async def among(texts: Mapping[str, str]) -> Ranking:
             if mode == "fuzzy":
@@ -177,6 +181,19 @@ class Retriever:
             end = max(end, part["end_char"])
         hit.content, hit.start_char, hit.end_char = text, start, end
         return hit
+
+
+def _mixed(found: Ranking, rewritten: Ranking) -> Ranking:
+    """Two rankings of the same kind as one; what only one of them has is worth nothing in the other."""
+    from core.rag.retrieval.rewriting import REWRITTEN_SHARE
+
+    mixed: Ranking = {}
+    for key in (*found, *(key for key in rewritten if key not in found)):
+        score, scores = found.get(key, (0.0, {}))
+        other, _ = rewritten.get(key, (0.0, {}))
+        total = (1 - REWRITTEN_SHARE) * score + REWRITTEN_SHARE * other
+        mixed[key] = (total, {**scores, "rewritten": other} if key in rewritten else scores)
+    return mixed
 
 
 def _parse(filters: str | Mapping[str, Any] | None) -> Filter | None:

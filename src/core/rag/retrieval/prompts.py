@@ -1,0 +1,20 @@
+"""The prompts of searching; their files are in ``core.rag.llm.prompts``."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from core.rag.llm.prompts import Prompt
+
+
+class RewritePrompt(Prompt):
+    """Asks for a question that can be understood alone.
+
+    Attributes:
+        question: The last question of a conversation.
+        dialogue: What was said before.
+    """
+
+    prompt: ClassVar[str] = "rewrite"
+    question: str
+    dialogue: str
