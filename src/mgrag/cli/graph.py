@@ -1,0 +1,263 @@
+"""``mgrag graph``: what is connected with what, and how; links by hand; pictures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mgrag.cli.options import Common, DbOption, JsonOption, NamespaceOption, common
+from mgrag.cli.output import line, note, print_json, table
+from mgrag.cli.runtime import EXIT_FAILED, EXIT_NOT_FOUND, EXIT_USAGE, existing_graph, fail, run
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from core.rag.graph.parts import GraphEdge, GraphNode, Piece
+    from core.rag.knowledge_base import KnowledgeBase
+
+commands = typer.Typer(help="Entities and what connects them.", no_args_is_help=True)
+
+NodeArgument = Annotated[str, typer.Argument(metavar="NAME", help="Name or id of an entity, concept or topic.")]
+LimitOption = Annotated[int, typer.Option("-k", "--limit", metavar="N", help="At most this many.")]
+AfterOption = Annotated[str, typer.Option(metavar="NEXT", help="The next page: what the page before printed for it.")]
+EdgeOption = Annotated[
+    list[str] | None,
+    typer.Option("--edge-type", metavar="TYPE", help="Follow these edges, such as RELATED or MENTIONS; repeatable."),
+]
+DepthOption = Annotated[int, typer.Option(metavar="STEPS", help="How far around it.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.add_typer(commands, name="graph")
+
+
+@commands.command()
+def stats(
+    context: typer.Context, db: DbOption = None, namespace: NamespaceOption = None, as_json: JsonOption = False
+) -> None:
+    """Count entities and the edges between them, by type."""
+    chosen = common(context, db, namespace, as_json)
+    found = _with_kb(chosen, lambda kb: kb.graph_stats()).to_dict()
+    if chosen.json:
+        print_json(found)
+        return
+    for key, name in (("nodes", "type"), ("edges", "relation")):
+        line(f"{found[key]:,} {'entities' if key == 'nodes' else key} by {name}:")
+        for kind, count in sorted(found[f"{key}_by_type"].items(), key=lambda item: (-item[1], item[0])):
+            line(f"  {count:>8,}  {kind}")
+    rest = ("mentions", "records", "concepts", "concept_edges", "topics")
+    line(", ".join(f"{found[key]:,} {key.replace('_', ' ')}" for key in rest))
+
+
+@commands.command()
+def entities(
+    context: typer.Context,
+    query: Annotated[str | None, typer.Argument(help="Words of their names. Default: all, by name.")] = None,
+    kind: Annotated[str | None, typer.Option("--type", metavar="TYPE", help="Only those of this type.")] = None,
+    limit: LimitOption = 20,
+    after: AfterOption = "",
+    db: DbOption = None,
+    namespace: NamespaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List entities, or find them by words of their names."""
+    chosen = common(context, db, namespace, as_json)
+
+    async def work(kb: KnowledgeBase) -> tuple[list[GraphNode], str]:
+        if query is None:
+            return await kb.entities(type=kind, limit=limit, after=after)
+        return await kb.search_nodes(query, limit, type=kind), ""
+
+    nodes, following = _with_kb(chosen, work)
+    if chosen.json:
+        print_json({"nodes": [_node(node) for node in nodes], "next": following})
+    elif nodes:
+        table(["MENTIONS", "TYPE", "NAME"], [[str(n.mentions or 0), n.type or n.label, n.name] for n in nodes])
+        _more(following)
+    else:
+        line("Nothing found.")
+
+
+@commands.command()
+def neighbors(
+    context: typer.Context,
+    name: NodeArgument,
+    edge_type: EdgeOption = None,
+    limit: LimitOption = 20,
+    after: AfterOption = "",
+    db: DbOption = None,
+    namespace: NamespaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List what an edge leads to, by name, in pages."""
+    chosen = common(context, db, namespace, as_json)
+    page = _with_kb(chosen, lambda kb: kb.neighbors(name, edge_types=edge_type, limit=limit, after=after))
+    if chosen.json:
+        print_json(page.to_dict())
+        return
+    names = {page.node.id: page.node.name, **{node.id: node.name for node in page.nodes}}
+    line((page.node.name, "bold"), f"  {page.node.type or page.node.label}, {page.degree:,} edges")
+    for edge in page.edges:
+        _say(edge, names)
+    _more(page.next)
+
+
+@commands.command()
+def path(
+    context: typer.Context,
+    start: Annotated[str, typer.Argument(help="Name or id of one end.")],
+    end: Annotated[str, typer.Argument(help="Name or id of the other one.")],
+    weighted: Annotated[bool, typer.Option("--weighted", help="Heavy edges are short: 1 / weight each.")] = False,
+    depth: Annotated[int, typer.Option(metavar="STEPS", help="At most this many edges.")] = 6,
+    edge_type: EdgeOption = None,
+    db: DbOption = None,
+    namespace: NamespaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Find a shortest path between two nodes."""
+    chosen = common(context, db, namespace, as_json)
+    found = _with_kb(
+        chosen, lambda kb: kb.shortest_path(start, end, weighted=weighted, max_depth=depth, edge_types=edge_type)
+    )
+    if chosen.json:
+        print_json(None if found is None else found.to_dict())
+    elif found is not None:
+        line(" - ".join(node.name for node in found.nodes))
+        for edge in found.edges:
+            _say(edge, {node.id: node.name for node in found.nodes})
+    if found is None:
+        fail(f"There is no path of at most {depth} edges from {start!r} to {end!r}.", EXIT_NOT_FOUND)
+
+
+@commands.command()
+def show(
+    context: typer.Context,
+    name: NodeArgument,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a picture: one page that needs nothing else.")
+    ] = None,
+    mermaid: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a Mermaid flowchart; - is standard output.")
+    ] = None,
+    graphml: Annotated[Path | None, typer.Option(metavar="FILE", help="Write GraphML; - is standard output.")] = None,
+    depth: DepthOption = 2,
+    edge_type: EdgeOption = None,
+    limit: LimitOption = 100,
+    db: DbOption = None,
+    namespace: NamespaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show what is around a node: as text, or as a picture for browsers and other programs."""
+    chosen = common(context, db, namespace, as_json)
+    targets = {"html": html, "mermaid": mermaid, "graphml": graphml}
+    wanted = {kind: target for kind, target in targets.items() if target is not None}
+    to_output = [target for target in wanted.values() if str(target) == "-"]
+    if str(html) == "-" or len(to_output) > 1 or (to_output and chosen.json):
+        fail("Standard output takes one of Mermaid, GraphML and JSON; give files for the others.", EXIT_USAGE)
+    piece = _with_kb(chosen, lambda kb: kb.traverse(name, depth, edge_types=edge_type, limit=limit, induced=True))
+    for kind, target in wanted.items():
+        _write(kind, target, piece)
+    if chosen.json:
+        print_json({**piece.to_dict(), "files": {kind: str(target) for kind, target in wanted.items()}})
+    elif not wanted:
+        line((piece.start.name, "bold"), f"  {piece.start.type or piece.start.label}")
+        for edge in piece.edges:
+            _say(edge, piece.names)
+    if piece.truncated:
+        note("mgrag: There is more than this: raise --limit, or see mgrag graph neighbors.")
+
+
+@commands.command()
+def link(
+    context: typer.Context,
+    source: Annotated[str, typer.Argument(help="Name or id of the one that it leads from.")],
+    target: Annotated[str, typer.Argument(help="Name or id of the one that it leads to.")],
+    relation: Annotated[str, typer.Option(metavar="TYPE", help="What it says, such as works_at.")] = "related",
+    fact: Annotated[str, typer.Option(metavar="TEXT", help="The same in words.")] = "",
+    weight: Annotated[float, typer.Option(metavar="NUMBER", help="How much it counts, above 0.")] = 1.0,
+    create: Annotated[bool, typer.Option("--create", help="Make entities that are not there.")] = False,
+    db: DbOption = None,
+    namespace: NamespaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Link two entities, or two concepts, by hand."""
+    chosen = common(context, db, namespace, as_json)
+    edge = _with_kb(chosen, lambda kb: kb.link(source, target, relation, fact=fact, weight=weight, create=create))
+    if chosen.json:
+        print_json(_edge(edge))
+    else:
+        line(f"Linked: {edge.id}")
+
+
+@commands.command()
+def unlink(
+    context: typer.Context,
+    source: Annotated[str, typer.Argument(help="Name or id of one end, or the id of a link.")],
+    target: Annotated[str | None, typer.Argument(help="Name or id of the other end.")] = None,
+    relation: Annotated[str | None, typer.Option(metavar="TYPE", help="Only what says this.")] = None,
+    db: DbOption = None,
+    namespace: NamespaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Take back links that were made by hand."""
+    chosen = common(context, db, namespace, as_json)
+    count = _with_kb(chosen, lambda kb: kb.unlink(source, target, relation))
+    if chosen.json:
+        print_json({"removed": count})
+    elif count:
+        line(f"Removed: {count} {'link' if count == 1 else 'links'}.")
+    if not count:
+        fail(
+            "There is no such link that was made by hand; others go with the documents they come from.", EXIT_NOT_FOUND
+        )
+
+
+def _with_kb[T](chosen: Common, work: Callable[[KnowledgeBase], Awaitable[T]]) -> T:
+    async def call() -> T:
+        async with existing_graph(chosen) as kb:
+            return await work(kb)
+
+    return run(call)
+
+
+def _write(kind: str, target: Path, piece: Piece) -> None:
+    from core.rag.graph.drawing.graphml import to_graphml
+    from core.rag.graph.drawing.html import to_html
+    from core.rag.graph.drawing.mermaid import to_mermaid
+
+    text = {"html": to_html, "mermaid": to_mermaid, "graphml": to_graphml}[kind](piece)
+    if str(target) == "-":
+        for part in text.splitlines():
+            line(part)
+        return
+    try:
+        target.write_text(text, encoding="utf-8")
+    except OSError as error:
+        fail(f"{target} cannot be written: {error.strerror or error}.", EXIT_FAILED)
+    note(f"mgrag: {target} written.")
+
+
+def _say(edge: GraphEdge, names: dict[str, str]) -> None:
+    ends = names.get(edge.source, edge.source), names.get(edge.target, edge.target)
+    by_hand = "  (by hand)" if edge.origin == "caller" else ""
+    line(f"  {ends[0]} -> ", (edge.fact or edge.type, "green"), f" -> {ends[1]}{by_hand}")
+
+
+def _more(following: str) -> None:
+    if following:
+        note(f"mgrag: There are more: --after '{following}'")
+
+
+def _node(node: GraphNode) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    return asdict(node)
+
+
+def _edge(edge: GraphEdge) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    return asdict(edge)

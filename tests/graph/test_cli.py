@@ -1,0 +1,124 @@
+"""``mgrag graph``, as somebody would use it."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import networkx
+import pytest
+from tests.cli.command import Command
+
+
+@pytest.fixture
+def mgrag(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
+    """The command, in a folder with a graph of five links."""
+    for name in ("MEMGRAPH_URI", "MGRAG_NAMESPACE", "MGRAG_EMBEDDING_MODEL"):
+        monkeypatch.delenv(name, raising=False)
+    (tmp_path / "note.md").write_text("# A note\n\nnothing much\n", encoding="utf-8")
+    command = Command(tmp_path)
+    assert command("ingest", "note.md").code == 0
+    for source, target, relation in [
+        ("Alice Johnson", "TechCorp", "works_at"),
+        ("Bob Smith", "TechCorp", "works_at"),
+        ("Bob Smith", "Platform Core", "leads"),
+        ("Platform Core", "Backend <b>", "built_by"),
+    ]:
+        done = command("graph", "link", source, target, "--relation", relation, "--create")
+        assert done.code == 0, done.err
+        assert done.out.startswith("Linked: ")
+    return command
+
+
+def test_stats(mgrag: Command) -> None:
+    found = mgrag("graph", "stats", "--json").json
+    assert found["edges"] == 4
+    assert found["edges_by_type"] == {"built_by": 1, "leads": 1, "works_at": 2}
+    text = mgrag("graph", "stats").out
+    assert "4 edges by relation:" in text
+    assert "2  works_at" in text
+
+
+def test_entities(mgrag: Command) -> None:
+    assert [node["name"] for node in mgrag("graph", "entities", "smith", "--json").json["nodes"]] == ["Bob Smith"]
+    assert "Bob Smith" in mgrag("graph", "entities", "smith").out
+    names, after = [], ""
+    while True:
+        page = mgrag("graph", "entities", "-k", "2", "--after", after, "--json").json
+        names += [node["name"] for node in page["nodes"]]
+        after = page["next"]
+        if not after:
+            break
+    assert names == sorted(names)
+    assert {"Alice Johnson", "Bob Smith", "TechCorp", "Platform Core", "Backend <b>"} <= set(names)
+    assert "--after" in mgrag("graph", "entities", "-k", "2").err
+    assert mgrag("graph", "entities", "zzzz").out.strip() == "Nothing found."
+
+
+def test_neighbors(mgrag: Command) -> None:
+    done = mgrag("graph", "neighbors", "techcorp")
+    assert "Alice Johnson -> works_at -> TechCorp  (by hand)" in done.out
+    page = mgrag("graph", "neighbors", "techcorp", "-k", "1", "--json").json
+    assert (page["degree"], page["truncated"], len(page["nodes"])) == (2, True, 1)
+    missing = mgrag("graph", "neighbors", "TechCrop")
+    assert missing.code == 4
+    assert "There is no entity, concept or topic 'TechCrop'" in missing.err
+    assert mgrag("graph", "neighbors", "techcorp", "--edge-type", "NONE").code == 2
+
+
+def test_path(mgrag: Command) -> None:
+    assert mgrag("graph", "path", "alice johnson", "platform core").out.splitlines()[0] == (
+        "Alice Johnson - TechCorp - Bob Smith - Platform Core"
+    )
+    found = mgrag("graph", "path", "Alice Johnson", "Backend <b>", "--weighted", "--json").json
+    assert (found["length"], found["cost"]) == (4, 4.0)
+    assert mgrag("graph", "path", "Alice Johnson", "Backend <b>", "--depth", "3").code == 4
+
+
+def test_show(mgrag: Command) -> None:
+    done = mgrag("graph", "show", "TechCorp", "--depth", "1")
+    assert done.out.splitlines()[1:] == [
+        "  Alice Johnson -> works_at -> TechCorp  (by hand)",
+        "  Bob Smith -> works_at -> TechCorp  (by hand)",
+    ]
+    done = mgrag("graph", "show", "TechCorp", "--depth", "4", "--html", "a.html", "--graphml", "a.xml", "--json")
+    assert [node["distance"] for node in done.json["nodes"]] == [1, 1, 2, 3]
+    assert done.json["files"] == {"html": "a.html", "graphml": "a.xml"}
+    page = (mgrag.folder / "a.html").read_text(encoding="utf-8")
+    assert "Backend &lt;b&gt;" in page
+    assert "Backend <b>" not in page
+    graph = networkx.read_graphml(mgrag.folder / "a.xml")
+    assert (len(graph), graph.number_of_edges()) == (5, 4)
+    assert (
+        len(networkx.read_graphml(io.BytesIO(mgrag("graph", "show", "TechCorp", "--graphml", "-").out.encode()))) == 4
+    )
+    assert mgrag("graph", "show", "TechCorp", "--mermaid", "-").out.startswith("flowchart LR\n")
+    short = mgrag("graph", "show", "TechCorp", "-k", "1")
+    assert "There is more" in short.err
+    assert mgrag("graph", "show", "TechCorp", "--html", "-").code == 2
+    assert mgrag("graph", "show", "TechCorp", "--html", "nowhere/a.html").code == 1
+
+
+def test_link_and_unlink(mgrag: Command) -> None:
+    assert mgrag("graph", "link", "Alice Johnson", "Nobody").code == 4
+    edge = mgrag("graph", "link", "Alice Johnson", "Backend <b>", "--fact", "knows it", "--weight", "2", "--json").json
+    assert (edge["type"], edge["fact"], edge["weight"]) == ("related", "knows it", 2.0)
+    assert mgrag("graph", "unlink", edge["id"], "--json").json == {"removed": 1}
+    assert mgrag("graph", "unlink", edge["id"]).code == 4
+    assert mgrag("graph", "unlink", "TechCorp", "Bob Smith", "--relation", "leads").code == 4
+    assert mgrag("graph", "unlink", "TechCorp", "Bob Smith").out.strip() == "Removed: 1 link."
+    assert mgrag("graph", "link", "TechCorp", "TechCorp").code == 2
+
+
+def test_where_there_is_no_graph_none_is_made(tmp_path: Path) -> None:
+    for arguments in (
+        ["stats"],
+        ["entities"],
+        ["neighbors", "x"],
+        ["path", "a", "b"],
+        ["show", "x"],
+        ["link", "a", "b"],
+    ):
+        done = Command(tmp_path)("--db", "none.grafeo", "graph", *arguments)
+        assert done.code == 4, arguments
+    assert list(tmp_path.iterdir()) == []
