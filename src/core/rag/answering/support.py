@@ -146,8 +146,9 @@ class _Check:
         """Its names; its first word is one only if it is one in a passage."""
         words = [*_CAPITALISED.finditer(self._sentence)]
         names = {term for word in words if word.start() > 1 for term in analyze(word[0], language)}
-        first = [term for word in words if word.start() <= 1 for term in analyze(word[0], language)]
-        return frozenset(names | {term for term in first if term in self._known.names})
+        first = {term for word in words if word.start() <= 1 for term in analyze(word[0], language)}
+        # A function word by itself is taken for a word that means something, but not in its sentence.
+        return frozenset((names | (first & self._known.names)) & set(analyze(self._sentence, language)))
 
 
 @lru_cache(maxsize=512)

@@ -1,0 +1,156 @@
+"""The check of citations: planted faults are caught, and nothing that is right is lost."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from answering.planted import RIGHT, Planted, passages, planted_answers, right_answers
+from core.rag.answering.checking import UNVERIFIED, check_citations
+from core.rag.answering.markers import MARKER, MarkerFilter, numbers_in
+from core.rag.embedder import open_embedder
+
+EMBEDDERS = [None, open_embedder("wordllama")]
+
+
+def test_there_are_fifty_planted_answers_of_three_kinds() -> None:
+    answers = planted_answers()
+    assert len(answers) == 50
+    assert {answer.kind for answer in answers} == {"wrong", "missing", "swapped"}
+
+
+@pytest.mark.parametrize("embedder", EMBEDDERS, ids=["words", "vectors"])
+@pytest.mark.parametrize("answer", planted_answers(), ids=lambda answer: f"{answer.kind}: {answer.text[:60]}")
+async def test_every_planted_fault_is_caught(answer: Planted, embedder: object) -> None:
+    checked = await check_citations(answer.text, passages(), embedder)  # type: ignore[arg-type]
+    assert not checked.supported
+    if answer.kind == "swapped":
+        assert [one.numbers for one in checked.unsupported] == [answer.planted]
+        assert checked.text.endswith(UNVERIFIED)
+    else:
+        assert checked.dropped == answer.planted
+        assert not any(f"[{number}]" in checked.text for number in answer.planted)
+    if answer.kind == "missing" or answer.planted == (0,):
+        assert checked.missing == (f"{answer.sentence}.",)
+
+
+@pytest.mark.parametrize("embedder", EMBEDDERS, ids=["words", "vectors"])
+@pytest.mark.parametrize("answer", right_answers(), ids=lambda answer: answer[:60])
+async def test_no_right_citation_is_dropped_or_doubted(answer: str, embedder: object) -> None:
+    checked = await check_citations(answer, passages(), embedder)  # type: ignore[arg-type]
+    assert checked.text == answer
+    assert checked.supported
+    assert (checked.unsupported, checked.missing, checked.dropped) == ((), (), ())
+
+
+async def test_faults_among_right_sentences_of_one_answer() -> None:
+    right = right_answers()
+    swapped = right[14].replace("[4]", "[6]")
+    text = f"{right[0]} {right[9]} The trust bought a second mill in Wales [5]. {swapped} {right[19]}"
+    checked = await check_citations(text, passages(), EMBEDDERS[1])
+    assert [one.text for one in checked.unsupported] == [
+        "The trust bought a second mill in Wales.",
+        f"{RIGHT[14][0]}.",
+    ]
+    assert checked.unsupported[1].supported_by == (4,)
+    assert [citation.number for citation in checked.citations] == [1, 3, 5, 6]
+    assert checked.text.count(UNVERIFIED) == 2
+    assert right[0] in checked.text
+
+
+async def test_a_useless_citation_beside_a_right_one_is_dropped() -> None:
+    checked = await check_citations("The northern gate leaks 30 litres a second [4][6].", passages())
+    assert checked.text == "The northern gate leaks 30 litres a second [4]."
+    assert checked.dropped == (6,)
+
+
+async def test_a_citation_carries_its_place_and_a_quote_of_it() -> None:
+    checked = await check_citations("The northern gate leaks 30 litres a second. [4]", passages())
+    (citation,) = checked.citations
+    assert citation.to_dict() == {
+        "number": 4,
+        "document_id": "d4",
+        "chunk_id": "c4",
+        "path": "mill/4.md",
+        "heading": "Survey of 2020",
+        "page": None,
+        "start_char": 0,
+        "end_char": len(passages()[3].hit.content),
+        "quote": "The northern gate leaks 30 litres a second; the ground behind it is hollow.",
+    }
+    assert citation.quote in passages()[3].hit.content
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The sources do not say who paid for the dam.",
+        "There is no information about the price.",
+        "I cannot tell from these passages.",
+        "In short:",
+        "Yes.",
+        "# The mill of Kestrel Bay",
+        "Die Quellen enthalten keine Angaben zum Preis.",
+    ],
+)
+async def test_what_states_nothing_needs_no_citation(text: str) -> None:
+    assert (await check_citations(text, passages())).missing == ()
+
+
+async def test_numbers_have_to_be_in_the_source() -> None:
+    checked = await check_citations("The wheel has a diameter of 5.8 metres and 48 paddles of larch [3].", passages())
+    assert checked.unsupported
+    checked = await check_citations("The Lighthouse Fund gave 120000 pounds [5].", passages())
+    assert checked.supported
+
+
+@pytest.mark.parametrize(
+    "written, plain",
+    [
+        ("It rains [1, 2].", "It rains [1][2]."),
+        ("It rains [1-3].", "It rains [1][2][3]."),
+        ("It rains【2】.", "It rains[2]."),
+        ("It rains [^2].", "It rains [2]."),
+        ("It rains [Source 2].", "It rains [2]."),
+        ("It rains [9].", "It rains."),
+        ("It rains [9][2].", "It rains[2]."),
+        ("It rains [2; 9].", "It rains [2]."),
+        ("See [1](https://example.org).", "See [1](https://example.org)."),
+        ("An array a[i] and [text].", "An array a[i] and [text]."),
+        ("It rains [", "It rains ["),
+        ("It rains [12345].", "It rains [12345]."),
+    ],
+)
+def test_markers_are_written_plainly_and_those_of_nothing_taken_out(written: str, plain: str) -> None:
+    cleaner = MarkerFilter({1, 2, 3})
+    assert cleaner.feed(written) + cleaner.end() == plain
+
+
+@given(
+    text=st.lists(
+        st.sampled_from(["a ", "rain. ", "[1]", "[9]", "[2, 7]", "[", "]", "1", " ", "\n", "[x]", "【3】"])
+    ).map("".join),
+    cuts=st.lists(st.integers(0, 40)),
+)
+def test_a_text_is_cleaned_alike_in_whatever_parts_it_arrives(text: str, cuts: list[int]) -> None:
+    whole = MarkerFilter({1, 2, 3})
+    expected = whole.feed(text) + whole.end()
+    parts = MarkerFilter({1, 2, 3})
+    places = sorted({min(cut, len(text)) for cut in cuts} | {0, len(text)})
+    passed = "".join(parts.feed(text[a:b]) for a, b in pairwise(places)) + parts.end()
+    assert passed == expected
+    assert {number for match in MARKER.finditer(passed) for number in numbers_in(match[1])} <= {1, 2, 3}
+
+
+def test_ranges_are_bounded() -> None:
+    assert numbers_in("1-3, 7") == [1, 2, 3, 7]
+    assert len(numbers_in("1-9999")) <= 51
+
+
+@given(st.text())
+async def test_any_text_can_be_checked(text: str) -> None:
+    checked = await check_citations(text, passages())
+    assert all(1 <= citation.number <= 6 for citation in checked.citations)
