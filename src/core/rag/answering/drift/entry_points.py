@@ -73,15 +73,15 @@ async def find_entries(
         search: Finds chunks; ``None``: the hybrid search of the namespace.
 
     Returns:
-        By turns a node that is named, a chunk, a concept, and a node whose name has a word of the query, so that no
-        kind crowds out the others; empty where nothing fits.
+        By turns a node that is named (then those whose names have a word of the query), a chunk, and a concept, so
+        that no kind crowds out the others; empty where nothing fits.
     """
     named, (chunks, hits), concepts = await asyncio.gather(
         _named(client, query), _chunks(client, vectors, query, search), _concepts(client, query)
     )
     partly = await _partly_named(client, QueryWords(query)) if len(named) < count else []
     mixed: dict[str, tuple[Label, float]] = {}
-    for turn in zip_longest(named, chunks, concepts, partly):
+    for turn in zip_longest([*named, *partly], chunks, concepts):
         for item in turn:
             if item is not None and item[2] > 0.0:
                 mixed.setdefault(item[0], (item[1], item[2]))
