@@ -13,9 +13,9 @@ from answering.drift_graph import Fact, put_entities
 from core.rag import KnowledgeBase
 from core.rag.answering.drift import (
     DRIFTRAG,
-    Inferences,
     InferenceEngine,
     InferenceOptions,
+    Inferences,
     InferredConnection,
     Path,
 )
