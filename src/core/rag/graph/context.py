@@ -6,15 +6,18 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from core.rag.extraction.records import FIELD_HINTS, record_text
 from core.rag.graph.building import check_number
 from core.rag.graph.parts import GraphEdge
-from core.rag.graph.searching import KnowledgeHit, search_around
+from core.rag.graph.searching import KnowledgeHit, fields_of, search_around, shown
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
     from core.rag.graph.proximity import Surroundings
 
 USAGE = "Paste contextChunks as system prompt context for your LLM"
+
+_HINTS = {hint: number for number, hint in enumerate(FIELD_HINTS)}
 
 _MAX_DEPTH = 4
 _MAX_PASSAGE_CHARS = 2_000
@@ -86,8 +89,16 @@ async def ask_context(client: MemGraphClient, question: str, context_depth: int 
     documents = {hit.id: hit.document for hit in hits if hit.id in sources}
     missing = sorted(source for source in sources if source is not None and source not in documents)
     for key, record in (await client.records_by_id(missing)).items():
-        documents[key] = {"_id": key, **record["data"]}
-    return GraphContext(chosen, _path(around, limit), list(documents.values()))
+        documents[key] = fields_of(record)
+    for key, document in (await client.documents_by_id([key for key in missing if key not in documents])).items():
+        documents[key] = shown(document)
+    chunks = [ContextChunk(chunk.text, chunk.relevance, _public(chunk.source_doc_id, documents)) for chunk in chosen]
+    return GraphContext(chunks, _path(around, limit), list(documents.values()))
+
+
+def _public(source: str | None, documents: dict[str, dict[str, Any]]) -> str | None:
+    """The ``_id`` under which a source is among the documents: that of the record itself, where it has one."""
+    return None if source is None or source not in documents else str(documents[source]["_id"])
 
 
 def _path(around: Surroundings, limit: int) -> list[str]:
@@ -135,7 +146,8 @@ async def _lines(client: MemGraphClient, hits: Iterable[KnowledgeHit]) -> list[C
     lines = []
     for hit in found:
         if hit.kind == "record":
-            text = ", ".join(f"{key}: {_value(value)}" for key, value in hit.document.items() if key != "_id")
+            fields = sorted((key for key in hit.document if key != "_id"), key=_field_order)
+            text = record_text({key: hit.document[key] for key in fields})
         elif hit.chunk_id in passages:
             text = f"{hit.document['title']}: {passages[hit.chunk_id]['content']}"
         else:
@@ -144,12 +156,9 @@ async def _lines(client: MemGraphClient, hits: Iterable[KnowledgeHit]) -> list[C
     return lines
 
 
-def _value(value: Any) -> str:
-    if isinstance(value, list):
-        return "; ".join(map(_value, value))
-    if isinstance(value, dict):
-        return "; ".join(f"{key} {_value(item)}" for key, item in value.items())
-    return str(value)
+def _field_order(field: str) -> tuple[int, str]:
+    """Who and what it is about first, in the order of the hints; then by alphabet."""
+    return (_HINTS.get(field.lower(), len(_HINTS)), field)
 
 
 def _short(text: str) -> str:

@@ -42,7 +42,7 @@ class KnowledgeHit:
         kind: ``record`` or ``document``.
         collection: That of the record; ``documents`` for a document.
         document: The fields of the record, or ``path``, ``title``, ``uri``, ``mime_type`` and ``metadata`` of the
-            document; ``_id`` is its id.
+            document; ``_id`` is its id, or what the record itself calls so.
         scores: ``keyword``, ``graph`` (each divided by the best there is) and ``hybrid``; 0 to 1.
         chunk_id: The passage of the document that fits best, where words found it.
     """
@@ -115,10 +115,9 @@ async def search_around(
     hits = []
     for scores, key, candidate in top:
         if key in records:
-            fields = {"_id": key, **records[key]["data"]}
-            hits.append(KnowledgeHit(key, "record", records[key]["collection"] or "", fields, scores))
+            hits.append(KnowledgeHit(key, "record", records[key]["collection"] or "", fields_of(records[key]), scores))
         elif key in documents:
-            hits.append(KnowledgeHit(key, "document", DOCUMENTS, _shown(documents[key]), scores, candidate.chunk))
+            hits.append(KnowledgeHit(key, "document", DOCUMENTS, shown(documents[key]), scores, candidate.chunk))
     return hits, around
 
 
@@ -126,7 +125,13 @@ def _scores(keyword: float, graph: float) -> dict[str, float]:
     return {"keyword": keyword, "graph": graph, "hybrid": KEYWORD_WEIGHT * keyword + GRAPH_WEIGHT * graph}
 
 
-def _shown(document: Mapping[str, Any]) -> dict[str, Any]:
+def fields_of(record: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a record, with ``_id``: its own, or that of the graph where it has none."""
+    return {"_id": record["id"], **record["data"]}
+
+
+def shown(document: Mapping[str, Any]) -> dict[str, Any]:
+    """What is shown of a document, with its id as ``_id``."""
     wanted = ("path", "title", "uri", "mime_type", "metadata")
     return {"_id": document["id"], **{key: document[key] for key in wanted}}
 

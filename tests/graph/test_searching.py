@@ -1,0 +1,171 @@
+"""Records and documents, found by words, by what is connected, and by both; context for a language model."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from core.rag import KnowledgeBase
+from core.rag.errors import InvalidInputError
+from libs.dataloader import Document
+
+ALICE = {
+    "name": "Alice Johnson",
+    "title": "Senior Engineer",
+    "company": "TechCorp",
+    "team": "Backend",
+    "manager": "Bob Smith",
+}
+RECORDS = {
+    "employees": [
+        {"_id": "emp_123", **ALICE},
+        {
+            "_id": "emp_456",
+            "name": "Bob Smith",
+            "title": "Tech Lead",
+            "company": "TechCorp",
+            "team": "Backend",
+            "project": "Platform Core",
+        },
+        {"_id": "emp_789", "name": "Carol Diaz", "title": "Gardener", "company": "Green Fields"},
+    ],
+    "projects": [
+        {
+            "_id": "proj_123",
+            "name": "Platform Core",
+            "company": "TechCorp",
+            "category": "Infrastructure",
+            "tags": ["database", "backend service"],
+        },
+        {"_id": "proj_456", "name": "Orchard", "company": "Green Fields", "tags": ["apples"]},
+    ],
+}
+
+
+@pytest.fixture
+async def wiki(kb: KnowledgeBase) -> KnowledgeBase:
+    """Three employees, two projects, a document."""
+    for collection, records in RECORDS.items():
+        await kb.insert_many(collection, records)
+    await kb.ingest([Document("lunch.md", "The canteen of Green Fields serves apples.", "Lunch")])
+    return kb
+
+
+async def test_the_employee_example_is_exact(kb: KnowledgeBase) -> None:
+    await kb.insert("employees", ALICE)
+    stats = await kb.graph_stats()
+    assert (stats.nodes, stats.edges) == (5, 10)
+    assert stats.records == 1
+    assert stats.nodes_by_type == {"company": 1, "manager": 1, "name": 1, "team": 1, "title": 1}
+    piece = await kb.traverse("Alice Johnson", 1, induced=True)
+    assert sorted(node.name for node in piece.nodes) == ["Backend", "Bob Smith", "Senior Engineer", "TechCorp"]
+    assert len(piece.edges) == 10
+    await kb.insert("projects", {"name": "Platform Core", "company": "TechCorp"})
+    assert [node.name for node in await kb.search_nodes("techcorp")] == ["TechCorp"]
+    assert (await kb.graph_stats()).nodes == 6
+    path = await kb.shortest_path("Alice Johnson", "Platform Core")
+    assert path is not None
+    assert [node.name for node in path.nodes] == ["Alice Johnson", "TechCorp", "Platform Core"]
+
+
+@pytest.mark.parametrize("mode", ["keyword", "graph", "hybrid"])
+@pytest.mark.parametrize("query", ["backend database", "TechCorp", "Platform Core Backend", "apples at Green Fields"])
+async def test_every_result_has_all_scores_and_the_formula_holds(wiki: KnowledgeBase, query: str, mode: Any) -> None:
+    hits = await wiki.search_knowledge(query, mode, limit=10)
+    assert hits
+    assert len({hit.id for hit in hits}) == len(hits)
+    for hit in hits:
+        assert hit.scores["hybrid"] == pytest.approx(0.4 * hit.scores["keyword"] + 0.6 * hit.scores["graph"])
+        assert 0 <= min(hit.scores.values()) <= max(hit.scores.values()) <= 1
+        assert set(hit.scores) == {"keyword", "graph", "hybrid"}
+    order = [hit.scores[mode] for hit in hits]
+    assert order == sorted(order, reverse=True)
+    assert order[-1] > 0
+    if mode != "hybrid":
+        assert order[0] == 1
+        other = {"keyword": "graph", "graph": "keyword"}[mode]
+        assert {hit.scores[other] for hit in hits} == {0}
+    assert json.dumps([hit.to_dict() for hit in hits])
+
+
+async def test_keyword_search_ranks_by_words(wiki: KnowledgeBase) -> None:
+    hits = await wiki.search_knowledge("database", "keyword")
+    assert [(hit.document["_id"], hit.collection, hit.kind) for hit in hits] == [("proj_123", "projects", "record")]
+    assert await wiki.search_knowledge("unheard of", "keyword") == []
+
+
+async def test_graph_search_ranks_by_nearness(wiki: KnowledgeBase) -> None:
+    hits = await wiki.search_knowledge("Platform Core", "graph")
+    found = {hit.document["_id"]: hit.scores["graph"] for hit in hits}
+    assert found["proj_123"] == found["emp_456"] == 1  # they have it
+    assert found["emp_123"] == pytest.approx(1 / 2)  # one step: through the company
+    assert "emp_789" not in found
+    assert "proj_456" not in found
+
+
+async def test_documents_are_found_with_records(wiki: KnowledgeBase) -> None:
+    hits = await wiki.search_knowledge("Where does Green Fields serve apples?")
+    by_id = {hit.document["_id"]: hit for hit in hits}
+    [lunch] = [hit for hit in hits if hit.kind == "document"]
+    assert (lunch.collection, lunch.document["path"], lunch.document["title"]) == ("documents", "lunch.md", "Lunch")
+    assert lunch.scores["keyword"] > 0
+    assert lunch.scores["graph"] > 0
+    assert {"emp_789", "proj_456"} <= set(by_id)
+    context = await wiki.ask_context("Where does Green Fields serve apples?")
+    assert "Lunch: The canteen of Green Fields serves apples." in [chunk.text for chunk in context.context_chunks]
+    assert lunch.document in context.source_documents
+    await wiki.delete("lunch.md")
+    assert all(hit.kind == "record" for hit in await wiki.search_knowledge("Green Fields"))
+
+
+async def test_a_search_that_makes_no_sense_is_refused(wiki: KnowledgeBase) -> None:
+    with pytest.raises(InvalidInputError, match="no mode 'vector'"):
+        await wiki.search_knowledge("x", "vector")  # type: ignore[arg-type]
+    for query in ("", "  "):
+        with pytest.raises(InvalidInputError, match="empty"):
+            await wiki.search_knowledge(query)
+    for limit in (0, 10_000, True):
+        with pytest.raises(InvalidInputError, match="limit"):
+            await wiki.search_knowledge("x", limit=limit)
+    for query in ('"; MATCH (n) DETACH DELETE n //', "🙂", "\ud800 x", "word " * 5_000):
+        await wiki.search_knowledge(query)
+    assert (await wiki.graph_stats()).records == 5
+
+
+async def test_context_for_a_question(wiki: KnowledgeBase) -> None:
+    context = await wiki.ask_context("Who is leading the Platform Core project?", context_depth=2, limit=5)
+    plain = context.to_dict()
+    assert set(plain) == {"contextChunks", "graphPath", "sourceDocuments", "usage"}
+    chunks = plain["contextChunks"]
+    assert 0 < len(chunks) <= 5
+    assert [chunk["relevance"] for chunk in chunks] == sorted((c["relevance"] for c in chunks), reverse=True)
+    assert all(0 <= chunk["relevance"] <= 1 for chunk in chunks)
+    texts = [chunk["text"] for chunk in chunks]
+    assert "name: Bob Smith, title: Tech Lead, company: TechCorp, team: Backend, project: Platform Core" in texts
+    relations = [text for text in texts if " → " in text]
+    assert relations
+    assert any("Platform Core (" in text for text in relations)
+    ids = {document["_id"] for document in plain["sourceDocuments"]}
+    assert ids == {chunk["sourceDocId"] for chunk in chunks}
+    assert ids <= {"emp_123", "emp_456", "proj_123"}
+    assert plain["graphPath"][0] == "Platform Core"
+    assert {"Bob Smith", "TechCorp"} <= set(plain["graphPath"])
+    assert "contextChunks" in plain["usage"]
+    assert context["contextChunks"] == chunks
+    assert len((await wiki.ask_context("Platform Core", limit=1)).context_chunks) == 1
+    assert (await wiki.ask_context("Platform Core", context_depth=0)).graph_path == ["Platform Core"]
+
+
+async def test_a_link_by_hand_is_context_without_a_source(wiki: KnowledgeBase) -> None:
+    await wiki.link("Carol Diaz", "Orchard", "tends", fact="planted in 1998", weight=50)
+    context = await wiki.ask_context("What about the Orchard?", limit=6)
+    [chunk] = [chunk for chunk in context.context_chunks if "planted in 1998" in chunk.text]
+    assert chunk.text == "Carol Diaz (name) → planted in 1998 → Orchard (name)"
+    assert chunk.source_doc_id is None
+
+
+async def test_nothing_known_gives_no_context(kb: KnowledgeBase) -> None:
+    context = await kb.ask_context("Who is there?")
+    assert (context.context_chunks, context.graph_path, context.source_documents) == ([], [], [])
