@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 from tests.embedders import HashEmbedder
 from tests.graphs import orphans, snapshot
 
 from core.rag import KnowledgeBase
-from core.rag.errors import InvalidInputError, ModelMismatchError, SourceError
-from dbhandler.kit import Engine
+from core.rag.errors import EmbeddingError, InvalidInputError, ModelMismatchError, SourceError
+from dbhandler.kit import PATIENCE_SECONDS, Engine
 from libs.dataloader import Document, Link
 
 PARAGRAPHS = [
@@ -206,6 +208,21 @@ async def test_stop_finishes_what_is_in_flight(kb: KnowledgeBase) -> None:
     assert 0 < report.documents.added < 5000
     assert (await kb.client.counts())["nodes"]["Document"] == report.documents.added
     assert not any((await orphans(kb.client)).values())
+
+
+async def test_a_failure_in_the_middle_ends_a_large_ingest(tmp_path: Path) -> None:
+    class Failing(HashEmbedder):
+        async def get_embeddings(self, texts: Sequence[str], names: Sequence[str] | None = None) -> NDArray[np.float32]:
+            if len(self.embedded) > 300:
+                raise EmbeddingError("The provider is gone.")
+            return await super().get_embeddings(texts, names)
+
+    documents = [document(f"note/{number}", f"Note {number} of many.") for number in range(3000)]
+    async with KnowledgeBase.open(f"embedded:{tmp_path / 'g.grafeo'}", embedder=Failing(8)) as kb:
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            with pytest.raises(EmbeddingError, match="gone"):
+                await kb.ingest(documents)
+        assert not any((await orphans(kb.client)).values())
 
 
 async def test_another_model_is_refused_or_builds_a_second_store(tmp_path: Path) -> None:

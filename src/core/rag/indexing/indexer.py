@@ -202,6 +202,7 @@ class _Run:
         batch = _Batch(tools, source_id)
         known = tools.state.known(source_id, self._touched)
         barren = True
+        failure: LoadError | None = None
         try:
             async with contextlib.aclosing(_generator(loader.load(known))) as results:
                 async for result in results:
@@ -218,11 +219,15 @@ class _Run:
                         batch = await self._collect(batch, result, seen)
                     if self.stop.is_set():
                         break
-        finally:
-            if batch.documents:
-                await self._loaded.put(batch)
-            if barren:
-                self._barren.append(source_id)
+        except LoadError as error:
+            failure = error
+        # Not in a ``finally``: when another stage fails, nobody takes anything from the queue any more.
+        if batch.documents:
+            await self._loaded.put(batch)
+        if barren:
+            self._barren.append(source_id)
+        if failure is not None:
+            raise failure
         self._seen.append((loader, source_id, seen))
 
     async def _collect(self, batch: _Batch, document: Document, seen: set[str]) -> _Batch:
