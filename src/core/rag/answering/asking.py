@@ -153,7 +153,7 @@ class Answers:
             passages=k,
             token_budget=token_budget or TOKEN_BUDGET,
         )
-        answering: Strategy = await chosen_strategy(strategy)
+        answering: Strategy = await chosen_strategy(strategy, question, self._client)
         async with contextlib.aclosing(recorded(answering, question, services, conversation_id, user_id)) as events:
             async for event in events:
                 yield event

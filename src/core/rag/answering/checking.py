@@ -59,7 +59,7 @@ async def check_citations(text: str, passages: Sequence[Passage], embedder: Embe
     """
     sources = {passage.number: source_of(passage) for passage in passages}
     cleaner = MarkerFilter(sources)
-    text = cleaner.feed(text) + cleaner.end()
+    text = (cleaner.feed(text) + cleaner.end()).strip()
     claims = claims_of(text)
     near = await _nearness(claims, passages, embedder)
     verdicts = [

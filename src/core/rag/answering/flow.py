@@ -53,7 +53,7 @@ async def flow_events(question: str, services: Services) -> AsyncGenerator[Event
     metrics, started = Metrics(), time.monotonic()
     analysis = await analyze_query(question, services.kb.client, services.model, metrics, services.dialogue)
     yield AnalysisEvent(analysis)
-    options = RetrievalOptions(passages=services.passages, search=services.search)
+    options = RetrievalOptions(passages=services.passages, search=services.search, dialogue=services.dialogue)
     knowledge = await retrieve_knowledge(analysis, services.kb, options, metrics)
     async with contextlib.aclosing(answered("flow", services, analysis, knowledge, metrics, started)) as events:
         async for event in events:

@@ -14,9 +14,11 @@ NEAR = 0.45
 #: Share of the question's words that a passage has, where it lacks what the question names; where it names nothing.
 MANY_WORDS = 0.6
 SOME_WORDS = 0.3
+#: Words that a passage has of what was said before.
+SAID_WORDS = 2
 
 
-def is_relevant(analysis: Analysis, knowledge: Knowledge) -> bool:
+def is_relevant(analysis: Analysis, knowledge: Knowledge, dialogue: str = "") -> bool:
     """Whether it is worth answering from what was found.
 
     It is where the question names an entity of the graph, a relation has words of it, or a passage is near, has a part
@@ -25,6 +27,7 @@ def is_relevant(analysis: Analysis, knowledge: Knowledge) -> bool:
     Args:
         analysis: The question.
         knowledge: What was found.
+        dialogue: What was said before: "And when was that?" has no word of its own.
     """
     if not analysis.fallback and any(item.score > 1 or item.similarity >= SIMILAR_NAME for item in knowledge.entities):
         return True
@@ -32,13 +35,15 @@ def is_relevant(analysis: Analysis, knowledge: Knowledge) -> bool:
         return True
     wanted = set(query_terms(analysis.query))
     named = {term for name in names_in(analysis.query) for term in query_terms(name)} & wanted
-    return any(_is_about(hit, wanted, named) for hit in knowledge.hits)
+    said = set(query_terms(dialogue)) if dialogue else set()
+    return any(_is_about(hit, wanted, named, said) for hit in knowledge.hits)
 
 
-def _is_about(hit: Hit, wanted: set[str], named: set[str]) -> bool:
+def _is_about(hit: Hit, wanted: set[str], named: set[str], said: set[str]) -> bool:
     if hit.scores.get("vector", 0.0) >= NEAR:
         return True
-    common = wanted & set(index_terms(hit.title, hit.heading, hit.content).split())
-    if common & named:
+    words = set(index_terms(hit.title, hit.heading, hit.content).split())
+    common = wanted & words
+    if common & named or len(said & words) >= SAID_WORDS:
         return True
     return len(common) >= (MANY_WORDS if named else SOME_WORDS) * len(wanted) > 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from core.rag.answering.graph_search import GraphSearch
@@ -62,13 +62,15 @@ class RetrievalOptions:
         passages: Passages of the search.
         fact_passages: More passages, of the best relations.
         search: What is handed on to the search: ``filters``, ``conversation_id``, ``user_id``.
+        dialogue: What was said before.
     """
 
     node_limit: int = NODE_LIMIT
     edge_limit: int = EDGE_LIMIT
     passages: int = PASSAGES
     fact_passages: int = FACT_PASSAGES
-    search: dict[str, Any] | None = None
+    search: dict[str, Any] = field(default_factory=dict)
+    dialogue: str = ""
 
 
 async def retrieve_knowledge(
@@ -149,7 +151,9 @@ class _Retrieval:
         hits += await self._fact_passages(facts, hits)
         self._counts.passages = len(hits)
         knowledge = Knowledge(entities, facts, hits, errors=self._counts.failed)
-        knowledge.relevant = is_relevant(self._analysis, knowledge)
+        if filters := self._options.search.get("filters"):
+            knowledge = await _narrowed(knowledge, self._kb.client, filters)
+        knowledge.relevant = is_relevant(self._analysis, knowledge, self._options.dialogue)
         return knowledge
 
     async def _both[Found: FoundEntity | FoundFact](
@@ -185,8 +189,7 @@ class _Retrieval:
         return await self._nearest
 
     async def _search(self, mode: SearchMode) -> list[Hit]:
-        more = self._options.search or {}
-        return await self._kb.search(self._analysis.query, self._options.passages, mode, **more)
+        return await self._kb.search(self._analysis.query, self._options.passages, mode, **self._options.search)
 
     async def _leg[Found](self, name: str, work: Awaitable[list[Found]]) -> list[Found]:
         self._legs += 1
@@ -217,6 +220,15 @@ class _Retrieval:
     async def _chunks(self, ids: list[str]) -> list[Hit]:
         chunks = await self._kb.client.chunks_by_id(ids)
         return [Hit(**{name: chunks[i][name] for name in _COPIED}, score=0.0) for i in ids if i in chunks]
+
+
+async def _narrowed(knowledge: Knowledge, client: MemGraphClient, filters: Any) -> Knowledge:
+    """Only what passages that pass a filter speak of; summaries are made of any passages, so they go."""
+    from core.rag.answering.drift.admission import Admission
+
+    narrowed = await Admission(client, filters).narrowed(knowledge)
+    entities = [replace(entity, summary="") for entity in narrowed.entities]
+    return replace(narrowed, entities=entities)
 
 
 #: What a hit takes over of a chunk.

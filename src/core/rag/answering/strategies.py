@@ -7,22 +7,40 @@ from typing import TYPE_CHECKING
 from core.rag.answering.basic import basic_events
 from core.rag.answering.drift.events import drift_events
 from core.rag.answering.flow import flow_events
+from core.rag.answering.intents import has_parts
 from core.rag.answering.types import STRATEGIES
 from core.rag.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from core.rag.answering.recording import Strategy
+    from core.rag.dbhandler import MemGraphClient
 
 
-async def chosen_strategy(name: str) -> Strategy:
+async def chosen_strategy(name: str, question: str, client: MemGraphClient) -> Strategy:
     """The strategy of this name.
 
     Args:
-        name: ``auto``, ``flow``, ``basic`` or ``drift``.
+        name: ``auto``, ``flow``, ``basic`` or ``drift``. ``auto`` is ``flow``, unless the question has several parts
+            and the graph has relations to follow from one to the next: then it is ``drift``.
+        question: The question.
+        client: The graph.
 
     Raises:
         InvalidInputError: There is no such strategy.
     """
     if name not in STRATEGIES:
         raise InvalidInputError(f"There is no strategy {name!r}; there are {', '.join(STRATEGIES)}.")
-    return {"basic": basic_events, "drift": drift_events}.get(name, flow_events)
+    if name == "auto":
+        name = "drift" if has_parts(question) and await _has_relations(client) else "flow"
+    return _EVENTS[name]
+
+
+_EVENTS: dict[str, Strategy] = {"flow": flow_events, "basic": basic_events, "drift": drift_events}
+
+
+async def _has_relations(client: MemGraphClient) -> bool:
+    return bool(
+        await client.read(
+            "MATCH (a:Entity)-[r:RELATED]->(:Entity) WHERE a.namespace = $namespace RETURN r.type AS type LIMIT 1"
+        )
+    )
