@@ -25,13 +25,18 @@ _FEW_WORDS: Final = 3
 _MAX_CHARS: Final = 20_000
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
-_PRONOUNS = frozenset(
+#: Pronouns of persons, who are named in an answer when they first come up ("The director is Guido Brignone.").
+_PERSONS = frozenset(
+    ["he", "she", "his", "her", "hers", "him", "er", "ihn", "ihm", "seine", "seinen", "seiner", "elle", "él", "ella"]
+)
+#: Pronouns without which a short question would be about nothing.
+_PRONOUNS = _PERSONS | frozenset(
     word
     for line in (
-        "it its that this they them their theirs those these he she his her hers him one ones there",
-        "er sie es ihn ihm ihr ihre ihren ihrer seine seinen seiner sein dieser diese dieses davon damit dort",
-        "il elle ils elles lui leur leurs celui celle ceux celles y",
-        "él ella ellos ellas suyo aquel eso esto este esta",
+        "it its that this they them their theirs those these one ones there",
+        "sie es ihr ihre ihren ihrer sein dieser diese dieses davon damit dort",
+        "il ils elles lui leur leurs celui celle ceux celles y",
+        "ellos ellas suyo aquel eso esto este esta",
     )
     for word in line.split()
 )
@@ -161,7 +166,7 @@ def referents(question: str, questions: Sequence[str], answers: Sequence[str]) -
     if names_in(question):
         return []
     found: dict[str, float] = {}
-    if answers and _points(question):
+    if answers and _says(question, _PERSONS):
         said = " ".join(questions).casefold()
         new = [name for name in names_in(answers[0]) if name.casefold() not in said]
         if 0 < len(new) <= _MOST_NAMES:
@@ -177,7 +182,7 @@ def referents(question: str, questions: Sequence[str], answers: Sequence[str]) -
 
 def hangs_on(question: str) -> bool:
     """Whether a question says next to nothing but a pronoun, so that it has to be about what was said before."""
-    return _points(question) and not names_in(question) and len(set(query_terms(question))) <= _FEW_WORDS
+    return _says(question, _PRONOUNS) and not names_in(question) and len(set(query_terms(question))) <= _FEW_WORDS
 
 
 def names_in(text: str) -> list[str]:
@@ -207,8 +212,8 @@ def list_items(text: str) -> list[str]:
     return [item.strip() for item in _JOINT.split(longest)] if longest else []
 
 
-def _points(question: str) -> bool:
-    return not _PRONOUNS.isdisjoint(word.casefold() for word in _WORD.findall(question))
+def _says(question: str, pronouns: frozenset[str]) -> bool:
+    return not pronouns.isdisjoint(word.casefold() for word in _WORD.findall(question))
 
 
 def _ordinal(question: str, answer: str) -> str:
