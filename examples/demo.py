@@ -1,4 +1,7 @@
-"""The first look: ingest the example corpus, search it in three ways, and say what to try next. Run by `make demo`."""
+"""The first look: ingest the example corpus, search it in three ways, and say what to try next. Run by `make demo`.
+
+It goes into a namespace of its own, `demo`, or the one that is named as an argument.
+"""
 
 from __future__ import annotations
 
@@ -33,18 +36,18 @@ def mgrag(*arguments: str) -> None:
         sys.exit(code)
 
 
-def main() -> None:
+def main(namespace: str = "demo") -> None:
     """The whole demonstration."""
     folder = CORPUS.relative_to(Path.cwd()) if CORPUS.is_relative_to(Path.cwd()) else CORPUS
-    mgrag("ingest", str(folder), "--namespace", "demo")
+    mgrag("ingest", str(folder), "--namespace", namespace)
     for mode, query in SEARCHES:
-        mgrag("search", query, "-k", "3", "--mode", mode, "--namespace", "demo")
+        mgrag("search", query, "-k", "3", "--mode", mode, "--namespace", namespace)
     print(
-        NEXT.replace("mgrag search", "mgrag search --namespace demo").replace(
-            "mgrag status  ", "mgrag status --namespace demo  "
+        NEXT.replace("mgrag search", f"mgrag search --namespace {namespace}").replace(
+            "mgrag status  ", f"mgrag status --namespace {namespace}  "
         )
     )
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:2])

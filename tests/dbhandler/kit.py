@@ -19,6 +19,7 @@ from core.rag.schema import EdgeType, Label, TextIndex, VectorIndex, check_name,
 from core.rag.settings import Settings
 
 BOLT_URI = os.environ.get("MGRAG_TEST_BOLT_URI")
+_BOLT_LOGIN = (os.environ.get("MGRAG_TEST_BOLT_USER"), os.environ.get("MGRAG_TEST_BOLT_PASSWORD"))
 
 #: Names of the engines that tests run on, for the fixture ``engine``.
 ENGINES: list[Any] = ["embedded-memory", "embedded-file"]
@@ -116,7 +117,7 @@ async def drop_vector_indexes() -> None:
 
 def bolt_engine() -> Engine:
     assert BOLT_URI is not None
-    return Engine(BOLT_URI, os.environ.get("MGRAG_TEST_BOLT_USER"), os.environ.get("MGRAG_TEST_BOLT_PASSWORD"))
+    return Engine(BOLT_URI, *_BOLT_LOGIN)
 
 
 @asynccontextmanager

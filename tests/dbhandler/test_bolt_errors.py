@@ -101,6 +101,7 @@ def server_error(code: str, message: str) -> Neo4jError:
             Again.A_FEW_TIMES,
         ),
         ("Neo.ClientError.General.ForbiddenOnReadOnlyDatabase", "…", StoreReadOnlyError, Again.NEVER),
+        ("Neo.ClientError.General.WriteOnReadOnlyAccessDatabase", "…", StoreReadOnlyError, Again.NEVER),
         ("Neo.ClientError.Cluster.NotALeader", "…", StoreReadOnlyError, Again.NEVER),
         ("Neo.ClientError.Statement.SyntaxError", "Invalid input 'read-only full'", QueryError, Again.NEVER),
         (

@@ -26,7 +26,7 @@ Exit codes:
 
 2  the command line or a setting makes no sense
 
-3  the graph database cannot be reached, is locked, or refuses the password
+3  the graph database cannot be reached, is locked, refuses the password, is full, or takes no writes
 
 4  what was named is not in the graph, or there is no graph yet
 
@@ -70,7 +70,7 @@ def run[T](work: Callable[[], Awaitable[T]]) -> T:
         return asyncio.run(call())
     except KeyboardInterrupt:
         fail("Interrupted. What was finished before is stored; run the same command again to go on.", EXIT_INTERRUPTED)
-    except errors.StoreUnavailableError as error:
+    except (errors.StoreUnavailableError, errors.StoreFullError, errors.StoreReadOnlyError) as error:
         fail(str(error), EXIT_UNAVAILABLE)
     except (errors.InvalidInputError, errors.ConfigurationError, errors.ModelMismatchError) as error:
         fail(str(error), EXIT_USAGE)

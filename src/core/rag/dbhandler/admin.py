@@ -55,7 +55,10 @@ class AdminOperations(RevectoringOperations):
             first, each with its number of ``vectors``.
         """
         store = await self.connect()
-        stores = [{**asdict(info), "vectors": await self.count_vectors(info)} for info in await self.vector_stores()]
+        stores = []
+        for info in await self.vector_stores():
+            await store.has_vector_index(info.index())  # where it is missing, the engine says so from now on
+            stores.append({**asdict(info), "vectors": await self.count_vectors(info)})
         return {
             "engine": asdict(store.capabilities),
             "namespace": self._namespace,

@@ -250,6 +250,17 @@ class BoltStore:
         async with self._defining.hold():
             await self._dialect.ensure_vector_index(index)
 
+    async def has_vector_index(self, index: VectorIndex) -> bool:
+        """See :class:`~core.rag.dbhandler.store.GraphStore`."""
+        check_name(index.label)
+        self._check_open("Looking for a vector index")
+        if not self._dialect.abilities.vector_search:
+            return False
+        if not await self._dialect.has_vector_index(index):
+            self._note(_without(index))
+            return False
+        return True
+
     async def drop_vector_index(self, index: VectorIndex) -> None:
         """See :class:`~core.rag.dbhandler.store.GraphStore`."""
         check_name(index.label)
@@ -284,7 +295,7 @@ class BoltStore:
             try:
                 return await self._dialect.vector_search(index, vector, k)
             except IndexMissingError:
-                self._note(f"The vector index {index.name} is missing: its vectors are compared by the client.")
+                self._note(_without(index))
         return await scan_search(self, index, vector, k)
 
     async def shortest_path(
@@ -341,6 +352,10 @@ class BoltStore:
     def _check_open(self, what: str) -> None:
         if self._drivers.closed:
             raise closed(what)
+
+
+def _without(index: VectorIndex) -> str:
+    return f"The vector index {index.name} is missing: its vectors are compared by the client."
 
 
 def _engine(agent: str) -> str:

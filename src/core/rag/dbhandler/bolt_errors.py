@@ -58,7 +58,7 @@ class Failure:
 # Neo4j: by code, since texts may quote the statement, and so anything.
 _AUTH = ("Unauthorized", "Unauthenticated", "AuthenticationRateLimit", "CredentialsExpired", "TokenExpired")
 _MEMORY = re.compile(r"MemoryPoolOutOfMemory|OutOfMemory|StackOverFlow|MemoryLimit")
-_READ_ONLY = re.compile(r"ForbiddenOnReadOnlyDatabase|ReadOnlyDatabase|Cluster\.NotALeader")
+_READ_ONLY = re.compile(r"WriteOnReadOnlyAccess|ForbiddenOnReadOnlyDatabase|ReadOnlyDatabase|Cluster\.NotALeader")
 _TIMED_OUT = re.compile(r"TransactionTimedOut")
 _CONSTRAINT = re.compile(r"ConstraintValidationFailed")
 _STOPPING = re.compile(r"DatabaseUnavailable|Transaction\.Terminated|NoThreadsAvailable")

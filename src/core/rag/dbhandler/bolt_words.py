@@ -114,7 +114,7 @@ class WordSearch:
         numbers = self._numbers[index] = _Numbers(now, rows[0]["n"], average)
         return numbers
 
-    async def _holding(self, index: TextIndex, numbers: _Numbers, words: Mapping[str, float]) -> Mapping[str, int]:
+    async def _holding(self, index: TextIndex, numbers: _Numbers, words: Mapping[str, float]) -> dict[str, int]:
         """How many texts hold each of the words."""
         unknown = [word for word in words if word not in numbers.holding]
         if unknown:

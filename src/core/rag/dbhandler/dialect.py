@@ -82,6 +82,10 @@ class Dialect(Protocol):
         """Create a vector index unless it is there; refuse one of another dimension."""
         ...
 
+    async def has_vector_index(self, index: VectorIndex) -> bool:
+        """Whether a vector index is there."""
+        ...
+
     async def drop_vector_index(self, index: VectorIndex) -> None:
         """Drop a vector index if it is there."""
         ...

@@ -192,6 +192,10 @@ class EmbeddedStore:
 
         await self.exclusively(ensure, f"Creating the keyword index of {index.label}")
 
+    async def has_vector_index(self, index: VectorIndex) -> bool:  # noqa: ARG002
+        """See :class:`~core.rag.dbhandler.store.GraphStore`. There is none that could be missing."""
+        return True
+
     async def drop_text_index(self, index: TextIndex) -> None:
         """See :class:`~core.rag.dbhandler.store.GraphStore`."""
         await self.exclusively(lambda db: dialect.drop_text_index(db, index), "Dropping a keyword index")

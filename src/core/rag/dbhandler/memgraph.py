@@ -176,6 +176,10 @@ class MemgraphDialect:
             raise _mismatch(index, found["dimension"])
         return found
 
+    async def has_vector_index(self, index: VectorIndex) -> bool:
+        """See :class:`~core.rag.dbhandler.dialect.Dialect`."""
+        return await self._vector_index(index, fresh=True) is not None
+
     async def drop_vector_index(self, index: VectorIndex) -> None:
         """See :class:`~core.rag.dbhandler.dialect.Dialect`."""
         if not self.abilities.vector_search:

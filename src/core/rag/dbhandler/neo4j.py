@@ -171,6 +171,10 @@ class Neo4jDialect:
                 )
         return found
 
+    async def has_vector_index(self, index: VectorIndex) -> bool:
+        """See :class:`~core.rag.dbhandler.dialect.Dialect`."""
+        return await self._vector_index(index, fresh=True) is not None
+
     async def drop_vector_index(self, index: VectorIndex) -> None:
         """See :class:`~core.rag.dbhandler.dialect.Dialect`."""
         rows = await self._runner.query(

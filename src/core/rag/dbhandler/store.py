@@ -119,6 +119,10 @@ class GraphStore(Protocol):
         """
         ...
 
+    async def has_vector_index(self, index: VectorIndex) -> bool:
+        """Whether the engine searches these vectors itself; ``capabilities`` say where it should and cannot."""
+        ...
+
     async def drop_text_index(self, index: TextIndex) -> None:
         """Drop a keyword index if the namespace has one of its own."""
         ...

@@ -174,7 +174,7 @@ class TransferOperations(VectorStoreOperations):
         for entry in entries:
             props = {key: value for key, value in entry["props"].items() if key != "embedding"}
             row = {"id": entry["id"], "props": {**props, "namespace": self._namespace}}
-            if label in TEXT_LABELS:
+            if label in TEXT_LABELS and "terms" in props:
                 row["props"]["partition"] = text_partition(self._namespace)
             if "embedding" in entry["props"]:
                 row["embedding"] = tuple(map(float, entry["props"]["embedding"]))

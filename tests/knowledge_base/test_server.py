@@ -1,0 +1,212 @@
+"""What a server does in the place of the embedded engine: the same graph and the same hits."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from tests.embedders import HashEmbedder
+from tests.graphs import snapshot
+
+from core.rag import KnowledgeBase
+from core.rag.errors import BackupError
+from core.rag.maintenance.doctor import examine
+from core.rag.maintenance.restore import restore
+from core.rag.retrieval.hits import MODES
+from dbhandler.kit import BOLT_URI, Engine, bolt_engine_for_a_test
+from libs.dataloader import Document
+
+pytestmark = pytest.mark.bolt
+
+ROOT = Path(__file__).parents[2]
+CORPUS = ROOT / "examples" / "corpus"
+QUESTIONS = [
+    "Why must the pond not be filled completely?",
+    "burr stones from France",
+    "Who paid for the clay?",
+    "wheel",
+    "grants received in 2021, and what they were spent on",
+    "mill",
+    "Runing the mil",
+    "Do the minutes mention the miller's house?",
+]
+
+
+class Refusing(HashEmbedder):
+    """An embedder that must not be asked."""
+
+    async def get_embeddings(self, texts: Sequence[str], names: Sequence[str] | None = None) -> NDArray[np.float32]:
+        raise AssertionError(f"{len(texts)} texts were embedded")
+
+
+@pytest.fixture
+async def engine() -> AsyncIterator[Engine]:
+    if not BOLT_URI:
+        pytest.skip("MGRAG_TEST_BOLT_URI names no server")
+    async with bolt_engine_for_a_test() as server:
+        yield server
+
+
+def variables(engine: Engine) -> dict[str, str]:
+    """The settings of somebody who uses the server."""
+    return {
+        "MEMGRAPH_URI": engine.uri,
+        "MEMGRAPH_USERNAME": engine.username or "",
+        "MEMGRAPH_PASSWORD": engine.password or "",
+    }
+
+
+async def found(kb: KnowledgeBase, k: int = 10) -> list[list[tuple[str, float]]]:
+    """The hits of all questions in all modes."""
+    return [
+        [(hit.chunk_id, round(hit.score, 4)) for hit in await kb.search(question, k=k, mode=mode)]
+        for question in QUESTIONS
+        for mode in MODES
+    ]
+
+
+async def test_an_export_of_a_file_is_the_same_graph_with_the_same_hits_on_a_server(
+    engine: Engine, tmp_path: Path
+) -> None:
+    namespace = engine.namespace()
+    uri = f"embedded:{tmp_path / 'graph.grafeo'}"
+    async with KnowledgeBase.open(uri, namespace=namespace, embedder=HashEmbedder(64)) as kb:
+        await kb.ingest(CORPUS)
+        talk = await kb.client.create_conversation(user_id="ann")
+        hits = await kb.search(QUESTIONS[0], k=3)
+        await kb.client.add_message(talk, QUESTIONS[0], "user")
+        await kb.client.add_message(talk, "It spills.", "assistant", retrieved=[hit.chunk_id for hit in hits])
+        before, expected = await snapshot(kb.client), await found(kb)
+        await kb.export(tmp_path / "graph.jsonl.gz")
+    async with engine.knowledge(namespace, embedder=Refusing(64)) as kb:
+        for _ in range(2):  # a second time changes nothing
+            await kb.import_(tmp_path / "graph.jsonl.gz")
+            assert await snapshot(kb.client) == before
+    async with engine.knowledge(namespace, embedder=HashEmbedder(64)) as kb:
+        assert await found(kb) == expected
+        report = await kb.ingest(CORPUS)
+        assert (report.documents.unchanged, report.vectors.embedded) == (len(list(CORPUS.iterdir())), 0)
+
+
+async def test_the_same_hits_where_more_texts_match_than_are_looked_at(engine: Engine) -> None:
+    generator = np.random.default_rng(4)
+    vocabulary = [f"word{i}" for i in range(300)]
+    weights = 1 / np.arange(1, 301)
+    documents = [
+        Document(
+            path=f"n/{i}", content=" ".join(generator.choice(vocabulary, size=30 + i % 60, p=weights / weights.sum()))
+        )
+        for i in range(500)
+    ]
+    namespace = engine.namespace()
+    queries = ["word0 word3", "word1 word250", "word7 word8 word9 word120"]
+    results = []
+    for kb in (
+        KnowledgeBase.open("embedded::memory:", namespace=namespace, embedder=HashEmbedder()),
+        engine.knowledge(namespace),
+    ):
+        async with kb:
+            await kb.ingest(documents)
+            results.append(
+                [
+                    [(hit.path, round(hit.score, 4)) for hit in await kb.search(query, k=10, mode=mode)]
+                    for query in queries
+                    for mode in ("hybrid", "keyword", "vector")
+                ]
+            )
+    assert results[1] == results[0]
+
+
+def test_the_demo_finds_on_a_server_what_it_finds_in_a_file(engine: Engine, tmp_path: Path) -> None:
+    namespace = engine.namespace()
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("MEMGRAPH_", "MGRAG_"))}
+    shown = []
+    for more in ({}, variables(engine)):
+        done = subprocess.run(
+            [sys.executable, ROOT / "examples" / "demo.py", namespace],
+            cwd=tmp_path,
+            env={**inherited, **more},
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        shown.append(done.stdout.partition("$ mgrag search")[2])
+    assert "operations.md" in shown[0]
+    assert shown[1] == shown[0]
+
+
+async def test_a_backup_of_a_server_is_an_export_that_a_server_takes_back(engine: Engine, tmp_path: Path) -> None:
+    file = tmp_path / "server.jsonl.gz"
+    namespace = engine.namespace()
+    async with engine.knowledge(namespace) as kb:
+        await kb.ingest([Document(path="a", content="The tide mill turns."), Document(path="b", content="It rests.")])
+        before = await snapshot(kb.client)
+        store = await kb.client.connect()
+        with pytest.raises(BackupError, match=r"makes its own backups.*mgrag export"):
+            await store.backup(str(tmp_path / "copy"))
+        assert not (tmp_path / "copy").exists()
+        report = await kb.backup(tmp_path / "whole.jsonl.gz")
+        assert report.kind == "export"
+        assert report.nodes["Document"] >= 2
+        await kb.export(file)
+        await kb.delete("a")
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in variables(engine).items():
+            patch.setenv(name, value)
+        with pytest.raises(BackupError, match="--force"):
+            await restore(None, file)
+        await restore(None, file, force=True)
+    async with engine.knowledge(namespace) as kb:
+        assert await snapshot(kb.client) == before
+
+
+async def test_a_copy_of_an_embedded_graph_is_refused_by_a_server(engine: Engine, tmp_path: Path) -> None:
+    uri, copy = f"embedded:{tmp_path / 'graph.grafeo'}", tmp_path / "graph.bak"
+    async with KnowledgeBase.open(uri, embedder=HashEmbedder()) as kb:
+        await kb.ingest([Document(path="a", content="The tide mill turns.")])
+        await kb.backup(copy)
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in variables(engine).items():
+            patch.setenv(name, value)
+        with pytest.raises(BackupError, match="mgrag export"):
+            await restore(None, copy)
+
+
+async def test_a_doctor_of_a_server(engine: Engine) -> None:
+    namespace = engine.namespace()
+    async with engine.knowledge(namespace) as kb:
+        await kb.ingest([Document(path="a", content="The tide mill turns."), Document(path="b", content="It rests.")])
+        assert (await kb.doctor()).healthy
+
+        async def work(tx: object) -> None:
+            await tx.run(  # type: ignore[attr-defined]
+                "MATCH (c:DocumentChunk)<-[r:EMBEDDING_OF]-(:Vector) WHERE c.namespace = $namespace "
+                "WITH c, r LIMIT 1 SET c.partition = null DELETE r",
+                {"namespace": namespace},
+            )
+
+        await (await kb.client.connect()).transaction(work)
+        sick = await kb.doctor()
+        said = {check.name.split()[-1]: check.message for check in sick.checks if check.level == "problem"}
+        assert set(said) >= {"indexes", "embeddings"}
+        assert "cannot be found by their words" in said["indexes"]
+        await kb.doctor(repair=True)
+        assert (await kb.doctor()).healthy
+        assert {hit.path for hit in await kb.search("tide mill rests", mode="keyword")} == {"a", "b"}
+
+
+async def test_a_doctor_of_a_server_that_is_not_there() -> None:
+    from tests.servers.ports import HOST, free_port
+
+    report = await examine(f"bolt://{HOST}:{free_port()}", model="wordllama")
+    (check,) = [check for check in report.checks if check.name == "database"]
+    assert (check.level, report.healthy) == ("problem", False)
+    assert "Nothing listens" in check.message
