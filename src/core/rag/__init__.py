@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from core.rag.ports import CONVERSATION_SEARCH
+
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
     from core.rag.embedder import EmbeddingService, open_embedder
@@ -50,6 +52,8 @@ __all__ = [
     "open_embedder",
     "standardize_resource_uri",
 ]
+
+CONVERSATION_SEARCH.provide(lambda: import_module("core.rag.retrieval.conversation").search_chunks_in_conversation)
 
 
 def __getattr__(name: str) -> object:

@@ -9,6 +9,7 @@ from core.rag.dbhandler.erasure import ErasureOperations
 from core.rag.dbhandler.rows import DOCUMENT_COLUMNS, found_document
 from core.rag.dbhandler.search import SearchOperations
 from core.rag.dbhandler.store import MAX_K, check_k
+from core.rag.ports import CONVERSATION_SEARCH
 
 #: Documents are found through their chunks: this many times the documents wanted are looked at.
 _CHUNKS_PER_DOCUMENT = 8
@@ -37,16 +38,9 @@ class DialogueSearchOperations(ErasureOperations, SearchOperations):
             NotFoundError: when there is no such conversation.
             InvalidVectorError: on a vector of another dimension, one that is not finite, or one of zeros.
         """
-        from core.rag.retrieval.conversation import search_chunks_in_conversation
-
         check_k(limit)
-        return await search_chunks_in_conversation(
-            self,  # type: ignore[arg-type]
-            query_embedding,
-            conversation_id,
-            limit,
-            query_text,
-        )
+        search = CONVERSATION_SEARCH.get()
+        return await search(self, query_embedding, conversation_id, limit, query_text)
 
     async def conversation_aware_search(
         self, query_embedding: Sequence[float], conversation_id: str, limit: int = 5, query_text: str | None = None

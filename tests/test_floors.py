@@ -1,0 +1,91 @@
+"""Imports only go down. Lazy imports and those for type checkers count, too."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SRC = Path(__file__).parents[1] / "src"
+
+#: The house, from the ground up. Those on one floor do not import each other.
+FLOORS: tuple[tuple[str, ...], ...] = (
+    ("libs.dataloader", "core.rag.errors", "core.rag.ports", "core.rag.times", "core.rag.openai_events"),
+    ("core.rag.identity", "core.rag.schema", "core.rag.settings"),
+    ("core.rag.openai_endpoint",),
+    ("core.rag.openai_api",),
+    ("core.rag.analysis",),
+    ("core.rag.extraction",),
+    ("core.rag.embedder", "core.rag.llm"),
+    ("core.rag.dbhandler",),
+    ("core.rag.indexing",),
+    ("core.rag.maintenance",),
+    ("core.rag.retrieval",),
+    ("core.rag.graph",),
+    ("core.rag.memory",),
+    ("core.rag.answering",),
+    ("core.rag.knowledge",),
+    ("core.rag.knowledge_base",),
+    ("core.rag",),
+    ("core.rag.integrations",),
+    ("mgrag",),
+)
+LEVELS = {part: level for level, floor in enumerate(FLOORS) for part in floor}
+
+
+def modules() -> dict[str, Path]:
+    """Every module of ``src`` by its name."""
+    found = {}
+    for path in SRC.rglob("*.py"):
+        parts = path.relative_to(SRC).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+MODULES = modules()
+
+
+def part_of(module: str) -> str:
+    """The part of the house that a module belongs to."""
+    names = module.split(".")
+    if names[0] == "mgrag":
+        return "mgrag"
+    return ".".join(names[:3] if names[:2] == ["core", "rag"] else names[:2])
+
+
+def imports(path: Path) -> Iterator[str]:
+    """The modules of this project that a file imports, anywhere in it."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative imports hide the floor"
+            names = [node.module or ""]
+            names += [f"{node.module}.{alias.name}" for alias in node.names if f"{node.module}.{alias.name}" in MODULES]
+            names = names[1:] or names
+        else:
+            continue
+        yield from (name for name in names if name.split(".")[0] in {"core", "libs", "mgrag"})
+
+
+@pytest.mark.parametrize("module", sorted(MODULES))
+def test_imports_only_go_down(module: str) -> None:
+    here = part_of(module)
+    assert here in LEVELS, f"{here} has no floor yet: say here where it belongs"
+    if module == "core.rag":
+        return  # the public names; what it imports at once is tested below
+    for imported in imports(MODULES[module]):
+        there = part_of(imported)
+        assert there == here or LEVELS[there] < LEVELS[here], f"{module} imports {imported}, which is not below it"
+
+
+def test_the_public_names_import_nothing_at_once_but_ports() -> None:
+    tree = ast.parse(MODULES["core.rag"].read_text(encoding="utf-8"))
+    at_once = [node.module for node in tree.body if isinstance(node, ast.ImportFrom)]
+    assert [name for name in at_once if name and name.startswith("core.")] == ["core.rag.ports"]
+
+
+def test_every_floor_is_there() -> None:
+    assert {part_of(module) for module in MODULES} == set(LEVELS)
