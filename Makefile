@@ -43,10 +43,9 @@ demo: $(VENV)/.run ## Ingest examples/corpus and search it
 test: $(VENV)/.dev ## Run all tests that need no server
 	@$(BIN)/pytest -q -m "not bolt and not java" $(ARGS)
 
-# The tests on the server, then every statement that other tests give to the embedded engine.
+# The tests on the server, then every statement that tests of the embedded engine alone give to it.
 BOLT_TESTS := env MGRAG_TEST_REQUIRE_BOLT=1 sh -c '$(BIN)/pytest -q -m bolt $(ARGS) && $(BIN)/pytest -q \
-	-p tests.statements -m "not bolt and not java" tests/dbhandler/test_client.py tests/dbhandler/test_conversations.py \
-	tests/knowledge_base tests/retrieval'
+	-p tests.statements -m "not bolt and not java" tests/maintenance tests/cli/test_commands.py'
 
 .PHONY: test-bolt
 test-bolt: $(VENV)/.dev ## Run the tests on a server: MGRAG_TEST_BOLT_URI, or a Neo4j of their own (Java 17)
@@ -55,7 +54,7 @@ test-bolt: $(VENV)/.dev ## Run the tests on a server: MGRAG_TEST_BOLT_URI, or a 
 
 .PHONY: test-java
 test-java: $(VENV)/.dev ## Run the tests that start and kill servers of their own (Java 17)
-	@$(BIN)/pytest -q -m java $(ARGS)
+	@MGRAG_TEST_REQUIRE_BOLT=1 $(BIN)/pytest -q -m java $(ARGS)
 
 .PHONY: test-memgraph
 test-memgraph: $(VENV)/.containers ## Run the tests on a Memgraph in a container, where Docker is
