@@ -350,3 +350,27 @@ def test_a_crash_inside_the_engine_is_an_error_of_the_store() -> None:
 
     with pytest.raises(StoreError, match="crashed inside the engine: index out of bounds"):
         grafeo_engine.call(crash, None, "A test")
+
+
+async def test_a_failed_transaction_is_rolled_back_even_while_its_error_is_kept() -> None:
+    # The traceback of the error refers to the transaction, which the engine would otherwise leave open.
+    store = await EmbeddedStore.open(":memory:")
+    await store.ensure_schema()
+
+    async def create(tx: Transaction) -> None:
+        await tx.run("CREATE (d:Document {id: 'a', n: 0})")
+
+    async def fail(tx: Transaction) -> None:
+        await tx.run("MATCH (d:Document {id: 'a'}) SET d.n = 1")
+        raise ZeroDivisionError
+
+    async def increase(tx: Transaction) -> None:
+        await tx.run("MATCH (d:Document {id: 'a'}) SET d.n = d.n + 5")
+
+    await store.transaction(create)
+    with pytest.raises(ZeroDivisionError) as kept:
+        await store.transaction(fail)
+    await store.transaction(increase)
+    assert await store.run("MATCH (d:Document) RETURN d.n AS n") == [{"n": 5}]
+    assert kept.tb is not None
+    await store.close()
