@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Protocol
 
 MAX_LABEL_CHARS = 60
 MAX_NODES = 40
+
+#: The grammar looks for this statement anywhere in a line, between quotes, too.
+_DIRECTION = re.compile(r"direction(?=\s)", re.IGNORECASE)
 
 
 class Node(Protocol):
@@ -84,7 +88,8 @@ def mermaid_label(text: str) -> str:
     words = " ".join("".join(character if _is_shown(character) else " " for character in text).split())
     if len(words) > MAX_LABEL_CHARS:
         words = words[: MAX_LABEL_CHARS - 1].rstrip() + "…"
-    return "".join(_encoded(character) for character in words) or "(no name)"
+    label = "".join(_encoded(character) for character in words) or "(no name)"
+    return _DIRECTION.sub(lambda found: f"#{ord(found[0][0])};{found[0][1:]}", label)
 
 
 def _is_shown(character: str) -> bool:
