@@ -1,0 +1,197 @@
+"""A knowledge base for code that is not asynchronous, or that runs in another event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import Coroutine, Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+from core.rag.errors import ConfigurationError, InvalidInputError
+
+if TYPE_CHECKING:
+    from core.rag.knowledge_base import KnowledgeBase
+    from core.rag.retrieval.hits import Hit
+
+
+@dataclass(frozen=True, slots=True)
+class SearchOptions:
+    """How every search is done; see :meth:`core.rag.KnowledgeBase.search`.
+
+    Attributes:
+        k: At most this many passages.
+        mode: ``None``: the default of the knowledge base.
+        filters: Only passages of documents that pass.
+        namespace: ``None``: that of the knowledge base.
+        expand: So many neighbouring passages on either side are added to the text of each.
+        conversation_id: The conversation that questions belong to.
+        user_id: Who asks.
+    """
+
+    k: int = 5
+    mode: str | None = None
+    filters: str | Mapping[str, Any] | None = None
+    namespace: str | None = None
+    expand: int = 0
+    conversation_id: str | None = None
+    user_id: str | None = None
+
+    def arguments(self) -> dict[str, Any]:
+        """The arguments of the search, those that are not set left out."""
+        given = {
+            "k": self.k,
+            "mode": self.mode,
+            "filters": self.filters,
+            "namespace": self.namespace,
+            "expand": self.expand,
+            "conversation_id": self.conversation_id,
+            "user_id": self.user_id,
+        }
+        return {name: value for name, value in given.items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A passage with the ones around it.
+
+    Attributes:
+        hit: The passage.
+        previous: Id of the passage before it in its document; ``None`` for the first.
+        next: Id of the one behind it.
+    """
+
+    hit: Hit
+    previous: str | None = None
+    next: str | None = None
+
+
+class Bridge:
+    """Searches a knowledge base from any thread, in the event loop that the knowledge base belongs to."""
+
+    def __init__(self, kb: KnowledgeBase, options: SearchOptions) -> None:
+        """Use a knowledge base that is open in the event loop that runs now.
+
+        Args:
+            kb: Not closed with this.
+            options: For every search.
+        """
+        self._kb = kb
+        self._options = options
+        self._thread: threading.Thread | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        with contextlib.suppress(RuntimeError):
+            self._loop = asyncio.get_running_loop()
+
+    @classmethod
+    def opened(cls, options: SearchOptions, **arguments: Any) -> Self:
+        """Open a knowledge base in a thread of its own, for programs without an event loop.
+
+        Args:
+            options: For every search.
+            arguments: As of :meth:`core.rag.KnowledgeBase.open`.
+
+        Raises:
+            ConfigurationError, StoreUnavailableError, ModelMismatchError: as there, and when connecting.
+        """
+        from core.rag.knowledge_base import KnowledgeBase
+
+        bridge = cls(KnowledgeBase.open(**arguments), options)
+        bridge._loop = loop = asyncio.new_event_loop()
+        started = threading.Event()
+        loop.call_soon(started.set)
+        bridge._thread = threading.Thread(target=_run, args=(loop,), name="memgraph-rag retriever", daemon=True)
+        bridge._thread.start()
+        started.wait()
+        try:
+            bridge._wait(bridge._kb.connect())
+        except BaseException:
+            bridge.close()
+            raise
+        return bridge
+
+    @property
+    def knowledge_base(self) -> KnowledgeBase:
+        """What is searched."""
+        return self._kb
+
+    def search(self, query: str) -> list[Found]:
+        """Search, and wait for it.
+
+        Raises:
+            InvalidInputError: in the event loop of the knowledge base, which waiting would stop.
+            ConfigurationError: when the event loop of the knowledge base does not run.
+        """
+        running = _running_loop()
+        if running is not None and running is self._loop:
+            raise InvalidInputError(
+                "A search that waits would stop the event loop that the knowledge base needs: use the asynchronous"
+                " call (aretrieve, ainvoke), or open the retriever with its own knowledge base."
+            )
+        return self._wait(self._found(query))
+
+    async def asearch(self, query: str) -> list[Found]:
+        """Search without waiting for it, from whichever event loop."""
+        if self._loop is None:
+            self._loop = asyncio.get_running_loop()
+        if self._loop is asyncio.get_running_loop():
+            return await self._found(query)
+        return await asyncio.wrap_future(self._submit(self._found(query)))
+
+    def close(self) -> None:
+        """Close the knowledge base that :meth:`opened` opened; one that was given stays open. Safe to call twice."""
+        if self._thread is None or self._loop is None:
+            return
+        thread, self._thread = self._thread, None
+        try:
+            asyncio.run_coroutine_threadsafe(self._kb.close(), self._loop).result()
+        finally:
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            thread.join()
+
+    async def _found(self, query: str) -> list[Found]:
+        options = self._options
+        hits = await self._kb.search(query, **options.arguments())
+        client = self._kb.client
+        if options.namespace is not None:
+            client = client.in_namespace(options.namespace)
+        rows = await client.read(
+            "UNWIND $ids AS i MATCH (a:DocumentChunk {id: i})-[:NEXT]->(b:DocumentChunk) RETURN a.id AS a, b.id AS b "
+            "UNION UNWIND $ids AS i MATCH (b:DocumentChunk {id: i})<-[:NEXT]-(a:DocumentChunk) "
+            "RETURN a.id AS a, b.id AS b",
+            ids=[hit.chunk_id for hit in hits],
+        )
+        behind = {row["a"]: row["b"] for row in rows}
+        before = {row["b"]: row["a"] for row in rows}
+        return [Found(hit, before.get(hit.chunk_id), behind.get(hit.chunk_id)) for hit in hits]
+
+    def _wait[T](self, work: Coroutine[Any, Any, T]) -> T:
+        return self._submit(work).result()
+
+    def _submit[T](self, work: Coroutine[Any, Any, T]) -> Future[T]:
+        if self._loop is None or not self._loop.is_running():
+            work.close()
+            raise ConfigurationError(
+                "The knowledge base of this retriever is open in no running event loop: make the retriever with"
+                " from_uri, which opens one for programs that are not asynchronous."
+            )
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+
+def _run(loop: asyncio.AbstractEventLoop) -> None:
+    asyncio.set_event_loop(loop)
+    try:
+        loop.run_forever()
+    finally:
+        loop.run_until_complete(loop.shutdown_asyncgens())
+        loop.run_until_complete(loop.shutdown_default_executor())
+        loop.close()
+
+
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None

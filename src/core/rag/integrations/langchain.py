@@ -1,0 +1,138 @@
+"""A retriever for LangChain: ``pip install 'memgraph-rag[langchain]'``.
+
+Example:
+    >>> retriever = KnowledgeBaseRetriever(knowledge_base=kb, k=5)
+    >>> documents = await retriever.ainvoke("When does the mill turn?")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any, Self
+
+from core.rag.errors import MissingDependencyError
+from core.rag.integrations.bridge import Bridge, Found, SearchOptions
+
+try:
+    from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
+    from langchain_core.documents import Document
+    from langchain_core.retrievers import BaseRetriever
+    from pydantic import PrivateAttr
+except ImportError as error:
+    raise MissingDependencyError("langchain-core", "langchain", "The retriever for LangChain") from error
+
+
+class KnowledgeBaseRetriever(BaseRetriever):
+    """Passages of a knowledge base as documents.
+
+    A document has the id and the text of the chunk, and as metadata ``source`` (the path), ``title``, ``heading``,
+    ``chunk_index``, ``document_id``, ``start_char``, ``end_char``, ``score``, ``scores`` of each leg of the search,
+    ``previous`` and ``next`` (ids of the chunks around it), and whatever the loader found (``page`` …).
+
+    Attributes:
+        knowledge_base: What is searched; open in the event loop that runs now, and not closed with this.
+        k: At most this many documents.
+        mode: How to search; ``None``: the default of :meth:`core.rag.KnowledgeBase.search`.
+        filters: Only passages of documents that pass.
+        namespace: ``None``: that of the knowledge base.
+        expand: So many neighbouring passages on either side are added to the text of each document.
+        conversation_id: The conversation that questions belong to.
+        user_id: Who asks.
+    """
+
+    knowledge_base: Any
+    k: int = 5
+    mode: str | None = None
+    filters: str | Mapping[str, Any] | None = None
+    namespace: str | None = None
+    expand: int = 0
+    conversation_id: str | None = None
+    user_id: str | None = None
+
+    _bridge: Bridge = PrivateAttr()
+
+    def model_post_init(self, context: Any, /) -> None:
+        """Prepare the search."""
+        super().model_post_init(context)
+        self._bridge = Bridge(self.knowledge_base, self._options())
+
+    @classmethod
+    def from_uri(
+        cls,
+        uri: str | None = None,
+        *,
+        k: int = 5,
+        mode: str | None = None,
+        filters: str | Mapping[str, Any] | None = None,
+        expand: int = 0,
+        **arguments: Any,
+    ) -> Self:
+        """A retriever with a knowledge base of its own, for programs without an event loop; close it.
+
+        Args:
+            uri: ``embedded:PATH``, ``bolt://HOST:7687`` …; ``None``: ``MEMGRAPH_URI``, else the embedded default.
+            k: As above.
+            mode: As above.
+            filters: As above.
+            expand: As above.
+            arguments: As of :meth:`core.rag.KnowledgeBase.open`.
+
+        Raises:
+            ConfigurationError, StoreUnavailableError, ModelMismatchError: when it cannot be opened.
+        """
+        bridge = Bridge.opened(SearchOptions(k, mode, filters, None, expand), uri=uri, **arguments)
+        retriever = cls(knowledge_base=bridge.knowledge_base, k=k, mode=mode, filters=filters, expand=expand)
+        retriever._bridge = bridge
+        return retriever
+
+    def close(self) -> None:
+        """Close what :meth:`from_uri` opened. Safe to call twice."""
+        self._bridge.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _options(self) -> SearchOptions:
+        return SearchOptions(
+            self.k, self.mode, self.filters, self.namespace, self.expand, self.conversation_id, self.user_id
+        )
+
+    def _get_relevant_documents(
+        self,
+        query: str,
+        *,
+        run_manager: CallbackManagerForRetrieverRun,  # noqa: ARG002 - the framework passes it
+    ) -> list[Document]:
+        return [_document(found) for found in self._bridge.search(query)]
+
+    async def _aget_relevant_documents(
+        self,
+        query: str,
+        *,
+        run_manager: AsyncCallbackManagerForRetrieverRun,  # noqa: ARG002 - the framework passes it
+    ) -> list[Document]:
+        return [_document(found) for found in await self._bridge.asearch(query)]
+
+
+def _document(found: Found) -> Document:
+    hit = found.hit
+    metadata = dict(hit.metadata) | {
+        "source": hit.path,
+        "title": hit.title,
+        "heading": hit.heading,
+        "chunk_index": hit.chunk_index,
+        "document_id": hit.document_id,
+        "start_char": hit.start_char,
+        "end_char": hit.end_char,
+        "score": hit.score,
+        "scores": dict(hit.scores),
+        "previous": found.previous,
+        "next": found.next,
+    }
+    return Document(page_content=hit.content, id=hit.chunk_id, metadata=metadata)
