@@ -67,6 +67,8 @@ class NameTable:
             name, end = "", 0
             if first < last:
                 for length in seconds.get(words[first + 1], ()):
+                    if first + length > len(words):
+                        continue  # what is left of the text is a shorter name at most
                     candidate = " ".join(words[first : first + length])
                     if candidate in self._names:
                         name, end = candidate, first + length
