@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
@@ -12,7 +13,7 @@ from core.rag.dbhandler.store import check_vector
 from core.rag.embedder.base import EmbeddingService, embed_texts, is_blank
 from core.rag.retrieval.dialogue import Dialogue, Turn
 from core.rag.retrieval.hits import SearchMode
-from core.rag.retrieval.referents import hangs_on, referents
+from core.rag.retrieval.referents import Referent, hangs_on, referents
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
@@ -57,33 +58,37 @@ async def read_dialogue(
             question = last if question is None else question
             messages.pop()
     messages = [message for message in messages if message["content"].strip() and message["role"] != "system"]
-    vectors = await client.message_vectors([message["id"] for message in messages], store) if store else {}
-    turns = [Turn(message["role"], message["content"], vectors.get(message["id"])) for message in messages]
-    dialogue = Dialogue.of(turns)
-    if not dialogue or question is None:
-        return dialogue, question
+    ids = [message["id"] for message in messages]
+    plain = Dialogue.of([Turn(message["role"], message["content"]) for message in messages])
+    if not plain:
+        return plain, question
+    asked = question or ""
     pointed = tuple(
-        referents(question, [turn.content for turn in dialogue.questions], [turn.content for turn in dialogue.answers])
+        referents(asked, [turn.content for turn in plain.questions], [turn.content for turn in plain.answers])
+    )
+    vectors, earlier, referent = await asyncio.gather(
+        _vectors(client, ids, store), _earlier(client, messages), _weighted_vector(pointed, embedder)
+    )
+    dialogue = Dialogue.of(
+        [Turn(message["role"], message["content"], vectors.get(message["id"])) for message in messages]
     )
     return (
-        replace(
-            dialogue,
-            referents=pointed,
-            referent_vector=await _weighted_vector({item.text: item.weight for item in pointed}, embedder),
-            hanging=hangs_on(question),
-            earlier=await _earlier(client, messages),
-        ),
+        replace(dialogue, referents=pointed, referent_vector=referent, hanging=hangs_on(asked), earlier=earlier),
         question,
     )
 
 
-async def _weighted_vector(texts: Mapping[str, float], embedder: EmbeddingService | None) -> list[float] | None:
-    wanted = [text for text in texts if not is_blank(text)]
+async def _vectors(client: MemGraphClient, ids: Sequence[str], store: VectorStoreInfo | None) -> dict[str, list[float]]:
+    return await client.message_vectors(ids, store) if store is not None else {}
+
+
+async def _weighted_vector(pointed: Sequence[Referent], embedder: EmbeddingService | None) -> list[float] | None:
+    wanted = [referent for referent in pointed if not is_blank(referent.text)]
     if embedder is None or not wanted:
         return None
-    vectors = np.asarray(await embed_texts(embedder, wanted), dtype=np.float64)
-    total = sum(texts[text] * vector / np.linalg.norm(vector) for text, vector in zip(wanted, vectors, strict=True))
-    return [float(value) for value in np.asarray(total)]
+    vectors = np.asarray(await embed_texts(embedder, [referent.text for referent in wanted]), dtype=np.float64)
+    weights = np.array([referent.weight for referent in wanted]) / np.maximum(np.linalg.norm(vectors, axis=1), 1e-30)
+    return [float(value) for value in weights @ vectors]
 
 
 async def _earlier(client: MemGraphClient, messages: Sequence[Mapping[str, Any]]) -> dict[str, float]:

@@ -17,7 +17,6 @@ from typing import Any, Final
 import numpy as np
 
 from core.rag.analysis import query_terms
-from core.rag.dbhandler.store import MAX_K
 from core.rag.retrieval.fusion import Leg, fuse_hybrid, spread_of_sample, spread_of_top
 from core.rag.retrieval.legs import Legs
 from core.rag.retrieval.referents import POINTED_AT, Referent
@@ -39,6 +38,8 @@ _LEAST_WEIGHT: Final = 0.01
 RELATED: Final = 0.5
 _OWN_PASSAGES: Final = 5
 _LOOKED_AT: Final = 100
+#: What is not among so many has nothing to do with the words that were said.
+_SAID_LOOKED_AT: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +154,7 @@ class Dialogue:
         said = dict.fromkeys((term for turn in last for term in query_terms(turn.content)), 1.0)
         meanings = [_unit(turn.vector) for turn in last if turn.vector is not None]
         meaning = [float(value) for value in sum(meanings)] if meanings else None
-        found, sample = await asyncio.gather(legs.keyword(said, MAX_K), legs.sampled_cosines(meaning))
+        found, sample = await asyncio.gather(legs.keyword(said, _SAID_LOOKED_AT), legs.sampled_cosines(meaning))
         exact = await legs.cosines(meaning, [item.id for item in best])
         return max(_standing(item.id, found, exact, sample, total) for item in best) < RELATED
 
