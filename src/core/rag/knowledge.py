@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+
+from core.rag.errors import ConfigurationError, InvalidInputError, NotFoundError
+from core.rag.schema import Label
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
+    from core.rag.dbhandler.facts import Triple
     from core.rag.dbhandler.recording import Inserted
+    from core.rag.embedder import EmbeddingService
+    from core.rag.indexing.factfinding import FactReport
+    from core.rag.indexing.resolving import ResolutionReport
+    from core.rag.llm import LanguageModel
     from core.rag.settings import Settings
+
+    TripleLike = Triple | Mapping[str, Any] | Sequence[str]
 
 
 class Knowledge:
@@ -16,6 +27,13 @@ class Knowledge:
 
     _client: MemGraphClient
     _settings: Settings
+    _embedder: EmbeddingService | None
+
+    if TYPE_CHECKING:
+
+        @property
+        def language_model(self) -> LanguageModel | None:
+            """The model that writes answers; see :class:`core.rag.answering.asking.Answers`."""
 
     async def insert(self, collection: str, record: Mapping[str, Any]) -> Inserted:
         """Insert a record: the fields that name somebody or something become entities, linked with one another.
@@ -55,3 +73,121 @@ class Knowledge:
         from core.rag.extraction.records import with_hints
 
         return with_hints(self._settings.entity_fields.split(","))
+
+    async def add_triples(self, triples: Iterable[TripleLike]) -> int:
+        """State facts: ``(subject, relation, object)``.
+
+        Args:
+            triples: Tuples of three texts, mappings with ``subject``, ``relation``, ``object`` and optionally
+                ``subject_type``, ``object_type``, ``fact``, ``weight``, ``chunk_ids``, or
+                :class:`core.rag.dbhandler.facts.Triple`. Entities that are not there are made.
+
+        Returns:
+            How many different facts there were; one that was stated before is updated.
+
+        Raises:
+            InvalidInputError: naming the first that makes no sense; nothing is stored then.
+        """
+        return await self._client.add_triples([_triple(triple, number) for number, triple in enumerate(triples, 1)])
+
+    async def merge_entities(self, alias: str, entity: str) -> None:
+        """Say that two entities are one; both keep what they have, and :meth:`split_entity` undoes it.
+
+        Args:
+            alias: Name or id of the one.
+            entity: Name or id of the other, under which they are known.
+
+        Raises:
+            NotFoundError: when one of them is not there.
+            InvalidInputError: when they are the same entity.
+        """
+        a, b = await self._entity_id(alias), await self._entity_id(entity)
+        if a == b:
+            raise InvalidInputError(f"{alias[:100]!r} and {entity[:100]!r} are one entity already.")
+        await self._client.merge_entity(a, b)
+
+    async def split_entity(self, entity: str, other: str | None = None) -> int:
+        """Undo a merge, whoever made it; :meth:`resolve_entities` does not make it again.
+
+        Args:
+            entity: Name or id.
+            other: The one that it is not; ``None``: all that it was merged with.
+
+        Returns:
+            How many merges were undone.
+
+        Raises:
+            NotFoundError: when there is no such entity.
+        """
+        a = await self._entity_id(entity)
+        return await self._client.split_entity(a, [] if other is None else [await self._entity_id(other)])
+
+    async def resolve_entities(self, *, vectors: bool = True) -> ResolutionReport:
+        """Find entities that are the same under several names, and connect them with SAME_AS.
+
+        By spelling, by initials, by a letter or two of a long word, and by vectors above 0.95; rather two than a
+        wrong one. The result follows from the entities that there are, whatever was found before; merges and splits
+        by hand stay.
+
+        Args:
+            vectors: Whether to compare vectors of names, too.
+
+        Returns:
+            What is the same now, and how much of it is new.
+        """
+        from core.rag.indexing.resolving import resolve_all
+
+        return await resolve_all(self._client, self._embedder if vectors else None)
+
+    async def extract_facts(
+        self,
+        model: LanguageModel | None = None,
+        *,
+        limit: int | None = None,
+        stop: asyncio.Event | None = None,
+        progress: Callable[[FactReport], None] | None = None,
+    ) -> FactReport:
+        """Have a language model read the chunks that it has not read yet: typed entities and facts between them.
+
+        Args:
+            model: ``None``: that of this knowledge base.
+            limit: At most this many chunks.
+            stop: When set, no further chunks are taken up.
+            progress: Called now and then with the report so far.
+
+        Returns:
+            What was found, and which chunks failed; these are tried again the next time.
+
+        Raises:
+            ConfigurationError: when there is no language model.
+            LanguageModelAuthError: when its key is refused.
+        """
+        from core.rag.indexing.factfinding import FactFinder
+
+        model = model or self.language_model
+        if model is None:
+            raise ConfigurationError("Facts are found by a language model, and none is set: set MGRAG_LLM_MODEL.")
+        finder = FactFinder(self._client, model, concurrency=self._settings.llm_concurrency)
+        return await finder.run(limit, stop=stop, progress=progress)
+
+    async def _entity_id(self, name: str) -> str:
+        node = await self._client.named_node(name)
+        if node is None or node["label"] != Label.ENTITY:
+            raise NotFoundError(f"There is no entity {name[:100]!r} in namespace {self._client.namespace!r}.")
+        return str(node["id"])
+
+
+def _triple(given: TripleLike, number: int) -> Triple:
+    from core.rag.dbhandler.facts import Triple
+
+    if isinstance(given, Triple):
+        return given
+    try:
+        if isinstance(given, Mapping):
+            return Triple(**{**given, "chunk_ids": tuple(given.get("chunk_ids", ()))})
+        subject, relation, object_ = given
+        return Triple(subject, relation, object_)
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(
+            f"Triple {number} is no (subject, relation, object) and no mapping of these: {error}."
+        ) from error

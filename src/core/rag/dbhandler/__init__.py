@@ -2,9 +2,11 @@
 
 from core.rag.dbhandler.admin import AdminOperations
 from core.rag.dbhandler.dialogue import DialogueSearchOperations
+from core.rag.dbhandler.factwriting import FactOperations
 from core.rag.dbhandler.handmade import LinkOperations
 from core.rag.dbhandler.knowledge import KnowledgeOperations
 from core.rag.dbhandler.recording import RecordOperations
+from core.rag.dbhandler.resolving import ResolutionOperations
 from core.rag.dbhandler.titling import TitleOperations
 from core.rag.dbhandler.transfer import TransferOperations
 from core.rag.dbhandler.traversal import TraversalOperations
@@ -19,6 +21,8 @@ class MemGraphClient(
     TransferOperations,
     TitleOperations,
     RecordOperations,
+    FactOperations,
+    ResolutionOperations,
 ):
     """A graph database that holds documents, chunks, vectors and what connects them.
 

@@ -22,6 +22,9 @@ from core.rag.identity import entity_id
 FROM_TEXT = "text"
 FROM_CALLER = "caller"
 
+#: ``origin`` of a SAME_AS edge that was found by rule.
+FROM_RULE = "rule"
+
 _PROPERTIES = ("name", "type", "mention_count", "titled", "recorded", "forms")
 _COLUMNS = "e.id AS id, e.normalized_name AS normalized, e.origin AS origin, " + ", ".join(
     f"e.{name} AS {name}" for name in _PROPERTIES
@@ -117,6 +120,14 @@ class EntityLedger:
         if change.fields is None:
             change.fields = {}
         change.fields[kind] = change.fields.get(kind, 0) + number
+
+    def kind(self, name: str, kind: str, number: int) -> None:
+        """A chunk says (1) or no longer says (-1) of which type an entity is."""
+        if kind:
+            change = self._change(name, number)
+            if change.fields is None:
+                change.fields = {}
+            change.fields[kind] = change.fields.get(kind, 0) + number
 
     async def settle(self, tx: Transaction) -> set[str]:
         """Create and update the entities; call it before edges to them are made.
@@ -241,8 +252,17 @@ async def _smallest_titles(tx: Transaction, ids: Iterable[str]) -> dict[str, str
 
 
 async def remove_unused_entities(tx: Transaction, ids: Sequence[str]) -> None:
-    """Remove those of the entities that nothing supports any more, unless a person made them."""
+    """Remove those of the entities that nothing supports any more, unless a person made them.
+
+    That a rule takes an entity for the same as another does not support it.
+    """
     for part in batches(sorted(set(ids))):
+        await tx.run(
+            "UNWIND $ids AS i MATCH (e:Entity {id: i})-[s:SAME_AS]-(:Entity) WHERE s.origin = $rule "
+            "AND e.origin <> $caller AND coalesce(e.mention_count, 0) = 0 AND e.titled IS NULL AND e.recorded IS NULL "
+            "DELETE s",
+            {"ids": part, "rule": FROM_RULE, "caller": FROM_CALLER},
+        )
         await tx.run(
             "UNWIND $ids AS i MATCH (e:Entity {id: i}) WHERE e.origin <> $caller AND NOT (e)--() DETACH DELETE e",
             {"ids": part, "caller": FROM_CALLER},

@@ -8,19 +8,35 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.entities import EntityLedger
 from core.rag.dbhandler.store import Row, Transaction
+from core.rag.extraction.facts import ChunkFacts
 from core.rag.extraction.matching import NameTable
-from core.rag.extraction.mentions import Mention, Title, mentions_of, sought
-from core.rag.extraction.names import names_in
+from core.rag.extraction.mentions import Mention, Title, mentions_of, sought, spellings, with_facts
+
+
+class ChunkText(NamedTuple):
+    """What the mentions of a chunk follow from, beside the titles."""
+
+    content: str
+    heading: str
+    facts: ChunkFacts | None
+
+    @classmethod
+    def of(cls, properties: Mapping[str, Any]) -> ChunkText:
+        """From the properties of a chunk."""
+        facts = ChunkFacts.from_json(properties["facts"]) if properties.get("facts") else None
+        return cls(properties["content"], properties.get("heading") or "", facts)
 
 
 @dataclass(slots=True)
 class _Before:
     """What an existing chunk mentions: how often by name, and how it spells these names."""
 
+    text: ChunkText
     counts: dict[str, int] = field(default_factory=dict)
     spellings: dict[str, str] = field(default_factory=dict)
 
@@ -39,13 +55,10 @@ class MentionChanges:
         self._named: list[Row] = []
         self._unnamed: list[Row] = []
 
-    async def read(self, tx: Transaction, chunks: Mapping[str, tuple[str, str]]) -> None:
-        """Note what existing chunks mention, before they are changed or removed.
-
-        Args:
-            tx: The transaction.
-            chunks: Content and heading by id.
-        """
+    async def read(self, tx: Transaction, chunks: Mapping[str, ChunkText]) -> None:
+        """Note what existing chunks mention, before they are changed or removed."""
+        for identifier, text in chunks.items():
+            self._chunks[identifier] = _Before(text)
         for part in batches(sorted(chunks)):
             rows = await tx.run(
                 "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i})-[m:MENTIONS]->(e:Entity) "
@@ -53,27 +66,15 @@ class MentionChanges:
                 {"ids": part},
             )
             for row in rows:
-                self._chunks.setdefault(row["chunk"], _Before()).counts[row["name"]] = row["count"]
-        for identifier, before in self._chunks.items():
-            if identifier in chunks:
-                before.spellings = {name: known.text for name, known in names_in(*chunks[identifier]).items()}
+                self._chunks[row["chunk"]].counts[row["name"]] = row["count"]
+        for before in self._chunks.values():
+            if before.counts:
+                before.spellings = spellings(*before.text)
 
-    async def read_documents(self, tx: Transaction, documents: Mapping[str, Mapping[str, Row]]) -> None:
-        """Note mentions and titles of existing documents.
-
-        Args:
-            tx: The transaction.
-            documents: For each its chunks by id, with their properties as ``props``.
-        """
-        if not documents:
-            return
-        chunks = {
-            identifier: (row["props"]["content"], row["props"].get("heading") or "")
-            for rows in documents.values()
-            for identifier, row in rows.items()
-        }
+    async def read_documents(self, tx: Transaction, chunks: Mapping[str, ChunkText], documents: Sequence[str]) -> None:
+        """Note mentions and titles of existing documents, with all of their chunks."""
         await self.read(tx, chunks)
-        await self._read_titles(tx, sorted(documents))
+        await self._read_titles(tx, documents)
 
     async def _read_titles(self, tx: Transaction, documents: Sequence[str]) -> None:
         for part in batches(documents):
@@ -85,16 +86,29 @@ class MentionChanges:
             for row in rows:
                 self._titles.setdefault(row["document"], {})[row["name"]] = row["text"]
 
-    def set(self, chunks: Mapping[str, Sequence[Mention]], titles: Mapping[str, Sequence[Title]]) -> None:
+    def set(
+        self,
+        chunks: Mapping[str, Sequence[Mention]],
+        titles: Mapping[str, Sequence[Title]],
+        facts: Mapping[str, ChunkFacts] | None = None,
+    ) -> None:
         """Tell the ledger what chunks mention and which titles documents have from now on.
 
         What was read and is not given here has none any more: it is removed with its edges by the caller.
+
+        Args:
+            chunks: What each mentions by its words.
+            titles: Of each document.
+            facts: What a language model finds in existing chunks from now on; ``None``: what it found before.
         """
         for identifier, mentions in chunks.items():
             before = self._chunks.pop(identifier, None)
             if before is None:
                 self._mention(identifier, mentions)
             else:
+                said = before.text.facts if facts is None else facts[identifier]
+                if said is not None:
+                    mentions = with_facts(mentions, before.text.content, before.text.heading, said)
                 self._compare(identifier, before, mentions)
         for before in self._chunks.values():
             for name in before.counts:
@@ -220,19 +234,17 @@ async def recompute(tx: Transaction, chunks: Sequence[str], titles: NameTable, l
         titles: At least all titles that these chunks name.
         ledger: For the entities.
     """
-    texts: dict[str, tuple[str, str]] = {}
+    texts: dict[str, ChunkText] = {}
     for part in batches(chunks):
         rows = await tx.run(
             "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i}) "
-            "RETURN c.id AS id, c.content AS content, c.heading AS heading",
+            "RETURN c.id AS id, c.content AS content, c.heading AS heading, c.facts AS facts",
             {"ids": part},
         )
-        texts.update((row["id"], (row["content"], row["heading"] or "")) for row in rows)
+        texts.update((row["id"], ChunkText.of(row)) for row in rows)
     changes = MentionChanges(ledger)
     await changes.read(tx, texts)
-    changes.set(
-        {identifier: mentions_of(content, heading, titles) for identifier, (content, heading) in texts.items()}, {}
-    )
+    changes.set({identifier: mentions_of(text.content, text.heading, titles) for identifier, text in texts.items()}, {})
     await ledger.settle(tx)
     await changes.apply(tx)
 

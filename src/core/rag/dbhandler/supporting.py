@@ -10,10 +10,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from core.rag.dbhandler.entities import EntityLedger
-from core.rag.dbhandler.mentions import MentionChanges, mark_unlinked, reconsider
+from core.rag.dbhandler.facts import FactChanges
+from core.rag.dbhandler.mentions import ChunkText, MentionChanges, mark_unlinked, reconsider
 from core.rag.dbhandler.records import RecordChanges
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.dbhandler.symbols import write_symbols
+from core.rag.extraction.facts import ChunkFacts
 
 if TYPE_CHECKING:
     from core.rag.dbhandler.writing import DocumentRow
@@ -27,7 +29,9 @@ class Support:
         self._ledger = EntityLedger(namespace, now)
         self._mentions = MentionChanges(self._ledger)
         self._records = RecordChanges(self._ledger)
+        self._facts = FactChanges(self._ledger)
         self._existing: list[str] = []
+        self._said: dict[str, ChunkFacts] = {}
 
     async def read(self, tx: Transaction, documents: Mapping[str, Mapping[str, Row]]) -> None:
         """Note what existing documents support, before they are changed or removed.
@@ -38,7 +42,9 @@ class Support:
         """
         if documents:
             self._existing = sorted(documents)
-            await self._mentions.read_documents(tx, documents)
+            texts = {key: ChunkText.of(row["props"]) for chunks in documents.values() for key, row in chunks.items()}
+            self._said = {key: text.facts for key, text in texts.items() if text.facts is not None}
+            await self._mentions.read_documents(tx, texts, self._existing)
             await self._records.read_documents(tx, self._existing)
 
     async def write(self, tx: Transaction, documents: Sequence[DocumentRow], text_label: str = "") -> None:
@@ -49,9 +55,14 @@ class Support:
         )
         self._records.set([record for document in documents for record in document.records])
         await self._mentions.withdraw_titles(tx)
+        kept = {chunk.id for document in documents for chunk in document.chunks}
+        for chunk, facts in self._said.items():
+            if chunk not in kept:
+                self._facts.set(chunk, facts, ChunkFacts())
         untitled = await self._ledger.settle(tx)
         await self._mentions.apply(tx)
         await self._records.apply(tx, text_label)
+        await self._facts.apply(tx)
         if untitled:
             await reconsider(tx, untitled, self._ledger)
         await self._ledger.remove_unused(tx)

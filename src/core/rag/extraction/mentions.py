@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from core.rag.analysis.stopwords import stop_words
+from core.rag.extraction.facts import ChunkFacts
 from core.rag.extraction.matching import NameTable
 from core.rag.extraction.names import names_in
 from core.rag.extraction.words import normalize_name, normalized_words
@@ -76,6 +77,23 @@ def mentions_of(content: str, heading: str, titles: NameTable) -> list[Mention]:
         if name in named or f" {name} " not in joined
     ]
     return mentions + [Mention(name, "", count) for name, count in named.items() if name not in found]
+
+
+def spellings(content: str, heading: str, facts: ChunkFacts | None = None) -> dict[str, str]:
+    """How a chunk spells the names that it mentions, apart from titles that only their words tell."""
+    spelt = {entity.name: entity.text for entity in facts.entities} if facts else {}
+    return spelt | {name: known.text for name, known in names_in(content, heading).items()}
+
+
+def with_facts(mentions: Iterable[Mention], content: str, heading: str, facts: ChunkFacts) -> list[Mention]:
+    """The mentions of a chunk, and the entities that a language model found in it."""
+    spelt = spellings(content, heading, facts)
+    found = {mention.name: mention for mention in mentions}
+    for entity in facts.entities:
+        known = found.get(entity.name)
+        if known is None or not known.text:
+            found[entity.name] = Mention(entity.name, spelt[entity.name], known.count if known else 1)
+    return list(found.values())
 
 
 def titles_of(title: str | None, path: str) -> list[Title]:

@@ -31,7 +31,7 @@ _SKIPPED: Final = frozenset(" \"'“”„«»‘’()[]*_-\u00a0")
 _POSSESSIVE: Final = re.compile(r"['’]s?$")
 _YEAR: Final = re.compile(r"1[0-9]{3}|20[0-9]{2}")
 _ACRONYM: Final = re.compile(r"(?:[A-Z][A-Z0-9&-]{1,7}|(?:[A-Z]\.){2,})")
-_CODE: Final = re.compile(r"\w+_\w[\w]*|\w+(?:\.\w+)*\(.*\)|[a-z]+[A-Z]\w*|[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]+)+")
+_CODE: Final = re.compile(r"\w+_\w[\w]*|\w+(?:\.\w+)*\(.*\)|[a-z]+[A-Z]\w*")
 _MASK: Final = "\x00"
 
 

@@ -1,0 +1,165 @@
+"""RELATED edges with the chunks that support them: what a language model found, and what callers state."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.entities import FROM_CALLER, EntityLedger
+from core.rag.dbhandler.handmade import link_id
+from core.rag.dbhandler.records import relation_id
+from core.rag.dbhandler.store import Row, Transaction
+from core.rag.extraction.facts import ChunkFacts, Fact
+from core.rag.identity import entity_id
+
+#: ``origin`` of a fact that a language model found in a chunk.
+FROM_MODEL = "llm"
+
+
+@dataclass(frozen=True, slots=True)
+class Triple:
+    """A fact that a caller states.
+
+    Attributes:
+        subject: Name of the entity that it is about.
+        relation: What it says: ``works_at``.
+        object: Name of the other entity.
+        subject_type: Type of the first, where it is made by this.
+        object_type: The same of the other.
+        fact: The fact as a sentence.
+        weight: How much it counts.
+        chunk_ids: Chunks that support it.
+    """
+
+    subject: str
+    relation: str
+    object: str
+    subject_type: str = ""
+    object_type: str = ""
+    fact: str = ""
+    weight: float = 1.0
+    chunk_ids: tuple[str, ...] = ()
+
+
+class FactChanges:
+    """What a transaction does to the facts of chunks: :meth:`set`, settle the ledger, :meth:`apply`."""
+
+    def __init__(self, ledger: EntityLedger) -> None:
+        """Changes that the ledger learns of."""
+        self._ledger = ledger
+        self._changes: dict[tuple[str, str, str], dict[str, str | None]] = {}
+
+    def set(self, chunk: str, before: ChunkFacts, after: ChunkFacts) -> None:
+        """Tell the ledger what a chunk says; its mentions are changed elsewhere."""
+        for entity in before.entities:
+            self._ledger.kind(entity.name, entity.type, -1)
+        for entity in after.entities:
+            self._ledger.kind(entity.name, entity.type, 1)
+        for fact in before.facts:
+            self._support(fact)[chunk] = None
+        for fact in after.facts:
+            self._support(fact)[chunk] = fact.text
+
+    def _support(self, fact: Fact) -> dict[str, str | None]:
+        return self._changes.setdefault((fact.source, fact.target, fact.type), {})
+
+    async def apply(self, tx: Transaction) -> None:
+        """Write the edges; the ledger is settled. The sentence of an edge is that of its first chunk by id."""
+        wanted: dict[str, Row] = {}
+        for source, target, kind in self._changes:
+            a, b = self._ledger.id(source), self._ledger.id(target)
+            link = relation_id(a, b, FROM_MODEL, kind)
+            wanted[link] = {"a": a, "b": b, "link": link, "type": kind, "changes": (source, target, kind)}
+        for part in batches(sorted(wanted)):
+            await self._apply(tx, [wanted[link] for link in part])
+
+    async def _apply(self, tx: Transaction, wanted: Sequence[Row]) -> None:
+        pattern = "UNWIND $rows AS row MATCH (a:Entity {id: row.a})-[r:RELATED {id: row.link}]->(b:Entity {id: row.b}) "
+        keys = [{name: row[name] for name in ("a", "b", "link")} for row in wanted]
+        stored: dict[str, dict[str, str | None]] = {}
+        for row in await tx.run(
+            f"{pattern}RETURN r.id AS link, r.chunk_ids AS chunks, r.facts AS facts", {"rows": keys}
+        ):
+            stored[row["link"]] = dict(zip(row["chunks"], json.loads(row["facts"]), strict=True))
+        gone: list[Row] = []
+        changed: list[Row] = []
+        created: list[Row] = []
+        for key, row in zip(keys, wanted, strict=True):
+            support = {**stored.get(row["link"], {}), **self._changes[row["changes"]]}
+            texts = {chunk: text for chunk, text in sorted(support.items()) if text is not None}
+            if not texts:
+                gone.append(key)
+                continue
+            entry = {
+                **key,
+                "type": row["type"],
+                "chunks": list(texts),
+                "facts": json.dumps(list(texts.values()), ensure_ascii=False),
+                "fact": next(iter(texts.values())),
+                "weight": float(len(texts)),
+            }
+            (changed if row["link"] in stored else created).append(entry)
+        assign = "r.chunk_ids = row.chunks, r.facts = row.facts, r.fact = row.fact, r.weight = row.weight"
+        if gone:
+            await tx.run(f"{pattern}DELETE r", {"rows": gone})
+        if changed:
+            await tx.run(f"{pattern}SET {assign}", {"rows": changed})
+        if created:
+            await tx.run(
+                "UNWIND $rows AS row MATCH (a:Entity {id: row.a}) MATCH (b:Entity {id: row.b}) "
+                "CREATE (a)-[r:RELATED {id: row.link, key: row.link, type: row.type, origin: $origin}]->(b) "
+                f"SET {assign}",
+                {"rows": created, "origin": FROM_MODEL},
+            )
+
+
+async def write_triples(
+    tx: Transaction, triples: Sequence[Triple], names: Mapping[str, str], namespace: str, now: str
+) -> None:
+    """Write facts that a caller states, and the entities that are not there.
+
+    Args:
+        tx: The transaction.
+        triples: Checked.
+        names: The normalised name of each name in them.
+        namespace: Where they go.
+        now: The time of the write.
+    """
+    entities: dict[str, Row] = {}
+    edges: dict[str, Row] = {}
+    for triple in triples:
+        a, b = entity_id(namespace, names[triple.subject]), entity_id(namespace, names[triple.object])
+        for identifier, text, kind in (
+            (a, triple.subject, triple.subject_type),
+            (b, triple.object, triple.object_type),
+        ):
+            entities.setdefault(identifier, {"id": identifier, "name": text, "normalized": names[text], "type": kind})
+        link = link_id(a, b, triple.relation)
+        edges[link] = {
+            "a": a,
+            "b": b,
+            "link": link,
+            "props": {
+                "key": link,
+                "type": triple.relation,
+                "fact": triple.fact,
+                "weight": float(triple.weight),
+                "chunk_ids": list(triple.chunk_ids),
+                "origin": FROM_CALLER,
+            },
+        }
+    for rows in batches(list(entities.values())):
+        await tx.run(
+            "UNWIND $rows AS row MERGE (e:Entity {id: row.id}) ON CREATE SET e.namespace = $namespace, "
+            "e.name = row.name, e.normalized_name = row.normalized, e.type = row.type, e.mention_count = 0, "
+            "e.origin = $origin, e.created_at = $now, e.updated_at = $now",
+            {"rows": rows, "namespace": namespace, "origin": FROM_CALLER, "now": now},
+        )
+    for rows in batches(list(edges.values())):
+        await tx.run(
+            "UNWIND $rows AS row MATCH (a:Entity {id: row.a}) MATCH (b:Entity {id: row.b}) "
+            "MERGE (a)-[r:RELATED {id: row.link}]->(b) SET r += row.props",
+            {"rows": rows},
+        )

@@ -1,0 +1,161 @@
+"""Facts in the graph: what a language model found chunk by chunk, and what callers state."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from core.rag.dbhandler.base import ClientBase
+from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.entities import EntityLedger
+from core.rag.dbhandler.facts import FactChanges, Triple, write_triples
+from core.rag.dbhandler.mentions import ChunkText, MentionChanges
+from core.rag.dbhandler.store import Row, Transaction
+from core.rag.errors import InvalidInputError
+from core.rag.extraction.facts import ChunkFacts
+from core.rag.extraction.mentions import mentions_of, sought
+from core.rag.extraction.words import MAX_NAME_CHARS, normalize_name
+from core.rag.times import utc_now
+
+_MAX_REASON_CHARS = 500
+_MAX_RELATION_CHARS = 200
+_MAX_FACT_CHARS = 2000
+
+
+class FactOperations(ClientBase):
+    """Reading which chunks wait for a language model, and writing facts."""
+
+    async def chunks_without_facts(self, limit: int | None = None) -> list[Row]:
+        """Chunks that no language model has read to the end: ``id``, ``path``, ``title``, ``heading``, ``content``.
+
+        Those whose extraction failed are among them, behind those that were not tried yet.
+        """
+        rows = await self.read(
+            "MATCH (c:DocumentChunk) WHERE c.namespace = $namespace AND c.facts_by IS NULL "
+            "RETURN c.id AS id, c.facts_error AS error"
+        )
+        rows.sort(key=lambda row: (row["error"] is not None, row["id"]))
+        ids = [row["id"] for row in rows][:limit]
+        found: dict[str, Row] = {}
+        for part in batches(ids):
+            for row in await self.read(
+                "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i})-[:CHUNK_OF]->(d:Document) RETURN c.id AS id, "
+                "c.path AS path, d.title AS title, c.heading AS heading, c.content AS content",
+                ids=part,
+            ):
+                found[row["id"]] = row
+        return [found[identifier] for identifier in ids if identifier in found]
+
+    async def write_chunk_facts(self, facts: Mapping[str, ChunkFacts], model: str) -> None:
+        """Store what a language model found in chunks, with entities, mentions and RELATED edges.
+
+        Args:
+            facts: By id of the chunk; chunks that are gone are left out.
+            model: Name of the model.
+        """
+
+        async def work(tx: Transaction) -> None:
+            ledger = EntityLedger(self._namespace, utc_now())
+            mentions, edges = MentionChanges(ledger), FactChanges(ledger)
+            texts, titles = await _read(tx, sorted(facts))
+            await mentions.read(tx, texts)
+            table = sought(titles)
+            mentions.set(
+                {key: mentions_of(text.content, text.heading, table) for key, text in texts.items()}, {}, facts
+            )
+            for key, text in texts.items():
+                edges.set(key, text.facts or ChunkFacts(), facts[key])
+            await ledger.settle(tx)
+            await mentions.apply(tx)
+            await edges.apply(tx)
+            await ledger.remove_unused(tx)
+            await tx.run(
+                "UNWIND $rows AS row MATCH (c:DocumentChunk {id: row.id}) "
+                "SET c.facts = row.facts, c.facts_by = $model, c.facts_error = null",
+                {"rows": [{"id": key, "facts": facts[key].to_json()} for key in texts], "model": model},
+            )
+
+        await self._write(work)
+
+    async def write_fact_failures(self, reasons: Mapping[str, str]) -> None:
+        """Note why the extraction of facts failed, by id of the chunk; they are tried again in the next run."""
+        rows = [{"id": key, "reason": reason[:_MAX_REASON_CHARS]} for key, reason in sorted(reasons.items())]
+
+        async def work(tx: Transaction) -> None:
+            for part in batches(rows):
+                await tx.run(
+                    "UNWIND $rows AS row MATCH (c:DocumentChunk {id: row.id}) SET c.facts_error = row.reason",
+                    {"rows": part},
+                )
+
+        await self._write(work)
+
+    async def fact_counts(self) -> dict[str, int]:
+        """How many chunks a language model has read (``done``), failed at (``failed``), and not seen (``waiting``)."""
+        rows = await self.read(
+            "MATCH (c:DocumentChunk) WHERE c.namespace = $namespace "
+            "RETURN count(c) AS chunks, count(c.facts_by) AS done, count(c.facts_error) AS failed"
+        )
+        chunks, done, failed = (int(rows[0][name]) for name in ("chunks", "done", "failed"))
+        return {"done": done, "failed": failed, "waiting": chunks - done - failed}
+
+    async def fact_failures(self, limit: int = 20) -> list[Row]:
+        """Chunks whose extraction failed: ``id``, ``path``, ``reason``."""
+        return await self.read(
+            "MATCH (c:DocumentChunk) WHERE c.namespace = $namespace AND c.facts_error IS NOT NULL "
+            f"RETURN c.id AS id, c.path AS path, c.facts_error AS reason ORDER BY path, id LIMIT {int(limit)}"
+        )
+
+    async def add_triples(self, triples: Sequence[Triple]) -> int:
+        """State facts: entities that are not there are made, and stay until a person removes them.
+
+        Returns:
+            How many different facts there were.
+
+        Raises:
+            InvalidInputError: naming the first that makes no sense; nothing is stored then.
+        """
+        names: dict[str, str] = {}
+        for number, triple in enumerate(triples, 1):
+            _check(triple, number, names)
+        for part in batches(list(triples), max_rows=500):
+
+            async def work(tx: Transaction, part: list[Triple] = part) -> None:
+                await write_triples(tx, part, names, self._namespace, utc_now())
+
+            await self._write(work)
+        return len({(names[t.subject], t.relation, names[t.object]) for t in triples})
+
+
+async def _read(tx: Transaction, chunks: Sequence[str]) -> tuple[dict[str, ChunkText], set[str]]:
+    """The texts of those chunks that are there, and the titles that they name."""
+    rows = await tx.run(
+        "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i}) "
+        "RETURN c.id AS id, c.content AS content, c.heading AS heading, c.facts AS facts",
+        {"ids": list(chunks)},
+    )
+    titles = await tx.run(
+        "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i})-[:MENTIONS]->(e:Entity) WHERE e.titled > 0 "
+        "RETURN DISTINCT e.normalized_name AS name",
+        {"ids": list(chunks)},
+    )
+    return {row["id"]: ChunkText.of(row) for row in rows}, {row["name"] for row in titles}
+
+
+def _check(triple: Triple, number: int, names: dict[str, str]) -> None:
+    for what, text, longest in (
+        ("subject", triple.subject, MAX_NAME_CHARS),
+        ("relation", triple.relation, _MAX_RELATION_CHARS),
+        ("object", triple.object, MAX_NAME_CHARS),
+    ):
+        if not isinstance(text, str) or not text.strip() or len(text) > longest:
+            raise InvalidInputError(f"The {what} of triple {number} is not a text of 1 to {longest} characters.")
+    for text in (triple.subject, triple.object):
+        names[text] = normalize_name(text)
+        if not names[text]:
+            raise InvalidInputError(f"Triple {number}: {text[:50]!r} is too long for a name.")
+    if names[triple.subject] == names[triple.object]:
+        raise InvalidInputError(f"Triple {number} connects {triple.subject[:50]!r} with itself.")
+    if len(triple.fact) > _MAX_FACT_CHARS:
+        raise InvalidInputError(f"The fact of triple {number} has more than {_MAX_FACT_CHARS} characters.")
+    if not isinstance(triple.weight, int | float) or not 0 < triple.weight < float("inf"):
+        raise InvalidInputError(f"The weight of triple {number} is {triple.weight!r}, but weights are above 0.")

@@ -1,0 +1,148 @@
+"""SAME_AS: entities that are one, found by rule or said by a person. Both stay as they are, so it can be undone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from core.rag.dbhandler.base import ClientBase
+from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.entities import FROM_CALLER, FROM_RULE
+from core.rag.dbhandler.store import Row, Transaction
+from core.rag.extraction.resolution import Candidate, Sameness
+from core.rag.times import utc_now
+
+
+class ResolutionOperations(ClientBase):
+    """Reading candidates, and writing what is the same."""
+
+    async def resolution_candidates(self) -> list[Candidate]:
+        """All entities of the namespace."""
+        rows = await self.read(
+            "MATCH (e:Entity) WHERE e.namespace = $namespace RETURN e.id AS id, e.normalized_name AS name, "
+            "e.name AS text, e.type AS type, e.mention_count AS mentions, e.titled AS titled"
+        )
+        return [
+            Candidate(row["id"], row["name"], row["text"], row["type"] or "", row["mentions"] or 0, bool(row["titled"]))
+            for row in rows
+        ]
+
+    async def mentioned_together(self, pairs: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
+        """Those of the pairs of entities that some chunk mentions both of."""
+        found: set[tuple[str, str]] = set()
+        for part in batches([{"a": a, "b": b} for a, b in pairs]):
+            rows = await self.read(
+                "UNWIND $rows AS row MATCH (a:Entity {id: row.a})<-[:MENTIONS]-(c:DocumentChunk) "
+                "MATCH (c)-[:MENTIONS]->(b:Entity {id: row.b}) RETURN DISTINCT row.a AS a, row.b AS b",
+                rows=part,
+            )
+            found |= {(row["a"], row["b"]) for row in rows}
+        return found
+
+    async def same_entities(self, origin: str | None = None) -> list[Row]:
+        """SAME_AS edges: ``alias``, ``entity``, ``method``, ``score``, ``origin``."""
+        rows = await self.read(
+            "MATCH (a:Entity)-[s:SAME_AS]->(b:Entity) WHERE a.namespace = $namespace RETURN a.id AS alias, "
+            "b.id AS entity, s.method AS method, s.score AS score, s.origin AS origin"
+        )
+        return [row for row in rows if origin is None or row["origin"] == origin]
+
+    async def distinct_entities(self) -> set[tuple[str, str]]:
+        """Pairs of ids, in order, of which a person said that they are not the same."""
+        rows = await self.read(
+            "MATCH (e:Entity) WHERE e.namespace = $namespace AND e.distinct_from IS NOT NULL "
+            "RETURN e.id AS id, e.distinct_from AS others"
+        )
+        return {(min(row["id"], other), max(row["id"], other)) for row in rows for other in row["others"]}
+
+    async def write_sameness(self, wanted: Iterable[Sameness]) -> tuple[int, int]:
+        """Make the SAME_AS edges that rules found exactly these.
+
+        Returns:
+            How many were added, and how many removed.
+        """
+        stored = {
+            (row["alias"], row["entity"]): (row["method"], row["score"]) for row in await self.same_entities(FROM_RULE)
+        }
+        by_hand = {frozenset((row["alias"], row["entity"])) for row in await self.same_entities(FROM_CALLER)}
+        new = {
+            (same.alias, same.entity): (same.method, same.score)
+            for same in wanted
+            if frozenset((same.alias, same.entity)) not in by_hand
+        }
+        gone = [{"a": a, "b": b} for a, b in sorted(stored) if stored[a, b] != new.get((a, b))]
+        added = [
+            {"a": a, "b": b, "method": method, "score": score}
+            for (a, b), (method, score) in sorted(new.items())
+            if stored.get((a, b)) != (method, score)
+        ]
+
+        async def work(tx: Transaction) -> None:
+            for part in batches(gone):
+                await tx.run(
+                    "UNWIND $rows AS row MATCH (a:Entity {id: row.a})-[s:SAME_AS]->(b:Entity {id: row.b}) "
+                    "WHERE s.origin = $origin DELETE s",
+                    {"rows": part, "origin": FROM_RULE},
+                )
+            for part in batches(added):
+                await _connect(tx, part, FROM_RULE)
+
+        await self._write(work)
+        return len(added), len(gone)
+
+    async def merge_entity(self, alias: str, entity: str) -> None:
+        """Note that a person takes two entities, by id, for one."""
+
+        async def work(tx: Transaction) -> None:
+            await _tell_apart(tx, alias, remove=[entity])
+            await _tell_apart(tx, entity, remove=[alias])
+            await tx.run(
+                "MATCH (a:Entity {id: $a})-[s:SAME_AS]-(b:Entity {id: $b}) DELETE s", {"a": alias, "b": entity}
+            )
+            await _connect(tx, [{"a": alias, "b": entity, "method": FROM_CALLER, "score": 1.0}], FROM_CALLER)
+
+        await self._write(work)
+
+    async def split_entity(self, entity: str, others: Sequence[str]) -> int:
+        """Undo what made entities one, and note that a person says that they are not.
+
+        Args:
+            entity: Its id.
+            others: Ids of those that it is not; empty: all that it was directly one with.
+
+        Returns:
+            How many SAME_AS edges were removed.
+        """
+
+        async def work(tx: Transaction) -> int:
+            rows = await tx.run(
+                "MATCH (a:Entity {id: $id})-[s:SAME_AS]-(b:Entity) RETURN DISTINCT b.id AS id", {"id": entity}
+            )
+            apart = [row["id"] for row in rows if not others or row["id"] in others]
+            for other in apart:
+                await tx.run(
+                    "MATCH (a:Entity {id: $a})-[s:SAME_AS]-(b:Entity {id: $b}) DELETE s", {"a": entity, "b": other}
+                )
+            await _tell_apart(tx, entity, add=apart)
+            return len(apart)
+
+        return await self._write(work)
+
+
+async def _connect(tx: Transaction, rows: Sequence[Row], origin: str) -> None:
+    await tx.run(
+        "UNWIND $rows AS row MATCH (a:Entity {id: row.a}) MATCH (b:Entity {id: row.b}) MERGE (a)-[s:SAME_AS]->(b) "
+        "SET s.method = row.method, s.score = row.score, s.origin = $origin",
+        {"rows": list(rows), "origin": origin},
+    )
+
+
+async def _tell_apart(tx: Transaction, entity: str, add: Sequence[str] = (), remove: Sequence[str] = ()) -> None:
+    """Change which entities a person says that this one is not."""
+    rows = await tx.run("MATCH (e:Entity {id: $id}) RETURN e.distinct_from AS others", {"id": entity})
+    before = {other for row in rows for other in row["others"] or ()}
+    after = (before | set(add)) - set(remove)
+    if after != before:
+        await tx.run(
+            "MATCH (e:Entity {id: $id}) SET e.distinct_from = $others, e.updated_at = $now",
+            {"id": entity, "others": sorted(after) or None, "now": utc_now()},
+        )

@@ -1,0 +1,106 @@
+"""Facts that a language model found in a chunk, as they are kept with it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final
+
+from core.rag.extraction.words import normalize_name
+
+#: More than this in one chunk is noise.
+MAX_ENTITIES: Final = 40
+MAX_FACTS: Final = 40
+_MAX_TYPE_CHARS: Final = 60
+_MAX_FACT_CHARS: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class TypedName:
+    """An entity that a chunk names.
+
+    Attributes:
+        name: Normalised.
+        text: As it is spelt.
+        type: ``person``, ``organization`` …
+    """
+
+    name: str
+    text: str
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """What a chunk says of two entities.
+
+    Attributes:
+        source: Normalised name of the entity that it is about.
+        target: The same of the other.
+        type: The relation, in ``snake_case``.
+        text: The fact as a sentence.
+    """
+
+    source: str
+    target: str
+    type: str
+    text: str
+
+
+@dataclass(slots=True)
+class ChunkFacts:
+    """Entities and facts of a chunk; the two ends of a fact are among the entities."""
+
+    entities: list[TypedName] = field(default_factory=list)
+    facts: list[Fact] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, entities: Iterable[tuple[str, str]], facts: Iterable[tuple[str, str, str, str]]) -> ChunkFacts:
+        """Clean what a model gave.
+
+        Args:
+            entities: ``(name, type)``.
+            facts: ``(source, relation, target, sentence)``; those about entities that are no names are left out.
+        """
+        known: dict[str, TypedName] = {}
+        for text, kind in entities:
+            _take(known, text, kind)
+        found: dict[tuple[str, str, str], Fact] = {}
+        for source, relation, target, sentence in facts:
+            a, b = _take(known, source, ""), _take(known, target, "")
+            kind = "_".join(normalize_name(relation).split())[:_MAX_TYPE_CHARS]
+            if a and b and a != b and kind and len(found) < MAX_FACTS:
+                found.setdefault((a, b, kind), Fact(a, b, kind, " ".join(sentence.split())[:_MAX_FACT_CHARS]))
+        return cls(list(known.values()), list(found.values()))
+
+    def to_json(self) -> str:
+        """As it is stored with the chunk."""
+        data = {
+            "entities": [[item.text, item.type] for item in self.entities],
+            "facts": [[item.source, item.target, item.type, item.text] for item in self.facts],
+        }
+        return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+
+    @classmethod
+    def from_json(cls, text: str | None) -> ChunkFacts:
+        """What :meth:`to_json` gave; nothing from nothing."""
+        if not text:
+            return cls()
+        data = json.loads(text)
+        entities = [TypedName(normalize_name(spelt), spelt, kind) for spelt, kind in data["entities"]]
+        return cls(entities, [Fact(*parts) for parts in data["facts"]])
+
+
+def _take(known: dict[str, TypedName], text: str, kind: str) -> str:
+    """Note an entity; its normalised name, or nothing where it is no name."""
+    spelt = " ".join(text.split())
+    name = normalize_name(spelt)
+    if not name or (name not in known and len(known) >= MAX_ENTITIES):
+        return ""
+    kind = " ".join(kind.lower().split())[:_MAX_TYPE_CHARS]
+    if name not in known:
+        known[name] = TypedName(name, spelt, kind)
+    elif kind and not known[name].type:
+        known[name] = TypedName(name, known[name].text, kind)
+    return name

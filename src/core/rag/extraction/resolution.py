@@ -1,0 +1,216 @@
+"""Which names mean the same: by spelling, by initials, by small differences, by vectors; rather two than a wrong one.
+
+Nothing is compared with everything: names are put into blocks that any two which may be the same share.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Final
+
+from rapidfuzz.distance import DamerauLevenshtein
+
+from core.rag.analysis.words import fold
+
+#: Words of a company's name that say only what sort of company it is.
+_LEGAL: Final = frozenset("inc incorporated ltd limited llc llp plc gmbh ag sa sarl bv nv corp corporation co".split())  # noqa: SIM905
+_ARTICLES: Final = frozenset({"the", "a", "an"})
+_SMALL: Final = frozenset("of the and for in on at to de la le du des von und für et y".split())  # noqa: SIM905
+_ROMAN: Final = frozenset("i ii iii iv v vi vii viii ix x xi xii xiii xiv xv xvi jr sr".split())  # noqa: SIM905
+
+_SHORTEST_KEY: Final = 4
+_SHORTEST_FUZZY_WORD: Final = 6
+_TWO_EDITS_FROM: Final = 11
+_LARGEST_BLOCK: Final = 60
+_COSINE: Final = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An entity that may be another.
+
+    Attributes:
+        id: Its id.
+        name: Normalised.
+        text: As it is shown.
+        type: Its type.
+        mentions: Chunks that mention it.
+        titled: Whether a document is called so.
+    """
+
+    id: str
+    name: str
+    text: str
+    type: str
+    mentions: int = 0
+    titled: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Sameness:
+    """Two entities that are one.
+
+    Attributes:
+        alias: Id of the one that is the other.
+        entity: Id of the other: the one that is mentioned more.
+        method: ``alias``, ``acronym``, ``fuzzy``, ``vector`` or ``caller``.
+        score: How sure it is, 0 to 1.
+    """
+
+    alias: str
+    entity: str
+    method: str
+    score: float
+
+
+def resolve(
+    candidates: Iterable[Candidate],
+    *,
+    together: Callable[[Sequence[tuple[str, str]]], set[tuple[str, str]]] | None = None,
+    similarities: Callable[[Sequence[tuple[Candidate, Candidate]]], Sequence[float]] | None = None,
+) -> list[Sameness]:
+    """Find out which entities are the same.
+
+    Two that documents are called by are never the same unless they are spelt alike, nor are two that differ in a
+    number.
+
+    Args:
+        candidates: The entities.
+        together: Of pairs of ids (acronym, phrase), those that a chunk mentions both of; without it, acronyms stay.
+        similarities: The cosines of the vectors of pairs; without it, vectors are not compared.
+
+    Returns:
+        Each pair once, the same for the same entities in any order.
+    """
+    usable = sorted(
+        (candidate for candidate in candidates if candidate.type not in {"year", "code"}), key=lambda item: item.name
+    )
+    found: dict[tuple[str, str], Sameness] = {}
+
+    def add(a: Candidate, b: Candidate, method: str, score: float) -> None:
+        alias, entity = sorted((a, b), key=lambda item: (item.mentions, not item.titled, item.name))
+        found.setdefault((min(a.id, b.id), max(a.id, b.id)), Sameness(alias.id, entity.id, method, score))
+
+    for a, b in _spelt_alike(usable):
+        add(a, b, "alias", 1.0)
+    if together is not None:
+        pairs = list(_initials(usable))
+        there = together([(a.id, b.id) for a, b in pairs])
+        for a, b in pairs:
+            if (a.id, b.id) in there:
+                add(a, b, "acronym", 0.95)
+    for a, b, score in _nearly_alike(usable):
+        add(a, b, "fuzzy", score)
+    if similarities is not None:
+        close = [pair for pair in _sharing_words(usable) if _key(pair) not in found]
+        for (a, b), cosine in zip(close, similarities(close), strict=True):
+            if cosine > _COSINE:
+                add(a, b, "vector", round(min(cosine, 1.0), 4))
+    return sorted(found.values(), key=lambda same: (same.alias, same.entity))
+
+
+def _key(pair: tuple[Candidate, Candidate]) -> tuple[str, str]:
+    a, b = pair
+    return (min(a.id, b.id), max(a.id, b.id))
+
+
+def _spelt_alike(candidates: Sequence[Candidate]) -> Iterator[tuple[Candidate, Candidate]]:
+    """Names with the same letters, without accents, spaces, an article before and a legal form behind."""
+    blocks: dict[str, list[Candidate]] = defaultdict(list)
+    for candidate in candidates:
+        words = fold(candidate.name).split(" ")
+        if len(words) > 1 and words[0] in _ARTICLES:
+            words = words[1:]
+        keys = {"".join(words)}
+        while len(words) > 1 and words[-1] in _LEGAL:
+            words = words[:-1]
+            keys.add("".join(words))
+        for key in keys:
+            if len(key) >= _SHORTEST_KEY:
+                blocks[key].append(candidate)
+    for block in blocks.values():
+        yield from combinations(block, 2)
+
+
+def _initials(candidates: Sequence[Candidate]) -> Iterator[tuple[Candidate, Candidate]]:
+    """Acronyms with the only phrase that has these initials."""
+    acronyms = {candidate.name.replace(" ", ""): candidate for candidate in candidates if candidate.type == "acronym"}
+    phrases: dict[str, list[Candidate]] = defaultdict(list)
+    for candidate in candidates:
+        words = candidate.name.split(" ")
+        if len(words) < 3:
+            continue
+        for kept in (words, [word for word in words if word not in _SMALL]):
+            initials = "".join(word[0] for word in kept)
+            if len(kept) >= 3 and initials in acronyms and candidate not in phrases[initials]:
+                phrases[initials].append(candidate)
+    for initials, block in phrases.items():
+        if len(block) == 1:
+            yield acronyms[initials], block[0]
+
+
+def _nearly_alike(candidates: Sequence[Candidate]) -> Iterator[tuple[Candidate, Candidate, float]]:
+    """Names of several words that differ by a letter or two of one long word."""
+    blocks: dict[tuple[str, ...], list[tuple[str, Candidate]]] = defaultdict(list)
+    for candidate in candidates:
+        words = candidate.name.split(" ")
+        if not 2 <= len(words) <= 8:
+            continue
+        for place, word in enumerate(words):
+            if len(word) >= _SHORTEST_FUZZY_WORD and word.isalpha():
+                blocks[(*words[:place], "", *words[place + 1 :])].append((word, candidate))
+    for block in blocks.values():
+        if len(block) > _LARGEST_BLOCK:
+            continue
+        for (word, a), (other, b) in combinations(block, 2):
+            if a.titled and b.titled:
+                continue
+            allowed = 2 if min(len(word), len(other)) >= _TWO_EDITS_FROM else 1
+            distance = DamerauLevenshtein.distance(word, other, score_cutoff=allowed)
+            # The first letter is hardly ever wrong: Austria and Bustria are no pair, Mulder and Fulder neither.
+            if 0 < distance <= allowed and word[0] == other[0]:
+                yield a, b, round(1 - distance / max(len(a.name), len(b.name)), 4)
+
+
+def _sharing_words(candidates: Sequence[Candidate]) -> list[tuple[Candidate, Candidate]]:
+    """Pairs that share a word which few have, and whose numbers are the same."""
+    blocks: dict[str, list[Candidate]] = defaultdict(list)
+    for candidate in candidates:
+        words = set(candidate.name.split(" "))
+        if len(words) > 1 and candidate.type != "acronym":
+            for word in words - _SMALL:
+                blocks[word].append(candidate)
+    pairs: dict[tuple[str, str], tuple[Candidate, Candidate]] = {}
+    for _, block in sorted(blocks.items()):
+        if len(block) > _LARGEST_BLOCK:
+            continue
+        for a, b in combinations(block, 2):
+            if not (a.titled and b.titled) and _numbers(a.name) == _numbers(b.name):
+                pairs[_key((a, b))] = (a, b)
+    return list(pairs.values())
+
+
+def _numbers(name: str) -> set[str]:
+    """What tells one of a series from another: digits, Roman numerals, single letters."""
+    return {word for word in name.split(" ") if word in _ROMAN or len(word) == 1 or any(map(str.isdigit, word))}
+
+
+def groups(pairs: Iterable[tuple[str, str]]) -> Mapping[str, list[str]]:
+    """For each id that is the same as another, all ids that are one with it, sorted."""
+    parent: dict[str, str] = {}
+
+    def root(item: str) -> str:
+        parent.setdefault(item, item)
+        while parent[item] != item:
+            parent[item] = item = parent[parent[item]]
+        return item
+
+    for a, b in pairs:
+        parent[max(root(a), root(b))] = min(root(a), root(b))
+    members: dict[str, list[str]] = defaultdict(list)
+    for item in sorted(parent):
+        members[root(item)].append(item)
+    return {item: block for block in members.values() for item in block}

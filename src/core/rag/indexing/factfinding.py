@@ -1,0 +1,141 @@
+"""Entities and facts by a language model, chunk by chunk: what failed is noted and tried again in the next run."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from core.rag.errors import (
+    LanguageModelAuthError,
+    LanguageModelError,
+    LanguageModelInputError,
+    StructuredOutputError,
+)
+from core.rag.extraction.facts import ChunkFacts
+from core.rag.indexing.prompts import ExtractFactsPrompt, PassageFacts
+from core.rag.llm.base import LanguageModel
+
+if TYPE_CHECKING:
+    from core.rag.dbhandler import MemGraphClient
+    from core.rag.dbhandler.store import Row
+
+_MAX_TOKENS = 2000
+
+#: Chunks whose facts are written in one transaction.
+_WRITTEN_AT_ONCE = 32
+
+#: After so many chunks in a row at which the model could not be reached or broke off, the rest waits for another run.
+_PATIENCE = 5
+
+
+@dataclass(slots=True)
+class FactReport:
+    """What an extraction by a language model did.
+
+    Attributes:
+        chunks: Chunks that were read to the end.
+        entities: Entities that they name.
+        facts: Facts that they state.
+        failed: Reasons by id of the chunk.
+        stopped: Why the rest was left for another run, or empty.
+    """
+
+    chunks: int = 0
+    entities: int = 0
+    facts: int = 0
+    failed: dict[str, str] = field(default_factory=dict)
+    stopped: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values, ready for JSON."""
+        return {
+            "chunks": self.chunks,
+            "entities": self.entities,
+            "facts": self.facts,
+            "failed": [{"chunk_id": key, "reason": reason} for key, reason in self.failed.items()],
+            "stopped": self.stopped,
+        }
+
+
+class FactFinder:
+    """Has a language model read the chunks that it has not read yet."""
+
+    def __init__(self, client: MemGraphClient, model: LanguageModel, *, concurrency: int = 4) -> None:
+        """Prepare a finder; ``concurrency`` chunks are read at the same time."""
+        self._client = client
+        self._model = model
+        self._concurrency = concurrency
+
+    async def run(
+        self,
+        limit: int | None = None,
+        *,
+        stop: asyncio.Event | None = None,
+        progress: Callable[[FactReport], None] | None = None,
+    ) -> FactReport:
+        """Read chunks and write what they say.
+
+        Args:
+            limit: At most this many chunks.
+            stop: When set, no further chunks are taken up.
+            progress: Called after each transaction with the report so far.
+
+        Raises:
+            LanguageModelAuthError: when the key is refused; what was read before is in the graph.
+        """
+        report = FactReport()
+        waiting = await self._client.chunks_without_facts(limit)
+        row = 0  # failures in a row that say more of the model than of the chunk
+        for start in range(0, len(waiting), _WRITTEN_AT_ONCE):
+            if stop is not None and stop.is_set():
+                report.stopped = "interrupted"
+                break
+            part = waiting[start : start + _WRITTEN_AT_ONCE]
+            gate = asyncio.Semaphore(self._concurrency)
+            results = await asyncio.gather(*(self._read(chunk, gate) for chunk in part), return_exceptions=True)
+            found: dict[str, ChunkFacts] = {}
+            failed: dict[str, str] = {}
+            fatal: BaseException | None = None
+            for chunk, result in zip(part, results, strict=True):
+                if isinstance(result, ChunkFacts):
+                    found[chunk["id"]] = result
+                    row = 0
+                elif isinstance(result, LanguageModelError) and not isinstance(result, LanguageModelAuthError):
+                    failed[chunk["id"]] = str(result)
+                    row += not isinstance(result, StructuredOutputError | LanguageModelInputError)
+                else:
+                    fatal = result
+            await self._write(report, found, failed)
+            if progress is not None:
+                progress(report)
+            if fatal is not None:
+                raise fatal
+            if row >= _PATIENCE:
+                report.stopped = f"The language model failed {row} times in a row: {list(failed.values())[-1]}"
+                break
+        return report
+
+    async def _read(self, chunk: Row, gate: asyncio.Semaphore) -> ChunkFacts:
+        place = " > ".join(part for part in (chunk["title"], chunk["heading"]) if part) or chunk["path"]
+        prompt = ExtractFactsPrompt(place=place, passage=chunk["content"])
+        async with gate:
+            completion = await self._model.complete(
+                prompt.messages(), temperature=0.0, max_tokens=_MAX_TOKENS, schema=PassageFacts
+            )
+        said = completion.parsed
+        return ChunkFacts.of(
+            [(entity.name, entity.type) for entity in said.entities],
+            [(fact.subject, fact.relation, fact.object, fact.sentence) for fact in said.facts],
+        )
+
+    async def _write(self, report: FactReport, found: dict[str, ChunkFacts], failed: dict[str, str]) -> None:
+        if found:
+            await self._client.write_chunk_facts(found, self._model.model)
+        if failed:
+            await self._client.write_fact_failures(failed)
+        report.chunks += len(found)
+        report.entities += sum(len(facts.entities) for facts in found.values())
+        report.facts += sum(len(facts.facts) for facts in found.values())
+        report.failed |= failed

@@ -1,0 +1,45 @@
+"""What is asked of a language model while indexing, and the form of its answers."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from pydantic import BaseModel, Field
+
+from core.rag.llm.prompts import Prompt
+
+
+class ExtractFactsPrompt(Prompt):
+    """Asks for the entities and facts of a passage.
+
+    Attributes:
+        place: Title of the document and heading path.
+        passage: The text.
+    """
+
+    prompt: ClassVar[str] = "extract_facts"
+    place: str
+    passage: str
+
+
+class NamedEntity(BaseModel):
+    """An entity that the passage names."""
+
+    name: str
+    type: str = Field(default="", description="One lower-case word: person, organization, place, work, event …")
+
+
+class StatedFact(BaseModel):
+    """What the passage says of two entities."""
+
+    subject: str = Field(description="Name of an entity of the list")
+    relation: str = Field(description="In snake_case, such as works_at")
+    object: str = Field(description="Name of another entity of the list")
+    sentence: str = Field(default="", description="The fact in one sentence")
+
+
+class PassageFacts(BaseModel):
+    """Entities and facts of a passage."""
+
+    entities: list[NamedEntity] = Field(default_factory=list)
+    facts: list[StatedFact] = Field(default_factory=list)

@@ -1,0 +1,105 @@
+"""Which entities of a graph are the same, from its entities, their chunks and the vectors of their names."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from core.rag.embedder import embed_texts
+from core.rag.extraction.resolution import Candidate, Sameness, resolve
+
+if TYPE_CHECKING:
+    from core.rag.dbhandler import MemGraphClient
+    from core.rag.embedder import EmbeddingService
+
+
+@dataclass(frozen=True, slots=True)
+class Same:
+    """Two names of one entity.
+
+    Attributes:
+        alias: The name that is mentioned less.
+        entity: The other.
+        method: ``alias``, ``acronym``, ``fuzzy`` or ``vector``.
+        score: 0 to 1.
+    """
+
+    alias: str
+    entity: str
+    method: str
+    score: float
+
+
+@dataclass(slots=True)
+class ResolutionReport:
+    """What is the same.
+
+    Attributes:
+        same: Every pair that was found.
+        added: How many of them were not connected before.
+        removed: Connections from before that do not hold any more.
+    """
+
+    same: list[Same] = field(default_factory=list)
+    added: int = 0
+    removed: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values, ready for JSON."""
+        pairs = [
+            {"alias": same.alias, "entity": same.entity, "method": same.method, "score": same.score}
+            for same in self.same
+        ]
+        return {"same": pairs, "added": self.added, "removed": self.removed}
+
+
+async def resolve_all(client: MemGraphClient, embedder: EmbeddingService | None) -> ResolutionReport:
+    """Bring the SAME_AS edges of rules up to date; see :meth:`core.rag.KnowledgeBase.resolve_entities`."""
+    candidates = await client.resolution_candidates()
+    acronyms: list[tuple[str, str]] = []
+    pairs: list[tuple[Candidate, Candidate]] = []
+
+    def note_together(asked: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
+        acronyms.extend(asked)
+        return set()
+
+    def note_similar(asked: Sequence[tuple[Candidate, Candidate]]) -> list[float]:
+        pairs.extend(asked)
+        return [0.0] * len(asked)
+
+    # Once to learn what has to be looked up, then with the answers.
+    await asyncio.to_thread(
+        resolve, candidates, together=note_together, similarities=None if embedder is None else note_similar
+    )
+    together = await client.mentioned_together(acronyms) if acronyms else set()
+    cosines = await _cosines(embedder, pairs) if embedder is not None and pairs else {}
+    found = await asyncio.to_thread(
+        resolve,
+        candidates,
+        together=lambda asked: together & set(asked),
+        similarities=lambda asked: [cosines.get((a.id, b.id), 0.0) for a, b in asked],
+    )
+    apart = await client.distinct_entities()
+    kept = [same for same in found if (min(same.alias, same.entity), max(same.alias, same.entity)) not in apart]
+    added, removed = await client.write_sameness(kept)
+    texts = {candidate.id: candidate.text for candidate in candidates}
+    return ResolutionReport([_named(same, texts) for same in kept], added, removed)
+
+
+def _named(same: Sameness, texts: dict[str, str]) -> Same:
+    return Same(texts[same.alias], texts[same.entity], same.method, same.score)
+
+
+async def _cosines(
+    embedder: EmbeddingService, pairs: Sequence[tuple[Candidate, Candidate]]
+) -> dict[tuple[str, str], float]:
+    texts = {candidate.id: candidate.text for pair in pairs for candidate in pair}
+    order = sorted(texts)
+    vectors = await embed_texts(embedder, [texts[key] for key in order], [texts[key] for key in order])
+    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+    rows = dict(zip(order, vectors / np.where(norms == 0, 1, norms), strict=True))
+    return {(a.id, b.id): float(rows[a.id] @ rows[b.id]) for a, b in pairs}

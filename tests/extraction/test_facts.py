@@ -1,0 +1,167 @@
+"""Facts by a language model, and facts that callers state."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from tests.extraction.graphs import knowledge
+from tests.extraction.models import SayingModel
+
+from core.rag import KnowledgeBase
+from core.rag.errors import ConfigurationError, InvalidInputError, LanguageModelAuthError, LanguageModelError
+from dbhandler.kit import Engine
+from libs.dataloader import Document
+
+MILL = "Margaret Harrow owns the tide mill. She paid Silas Quint."
+SLUICE = "The sluice was built by Silas Quint, says Margaret Harrow."
+
+
+@pytest.fixture
+async def kb(engine: Engine) -> AsyncIterator[KnowledgeBase]:
+    async with engine.knowledge() as opened:
+        yield opened
+
+
+def say(message: str) -> dict[str, Any] | str | Exception:
+    if "owns" in message:
+        return {
+            "entities": [{"name": "Margaret Harrow", "type": "Person"}, {"name": "tide mill", "type": "building"}],
+            "facts": [
+                {"subject": "Margaret Harrow", "relation": "owns", "object": "Tide Mill", "sentence": "She owns it."},
+                {"subject": "Margaret Harrow", "relation": "paid", "object": "Silas Quint", "sentence": "He was paid."},
+                {"subject": "Margaret Harrow", "relation": "is", "object": "margaret harrow", "sentence": "No."},
+            ],
+        }
+    if "sluice" in message:
+        return {
+            "entities": [{"name": "Silas Quint", "type": "person"}],
+            "facts": [
+                {"subject": "Margaret Harrow", "relation": "paid", "object": "Silas Quint", "sentence": "Again."},
+            ],
+        }
+    return "no JSON at all"
+
+
+def doc(path: str, content: str) -> Document:
+    return Document(path=path, content=content)
+
+
+async def facts(kb: KnowledgeBase) -> dict[tuple[str, str, str], dict[str, Any]]:
+    rows = await kb.client.read(
+        "MATCH (a:Entity)-[r:RELATED]->(b:Entity) WHERE a.namespace = $namespace RETURN a.name AS a, r.type AS type, "
+        "b.name AS b, r.fact AS fact, r.weight AS weight, r.chunk_ids AS chunks, r.origin AS origin"
+    )
+    return {(row["a"], row["type"], row["b"]): row for row in rows}
+
+
+async def test_a_model_finds_typed_entities_and_facts_with_their_chunks(kb: KnowledgeBase) -> None:
+    await kb.ingest([doc("a", MILL), doc("b", SLUICE)])
+    model = SayingModel(say)
+
+    report = await kb.extract_facts(model)
+
+    assert (report.chunks, report.failed) == (2, {})
+    found = await facts(kb)
+    assert found.keys() == {
+        ("Margaret Harrow", "owns", "tide mill"),
+        ("Margaret Harrow", "paid", "Silas Quint"),
+    }
+    chunks = {row["chunk_id"] for path in "ab" for row in await kb.client.get_document_chunks(path)}
+    paid = found["Margaret Harrow", "paid", "Silas Quint"]
+    assert (set(paid["chunks"]), paid["weight"], paid["origin"]) == (chunks, 2.0, "llm")
+    rows = await kb.client.read("MATCH (e:Entity) WHERE e.namespace = $namespace RETURN e.name AS n, e.type AS t")
+    types = {row["n"]: row["t"] for row in rows}
+    assert (types["Margaret Harrow"], types["Silas Quint"], types["tide mill"]) == ("person", "person", "building")
+
+    assert (await kb.extract_facts(model)).chunks == 0, "what was read is not read again"
+    assert len(model.asked) == 2
+
+
+async def test_facts_go_with_their_documents_and_stay_with_chunks_that_stay(kb: KnowledgeBase, engine: Engine) -> None:
+    model = SayingModel(say)
+    await kb.ingest([doc("a", MILL), doc("b", SLUICE)])
+    await kb.extract_facts(model)
+    await kb.ingest([Document(path="b", content=SLUICE, title="Tide mill")])
+    await kb.delete("a")
+    await kb.ingest([doc("c", "Silas Quint met Margaret Harrow at the tide mill.")])
+    assert (await facts(kb)).keys() == {("Margaret Harrow", "paid", "Silas Quint")}
+    grown = await knowledge(kb.client)
+
+    async with engine.knowledge() as fresh:
+        await fresh.ingest([doc("c", "Silas Quint met Margaret Harrow at the tide mill.")])
+        await fresh.ingest([Document(path="b", content=SLUICE, title="Tide mill")])
+        only = SayingModel(lambda message: say(message) if "sluice" in message else {})
+        await fresh.extract_facts(only)
+        assert await knowledge(fresh.client) == grown
+
+    await kb.delete("b")
+    await kb.delete("c")
+    assert "Entity" not in (await kb.client.counts())["nodes"]
+
+
+async def test_what_fails_is_kept_with_its_reason_and_tried_again(kb: KnowledgeBase) -> None:
+    await kb.ingest([doc("a", MILL), doc("x", "Nothing is said here.")])
+
+    report = await kb.extract_facts(SayingModel(say))
+
+    assert report.chunks == 1
+    assert len(report.failed) == 1
+    assert await kb.client.fact_counts() == {"done": 1, "failed": 1, "waiting": 0}
+    failures = await kb.client.fact_failures()
+    assert failures[0]["path"] == "x"
+    assert "schema" in failures[0]["reason"]
+
+    again = await kb.extract_facts(SayingModel(lambda _: {"entities": [{"name": "Here", "type": ""}]}))
+    assert (again.chunks, again.failed) == (1, {})
+    assert await kb.client.fact_counts() == {"done": 2, "failed": 0, "waiting": 0}
+
+
+async def test_a_model_that_is_down_does_not_cost_every_chunk_its_patience(kb: KnowledgeBase) -> None:
+    await kb.ingest([doc(f"n{number}", f"Note {number} of the mill.") for number in range(80)])
+    model = SayingModel(lambda _: LanguageModelError("The server is gone."))
+    report = await kb.extract_facts(model)
+    assert "gone" in report.stopped
+    assert len(model.asked) < 80
+    assert (await kb.client.fact_counts())["waiting"] > 0
+
+    with pytest.raises(LanguageModelAuthError):
+        await kb.extract_facts(SayingModel(lambda _: LanguageModelAuthError("No key.")))
+    with pytest.raises(ConfigurationError, match="MGRAG_LLM_MODEL"):
+        await kb.extract_facts()
+
+
+async def test_a_model_that_says_strange_things_does_no_harm(kb: KnowledgeBase) -> None:
+    await kb.ingest([doc("a", MILL)])
+    strange = ['"; MATCH (n) DETACH DELETE n //', "`x`", "🎉", "x" * 10_000, "", " ", "\u0000"]
+    said = {
+        "entities": [{"name": name, "type": name} for name in strange],
+        "facts": [{"subject": a, "relation": b, "object": a + "!", "sentence": b} for a in strange for b in strange],
+    }
+    report = await kb.extract_facts(SayingModel(lambda _: said))
+    assert report.failed == {}
+    assert (await kb.client.counts())["nodes"]["Document"] == 1
+    await kb.delete("a")
+    assert "Entity" not in (await kb.client.counts())["nodes"]
+
+
+async def test_triples_of_the_caller(kb: KnowledgeBase) -> None:
+    given = [
+        ("Ada Lovelace", "wrote_for", "Analytical Engine"),
+        {"subject": "Charles Babbage", "relation": "designed", "object": "Analytical Engine", "weight": 3},
+    ]
+    assert await kb.add_triples(given) == 2
+    assert await kb.add_triples(given) == 2
+    found = await facts(kb)
+    assert {key: row["weight"] for key, row in found.items()} == {
+        ("Ada Lovelace", "wrote_for", "Analytical Engine"): 1.0,
+        ("Charles Babbage", "designed", "Analytical Engine"): 3.0,
+    }
+    await kb.ingest([doc("a", "Ada Lovelace and Charles Babbage.")])
+    await kb.delete("a")
+    assert await facts(kb) == found, "what a person states does not go with a document"
+
+    for wrong in [("a", "b"), ("a", "is", "A"), {"subject": "a"}, ("", "is", "b"), ("a", "x" * 300, "b"), "abc d"]:
+        with pytest.raises(InvalidInputError, match="riple 1"):
+            await kb.add_triples([wrong])  # type: ignore[list-item]

@@ -1,0 +1,130 @@
+"""Which entities are the same: found by rule, recorded, reversible, and rather two than a wrong one."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.rag import KnowledgeBase
+from core.rag.errors import InvalidInputError, NotFoundError
+from core.rag.extraction.names import type_of
+from core.rag.extraction.resolution import Candidate, groups, resolve
+from core.rag.extraction.words import normalize_name
+from dbhandler.kit import Engine
+from libs.dataloader import Document
+
+
+@pytest.fixture
+async def kb(engine: Engine) -> AsyncIterator[KnowledgeBase]:
+    async with engine.knowledge() as opened:
+        yield opened
+
+
+def candidates(*names: str, titled: tuple[str, ...] = ()) -> list[Candidate]:
+    return [Candidate(name, normalize_name(name), name, type_of(name), 1, name in titled) for name in names]
+
+
+def pairs(*names: str, titled: tuple[str, ...] = ()) -> set[frozenset[str]]:
+    found = resolve(candidates(*names, titled=titled), together=set)
+    return {frozenset((same.alias, same.entity)) for same in found}
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("TechCorp", "Tech Corp"),
+        ("The Decemberists", "Decemberists"),
+        ("Acme Inc.", "Acme"),
+        ("Café Müller", "Cafe Muller"),
+        ("Elisabeth of France", "Elizabeth of France"),
+        ("WHO", "World Health Organization"),
+        ("NATO", "North Atlantic Treaty Organization"),
+    ],
+)
+def test_what_is_the_same(a: str, b: str) -> None:
+    assert pairs(a, b) == {frozenset((a, b))}
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("Philip II of Spain", "Philip III of Spain"),
+        ("Apollo 11", "Apollo 12"),
+        ("John Smith", "Joan Smith"),
+        ("New York", "New York City"),
+        ("1841", "1842"),
+        ("Austria Hungary", "Austria"),
+        ("King Henry", "King Harry"),
+        ("Vienna Congress", "Sienna Congress"),
+    ],
+)
+def test_what_is_not(a: str, b: str) -> None:
+    assert pairs(a, b) == set()
+
+
+def test_two_documents_are_two_things() -> None:
+    names = ("Elisabeth of France", "Elizabeth of France")
+    assert pairs(*names, titled=names) == set()
+    assert pairs("World Health Organization", "Women Help Others", "WHO") == set(), (
+        "initials of two phrases tell nothing"
+    )
+
+
+@given(st.lists(st.sampled_from(["Tech Corp", "TechCorp", "Acme", "Acme Ltd", "NATO", "Elisabeth R", "Elizabeth R"])))
+def test_the_order_of_entities_does_not_count(names: list[str]) -> None:
+    unique = list(dict.fromkeys(names))
+    assert resolve(candidates(*unique), together=set) == resolve(candidates(*reversed(unique)), together=set)
+
+
+def test_groups_of_pairs() -> None:
+    assert groups([("a", "b"), ("c", "b"), ("x", "y")]) == {
+        **{key: ["a", "b", "c"] for key in "abc"},
+        **{key: ["x", "y"] for key in "xy"},
+    }
+
+
+async def same(kb: KnowledgeBase) -> set[tuple[str, str, str]]:
+    rows = await kb.client.read(
+        "MATCH (a:Entity)-[s:SAME_AS]->(b:Entity) WHERE a.namespace = $namespace "
+        "RETURN a.name AS a, b.name AS b, s.method AS method"
+    )
+    return {(row["a"], row["b"], row["method"]) for row in rows}
+
+
+async def test_merges_are_recorded_and_reversible(kb: KnowledgeBase) -> None:
+    text = "We asked Tech Corp. We like TechCorp, as TechCorp is here. The World Health Organization (WHO) said so."
+    await kb.ingest([Document(path="a", content=text), Document(path="b", content="In TechCorp we trust.")])
+    report = await kb.resolve_entities()
+    assert {(item.alias, item.entity, item.method) for item in report.same} == {
+        ("Tech Corp", "TechCorp", "alias"),
+        ("WHO", "World Health Organization", "acronym"),
+    }
+    found = await same(kb)
+    assert report.added == len(found) == 2
+    again = await kb.resolve_entities()
+    assert (again.added, again.removed) == (0, 0)
+
+    assert await kb.split_entity("Tech Corp") == 1
+    assert not any("Tech Corp" in pair for pair in await same(kb))
+    await kb.resolve_entities()
+    assert not any("Tech Corp" in pair for pair in await same(kb)), "a split by hand holds"
+    await kb.merge_entities("Tech Corp", "TechCorp")
+    assert ("Tech Corp", "TechCorp", "caller") in await same(kb)
+    assert await kb.split_entity("TechCorp", "Tech Corp") == 1
+
+    await kb.delete("a")
+    await kb.delete("b")
+    assert "Entity" not in (await kb.client.counts())["nodes"]
+
+
+async def test_only_what_is_there_can_be_merged(kb: KnowledgeBase) -> None:
+    await kb.ingest([Document(path="a", content="Then Ada Lovelace met NASA.")])
+    with pytest.raises(NotFoundError, match="Nobody"):
+        await kb.merge_entities("Ada Lovelace", "Nobody")
+    with pytest.raises(InvalidInputError):
+        await kb.merge_entities("ada lovelace", "Ada Lovelace")
+    with pytest.raises(NotFoundError):
+        await kb.split_entity('"; MATCH (n) DETACH DELETE n //')
