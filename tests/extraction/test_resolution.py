@@ -95,12 +95,12 @@ async def same(kb: KnowledgeBase) -> set[tuple[str, str, str]]:
 
 
 async def test_merges_are_recorded_and_reversible(kb: KnowledgeBase) -> None:
-    text = "We asked Tech Corp. We like TechCorp, as TechCorp is here. The World Health Organization (WHO) said so."
+    text = "We asked Tech Corp. We like TechCorp, as TechCorp is here. The North Atlantic Treaty Organization (NATO) said so."
     await kb.ingest([Document(path="a", content=text), Document(path="b", content="In TechCorp we trust.")])
     report = await kb.resolve_entities()
     assert {(item.alias, item.entity, item.method) for item in report.same} == {
         ("Tech Corp", "TechCorp", "alias"),
-        ("WHO", "World Health Organization", "acronym"),
+        ("NATO", "North Atlantic Treaty Organization", "acronym"),
     }
     found = await same(kb)
     assert report.added == len(found) == 2
