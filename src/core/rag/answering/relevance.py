@@ -17,7 +17,8 @@ SINGLE_CONNECTION_BONUS = 1.0
 
 def search_terms(entities: Iterable[str]) -> list[str]:
     """What to look for: the normalised names of entities, each once."""
-    return list(dict.fromkeys(name for name in map(normalize_name, entities) if name))
+    texts = (name.encode("utf-8", "replace").decode() for name in entities)  # lone surrogates are no text
+    return list(dict.fromkeys(name for name in map(normalize_name, texts) if name))
 
 
 def matches(text: str, terms: Iterable[str]) -> bool:

@@ -1,0 +1,251 @@
+"""Entities, relations and passages: shares, fallback, scores, and legs that fail."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from answering.drift_graph import Fact, put_entities
+from answering.people import fill
+from core.rag import KnowledgeBase
+from core.rag.answering.graph_search import GraphSearch
+from core.rag.answering.metrics import Metrics
+from core.rag.answering.relevance import entity_score, fact_score, search_terms
+from core.rag.answering.retrieval import RetrievalOptions, retrieve_knowledge
+from core.rag.answering.trigrams import TrigramIndex, trigram_similarity
+from core.rag.answering.types import Analysis, FoundEntity, FoundFact
+from core.rag.errors import StoreError, StoreTimeoutError
+from dbhandler.kit import Engine
+
+
+@pytest.fixture
+async def kb(engine: Engine) -> AsyncIterator[KnowledgeBase]:
+    async with engine.knowledge() as opened:
+        await fill(opened)
+        yield opened
+
+
+def about(*entities: str, intent: Any = "factual", query: str = "") -> Analysis:
+    return Analysis(query or f"What about {' and '.join(entities)}?", entities, intent)
+
+
+async def test_entities_and_facts_are_found_by_name(kb: KnowledgeBase) -> None:
+    metrics = Metrics()
+    found = await retrieve_knowledge(about("Alice", "Google"), kb, metrics=metrics)
+    assert {entity.name for entity in found.entities[:2]} == {"Alice", "Google"}
+    best = found.facts[0]
+    assert (best.source, best.type, best.target) == ("Alice", "WORKS_FOR", "Google")
+    assert best.score == 2 + 3
+    assert found.relevant
+    assert metrics.search_metrics.sql_results > 0
+    assert metrics.search_metrics.failed == []
+
+
+async def test_typing_errors_are_forgiven_by_trigrams(kb: KnowledgeBase) -> None:
+    metrics = Metrics()
+    found = await retrieve_knowledge(about("Lighthose", "Mircosoft"), kb, metrics=metrics)
+    assert {"Lighthouse", "Microsoft"} <= {entity.name for entity in found.entities}
+    assert metrics.search_metrics.trigram_results >= 2
+    assert found.relevant
+
+
+async def test_pattern_takes_sixty_percent_and_trigrams_the_rest(engine: Engine) -> None:
+    async with engine.knowledge() as kb:
+        await kb.ingest([])
+        contained = {f"blue heron {number:02}": "" for number in range(40)}
+        similar = {f"heronry {number:02}": "" for number in range(40)}
+        await put_entities(kb.client, contained | similar)
+        metrics = Metrics()
+        found = await retrieve_knowledge(about("blue heron", "heronri"), kb, metrics=metrics)
+        entities = [entity for entity in found.entities if entity.method in {"pattern", "trigram"}]
+        assert len(entities) == 15
+        assert sum(entity.method == "pattern" for entity in entities) == 9
+        assert sum(entity.method == "trigram" for entity in entities) == 6
+        assert len({entity.id for entity in entities}) == 15
+
+
+async def test_facts_are_limited_to_twenty(engine: Engine) -> None:
+    async with engine.knowledge() as kb:
+        names = {f"heron {number:02}": "" for number in range(30)}
+        facts = [Fact("heron 00", name, "SEES", 0.5, f"heron 00 sees {name}") for name in list(names)[1:]]
+        await put_entities(kb.client, names, facts)
+        found = await retrieve_knowledge(about("heron 00"), kb)
+        assert len(found.facts) == 20
+        assert len({fact.key for fact in found.facts}) == 20
+
+
+async def test_missing_ends_of_facts_are_fetched(engine: Engine) -> None:
+    async with engine.knowledge() as kb:
+        names = {"Alice": "an engineer"} | {f"zzz{number}": f"thing {number}" for number in range(18)}
+        await put_entities(kb.client, names, [Fact("Alice", name, "KNOWS", 0.5, "") for name in list(names)[1:]])
+        metrics = Metrics()
+        found = await retrieve_knowledge(about("Alice"), kb, metrics=metrics)
+        known = {entity.id for entity in found.entities}
+        assert all(fact.source_id in known and fact.target_id in known for fact in found.facts)
+        assert metrics.search_metrics.resolved_nodes == 18
+        assert {entity.summary for entity in found.entities if entity.method == "end"} >= {"thing 3"}
+
+
+async def test_vectors_are_asked_only_where_the_two_give_too_little(kb: KnowledgeBase) -> None:
+    metrics = Metrics()
+    found = await retrieve_knowledge(about("qqqq", query="Which project audits web pages?"), kb, metrics=metrics)
+    assert metrics.search_metrics.fallback_activated
+    assert metrics.search_metrics.vector_results > 0
+    assert any(entity.method == "vector" for entity in found.entities)
+
+    metrics = Metrics()
+    options = RetrievalOptions(node_limit=2, edge_limit=2)
+    await retrieve_knowledge(about("Alice", "Google"), kb, options, metrics)
+    assert not metrics.search_metrics.fallback_activated
+    assert metrics.search_metrics.vector_results == 0
+
+
+async def test_passages_that_say_the_facts_come_along(kb: KnowledgeBase) -> None:
+    found = await retrieve_knowledge(about("Alice", "Lighthouse"), kb, RetrievalOptions(passages=1))
+    paths = [hit.path for hit in found.hits]
+    assert len(paths) == len(set(paths)) > 1
+    assert {"people/alice.md", "projects/lighthouse.md"} <= set(paths)
+
+
+LEGS = ["entities_by_pattern", "entities_by_trigram", "entities_by_vector", "facts_by_pattern", "facts_by_trigram",
+        "facts_by_vector", "entities_by_id"]  # fmt: skip
+
+
+@pytest.mark.parametrize("leg", [*LEGS, "search"])
+async def test_one_failing_leg_does_not_fail_the_rest(
+    kb: KnowledgeBase, leg: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fails(*arguments: Any, **options: Any) -> Any:
+        raise StoreTimeoutError("too slow")
+
+    monkeypatch.setattr(kb if leg == "search" else GraphSearch, leg, fails)
+    metrics = Metrics()
+    # So little is found by name that vectors are asked, and so few entities that ends of relations are missing.
+    options = RetrievalOptions(node_limit=3)
+    query = "Which project audits web pages?"
+    found = await retrieve_knowledge(about("Alice", query=query), kb, options, metrics)
+    assert found.relevant
+    assert any(entity.name == "Alice" for entity in found.entities)
+    assert all("too slow" in failure for failure in metrics.search_metrics.failed)
+    assert metrics.search_metrics.failed
+    assert found.errors == metrics.search_metrics.failed
+    assert (await kb.ask("What is Alice's role at Google?")).found
+
+
+async def test_where_every_leg_fails_the_failure_is_told(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def fails(*arguments: Any, **options: Any) -> Any:
+        raise StoreTimeoutError("too slow")
+
+    for leg in LEGS:
+        monkeypatch.setattr(GraphSearch, leg, fails)
+    monkeypatch.setattr(kb, "search", fails)
+    with pytest.raises(StoreError, match="too slow"):
+        await retrieve_knowledge(about("Alice"), kb)
+
+
+@pytest.mark.parametrize(
+    "words", ["' OR 1=1 //", "}) DETACH DELETE n //", "*", "\\", "a" * 5000, "\x00", "🦀", "%", "(", "\ud800"]
+)
+async def test_hostile_names_are_only_looked_for(kb: KnowledgeBase, words: str) -> None:
+    before = await kb.client.counts()
+    await retrieve_knowledge(about(words, query=f"What is {words}?"), kb)
+    assert await kb.client.counts() == before
+
+
+async def test_another_namespace_stays_unseen(kb: KnowledgeBase) -> None:
+    other = kb.client.in_namespace(f"{kb.namespace}-other")
+    search = GraphSearch(other)
+    assert await search.entities_by_pattern(["alice"], 5) == []
+    assert await search.entities_by_trigram(["alice"], 5) == []
+    assert await search.facts_by_pattern(["alice"], 5) == []
+    assert await search.facts_by_trigram(["alice"], 5) == []
+
+
+async def test_trigrams_see_what_changed(kb: KnowledgeBase) -> None:
+    search = GraphSearch(kb.client)
+    assert not any(entity.name == "Zebrafish" for entity in await search.entities_by_trigram(["zebrafsh"], 5))
+    await put_entities(kb.client, {"Zebrafish": "a fish"})
+    assert (await search.entities_by_trigram(["zebrafsh"], 5))[0].name == "Zebrafish"
+
+
+async def test_filters_reach_entities_and_relations(kb: KnowledgeBase) -> None:
+    answer = await kb.ask("How is Alice connected to Bob?", filters="path:projects/")
+    assert {citation.path for citation in answer.citations} == {"projects/lighthouse.md"}
+    assert "COLLABORATES_WITH" not in str(answer.to_dict())
+    assert "Product Manager" not in str(answer.to_dict())
+    assert "LEADS" in answer.context
+
+
+@pytest.mark.parametrize(
+    "name, summary, terms, score",
+    [
+        ("Alice", "an engineer", ["alice"], 3),
+        ("Bob", "works with Alice", ["alice"], 2),
+        ("Alice", "Alice is an engineer", ["alice"], 5),
+        ("Bob", "a manager", ["alice"], 1),
+        ("Malice", "", ["alice"], 1),
+        ("Alice Smith", "", ["alice", "smith"], 3),
+        ("Alice", "", [], 1),
+    ],
+)
+def test_the_score_of_an_entity(name: str, summary: str, terms: list[str], score: float) -> None:
+    assert entity_score(FoundEntity("1", name, summary=summary), terms) == score
+
+
+@pytest.mark.parametrize(
+    "fact, kind, found, score",
+    [
+        ("Alice left", "LEFT", set(), 2),
+        ("She left", "LEFT", {"1", "2"}, 3),
+        ("She left", "LEFT", {"2"}, 1),
+        ("Alice left", "LEFT", {"1", "2"}, 5),
+        ("Alice left", "LEFT", {"1"}, 3),
+        ("", "KNOWS_ALICE", set(), 2),
+        ("She left", "LEFT", set(), 0),
+    ],
+)
+def test_the_score_of_a_relation(fact: str, kind: str, found: set[str], score: float) -> None:
+    assert fact_score(FoundFact("1", "A", "2", "B", kind, fact), ["alice"], found) == score
+
+
+def test_terms_are_normalised_and_unique() -> None:
+    assert search_terms(["Alice", "ALICE", "  ", "O'Brien", "!!!"]) == ["alice", "o brien", "!!!"]
+
+
+@pytest.mark.parametrize(
+    "a, b, similarity",
+    [
+        ("word", "two words", 4 / 11),
+        ("alice", "alice", 1.0),
+        ("alice", "bob", 0.0),
+        ("", "alice", 0.0),
+        ("a", "a", 1.0),
+    ],
+)
+def test_trigram_similarity_is_that_of_pg_trgm(a: str, b: str, similarity: float) -> None:
+    assert trigram_similarity(a, b) == pytest.approx(similarity)
+
+
+def _by_definition(a: str, b: str) -> float:
+    def grams(text: str) -> set[str]:
+        padded = (f"  {word} " for word in text.lower().split())
+        return {word[at : at + 3] for word in padded for at in range(len(word) - 2)}
+
+    both = grams(a) | grams(b)
+    return len(grams(a) & grams(b)) / len(both) if both else 0.0
+
+
+WORDS = st.lists(st.text("abcü漢", max_size=6), max_size=4).map(" ".join)
+
+
+@given(st.lists(WORDS, max_size=6), WORDS)
+def test_trigrams_follow_their_definition(texts: list[str], text: str) -> None:
+    def plain(value: str) -> str:
+        return value.replace("ü", "u")
+
+    expected = [_by_definition(plain(other), plain(text)) for other in texts]
+    assert TrigramIndex(texts).similarities(text).tolist() == pytest.approx(expected)
