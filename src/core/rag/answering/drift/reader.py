@@ -52,7 +52,7 @@ KINDS: tuple[EdgeType, ...] = tuple(kind for kind in EdgeType if kind not in _NO
 #: That a text belongs to a document, or stands next to another, says little about what it says.
 _STRUCTURAL = {EdgeType.CHUNK_OF: 0.5, EdgeType.NEXT: 0.5}
 
-_LABEL_NAMES = frozenset(label.value for label in LABELS)
+_BY_NAME = {label.value: label for label in LABELS}
 _FOLLOWED = "|".join(KINDS)
 _KNOWN = " OR ".join(f"m:{label}" for label in LABELS)
 
@@ -289,7 +289,7 @@ def _narrowed(edge_types: Sequence[str] | None) -> tuple[str, dict[str, list[str
 
 
 def _label(labels: Sequence[str]) -> Label | None:
-    return next((Label(name) for name in labels if name in _LABEL_NAMES), None)
+    return next((_BY_NAME[name] for name in labels if name in _BY_NAME), None)
 
 
 def _edge(row: Row, source: str, target: str) -> Edge:

@@ -84,18 +84,14 @@ def rank(
     Returns:
         Best first; equal ones shorter first, then by their ids.
     """
-    best: dict[tuple[tuple[str, str], ...], Path] = {}
-    for path in paths:
-        candidate = scored(path, inferences)
-        there = best.get(candidate.key)
-        if there is None or order(candidate) < order(there):
-            best[candidate.key] = candidate
     kept: list[Path] = []
-    for path in sorted(best.values(), key=order):
+    seen: set[tuple[tuple[str, str], ...]] = set()
+    for path in sorted((scored(path, inferences) for path in paths), key=order):
         if len(kept) == top_k or path.score < min_score:
             break
-        if not any(_contains(better, path) for better in kept):
+        if path.key not in seen and not any(_contains(better, path) for better in kept):
             kept.append(path)
+        seen.add(path.key)
     return kept
 
 

@@ -8,14 +8,14 @@ with it. Everything that was left out for that is said in the statistics.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from core.rag.analysis import analyze
 from core.rag.answering.drift.config import Direction
 from core.rag.answering.drift.paths import Edge, Node, Path, TraversalStats
-from core.rag.answering.drift.reader import GraphReader, Hop, Reads, by_label
-from core.rag.answering.drift.scoring import clamp, path_score
+from core.rag.answering.drift.reader import GraphReader, Reads, by_label
+from core.rag.answering.drift.scoring import CONTENT_SHARE, EDGE_SHARE, LENGTH_SHARE, length_penalty
 from core.rag.answering.drift.words import QueryWords
 from core.rag.schema import Label
 
@@ -49,10 +49,10 @@ class _Walk:
     parent: _Walk | None
     edge: Edge | None
     ids: frozenset[str]
-    covered: frozenset[str]
+    covered: int
     weights: float
-    score: float = 0.0
-    length: int = field(default=1)
+    length: int
+    score: float
 
 
 class Traversal:
@@ -96,7 +96,8 @@ class Traversal:
         self._liked = frozenset(liked)
         self.stats = stats if stats is not None else TraversalStats()
         self._ahead = ahead or Reads()
-        self._nodes: dict[str, tuple[Node, frozenset[str]] | None] = {}
+        self._nodes: dict[str, tuple[Node, int] | None] = {}
+        self._share = CONTENT_SHARE / max(len(words.words), 1)
         self.reads = Reads()
 
     async def run(self, starts: Sequence[Node], max_depth: int) -> list[Path]:
@@ -106,8 +107,7 @@ class Traversal:
         done: list[_Walk] = []
         for start in starts:
             covered = self._covered(start)
-            walk = _Walk(start, None, None, frozenset({start.id}), covered, 0.0)
-            walk.score = self._score(covered, 0.0, 1)
+            walk = _Walk(start, None, None, frozenset({start.id}), covered, 0.0, 1, self._score(covered, 0.0, 1))
             beams[start.id] = [walk]
             done.append(walk)
         for depth in range(1, max_depth + 1):
@@ -163,16 +163,30 @@ class Traversal:
         width = self._limits.beam_width
         extended: dict[str, list[_Walk]] = {}
         for start, beam in beams.items():
-            walks = [
-                longer
-                for walk in beam
-                for hop in self.reads.hops.get(walk.node.id, ())
-                if (longer := self._longer(walk, hop)) is not None
-            ]
-            if len(walks) > width:
+            steps = list(self._steps(beam))
+            if len(steps) > width:
                 self.stats.limited(f"Of the paths of a length only the best {width} per entry point were followed.")
-            extended[start] = heapq.nsmallest(width, walks, key=lambda walk: (-walk.score, sorted(walk.ids)))
+            best = heapq.nsmallest(width, steps)
+            extended[start] = [self._longer(beam[walk], hop) for _, _, walk, hop in best]
         return extended
+
+    def _steps(self, beam: Sequence[_Walk]) -> Iterator[tuple[float, str, int, int]]:
+        """Every way to make one of the paths longer: negative score, id of the node, and positions of path and edge."""
+        for position, walk in enumerate(beam):
+            for number, (edge, other, _) in enumerate(self.reads.hops.get(walk.node.id, ())):
+                known = self._nodes.get(other)
+                if known is not None and other not in walk.ids:
+                    score = self._score(walk.covered | known[1], walk.weights + edge.weight, walk.length + 1)
+                    yield -score, other, position, number
+
+    def _longer(self, walk: _Walk, number: int) -> _Walk:
+        edge, other, _ = self.reads.hops[walk.node.id][number]
+        known = self._nodes[other]
+        assert known is not None
+        node, covered = known[0], walk.covered | known[1]
+        weights, length = walk.weights + edge.weight, walk.length + 1
+        score = self._score(covered, weights, length)
+        return _Walk(node, walk, edge, walk.ids | {other}, covered, weights, length, score)
 
     async def _read_promising(self, walks: Sequence[_Walk]) -> None:
         """Read the nodes that these paths may go on to, the most promising ones where there are many."""
@@ -181,7 +195,7 @@ class Traversal:
             for edge, other, label in self.reads.hops.get(walk.node.id, ()):
                 if other in self._nodes or other in walk.ids:
                     continue
-                value = self._score(walk.covered, walk.weights + clamp(edge.weight), walk.length + 1)
+                value = self._score(walk.covered, walk.weights + edge.weight, walk.length + 1)
                 value += _LIKED_FIRST * (other in self._liked)
                 if other not in promise or value > promise[other][0]:
                     promise[other] = (value, label)
@@ -206,28 +220,18 @@ class Traversal:
                 self._nodes[name] = None
                 continue
             node, terms = read
-            covered = self._words.covered(terms.split() if terms else analyze(f"{node.name} {node.content}"))
+            covered = self._words.mask(terms.split() if terms else analyze(f"{node.name} {node.content}"))
             passes = self._filter is None or bool(self._filter(node))
             self._nodes[name] = (node, covered) if passes else None
 
-    def _longer(self, walk: _Walk, hop: Hop) -> _Walk | None:
-        edge, other, _ = hop
-        known = self._nodes.get(other)
-        if known is None or other in walk.ids:
-            return None
-        node, covered = known
-        weights = walk.weights + clamp(edge.weight)
-        longer = _Walk(node, walk, edge, walk.ids | {other}, walk.covered | covered, weights, length=walk.length + 1)
-        longer.score = self._score(longer.covered, weights, longer.length)
-        return longer
-
-    def _covered(self, start: Node) -> frozenset[str]:
+    def _covered(self, start: Node) -> int:
         known = self._nodes.get(start.id)
-        return known[1] if known else self._words.covered(analyze(f"{start.name} {start.content}"))
+        return known[1] if known else self._words.mask(analyze(f"{start.name} {start.content}"))
 
-    def _score(self, covered: frozenset[str], weights: float, length: int) -> float:
-        mean = [weights / (length - 1)] if length > 1 else []
-        return path_score(self._words.relevance(covered), mean, length)
+    def _score(self, covered: int, weights: float, length: int) -> float:
+        """The same as :func:`core.rag.answering.drift.scoring.path_score`, for tens of thousands of paths."""
+        mean = weights / (length - 1) if length > 1 else 0.0
+        return self._share * covered.bit_count() + EDGE_SHARE * mean + LENGTH_SHARE * length_penalty(length)
 
     def _path(self, walk: _Walk) -> Path:
         nodes, edges = [walk.node], []
@@ -236,10 +240,11 @@ class Traversal:
             edges.append(step.edge)
             nodes.append(step.parent.node)
             step = step.parent
+        covered = self._words.named(walk.covered)
         return Path(
             nodes=tuple(reversed(nodes)),
             edges=tuple(reversed(edges)),
-            covered=walk.covered,
-            content_relevance=self._words.relevance(walk.covered),
+            covered=covered,
+            content_relevance=self._words.relevance(covered),
             score=walk.score,
         )

@@ -36,18 +36,26 @@ class QueryWords:
                 continue
             seen.add(group)
             forms.setdefault(token.strip(".,;:!?()[]{}\"'¿¡？。").lower() or token, set()).update(group)
-        self._words_of: dict[str, set[str]] = {}
-        for word, group_of_word in forms.items():
+        self._masks: dict[str, int] = {}
+        for position, group_of_word in enumerate(forms.values()):
             for form in group_of_word:
-                self._words_of.setdefault(form, set()).add(word)
+                self._masks[form] = self._masks.get(form, 0) | 1 << position
         self.words = tuple(forms)
 
+    def mask(self, terms: Collection[str]) -> int:
+        """Which of the words are among analysed words (see :func:`core.rag.analysis.analyze`): one bit for each."""
+        found = 0
+        for form in self._masks.keys() & set(terms):
+            found |= self._masks[form]
+        return found
+
+    def named(self, mask: int) -> frozenset[str]:
+        """The words that a mask stands for."""
+        return frozenset(word for position, word in enumerate(self.words) if mask >> position & 1)
+
     def covered(self, terms: Collection[str]) -> frozenset[str]:
-        """Those of the words that are among analysed words (see :func:`core.rag.analysis.analyze`)."""
-        found: set[str] = set()
-        for form in self._words_of.keys() & set(terms):
-            found |= self._words_of[form]
-        return frozenset(found)
+        """Those of the words that are among analysed words."""
+        return self.named(self.mask(terms))
 
     def relevance(self, covered: Collection[str]) -> float:
         """The share of the words that these are, 0 to 1; 0 for a query without words."""
