@@ -1,0 +1,8 @@
+// A document with its chunks
+// The chunks in their order, with what they mention and the vectors that searches compare.
+WITH 'default' AS namespace, 'notes/mill.md' AS path
+MATCH (d:Document {path: path}) WHERE d.namespace = namespace
+MATCH (d)<-[p:CHUNK_OF]-(c:DocumentChunk)
+OPTIONAL MATCH (c)-[m:MENTIONS]->(e:Entity)
+OPTIONAL MATCH (c)<-[o:EMBEDDING_OF]-(v:Vector)
+RETURN d, p, c, m, e, o, v ORDER BY c.chunk_index LIMIT 200;
