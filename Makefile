@@ -85,8 +85,13 @@ bench-conversation: $(VENV)/.dev ## Measure questions inside conversations
 	@$(BIN)/python -m benchmarks conversation $(ARGS)
 
 .PHONY: bench-memory
-bench-memory: $(VENV)/.dev ## Measure recall among 10,000 memories
-	@$(BIN)/python -m benchmarks memory $(ARGS)
+bench-memory: $(VENV)/.dev ## Measure recall among 10,000 memories, and of turns of long dialogues
+	@$(BIN)/python -m benchmarks memory dialogues $(ARGS)
+
+.PHONY: bench-bolt
+bench-bolt: $(VENV)/.dev ## Measure what the client costs on a server: MGRAG_TEST_BOLT_URI, or a Neo4j of its own
+	@if [ -n "$$MGRAG_TEST_BOLT_URI" ]; then $(BIN)/python -m benchmarks.bolt; \
+	else $(BIN)/python -m tests.servers.neo4j run --java=-XX:TieredStopAtLevel=4 -- $(BIN)/python -m benchmarks.bolt; fi
 
 .PHONY: constraints
 constraints: $(VENV)/.dev ## Pin the versions that are installed now in constraints.txt

@@ -6,7 +6,7 @@ import argparse
 import asyncio
 from pathlib import Path
 
-from benchmarks import conversation, drift, ingest, memory, quality, scale
+from benchmarks import conversation, dialogues, drift, ingest, memory, quality, scale
 
 BENCHMARKS = {
     "quality": quality.main,
@@ -15,6 +15,7 @@ BENCHMARKS = {
     "conversation": conversation.main,
     "sensitivity": conversation.sensitivity,
     "memory": memory.main,
+    "dialogues": dialogues.main,
     "drift": drift.main,
 }
 

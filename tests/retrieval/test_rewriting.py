@@ -9,7 +9,7 @@ from tests.embedders import HashEmbedder
 
 from core.rag import KnowledgeBase
 from core.rag.llm.openai_model import OpenAICompatibleModel
-from core.rag.settings import Settings
+from dbhandler.kit import make_settings
 from fakes.openai_chat import Chat
 from fakes.openai_server import OpenAIServer, fail
 from libs.dataloader import Document
@@ -17,7 +17,7 @@ from libs.dataloader import Document
 
 def model(server: OpenAIServer) -> OpenAICompatibleModel:
     values: dict[str, Any] = {"OPENAI_API_KEY": "sk-test", "OPENAI_BASE_URL": server.url}
-    return OpenAICompatibleModel("m", settings=Settings(_env_file=None, **values))
+    return OpenAICompatibleModel("m", settings=make_settings(**values))
 
 
 def knowledge(server: OpenAIServer) -> KnowledgeBase:

@@ -103,12 +103,12 @@ class RecollectionOperations(ConversationOperations):
         """What ranking needs of the messages of conversations (ids of their nodes), but for the vectors.
 
         Returns:
-            ``session, id, sequence, terms, tags``; compacted messages are left out.
+            ``session, id, sequence, terms, tags, role, timestamp``; compacted messages are left out.
         """
         return await self.read(
             "UNWIND $ids AS i MATCH (c:Conversation {id: i})<-[:PART_OF]-(m:Interaction) "
             "WHERE coalesce(m.compacted_into, '') = '' RETURN c.id AS session, m.id AS id, m.sequence AS sequence, "
-            "m.terms AS terms, m.tags AS tags",
+            "m.terms AS terms, m.tags AS tags, m.role AS role, m.timestamp AS timestamp",
             ids=list(nodes),
         )
 

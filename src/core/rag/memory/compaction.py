@@ -1,17 +1,26 @@
-"""Making old memories shorter without a language model: the sentences that say most of what the others say."""
+"""Making old memories shorter: by a language model, or by the sentences that say most of what the others say."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from core.rag.analysis import analyze
+from core.rag.memory.prompts import SummaryPrompt
+
+if TYPE_CHECKING:
+    from core.rag.llm.base import LanguageModel
 
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？…])\s+|\n+|(?<=[。！？])")
 _MAX_SENTENCES = 400
+
+#: What a model is given to summarise at once.
+_MAX_CHARS = 60_000
+_CHARS_OF_ONE = 4_000
+_TOKENS_OF_A_SENTENCE = 60
 
 
 class Summarizer(Protocol):
@@ -20,6 +29,46 @@ class Summarizer(Protocol):
     async def summarize(self, texts: Sequence[str]) -> str:
         """A summary of the texts, which are in order."""
         ...
+
+
+class ModelSummarizer:
+    """Summaries by a language model."""
+
+    def __init__(self, model: LanguageModel, sentences: int) -> None:
+        """Prepare a summarizer.
+
+        Args:
+            model: Writes them.
+            sentences: How long a summary may be.
+        """
+        self._model = model
+        self._sentences = sentences
+
+    async def summarize(self, texts: Sequence[str]) -> str:
+        """A summary; of very many memories, the summaries of parts of them, one behind the other.
+
+        Raises:
+            LanguageModelError: when the model fails.
+        """
+        parts: list[list[str]] = [[]]
+        length = 0
+        for text in texts:
+            line = " ".join(text.split())[:_CHARS_OF_ONE]
+            if length + len(line) > _MAX_CHARS:
+                parts.append([])
+                length = 0
+            parts[-1].append(line)
+            length += len(line)
+        count = -(-self._sentences // len(parts))
+        written = []
+        for part in parts:
+            answer = await self._model.complete(
+                SummaryPrompt(texts="\n".join(part), sentences=str(count)).messages(),
+                temperature=0.0,
+                max_tokens=min(_TOKENS_OF_A_SENTENCE * count, 4_000),
+            )
+            written.append(answer.text.strip())
+        return "\n".join(written)
 
 
 def sentences_of(texts: Sequence[str]) -> list[str]:

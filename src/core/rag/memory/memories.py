@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from core.rag.dbhandler.store import Row
     from core.rag.dbhandler.vectors import VectorStoreInfo
     from core.rag.embedder import EmbeddingService
+    from core.rag.llm import LanguageModel
     from core.rag.memory.compaction import Summarizer
     from core.rag.memory.recall import Recaller
 
@@ -25,6 +26,11 @@ class Memories:
     _client: MemGraphClient
     _embedder: EmbeddingService | None
     _recaller: Recaller | None = None
+
+    @property
+    def language_model(self) -> LanguageModel | None:
+        """What writes summaries; none here."""
+        return None
 
     async def remember(
         self,
@@ -179,16 +185,18 @@ class Memories:
             session_id: The session.
             keep: The last so many memories stay as they are.
             sentences: How many sentences the summary has; ``None``: one for every four memories, at least three.
-            summarizer: What makes the summary; ``None``: the central sentences are selected.
+            summarizer: What makes the summary; ``None``: the language model of the knowledge base, or else the central
+                sentences are selected.
 
         Returns:
             The id of the summary; ``None`` where there was nothing to summarise.
 
         Raises:
             NotFoundError: when there is no such session.
+            LanguageModelError: when the model fails; nothing was replaced then.
         """
         from core.rag.dbhandler.message_rows import message_properties
-        from core.rag.memory.compaction import central_sentences, sentences_of
+        from core.rag.memory.compaction import ModelSummarizer, central_sentences, sentences_of
 
         if isinstance(keep, bool) or not isinstance(keep, int) or keep < 0:
             raise InvalidInputError(f"keep is {keep!r}, but has to be a whole number from 0 up.")
@@ -198,11 +206,13 @@ class Memories:
         old = there[: len(there) - keep]
         if len(old) < 2:
             return None
-        texts = [memory.content for memory in old]
+        count = sentences or max(3, len(old) // 4)
+        if summarizer is None and self.language_model is not None:
+            summarizer = ModelSummarizer(self.language_model, count)
         if summarizer is not None:
-            text = (await summarizer.summarize(texts)).strip()
+            text = (await summarizer.summarize([f"{memory.role}: {memory.content}" for memory in old])).strip()
         else:
-            text = " ".join(central_sentences(sentences_of(texts), sentences or max(3, len(old) // 4)))
+            text = " ".join(central_sentences(sentences_of([memory.content for memory in old]), count))
         if not text:
             raise InvalidInputError("The summary is empty; nothing was replaced.")
         tags = list(dict.fromkeys(tag for memory in old for tag in memory.tags))[:100]
@@ -212,9 +222,11 @@ class Memories:
     async def _scope(self, session_id: str | None, user_id: str | None) -> list[Row] | None:
         if session_id is not None:
             row = await self._client.conversation_row(session_id)
-            if row is None or (user_id is not None and row["user_id"] != user_id):
-                return []
-            return [row]
+            if row is not None and user_id is not None:
+                user = await self._client.find_user(user_id)
+                if row["user_id"] != (user["external_id"] if user else user_id):
+                    return []
+            return [] if row is None else [row]
         return None if user_id is None else await self._client.conversations_of(user_id)
 
     async def _direction(self, query: str) -> tuple[VectorStoreInfo | None, list[float] | None]:

@@ -75,7 +75,15 @@ class Ranked:
 
 
 def session_of(node: str, revision: str, rows: Sequence[Mapping[str, Any]], vectors: Mapping[str, Any]) -> Session:
-    """A session from its rows in order: ``id``, ``terms``, ``tags`` (as lists of analysed words)."""
+    """A session from its rows in order: ``id``, ``terms``, ``tags`` (as lists of analysed words).
+
+    Args:
+        node: Id of its node.
+        revision: Changes with everything that happens to it.
+        rows: Its turns; ``around`` of a row, where it is there, are further words to find it by (who said it, when),
+            which do not make it longer.
+        vectors: By id of the turn.
+    """
     matrix: NDArray[np.float32] | None = None
     if vectors:
         width = len(next(iter(vectors.values())))
@@ -87,7 +95,7 @@ def session_of(node: str, revision: str, rows: Sequence[Mapping[str, Any]], vect
     turns = [(row["terms"] or "").split() for row in rows]
     words: dict[str, list[tuple[int, int]]] = {}
     for number, turn in enumerate(turns):
-        for word, count in Counter(turn).items():
+        for word, count in Counter([*turn, *rows[number].get("around", ())]).items():
             words.setdefault(word, []).append((number, count))
     return Session(
         node=node,

@@ -11,9 +11,10 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from core.rag.analysis import analyze, query_terms
+from core.rag.analysis import analyze, index_terms, query_terms
 from core.rag.dbhandler.store import MAX_K, Row
 from core.rag.memory.ranking import Ranked, Session, rank, session_of
 from core.rag.schema import Label
@@ -30,6 +31,27 @@ MOST_SESSIONS: Final = 24
 _FIRST_LOOK: Final = 200
 #: How many turns are kept in memory between recalls.
 _CACHED_TURNS: Final = 20_000
+
+
+#: Roles that say nothing about who spoke.
+_ROLES: Final = frozenset(("user", "human", "assistant", "ai", "agent", "bot", "model", "system", "tool", "summary"))
+_MONTHS: Final = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
+
+
+@lru_cache(maxsize=1024)
+def speaker_words(role: str) -> tuple[str, ...]:
+    """The analysed words of who said something; none for roles that name nobody."""
+    return () if role.casefold() in _ROLES else tuple(index_terms(None, None, role).split())
+
+
+@lru_cache(maxsize=4096)
+def date_words(day: str) -> tuple[str, ...]:
+    """The analysed words that somebody would name a day by, such as "8 May 2026", from ``2026-05-08``."""
+    year, month, number = day.split("-")
+    return tuple(index_terms(None, None, f"{int(number)} {_MONTHS[int(month) - 1]} {year}").split())
 
 
 class Recaller:
@@ -76,6 +98,7 @@ class Recaller:
             by_node: dict[str, list[Row]] = {node: [] for node in nodes}
             for row in rows:
                 row["tags"] = [analyze(tag) for tag in row["tags"] or []]
+                row["around"] = (*speaker_words(row["role"]), *date_words(row["timestamp"][:10]))
                 by_node[row["session"]].append(row)
             for row in missing:
                 own = sorted(by_node[row["node_id"]], key=lambda turn: turn["sequence"])

@@ -1,0 +1,59 @@
+"""Who said it and when are words to find a memory by, and a language model may write summaries."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.embedders import HashEmbedder
+
+from core.rag import KnowledgeBase
+from core.rag.llm.openai_model import OpenAICompatibleModel
+from core.rag.memory.recall import date_words, speaker_words
+from dbhandler.kit import Engine, make_settings
+from fakes.openai_chat import Chat
+from fakes.openai_server import OpenAIServer
+
+
+async def test_who_said_it_is_a_word_to_find_it_by(engine: Engine) -> None:
+    async with engine.knowledge() as kb:
+        speakers = ("Caroline", "Melanie", "Nina", "Oscar", "Paula", "Quentin")
+        for speaker in speakers:
+            await kb.remember("s", speaker, "The garden is green.")
+        for speaker in speakers:
+            [found] = await kb.recall("s", f"What did {speaker} say about the garden?", limit=1)
+            assert found.role == speaker
+    assert speaker_words("user") == speaker_words("assistant") == ()
+
+
+async def test_the_day_is_a_word_to_find_it_by(engine: Engine) -> None:
+    async with engine.knowledge() as kb:
+        for month, year in ((1, 2024), (3, 2025), (7, 2026)):
+            await kb.remember(
+                f"s{month}", "user", "We talked about the garden.", timestamp=f"{year}-0{month}-04T10:00:00Z"
+            )
+        [found] = await kb.recall(query="the garden, in March 2025", limit=1)
+        assert found.session_id == "s3"
+    assert date_words("2026-07-04") == date_words("2026-07-04")
+
+
+def model(server: OpenAIServer) -> OpenAICompatibleModel:
+    values: dict[str, Any] = {"OPENAI_API_KEY": "sk-test", "OPENAI_BASE_URL": server.url}
+    return OpenAICompatibleModel("m", settings=make_settings(**values))
+
+
+async def test_a_language_model_writes_the_summary_where_there_is_one() -> None:
+    async with OpenAIServer() as server:
+        chat = Chat(server)
+        chat.then("Bob leads Platform Core. The mill turns with the ebb.")
+        async with KnowledgeBase.open("embedded::memory:", embedder=HashEmbedder(), language_model=model(server)) as kb:
+            for number, fact in enumerate(("Bob leads Platform Core.", "The mill turns with the ebb.", "Bye.")):
+                await kb.remember("s", ("user", "assistant")[number % 2], fact)
+            summary = await kb.compact("s", keep=1)
+            memories = await kb.memories("s")
+            assert [(memory.role, memory.content) for memory in memories] == [
+                ("user", "Bye."),
+                ("summary", "Bob leads Platform Core. The mill turns with the ebb."),
+            ]
+            assert memories[1].id == summary
+            [body] = chat.bodies
+            assert "user: Bob leads Platform Core." in body["messages"][-1]["content"]
