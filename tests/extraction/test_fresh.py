@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.extraction.graphs import knowledge
 
 from core.rag.indexing import titles as linking
-from dbhandler.kit import Engine
+from dbhandler.kit import BOLT_URI, Engine
 from libs.dataloader import Document, Link
 
 PATHS = ["a", "b", "c", "d"]
@@ -92,7 +92,7 @@ async def check(engine: Engine, steps: list[tuple[str, Any]], searching: bool) -
 
 @given(changes, st.booleans())
 @settings(
-    max_examples=60,
+    max_examples=12 if BOLT_URI else 60,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
     phases=[Phase.explicit, Phase.reuse, Phase.generate],  # to make an example smaller takes minutes

@@ -15,7 +15,7 @@ from tests.extraction.graphs import knowledge
 from core.rag import KnowledgeBase
 from core.rag.errors import InvalidInputError
 from core.rag.extraction.records import entities_of
-from dbhandler.kit import Engine
+from dbhandler.kit import BOLT_URI, Engine
 from libs.dataloader import Document
 
 ALICE = {
@@ -164,7 +164,7 @@ steps = st.lists(
 
 @given(steps)
 @settings(
-    max_examples=40,
+    max_examples=10 if BOLT_URI else 40,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
     phases=[Phase.explicit, Phase.reuse, Phase.generate],

@@ -95,7 +95,7 @@ async def same(kb: KnowledgeBase) -> set[tuple[str, str, str]]:
 
 
 async def test_merges_are_recorded_and_reversible(kb: KnowledgeBase) -> None:
-    text = "We asked Tech Corp. We like TechCorp, as TechCorp is here. The North Atlantic Treaty Organization (NATO) said so."
+    text = "We asked Tech Corp. We like TechCorp. The North Atlantic Treaty Organization (NATO) said so."
     await kb.ingest([Document(path="a", content=text), Document(path="b", content="In TechCorp we trust.")])
     report = await kb.resolve_entities()
     assert {(item.alias, item.entity, item.method) for item in report.same} == {

@@ -14,7 +14,7 @@ from core.rag.dbhandler.facts import FactChanges
 from core.rag.dbhandler.mentions import ChunkText, MentionChanges, mark_unlinked, reconsider
 from core.rag.dbhandler.records import RecordChanges
 from core.rag.dbhandler.store import Row, Transaction
-from core.rag.dbhandler.symbols import write_symbols
+from core.rag.dbhandler.symbols import SymbolChanges
 from core.rag.extraction.facts import ChunkFacts
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class Support:
         self._mentions = MentionChanges(self._ledger)
         self._records = RecordChanges(self._ledger)
         self._facts = FactChanges(self._ledger)
-        self._existing: list[str] = []
+        self._symbols = SymbolChanges(namespace, now)
         self._said: dict[str, ChunkFacts] = {}
 
     async def read(self, tx: Transaction, documents: Mapping[str, Mapping[str, Row]]) -> None:
@@ -41,11 +41,12 @@ class Support:
             documents: For each its chunks by id, with their properties as ``props``.
         """
         if documents:
-            self._existing = sorted(documents)
+            existing = sorted(documents)
+            await self._symbols.read(tx, existing)
             texts = {key: ChunkText.of(row["props"]) for chunks in documents.values() for key, row in chunks.items()}
             self._said = {key: text.facts for key, text in texts.items() if text.facts is not None}
-            await self._mentions.read_documents(tx, texts, self._existing)
-            await self._records.read_documents(tx, self._existing)
+            await self._mentions.read_documents(tx, texts, existing)
+            await self._records.read_documents(tx, existing)
 
     async def write(self, tx: Transaction, documents: Sequence[DocumentRow], text_label: str = "") -> None:
         """Make it what these documents support; those that were read and are not among them were removed."""
@@ -66,7 +67,8 @@ class Support:
         if untitled:
             await reconsider(tx, untitled, self._ledger)
         await self._ledger.remove_unused(tx)
-        await write_symbols(tx, documents, self._existing, self._ledger)
+        code = {document.id: document.code for document in documents if document.code is not None}
+        await self._symbols.write(tx, code)
         await mark_unlinked(
             tx,
             {

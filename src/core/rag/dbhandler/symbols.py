@@ -1,78 +1,94 @@
-"""Symbols of source code: units of work that take an open transaction."""
+"""Symbols of source code, their calls, and what a file imports: what a transaction makes of them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 from core.rag.dbhandler.batches import batches
-from core.rag.dbhandler.entities import EntityLedger
+from core.rag.dbhandler.linking import FROM_TEXT, remove_unused_resources
 from core.rag.dbhandler.store import Row, Transaction
-from core.rag.identity import stable_id
+from core.rag.extraction.symbols import CodeFacts
+from core.rag.identity import resource_id, stable_id
 from core.rag.schema import Label
-
-if TYPE_CHECKING:
-    from core.rag.dbhandler.writing import DocumentRow
 
 #: ``origin`` of a symbol that was found in source code.
 FROM_CODE = "code"
 
+#: ``type`` of the Resource that an imported module is; its URI is ``module:NAME``.
+MODULE = "module"
 
-async def write_symbols(
-    tx: Transaction, documents: Sequence[DocumentRow], existing: Sequence[str], ledger: EntityLedger
-) -> None:
-    """Make the symbols of documents those given; those that callers stated stay.
 
-    Args:
-        tx: The transaction.
-        documents: With their symbols.
-        existing: Ids of documents that may have symbols from before.
-        ledger: For namespace and time.
-    """
-    for part in batches(existing):
-        await tx.run(
-            "UNWIND $ids AS i MATCH (d:Document {id: i})<-[:DEFINED_IN]-(s:Symbol) WHERE s.origin = $origin "
-            "DETACH DELETE s",
-            {"ids": part, "origin": FROM_CODE},
-        )
-    rows: list[Row] = []
-    calls: list[Row] = []
-    for document in documents:
-        if document.code is None:
-            continue
-        ids: dict[str, str] = {}
-        for symbol in document.code.symbols:
-            identifier = stable_id(Label.SYMBOL, ledger.namespace, document.id, symbol.kind, symbol.name)
-            if identifier in ids.values():
-                continue
-            ids[symbol.name] = identifier
-            rows.append(
-                {
-                    "id": identifier,
-                    "document": document.id,
-                    "props": {
-                        "name": symbol.name,
-                        "kind": symbol.kind,
-                        "signature": symbol.signature,
-                        "line": symbol.line,
-                        "origin": FROM_CODE,
-                    },
-                }
+class SymbolChanges:
+    """What a transaction does to symbols: :meth:`read`, then :meth:`write`. Those that callers stated stay."""
+
+    def __init__(self, namespace: str, now: str) -> None:
+        """Changes in a namespace at a time."""
+        self._namespace = namespace
+        self._now = now
+        self._existing: list[str] = []
+        self._modules: set[str] = set()
+
+    async def read(self, tx: Transaction, documents: Sequence[str]) -> None:
+        """Note what existing documents import, before they are changed or removed."""
+        self._existing = list(documents)
+        for part in batches(self._existing):
+            rows = await tx.run(
+                "UNWIND $ids AS i MATCH (d:Document {id: i})-[:IMPORTS]->(t:Resource) RETURN DISTINCT t.id AS id",
+                {"ids": part},
             )
-        by_last = {name.rsplit(".", 1)[-1]: identifier for name, identifier in ids.items()}
-        for symbol in document.code.symbols:
-            caller = ids[symbol.name]
-            callees = {by_last[name] for name in symbol.calls if name in by_last} - {caller}
-            calls += [{"a": caller, "b": callee} for callee in sorted(callees)]
-    for nodes in batches(rows):
-        await tx.run(
-            "UNWIND $rows AS row MATCH (d:Document {id: row.document}) MERGE (s:Symbol {id: row.id}) "
-            "ON CREATE SET s.namespace = $namespace, s.created_at = $now SET s += row.props, s.updated_at = $now "
-            "MERGE (s)-[:DEFINED_IN]->(d)",
-            {"rows": nodes, "namespace": ledger.namespace, "now": ledger.now},
-        )
-    for edges in batches(calls):
-        await tx.run(
-            "UNWIND $rows AS row MATCH (a:Symbol {id: row.a}) MATCH (b:Symbol {id: row.b}) MERGE (a)-[:CALLS]->(b)",
-            {"rows": edges},
-        )
+            self._modules |= {row["id"] for row in rows}
+
+    async def write(self, tx: Transaction, documents: Mapping[str, CodeFacts]) -> None:
+        """Make the symbols and imports of documents those given; the others of those that were read have none."""
+        for part in batches(self._existing):
+            await tx.run(
+                "UNWIND $ids AS i MATCH (d:Document {id: i})<-[:DEFINED_IN]-(s:Symbol) WHERE s.origin = $origin "
+                "DETACH DELETE s",
+                {"ids": part, "origin": FROM_CODE},
+            )
+            await tx.run("UNWIND $ids AS i MATCH (d:Document {id: i})-[r:IMPORTS]->() DELETE r", {"ids": part})
+        await self._define(tx, documents)
+        await self._import(tx, documents)
+        await remove_unused_resources(tx, self._modules)
+
+    async def _define(self, tx: Transaction, documents: Mapping[str, CodeFacts]) -> None:
+        symbols: list[Row] = []
+        calls: list[Row] = []
+        for document, code in documents.items():
+            ids = [
+                stable_id(Label.SYMBOL, self._namespace, document, symbol.kind, symbol.name) for symbol in code.symbols
+            ]
+            by_name: dict[str, str] = {}
+            for identifier, symbol in zip(ids, code.symbols, strict=True):
+                by_name.setdefault(symbol.name.rsplit(".", 1)[-1], identifier)
+                props = {"name": symbol.name, "kind": symbol.kind, "signature": symbol.signature, "origin": FROM_CODE}
+                symbols.append({"id": identifier, "d": document, "props": {**props, "line": symbol.line}})
+            for identifier, symbol in zip(ids, code.symbols, strict=True):
+                called = {by_name[name] for name in symbol.calls if name in by_name} - {identifier}
+                calls += [{"a": identifier, "b": callee} for callee in sorted(called)]
+        for part in batches(symbols):
+            await tx.run(
+                "UNWIND $rows AS row MATCH (d:Document {id: row.d}) MERGE (s:Symbol {id: row.id}) "
+                "ON CREATE SET s.namespace = $namespace, s.created_at = $now SET s += row.props, s.updated_at = $now "
+                "MERGE (s)-[:DEFINED_IN]->(d)",
+                {"rows": part, "namespace": self._namespace, "now": self._now},
+            )
+        for part in batches(calls):
+            await tx.run(
+                "UNWIND $rows AS row MATCH (a:Symbol {id: row.a}) MATCH (b:Symbol {id: row.b}) MERGE (a)-[:CALLS]->(b)",
+                {"rows": part},
+            )
+
+    async def _import(self, tx: Transaction, documents: Mapping[str, CodeFacts]) -> None:
+        rows: list[Row] = []
+        for document, code in documents.items():
+            for name in code.imports:
+                uri = f"{MODULE}:{name}"
+                rows.append({"d": document, "id": resource_id(self._namespace, uri), "uri": uri})
+        for part in batches(rows):
+            await tx.run(
+                "UNWIND $rows AS row MATCH (d:Document {id: row.d}) MERGE (t:Resource {id: row.id}) "
+                "ON CREATE SET t.namespace = $namespace, t.uri = row.uri, t.type = $type, t.origin = $origin, "
+                "t.created_at = $now, t.updated_at = $now MERGE (d)-[:IMPORTS]->(t)",
+                {"rows": part, "namespace": self._namespace, "type": MODULE, "origin": FROM_TEXT, "now": self._now},
+            )

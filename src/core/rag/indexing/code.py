@@ -32,7 +32,7 @@ _PARSE_SECONDS = 1.0
 _PARSE_SECONDS_PER_BYTE = 1e-6
 _READ = 1 << 16  # bytes given to the parser at once
 _DEEPEST = 16  # definitions within definitions
-_FUNCTION_VALUES = frozenset({"arrow_function", "function_expression", "generator_function", "class"})
+FUNCTION_VALUES = frozenset({"arrow_function", "function_expression", "generator_function", "class"})
 
 
 def code_sections(text: str, language: str, counter: TokenCounter, size: int) -> list[Section]:
@@ -52,7 +52,7 @@ def code_sections(text: str, language: str, counter: TokenCounter, size: int) ->
     grammar = GRAMMARS.get(language_of(language))
     known = load_language(grammar.module, grammar.function) if grammar else None
     source = text.encode()
-    tree = _parse(source, known) if known is not None else None
+    tree = parse(source, known) if known is not None else None
     if grammar is None or tree is None:
         marks = list(_guessed(text))
     else:
@@ -60,7 +60,7 @@ def code_sections(text: str, language: str, counter: TokenCounter, size: int) ->
     return _between_marks(text, marks)
 
 
-def _parse(source: bytes, language: Language) -> Tree | None:
+def parse(source: bytes, language: Language) -> Tree | None:
     """The syntax tree; ``None`` if the parser gets lost.
 
     Recovering from errors can take quadratic time where a text is not in the language at all. Code that is takes less
@@ -167,7 +167,7 @@ class _Definitions:
         """JavaScript: the declarator of ``const name = () => …``."""
         for child in node.named_children:
             value = child.child_by_field_name("value") if child.type == "variable_declarator" else None
-            if value is not None and value.type in _FUNCTION_VALUES:
+            if value is not None and value.type in FUNCTION_VALUES:
                 return child
         return None
 
@@ -195,7 +195,7 @@ class _Definitions:
         elif node.type == "type_definition":
             word, name = "typedef", node.child_by_field_name("declarator")
         else:
-            name = node.child_by_field_name("name") or _declared(node)
+            name = node.child_by_field_name("name") or declared_name(node)
         receiver = node.child_by_field_name("receiver")  # Go
         said = self._words(name) if name is not None else ""
         if receiver is not None:
@@ -233,7 +233,7 @@ class _Offsets:
         return place
 
 
-def _declared(node: Node) -> Node | None:
+def declared_name(node: Node) -> Node | None:
     """C and C++: the name within a declarator."""
     declarator = node.child_by_field_name("declarator")
     for _ in range(8):

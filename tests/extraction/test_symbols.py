@@ -1,0 +1,112 @@
+"""Symbols of source code: what is defined, called and imported."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.extraction.graphs import knowledge
+
+from core.rag.indexing.symbols import code_facts
+from dbhandler.kit import Engine
+
+PYTHON = '''import os
+from mill.race import sluice
+
+class Mill(Base):
+    """Grinds."""
+
+    def grind(self, hours: int) -> float:
+        return self.level() * hours
+
+    def level(self):
+        return sluice.open(os.getcwd())
+
+def main():
+    Mill().grind(3)
+'''
+
+CASES = {
+    "python": (PYTHON, {"Mill": "class", "Mill.grind": "method", "Mill.level": "method", "main": "function"}),
+    "javascript": (
+        "import x from './x';\nclass Mill { grind() { this.level() } level() {} }\nconst main = () => new Mill();",
+        {"Mill": "class", "Mill.grind": "method", "Mill.level": "method", "main": "function"},
+    ),
+    "java": (
+        "import java.util.List;\nclass Mill { void grind() { level(); } void level() {} }",
+        {"Mill": "class", "Mill.grind": "method", "Mill.level": "method"},
+    ),
+    "go": (
+        'package m\nimport "fmt"\ntype Mill struct{}\nfunc grind() { level() }\nfunc level() { fmt.Println() }',
+        {"Mill": "type", "grind": "function", "level": "function"},
+    ),
+    "rust": (
+        "use std::io;\nstruct Mill;\nimpl Mill { fn grind(&self) { self.level() } fn level(&self) {} }",
+        {"Mill": "struct", "Mill.grind": "method", "Mill.level": "method"},
+    ),
+    "c": (
+        "#include <stdio.h>\nint level(void) { return 1; }\nint grind(void) { return level(); }",
+        {"grind": "function", "level": "function"},
+    ),
+}
+
+
+@pytest.mark.parametrize("language", CASES)
+def test_what_is_defined_called_and_imported(language: str) -> None:
+    code, expected = CASES[language]
+    facts = code_facts(code, language)
+    assert facts is not None
+    assert {symbol.name: symbol.kind for symbol in facts.symbols} == expected
+    grind = next(symbol for symbol in facts.symbols if symbol.name.endswith("grind"))
+    assert "level" in grind.calls
+    assert facts.imports
+
+
+@given(st.text(max_size=200), st.sampled_from(sorted(CASES)))
+def test_any_text_is_read_without_harm(text: str, language: str) -> None:
+    clean = text.encode("utf-8", "ignore").decode()
+    facts = code_facts(clean, language)
+    if facts is not None:
+        lines = clean.count("\n") + clean.count("\r") + 1
+        assert all(1 <= symbol.line <= lines for symbol in facts.symbols)
+
+
+def test_code_that_is_nested_deeply_ends() -> None:
+    facts = code_facts("def f():\n" + "".join(f"{' ' * n}def g{n}():\n" for n in range(1, 400)), "python")
+    assert facts is not None
+    assert facts.symbols
+
+
+async def test_symbols_come_and_go_with_their_file(engine: Engine, tmp_path: Path) -> None:
+    async with engine.knowledge() as kb:
+        file = tmp_path / "mill.py"
+        file.write_text(PYTHON)
+        await kb.ingest(tmp_path)
+        found = await knowledge(kb.client)
+        assert {row["name"]: row["line"] for row in found["symbols"]} == {
+            "Mill": 4,
+            "Mill.grind": 7,
+            "Mill.level": 10,
+            "main": 13,
+        }
+        assert {(row["a"], row["b"]) for row in found["calls"]} == {
+            ("Mill.grind", "Mill.level"),
+            ("main", "Mill.grind"),
+            ("main", "Mill"),
+        }
+        assert {row["uri"] for row in found["imports"]} == {"module:os", "module:mill.race"}
+
+        file.write_text("def other():\n    pass\n")
+        await kb.ingest(tmp_path)
+        found = await knowledge(kb.client)
+        assert [row["name"] for row in found["symbols"]] == ["other"]
+        assert found["imports"] == found["resources"] == found["calls"] == []
+
+        await kb.client.create_symbol(str(file), "stated")
+        file.write_text("def third():\n    pass\n")
+        await kb.ingest(tmp_path)
+        assert {row["name"] for row in (await knowledge(kb.client))["symbols"]} == {"third", "stated"}
+        await kb.delete(str(file))
+        assert not {"Symbol", "Resource"} & (await kb.client.counts())["nodes"].keys()
