@@ -238,6 +238,15 @@ async def test_inferences_are_written_only_when_asked_and_marked(kb: KnowledgeBa
     assert any(gap.kind == "weak_link" and "inferred" in gap.description for gap in gaps)
 
 
+async def test_what_was_written_can_be_taken_back(kb: KnowledgeBase) -> None:
+    drift = DRIFTRAG(kb)
+    before = await edges(kb)
+    ends = (f"{kb.namespace}/Bruno", f"{kb.namespace}/Basel")
+    await drift.store_inferences([InferredConnection(*ends, "bakes in", 0.4, "It seems so.")])
+    assert await kb.unlink(*ends, relation="bakes in") == 1
+    assert await edges(kb) == before
+
+
 async def test_an_inference_never_replaces_what_a_source_says(kb: KnowledgeBase) -> None:
     drift = DRIFTRAG(kb)
     ends = (f"{kb.namespace}/Ada", f"{kb.namespace}/mills")

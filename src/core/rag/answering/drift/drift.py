@@ -241,7 +241,7 @@ class DRIFTRAG(DRIFTBase):
         return await respond(self.client, self.language_model, query, paths, include_provenance=include_provenance)
 
     async def store_inferences(self, inferences: Sequence[InferredConnection]) -> int:
-        """Write inferred connections between entities, or concepts, into the graph, marked ``inferred``.
+        """Write inferred connections between entities into the graph, marked ``inferred``.
 
         Args:
             inferences: What :meth:`infer_connections` gave.
@@ -253,9 +253,8 @@ class DRIFTRAG(DRIFTBase):
             InvalidInputError: on an invalid one; nothing is written then.
         """
         ends = {end for item in inferences for end in (item.source, item.target) if isinstance(end, str) and end}
-        nodes = await GraphReader(self.client).nodes({label: sorted(ends) for label in (Label.ENTITY, Label.CONCEPT)})
-        labels = {name: Label(node.label) for name, (node, _) in nodes.items()}
-        return await store_inferences(self.client, inferences, labels)
+        entities = await GraphReader(self.client).nodes({Label.ENTITY: sorted(ends)})
+        return await store_inferences(self.client, inferences, entities.keys())
 
     async def _parts(self, question: str, notes: list[str]) -> list[str]:
         parts = split_question(question)

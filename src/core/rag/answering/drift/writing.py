@@ -2,36 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from core.rag.answering.drift.paths import InferredConnection
 from core.rag.answering.drift.validation import problems_of
 from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.entities import FROM_CALLER
+from core.rag.dbhandler.handmade import link_id
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.errors import InvalidInputError
-from core.rag.schema import EdgeType, Label
 from core.rag.times import utc_now
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
 
-#: Which edges may be inferred: those between things, not those that say what a text contains.
-_EDGES = {Label.ENTITY: EdgeType.RELATED, Label.CONCEPT: EdgeType.RELATED_TO}
-
 
 async def store_inferences(
-    client: MemGraphClient, inferences: Sequence[InferredConnection], labels: Mapping[str, Label]
+    client: MemGraphClient, inferences: Sequence[InferredConnection], entities: Collection[str]
 ) -> int:
-    """Write connections between two entities, or two concepts.
+    """Write connections between two entities.
 
-    The edge has ``inferred`` true, ``type``, ``weight`` and ``confidence`` (the same), ``reasoning`` and ``strategy``;
-    it never replaces one that came from a source. Writing the same connection again updates it.
+    The edge is a link of the caller, who asked for it, so :meth:`core.rag.KnowledgeBase.unlink` takes it back. It has
+    ``inferred`` true, ``type``, ``weight`` and ``confidence`` (the same), ``reasoning`` and ``strategy``; it never
+    replaces one that came from a source. Writing the same connection again updates it.
 
     Args:
         client: The graph.
         inferences: Valid ones; those between other nodes are left out.
-        labels: The label of each node by its id.
+        entities: Ids of the entities among their ends.
 
     Returns:
         How many there are in the graph now.
@@ -42,32 +41,34 @@ async def store_inferences(
     for inference in inferences:
         if problems := problems_of(inference):
             raise InvalidInputError(f"The inferred connection {inference.type[:80]!r} is refused: {' '.join(problems)}")
-    rows: dict[Label, list[Row]] = {}
+    rows: list[Row] = []
     for inference in inferences:
-        label = labels.get(inference.source)
-        if label in _EDGES and labels.get(inference.target) == label:
+        if inference.source in entities and inference.target in entities:
+            link = link_id(inference.source, inference.target, f"inferred {inference.type}")
             properties = {
+                "key": link,
+                "type": inference.type,
+                "fact": "",
                 "weight": float(inference.confidence),
                 "confidence": float(inference.confidence),
                 "reasoning": inference.reasoning,
                 "strategy": inference.strategy,
+                "inferred": True,
+                "origin": FROM_CALLER,
             }
-            rows.setdefault(label, []).append(
-                {"a": inference.source, "b": inference.target, "type": inference.type, "props": properties}
-            )
+            rows.append({"a": inference.source, "b": inference.target, "link": link, "props": properties})
 
     async def work(tx: Transaction) -> int:
         written = 0
-        for label, some in sorted(rows.items()):
-            for part in batches(some):
-                found = await tx.run(
-                    f"UNWIND $rows AS row MATCH (a:{label} {{id: row.a}}) MATCH (b:{label} {{id: row.b}}) "
-                    "WHERE a.namespace = $namespace AND b.namespace = $namespace "
-                    f"MERGE (a)-[r:{_EDGES[label]} {{type: row.type, inferred: true}}]->(b) "
-                    "ON CREATE SET r.created_at = $now SET r += row.props RETURN a.id AS id",
-                    {"rows": part, "namespace": client.namespace, "now": utc_now()},
-                )
-                written += len(found)
+        for part in batches(rows):
+            found = await tx.run(
+                "UNWIND $rows AS row MATCH (a:Entity {id: row.a}) MATCH (b:Entity {id: row.b}) "
+                "WHERE a.namespace = $namespace AND b.namespace = $namespace "
+                "MERGE (a)-[r:RELATED {id: row.link}]->(b) "
+                "ON CREATE SET r.created_at = $now SET r += row.props RETURN a.id AS id",
+                {"rows": part, "namespace": client.namespace, "now": utc_now()},
+            )
+            written += len(found)
         return written
 
-    return await (await client.connect()).transaction(work)
+    return await (await client.connect()).transaction(work) if rows else 0
