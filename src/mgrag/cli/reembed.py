@@ -36,7 +36,8 @@ def reembed(
         print_json(report.to_dict())
     else:
         line(
-            f"Model: {report.model} ({report.dimension} dimensions). {report.chunks} chunks were embedded"
+            f"Model: {report.model} ({report.dimension} dimensions). {report.chunks} chunks and"
+            f" {report.messages} messages were embedded"
             f" ({report.vectors} new vectors)."
         )
         if report.dropped:

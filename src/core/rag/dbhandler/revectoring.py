@@ -1,15 +1,18 @@
-"""Building the vector store of another model from the chunks that are in the graph, and dropping one."""
+"""Building the vector store of another model from the chunks and messages that are in the graph, and dropping one."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.interactions import Indexes, InteractionRow, attach_message_vectors
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.dbhandler.vectors import BUILDING, VectorStoreInfo, VectorStoreOperations
 from core.rag.dbhandler.writing import ChunkRow, attach_vectors
+from core.rag.embedder.base import is_blank
+from core.rag.identity import vector_id
 from core.rag.schema import Label
 from core.rag.times import utc_now
 
@@ -71,26 +74,31 @@ class RevectoringOperations(VectorStoreOperations):
         return replace(store, status="active")
 
     async def drop_vector_store(self, store: VectorStoreInfo) -> bool:
-        """Remove a vector store with its vectors, unless they embed more than chunks.
+        """Remove a vector store with its vectors, unless they embed more than chunks and messages.
 
         Returns:
             Whether it was removed.
         """
-        for target in (Label.INTERACTION, Label.ENTITY, Label.CONCEPT):
+        for target in (Label.ENTITY, Label.CONCEPT):
             rows = await self.read(f"MATCH (v:{store.index(target).label}) RETURN count(v) AS n")
             if rows[0]["n"]:
                 return False
-        rows = await self.read(f"MATCH (v:{store.index().label}) RETURN v.id AS id")
-        for part in batches([row["id"] for row in rows], max_rows=_DELETED_AT_ONCE):
-            await self._write(
-                lambda tx, part=part: tx.run(  # type: ignore[misc]
-                    "UNWIND $ids AS i MATCH (v:Vector {id: i}) DETACH DELETE v", {"ids": part}
+        indexes = [store.index(target) for target in (Label.CHUNK, Label.INTERACTION)]
+        for index in indexes:
+            rows = await self.read(f"MATCH (v:{index.label}) RETURN v.id AS id")
+            for part in batches([row["id"] for row in rows], max_rows=_DELETED_AT_ONCE):
+                await self._write(
+                    lambda tx, part=part: tx.run(  # type: ignore[misc]
+                        "UNWIND $ids AS i MATCH (v:Vector {id: i}) DETACH DELETE v", {"ids": part}
+                    )
                 )
-            )
         for page in batches(await self._document_ids()):
             await self._write(lambda tx, page=page: _forget(tx, page, store.id))  # type: ignore[misc]
         await self._write(lambda tx: tx.run("MATCH (s:VectorStore {id: $id}) DETACH DELETE s", {"id": store.id}))
-        await (await self.connect()).drop_vector_index(store.index())
+        graph = await self.connect()
+        for index in indexes:
+            await graph.drop_vector_index(index)
+            self._vector_indexes.discard(index)
         return True
 
     async def chunks_without_vector(self, store: VectorStoreInfo) -> list[str]:
@@ -98,6 +106,55 @@ class RevectoringOperations(VectorStoreOperations):
         rows = await self.read("MATCH (c:DocumentChunk) WHERE c.namespace = $namespace RETURN c.id AS id")
         done = await self.read(f"MATCH (v:{store.index().label})-[:EMBEDDING_OF]->(c:DocumentChunk) RETURN c.id AS id")
         return sorted({row["id"] for row in rows} - {row["id"] for row in done})
+
+    async def messages_without_vector(self, store: VectorStoreInfo) -> list[str]:
+        """Ids of the messages that have no vector in a vector store, in order.
+
+        Those that a summary stands for need none, nor do those without anything to embed.
+        """
+        rows = await self.read(
+            "MATCH (m:Interaction) WHERE m.namespace = $namespace AND coalesce(m.compacted_into, '') = '' "
+            "RETURN m.id AS id"
+        )
+        label = store.index(Label.INTERACTION).label
+        done = await self.read(f"MATCH (v:{label})-[:EMBEDDING_OF]->(m:Interaction) RETURN m.id AS id")
+        missing = sorted({row["id"] for row in rows} - {row["id"] for row in done})
+        wanted: list[str] = []
+        for part in batches(missing):
+            texts = await self.read(
+                "UNWIND $ids AS i MATCH (m:Interaction {id: i}) RETURN m.id AS id, m.content AS content", ids=part
+            )
+            wanted += [row["id"] for row in texts if not is_blank(row["content"])]
+        return sorted(wanted)
+
+    async def attach_vectors_of_messages(self, vectors: Mapping[str, Sequence[float]], store: VectorStoreInfo) -> None:
+        """Store vectors of messages, by their ids; messages that are gone get none."""
+        index = store.index(Label.INTERACTION)
+        await (await self.connect()).ensure_vector_index(index)
+        indexes = Indexes("", store.id, index.label)
+        rows = [
+            InteractionRow(
+                message, {}, vector_id(store.id, f"{Label.INTERACTION}:{message}"), tuple(map(float, embedding))
+            )
+            for message, embedding in vectors.items()
+        ]
+        for part in batches(rows):
+
+            async def work(tx: Transaction, part: list[InteractionRow] = part) -> None:
+                there = await tx.run(
+                    "UNWIND $ids AS i MATCH (m:Interaction {id: i}) RETURN m.id AS id",
+                    {"ids": [row.id for row in part]},
+                )
+                known = {row["id"] for row in there}
+                await attach_message_vectors(
+                    tx,
+                    [row for row in part if row.id in known],
+                    namespace=self._namespace,
+                    indexes=indexes,
+                    now=utc_now(),
+                )
+
+            await self._write(work)
 
     async def embeddable_chunks(self, ids: Sequence[str]) -> list[Row]:
         """What the text to embed is made of: ``id, path, title, heading, content, metadata, chunk_index`` of chunks."""

@@ -1,4 +1,4 @@
-"""Vectors of all chunks by another embedding model, from the texts that are in the graph."""
+"""Vectors of all chunks and messages by another embedding model, from the texts that are in the graph."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.rag.dbhandler.rows import display_title, from_json
 from core.rag.dbhandler.writing import ChunkRow
-from core.rag.embedder import embed_texts
+from core.rag.embedder import embed_texts, is_blank
 from core.rag.errors import StoreConflictError
 from core.rag.identity import content_hash, vector_id
 from core.rag.indexing.texts import embedding_text
@@ -36,6 +36,7 @@ class ReembedReport:
         model: The model whose vectors are there now.
         dimension: Their length.
         chunks: Chunks that were given a vector.
+        messages: Messages of conversations that were given a vector.
         vectors: Vectors that were made; chunks with equal texts share one.
         dropped: Models whose vectors were removed.
         kept: Models whose vectors were to be removed but are needed, and by what.
@@ -45,6 +46,7 @@ class ReembedReport:
     model: str
     dimension: int
     chunks: int = 0
+    messages: int = 0
     vectors: int = 0
     dropped: list[str] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
@@ -56,6 +58,7 @@ class ReembedReport:
             "model": self.model,
             "dimension": self.dimension,
             "chunks": self.chunks,
+            "messages": self.messages,
             "vectors": self.vectors,
             "dropped": self.dropped,
             "kept": self.kept,
@@ -76,10 +79,11 @@ async def reembed(
     report = ReembedReport(embedder.model, dimension)
     store = await client.prepare_vector_store(embedder.model, dimension)
     for _ in range(_ROUNDS):
-        missing = await client.chunks_without_vector(store)
-        if not missing:
+        chunks, messages = await client.chunks_without_vector(store), await client.messages_without_vector(store)
+        if not chunks and not messages:
             break
-        await fill(client, embedder, store, missing, report, stop=stop, progress=progress)
+        await fill(client, embedder, store, chunks, report, stop=stop, progress=progress)
+        await fill_messages(client, embedder, store, messages, report, stop=stop, progress=progress)
         if report.interrupted:
             return report
     else:
@@ -94,7 +98,7 @@ async def reembed(
             if await client.drop_vector_store(other):
                 report.dropped.append(other.model)
             else:
-                report.kept.append(f"{other.model} (it has vectors of more than chunks)")
+                report.kept.append(f"{other.model} (it has vectors of entities or concepts)")
     return report
 
 
@@ -139,6 +143,32 @@ async def fill(
         await client.attach_vectors(wanted, store)
         report.chunks += len(wanted)
         report.vectors += len(made)
+        if progress is not None:
+            progress(report)
+
+
+async def fill_messages(
+    client: MemGraphClient,
+    embedder: EmbeddingService,
+    store: VectorStoreInfo,
+    messages: Sequence[str],
+    report: ReembedReport,
+    *,
+    stop: asyncio.Event | None = None,
+    progress: Callable[[ReembedReport], None] | None = None,
+) -> None:
+    """Give vectors to messages that have none in a vector store; the arguments are those of :func:`fill`."""
+    for start in range(0, len(messages), _BATCH):
+        if stop is not None and stop.is_set():
+            report.interrupted = True
+            return
+        found = await client.messages_by_id(messages[start : start + _BATCH])
+        texts = {key: message["content"] for key, message in found.items() if not is_blank(message["content"])}
+        names = [f"message {key}" for key in texts]
+        vectors = await embed_texts(embedder, list(texts.values()), names)
+        await client.attach_vectors_of_messages(dict(zip(texts, vectors.tolist(), strict=True)), store)
+        report.messages += len(texts)
+        report.vectors += len(texts)
         if progress is not None:
             progress(report)
 

@@ -1,0 +1,38 @@
+"""Another embedding model: what was said is found by the new one, too."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.embedders import HashEmbedder
+from tests.graphs import orphans
+from tests.maintenance.conftest import opened
+
+
+def new() -> HashEmbedder:
+    return HashEmbedder(dimension=24, model="new")
+
+
+async def test_messages_get_vectors_of_the_new_model_and_lose_the_old_ones(tmp_path: Path) -> None:
+    file = tmp_path / "g.grafeo"
+    async with opened(file) as kb:
+        await kb.ingest([])
+        for number in range(5):
+            await kb.remember("s", "user", f"The mill turned {number} times.")
+        await kb.remember("s", "user", "so it is")
+        await kb.compact("s", keep=3)
+    async with opened(file, embedder=new(), check_model=False) as kb:
+        report = await kb.reembed(drop_old=True)
+        assert (report.messages, report.dropped, report.kept) == (len(await kb.memories("s")), ["words"], [])
+        assert report.to_dict()["messages"] == report.messages
+        assert (await kb.client.counts())["nodes"]["Vector"] == report.messages
+        assert not any((await orphans(kb.client)).values())
+        assert (await kb.reembed()).messages == 0
+    async with opened(file, embedder=new()) as kb:
+        await kb.remember("s", "assistant", "It turned again.")
+        [found] = await kb.recall("s", "mill turned 4 times", limit=1)
+        assert found.content == "The mill turned 4 times."
+        store = (await kb.client.vector_stores())[0]
+        assert len(await kb.client.message_vectors([m.id for m in await kb.memories("s")], store)) == 5
+        await kb.forget(session_id="s")
+        assert "Vector" not in (await kb.client.counts())["nodes"]
