@@ -31,11 +31,12 @@ _COLUMNS = "e.id AS id, e.normalized_name AS normalized, e.origin AS origin, " +
 )
 
 
-_CREATE = (
+# An own statement for the many that have no more than a name: what a row carries is most of the cost.
+_PLAIN_PROPERTIES = ("name", "type", "mention_count")
+_CREATE, _CREATE_PLAIN = (
     "UNWIND $rows AS row CREATE (e:Entity {id: row.id, namespace: $namespace, normalized_name: row.normalized, "
-    "origin: $origin, created_at: $now, updated_at: $now, "
-    + ", ".join(f"{name}: row.{name}" for name in _PROPERTIES)
-    + "})"
+    f"origin: $origin, created_at: $now, updated_at: $now, {', '.join(f'{name}: row.{name}' for name in names)}}})"
+    for names in (_PROPERTIES, _PLAIN_PROPERTIES)
 )
 
 
@@ -49,6 +50,16 @@ class _Change:
     titles: list[str] = field(default_factory=list)
     untitled: list[str] = field(default_factory=list)
     fields: dict[str, int] | None = None
+
+    def only_form(self) -> str:
+        """The spelling, where there is just one."""
+        return next(iter(self.forms)) if self.forms is not None and len(self.forms) == 1 else ""
+
+    def is_plain(self, text: str) -> bool:
+        """Whether this only changes by how many chunks an entity is mentioned, all of which spell it like this."""
+        if self.titled or self.titles or self.untitled or self.fields:
+            return False
+        return self.forms is not None and self.forms == {text: self.mentions} and self.mentions != 0
 
     def form(self, text: str, number: int) -> None:
         if text:
@@ -146,10 +157,21 @@ class EntityLedger:
         }
         titles = await _smallest_titles(tx, lost_names) if lost_names else {}
         created: list[Row] = []
+        plain: list[Row] = []
+        recounted: list[Row] = []
         updated: list[Row] = []
         untitled: set[str] = set()
         for name, change in changes.items():
             row = stored.get(name)
+            text = change.only_form() if row is None else row["name"]
+            if text and change.is_plain(text) and (row is None or row["forms"] is None):
+                if row is None:
+                    entity = {"name": text, "type": type_of(text), "mention_count": change.mentions}
+                    plain.append({"id": self.id(name), "normalized": name, **entity})
+                    continue
+                if row["mention_count"] and row["mention_count"] + change.mentions > 0:
+                    recounted.append({"id": row["id"], "n": row["mention_count"] + change.mentions})
+                    continue
             state = _State(name, row)
             state.apply(change, titles.get(self.id(name)))
             properties = state.properties()
@@ -161,10 +183,18 @@ class EntityLedger:
             difference = {key: value for key, value in properties.items() if row[key] != value}
             if difference:
                 updated.append({"id": row["id"], "props": {**difference, "updated_at": self._now}})
-        self.created += len(created)
+        self.created += len(created) + len(plain)
+        common = {"namespace": self._namespace, "origin": FROM_TEXT, "now": self._now}
+        # Not MERGE and a map, which take twice as long: that there are none was read in this transaction.
+        for rows in batches(plain):
+            await tx.run(_CREATE_PLAIN, {"rows": rows, **common})
         for rows in batches(created):
-            # Not MERGE and a map, which take twice as long: that there are none was read in this transaction.
-            await tx.run(_CREATE, {"rows": rows, "namespace": self._namespace, "origin": FROM_TEXT, "now": self._now})
+            await tx.run(_CREATE, {"rows": rows, **common})
+        for rows in batches(recounted):
+            await tx.run(
+                "UNWIND $rows AS row MATCH (e:Entity {id: row.id}) SET e.mention_count = row.n, e.updated_at = $now",
+                {"rows": rows, "now": self._now},
+            )
         for rows in batches(updated):
             await tx.run("UNWIND $rows AS row MATCH (e:Entity {id: row.id}) SET e += row.props", {"rows": rows})
         return untitled

@@ -94,6 +94,8 @@ def names_in(text: str, heading: str = "") -> dict[str, Found]:
 
 def type_of(name: str) -> str:
     """What sort of name a spelling is: ``year``, ``acronym``, ``code``, ``name`` (with a capital) or ``term``."""
+    if name[:1].isupper() and name.replace(" ", "").isalpha() and not name.isupper():
+        return "name"  # most are
     if _YEAR.fullmatch(name):
         return "year"
     if _CODE.fullmatch(name):
@@ -171,7 +173,7 @@ def _begins_sentence(text: str, start: int) -> bool:
 
 
 def _add(found: dict[str, Found], phrase: str) -> None:
-    name = phrase.lower() if phrase.isascii() and phrase.isalnum() else normalize_name(phrase)
+    name = normalize_name(phrase)
     known = found.get(name)
     if known is not None:
         known.count += 1

@@ -23,11 +23,16 @@ _ASCII: Final = re.compile(r"[a-z0-9]+(?:\+\+|#(?![a-z0-9]))?")
 _ASCII_ANY_CASE: Final = re.compile(_ASCII.pattern, re.IGNORECASE)
 
 
+#: Where the marks of the scripts in use are; to look through all of Unicode takes longer than to read a hundred texts.
+_MARKS: Final = ((0x300, 0x1E00), (0x20D0, 0x2100), (0x302A, 0x309B), (0xA66F, 0xAC00), (0xFE00, 0xFE30))
+
+
 @cache
 def _general() -> re.Pattern[str]:
     # ``\w`` leaves out the marks that stand inside words: accents of their own, vowel signs.
-    codes = (code for code in range(0x300, 0x10000) if unicodedata.category(chr(code)) in {"Mn", "Mc", "Me"})
-    marks = "".join(map(chr, codes)) + "\u200c\u200d"
+    codes = (code for first, end in _MARKS for code in range(first, end))
+    marks = "".join(chr(code) for code in codes if unicodedata.category(chr(code)) in {"Mn", "Mc", "Me"})
+    marks += "\u200c\u200d"
     letter = f"(?:(?![{_UNSPACED}])[^\\W_])"
     return re.compile(rf"[{_UNSPACED}][{marks}]*|{letter}(?:{letter}|[{marks}])*(?:\+\+|#(?!\w))?")
 
@@ -69,6 +74,8 @@ def normalize_name(name: str) -> str:
         The words; a name without any letter or digit (``!!!``) stands for itself. Empty for a blank name, and for one
         of more than ``MAX_NAME_CHARS`` characters, which is a text rather than a name.
     """
+    if len(name) <= MAX_NAME_CHARS and name.isascii() and name.replace(" ", "").isalnum() and "  " not in name:
+        return name.strip().lower()  # most are like this
     normalized = " ".join(normalized_words(name)) or " ".join(_folded(name).split())
     return normalized if len(normalized) <= MAX_NAME_CHARS else ""
 
