@@ -59,6 +59,6 @@ async def basic_events(question: str, services: Services) -> AsyncGenerator[Even
     metrics.search_metrics.vector_results = metrics.search_metrics.passages = len(hits)
     metrics.search_metrics.total_retrieval_time = time.monotonic() - started
     knowledge = Knowledge(hits=hits)
-    knowledge.relevant = is_relevant(analysis, knowledge, services.dialogue)
+    knowledge.relevant = is_relevant(analysis, knowledge, services.dialogue, services.gate)
     async for event in answered("basic", services, analysis, knowledge, metrics, started):
         yield event

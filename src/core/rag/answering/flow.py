@@ -53,7 +53,9 @@ async def flow_events(question: str, services: Services) -> AsyncGenerator[Event
     metrics, started = Metrics(), time.monotonic()
     analysis = await analyze_query(question, services.kb.client, services.model, metrics, services.dialogue)
     yield AnalysisEvent(analysis)
-    options = RetrievalOptions(passages=services.passages, search=services.search, dialogue=services.dialogue)
+    options = RetrievalOptions(
+        passages=services.passages, search=services.search, dialogue=services.dialogue, gate=services.gate
+    )
     knowledge = await retrieve_knowledge(analysis, services.kb, options, metrics)
     async with contextlib.aclosing(answered("flow", services, analysis, knowledge, metrics, started)) as events:
         async for event in events:

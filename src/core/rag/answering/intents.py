@@ -45,7 +45,7 @@ _PHRASES: dict[Intent, tuple[str, ...]] = {
 }
 _RULES = {intent: re.compile(rf"\b(?:{'|'.join(phrases)})\b", re.IGNORECASE) for intent, phrases in _PHRASES.items()}
 
-_NEXT_PART = re.compile(r"\?\s+\S|\b(and|then) (who|what|where|when|which|how|why)\b", re.IGNORECASE)
+_NEXT_PART = re.compile(r"\w\?\s+\w|\w,?\s+(and|then) (who|what|where|when|which|how|why)\b", re.IGNORECASE)
 
 
 def intent_of(question: str) -> Intent:

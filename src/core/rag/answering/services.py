@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from core.rag.answering.context import TOKEN_BUDGET
+from core.rag.answering.relevant import LENIENT, STRICT, Gate
 from core.rag.answering.retrieval import Searching
 
 if TYPE_CHECKING:
@@ -46,3 +47,8 @@ class Services:
     dialogue: str = ""
     passages: int = 5
     token_budget: int = TOKEN_BUDGET
+
+    @property
+    def gate(self) -> Gate:
+        """How much has to be in common with a question for an answer."""
+        return LENIENT if self.model is None else STRICT

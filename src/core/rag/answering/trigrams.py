@@ -44,11 +44,17 @@ class TrigramIndex:
         import numpy as np
 
         grams, rows = _trigrams(texts)
+        # Sorted by trigram and text; each pair once.
+        order = np.lexsort((rows, grams))
+        grams, rows = grams[order], rows[order]
+        if len(grams):
+            new = np.append([True], (np.diff(grams) != 0) | (np.diff(rows) != 0))
+            grams, rows = grams[new], rows[new]
         self._count = len(texts)
-        self._grams, of_gram = np.unique(grams, return_inverse=True)
-        pairs = np.unique(of_gram.astype(np.int64) * max(self._count, 1) + rows)
-        self._starts = np.searchsorted(pairs, np.arange(len(self._grams) + 1, dtype=np.int64) * max(self._count, 1))
-        self._rows = (pairs % max(self._count, 1)).astype(np.int32)
+        self._rows = rows.astype(np.int32)
+        begins = np.flatnonzero(np.append([True], np.diff(grams) != 0)) if len(grams) else np.zeros(0, dtype=np.int64)
+        self._grams = grams[begins]
+        self._starts = np.append(begins, len(grams))
         self._sizes = np.bincount(self._rows, minlength=self._count)
 
     def __len__(self) -> int:
