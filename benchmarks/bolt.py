@@ -1,17 +1,17 @@
-"""``python -m benchmarks.bolt``: what the client costs on a server, beside a bare script with the same statements.
+"""``make bench-bolt``: what the client costs on a server, beside a bare script with the same statements.
 
-The server is named by MGRAG_TEST_BOLT_URI (and _USER, _PASSWORD); run it by
-``python -m tests.servers.neo4j run --java=-XX:TieredStopAtLevel=4 -- python -m benchmarks.bolt``.
+The server is named by MGRAG_TEST_BOLT_URI (and _USER, _PASSWORD); without one, ``make bench-bolt`` starts a Neo4j. See
+docs/adr/0012-bolt.md for how to read the numbers.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
-import statistics
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from neo4j import AsyncDriver, AsyncGraphDatabase
 from core.rag.dbhandler import MemGraphClient
 from core.rag.dbhandler.store import Parameters, Row, Transaction
 from core.rag.dbhandler.writing import ChunkRow, DocumentRow
+from core.rag.schema import Label, TextIndex
 from core.rag.settings import Settings
 
 DOCUMENTS = 400
@@ -27,7 +28,9 @@ CHUNKS = 5
 DIMENSION = 384
 #: Documents in a transaction.
 TOGETHER = 100
-SEARCHES = 200
+SEARCHES = 100
+#: Searches before those that count: a server compiles what it runs often.
+WARM = 30
 
 type Statement = tuple[str, dict[str, Any]]
 
@@ -87,7 +90,7 @@ async def bare(driver: AsyncDriver, transactions: Sequence[Sequence[Statement]])
         async with driver.session() as session:
             transaction = await session.begin_transaction()
             for statement, parameters in statements:
-                result = await transaction.run(statement, parameters)  # type: ignore[arg-type]
+                result = await transaction.run(statement, parameters)
                 [record.data() async for record in result]
             await transaction.commit()
     return time.perf_counter() - started
@@ -128,7 +131,7 @@ async def ingest(client: MemGraphClient, driver: AsyncDriver) -> None:
     async def recording(work: Any) -> Any:
         return await transaction(lambda tx: work(recorder.wrap(tx)))
 
-    store.transaction = recording  # type: ignore[method-assign,assignment]
+    store.transaction = recording  # type: ignore[method-assign]
     info = await client.ensure_vector_store("benchmark", DIMENSION)
     recorder.transactions.clear()
     await ours(client, rows(info.id, 1))
@@ -155,36 +158,66 @@ def _renamed(value: Any, old: str, new: str) -> Any:
     return [_renamed(item, old, new) for item in value] if isinstance(value, list) else value
 
 
-async def search(client: MemGraphClient, driver: AsyncDriver) -> None:
-    """Vector searches through the client, and the same statement bare, in turn."""
+async def searches(client: MemGraphClient, driver: AsyncDriver) -> None:
+    """Searches by vector and by words through the client, and what each sent to the server again, bare."""
     store = await client.connect()
     info = await client.ensure_vector_store("benchmark", DIMENSION)
+    index = TextIndex(Label.CHUNK, client.namespace)
     generator = np.random.default_rng(9)
+
+    async def by_vector() -> None:
+        await store.vector_search(info.index(), tuple(generator.normal(size=DIMENSION).tolist()), 10)
+
+    async def by_words() -> None:
+        await store.text_search(index, {f"word{i}": 1.0 for i in generator.integers(0, 3000, size=4)}, 10)
+
+    for name, search in (("vector", by_vector), ("keyword", by_words)):
+        mine, theirs = await _beside(store, driver, search)
+        print(
+            f"{name} search: client p50 {mine.wall:.2f} ms, bare {theirs.wall:.2f} ms, "
+            f"difference {mine.wall - theirs.wall:.2f} ms; of this process's own time {mine.own:.2f} ms, "
+            f"bare {theirs.own:.2f} ms, difference {mine.own - theirs.own:.2f} ms"
+        )
+
+
+@dataclass
+class Times:
+    """What searches took, in milliseconds: medians of the time that passed, and of the processor's time here."""
+
+    wall: float
+    own: float
+
+
+async def _beside(store: Any, driver: AsyncDriver, search: Callable[[], Awaitable[None]]) -> tuple[Times, Times]:
+    """A search, and its statements once more, bare, in turn."""
     sent: list[Statement] = []
-    query = store.query  # type: ignore[attr-defined]
+    query = store.query
 
     async def noting(statement: str, parameters: Any = None, what: str = "") -> Any:
         sent.append((statement, dict(parameters or {})))
         return await query(statement, parameters, what)
 
-    store.query = noting  # type: ignore[attr-defined]
-    await store.vector_search(info.index(), tuple(generator.normal(size=DIMENSION).tolist()), 10)
-    store.query = query  # type: ignore[attr-defined]
-    statement, parameters = sent[-1]
-    vectors: list[float] = []
-    plain: list[float] = []
-    for _ in range(SEARCHES):
-        vector = tuple(generator.normal(size=DIMENSION).tolist())
-        started = time.perf_counter()
-        await store.vector_search(info.index(), vector, 10)
-        vectors.append(time.perf_counter() - started)
-        started = time.perf_counter()
-        async with driver.session() as session:
-            result = await session.run(statement, {**parameters, "query": vector})  # type: ignore[arg-type]
-            [record.data() async for record in result]
-        plain.append(time.perf_counter() - started)
-    mine, theirs = (1000 * statistics.median(found) for found in (vectors, plain))
-    print(f"vector search: client p50 {mine:.2f} ms, bare {theirs:.2f} ms, difference {mine - theirs:.2f} ms")
+    store.query = noting
+    mine, theirs = [], []
+    for turn in range(WARM + SEARCHES):
+        sent.clear()
+        started = _now()
+        await search()
+        between = _now()
+        async with driver.session(default_access_mode="READ") as session:
+            for statement, parameters in sent:
+                result = await session.run(statement, parameters)
+                [record.data() async for record in result]
+        ended = _now()
+        if turn >= WARM:
+            mine.append(between - started)
+            theirs.append(ended - between)
+    store.query = query
+    return Times(*np.median(mine, axis=0).tolist()), Times(*np.median(theirs, axis=0).tolist())
+
+
+def _now() -> Any:
+    return 1000 * np.array([time.perf_counter(), time.process_time()])
 
 
 async def main() -> None:
@@ -198,7 +231,7 @@ async def main() -> None:
     ):
         try:
             await ingest(client, driver)
-            await search(client, driver)
+            await searches(client, driver)
         finally:
             store = await client.connect()
             for info in await client.vector_stores():
