@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -94,6 +95,19 @@ def test_ranking_keeps_each_path_once_and_the_best() -> None:
     assert [item.ids for item in rank([path("ab", relevance=0.1), longer], [], top_k=5, min_score=0.0)] == [longer.ids]
     better = path("ab", relevance=0.9)
     assert len(rank([better, path("abc", relevance=0.1)], [], top_k=5, min_score=0.0)) == 2
+
+
+def test_a_path_that_only_goes_on_to_names_is_left_out_but_facts_and_texts_are_not() -> None:
+    chunk, other = Node("c", "DocumentChunk", "c", "The text of c"), Node("d", "DocumentChunk", "d", "The text of d")
+    mention = Edge("c", "e", "MENTIONS", kind="MENTIONS", weight=0.0)
+    alone = Path((chunk,), content_relevance=1.0)
+    name = Path((chunk, node("e")), (mention,), content_relevance=1.0)
+    text = Path((chunk, node("e"), other), (mention, replace(mention, source="d")), content_relevance=1.0)
+    fact = Path((chunk, node("f")), (Edge("c", "f", "says", weight=0.0),), content_relevance=1.0)
+    ranked = rank([name, text, fact, alone], [], top_k=9, min_score=0.0)
+    assert [item.ids for item in ranked] == [("c",), ("c", "f"), ("c", "e", "d")]
+    heard_of = replace(name, covered=frozenset({"mill"}))
+    assert heard_of.ids in [item.ids for item in rank([heard_of, alone], [], top_k=9, min_score=0.0)]
 
 
 @given(

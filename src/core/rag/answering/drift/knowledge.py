@@ -30,17 +30,21 @@ async def knowledge_of(client: MemGraphClient, paths: Sequence[Path], limit: int
         limit: Passages at most.
 
     Returns:
-        Entities and facts in the order of the paths, and passages: the chunks on the paths, and those that the facts on
-        them were taken from. Each has the score of the best path that it is on.
+        Entities and facts in the order of the paths, and passages: the chunks on the paths, the beginnings of documents
+        that they only pass by, and the chunks that the facts on them were taken from. Each has the score of the best
+        path that it is on.
     """
     entities: dict[str, FoundEntity] = {}
     facts: dict[tuple[str, str, str, str], FoundFact] = {}
     chunks: dict[str, float] = {}
+    opening = await _first_chunks(client, paths)
     for path in paths:
         names = {node.id: node.name for node in path.nodes}
         for node in path.nodes:
             if node.label == Label.CHUNK:
                 chunks.setdefault(node.id, path.score)
+            elif node.label == Label.DOCUMENT and node.id in opening:
+                chunks.setdefault(opening[node.id], path.score)
             elif node.label in _THINGS:
                 entities.setdefault(node.id, _entity(node, path.score))
         for edge in path.edges:
@@ -60,6 +64,23 @@ def mixed(hits: Sequence[Hit], others: Sequence[Hit], limit: int) -> list[Hit]:
     """Passages of two rankings by turns, each once."""
     turns = (hit for pair in zip_longest(hits, others) for hit in pair if hit is not None)
     return list({hit.chunk_id: hit for hit in reversed(list(turns))}.values())[::-1][:limit]
+
+
+async def _first_chunks(client: MemGraphClient, paths: Sequence[Path]) -> dict[str, str]:
+    """The first chunk of each document on a path that has none of its chunks."""
+    passed = {
+        node.id
+        for path in paths
+        if not any(edge.kind == EdgeType.CHUNK_OF for edge in path.edges)
+        for node in path.nodes
+        if node.label == Label.DOCUMENT
+    }
+    rows = await client.read(
+        "UNWIND $ids AS i MATCH (d:Document {id: i})<-[:CHUNK_OF]-(c:DocumentChunk) WHERE c.chunk_index = 0 "
+        "RETURN i AS document, c.id AS chunk",
+        ids=sorted(passed),
+    )
+    return {row["document"]: row["chunk"] for row in rows}
 
 
 def _entity(node: Node, score: float) -> FoundEntity:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
@@ -132,11 +133,12 @@ class GraphReader:
             return await self._read(
                 f"UNWIND $ids AS i MATCH (n:{label} {{id: i}}) WHERE n.namespace = $namespace "
                 f"CALL {{ WITH n MATCH (n){left}[r:{_FOLLOWED}]{right}(m) WHERE ({_KNOWN}){narrow} "
-                "WITH m, r, coalesce(r.weight, r.count, 1.0) AS strength "
+                "WITH m, r, coalesce(r.weight, r.count * 1.0 / (1 + coalesce(m.mention_count, 0)), 1.0) AS strength "
                 "ORDER BY CASE WHEN m.id IN $liked THEN 0 ELSE 1 END, strength DESC, m.id "
                 f"LIMIT {int(limit)} RETURN m, r }} "
                 "RETURN i AS id, m.id AS other, labels(m) AS labels, type(r) AS kind, r.type AS type, r.fact AS fact, "
-                "r.weight AS weight, r.count AS count, r.chunk_ids AS chunk_ids, r.inferred AS inferred",
+                "r.weight AS weight, r.count AS count, r.chunk_ids AS chunk_ids, r.inferred AS inferred, "
+                "coalesce(m.mention_count, n.mention_count) AS mentions",
                 ids=part,
                 liked=list(liked),
                 **given,
@@ -298,7 +300,9 @@ def _edge(row: Row, source: str, target: str) -> Edge:
     if isinstance(weight, int | float):
         strength = clamp(float(weight))
     elif isinstance(row["count"], int | float) and row["count"] > 0:
-        strength = row["count"] / (1.0 + row["count"])
+        # What many texts mention joins them less than what few do.
+        often = row["mentions"] if isinstance(row["mentions"], int) and row["mentions"] > 1 else 1
+        strength = row["count"] / (1.0 + row["count"]) / (1.0 + math.log(often))
     else:
         strength = _STRUCTURAL.get(kind, 1.0)
     return Edge(

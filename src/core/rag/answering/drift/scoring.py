@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from core.rag.answering.drift.paths import InferredConnection, Path
+from core.rag.schema import EdgeType
 
 CONTENT_SHARE = 0.5
 EDGE_SHARE = 0.3
@@ -20,6 +21,9 @@ LENGTH_STEP = 0.1
 
 #: What an inference of confidence 1 adds to the score of a path that it touches.
 INFERENCE_BONUS = 0.1
+
+#: Edges that say where a name stands, and nothing about what it names.
+_ABOUT_TEXTS = frozenset({EdgeType.MENTIONS, EdgeType.TITLED, EdgeType.CHUNK_OF, EdgeType.NEXT})
 
 
 def clamp(value: float) -> float:
@@ -73,7 +77,8 @@ def rank(
 ) -> list[Path]:
     """Score paths anew and keep the best.
 
-    A path that was found twice, from either end, counts once; a path that is part of a better one says nothing new.
+    A path that was found twice, from either end, counts once. A path that is part of a better one says nothing new, and
+    neither does one that goes on from a better one only to names that a text mentions, none of them in the query.
 
     Args:
         paths: In any order.
@@ -89,7 +94,7 @@ def rank(
     for path in sorted((scored(path, inferences) for path in paths), key=order):
         if len(kept) == top_k or path.score < min_score:
             break
-        if path.key not in seen and not any(_contains(better, path) for better in kept):
+        if path.key not in seen and not any(_contains(better, path) or _adds_nothing(better, path) for better in kept):
             kept.append(path)
         seen.add(path.key)
     return kept
@@ -98,6 +103,17 @@ def rank(
 def order(path: Path) -> tuple[float, int, tuple[str, ...]]:
     """The key that sorts paths best first."""
     return (-path.score, len(path.nodes), path.ids)
+
+
+def _adds_nothing(better: Path, path: Path) -> bool:
+    size = len(better.nodes)
+    return (
+        size < len(path.nodes)
+        and path.ids[:size] == better.ids
+        and path.covered <= better.covered
+        and all(node.content in ("", node.name) for node in path.nodes[size:])
+        and all(edge.kind in _ABOUT_TEXTS for edge in path.edges[size - 1 :])
+    )
 
 
 def _contains(longer: Path, path: Path) -> bool:
