@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from core.rag import (
+        DRIFTRAG,
+        Answer,
+        BasicRAG,
         EdgeType,
         EmbeddingService,
         Hit,
@@ -13,6 +16,7 @@ if TYPE_CHECKING:
         IngestReport,
         KnowledgeBase,
         KnowledgeGraph,
+        KnowledgeRAGFlow,
         Label,
         MemGraphClient,
         Settings,
@@ -28,6 +32,9 @@ _LOADING = frozenset({"Document", "DocumentLoader", "Loader", "WebLoader"})
 __version__ = "0.1.0"
 
 __all__ = [
+    "DRIFTRAG",
+    "Answer",
+    "BasicRAG",
     "Document",
     "DocumentLoader",
     "EdgeType",
@@ -37,6 +44,7 @@ __all__ = [
     "IngestReport",
     "KnowledgeBase",
     "KnowledgeGraph",
+    "KnowledgeRAGFlow",
     "Label",
     "Loader",
     "MemGraphClient",

@@ -8,6 +8,10 @@ from typing import TYPE_CHECKING
 from core.rag.ports import CONVERSATION_SEARCH
 
 if TYPE_CHECKING:
+    from core.rag.answering.basic import BasicRAG
+    from core.rag.answering.drift import DRIFTRAG
+    from core.rag.answering.flow import KnowledgeRAGFlow
+    from core.rag.answering.types import Answer
     from core.rag.dbhandler import MemGraphClient
     from core.rag.embedder import EmbeddingService, open_embedder
     from core.rag.graph.knowledge_graph import KnowledgeGraph
@@ -20,12 +24,16 @@ if TYPE_CHECKING:
     from core.rag.settings import Settings
 
 _WHERE = {
+    "DRIFTRAG": "core.rag.answering.drift",
+    "Answer": "core.rag.answering.types",
+    "BasicRAG": "core.rag.answering.basic",
     "EdgeType": "core.rag.schema",
     "EmbeddingService": "core.rag.embedder",
     "Hit": "core.rag.retrieval.hits",
     "Indexer": "core.rag.indexing",
     "IngestReport": "core.rag.indexing",
     "KnowledgeBase": "core.rag.knowledge_base",
+    "KnowledgeRAGFlow": "core.rag.answering.flow",
     "KnowledgeGraph": "core.rag.graph.knowledge_graph",
     "Label": "core.rag.schema",
     "MemGraphClient": "core.rag.dbhandler",
@@ -37,6 +45,9 @@ _WHERE = {
 }
 
 __all__ = [
+    "DRIFTRAG",
+    "Answer",
+    "BasicRAG",
     "EdgeType",
     "EmbeddingService",
     "Hit",
@@ -44,6 +55,7 @@ __all__ = [
     "IngestReport",
     "KnowledgeBase",
     "KnowledgeGraph",
+    "KnowledgeRAGFlow",
     "Label",
     "MemGraphClient",
     "Settings",
