@@ -18,11 +18,18 @@ Piece = str | tuple[str, str]
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
-def print_json(value: Any) -> None:
+def print_json(value: Any, *, one_line: bool = False) -> None:
     """One JSON document on standard output."""
     import json
 
-    _write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+    _write(json.dumps(value, ensure_ascii=False, indent=None if one_line else 2) + "\n")
+    sys.stdout.flush()
+
+
+def write_on(text: str) -> None:
+    """A part of a text on standard output, at once; lines end where the text says so."""
+    _write("\n".join(map(clean, text.split("\n"))))
+    sys.stdout.flush()
 
 
 def line(*pieces: Piece) -> None:

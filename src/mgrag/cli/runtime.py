@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
@@ -30,7 +31,7 @@ Exit codes:
 
 4  what was named is not in the graph, or there is no graph yet
 
-5  the embedding provider failed
+5  the embedding provider or the language model failed
 
 130  interrupted; what was finished before is stored
 """
@@ -58,16 +59,23 @@ def existing_graph(options: Common) -> KnowledgeBase:
 
 
 def run[T](work: Callable[[], Awaitable[T]]) -> T:
-    """Run a command; every error becomes one clear line on standard error and an exit code."""
+    """Run a command; see :func:`telling_errors`."""
     import asyncio
-
-    from core.rag import errors
 
     async def call() -> T:
         return await work()
 
-    try:
+    with telling_errors():
         return asyncio.run(call())
+
+
+@contextmanager
+def telling_errors() -> Iterator[None]:
+    """Turn every error into one clear line on standard error and an exit code."""
+    from core.rag import errors
+
+    try:
+        yield
     except KeyboardInterrupt:
         fail("Interrupted. What was finished before is stored; run the same command again to go on.", EXIT_INTERRUPTED)
     except (errors.StoreUnavailableError, errors.StoreFullError, errors.StoreReadOnlyError) as error:
@@ -76,7 +84,7 @@ def run[T](work: Callable[[], Awaitable[T]]) -> T:
         fail(str(error), EXIT_USAGE)
     except errors.NotFoundError as error:
         fail(str(error), EXIT_NOT_FOUND)
-    except errors.EmbeddingError as error:
+    except (errors.EmbeddingError, errors.LanguageModelError) as error:
         fail(str(error), EXIT_PROVIDER)
     except errors.MGRagError as error:
         fail(str(error), EXIT_FAILED)

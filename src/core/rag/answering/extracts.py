@@ -43,7 +43,7 @@ async def extract(
     """Answer with sentences of the passages.
 
     Every passage gives its best sentence, and up to ``PER_PASSAGE`` where others are nearly as good as the best of all.
-    They stand in the order of the passages and of their text.
+    The passage with the best sentence comes first; sentences of one passage stand in its order.
 
     Args:
         question: The question.
@@ -56,14 +56,19 @@ async def extract(
     """
     scored = await _scored(question, passages, embedder)
     best = max((sentence.score for sentence in scored), default=0.0)
-    items: list[str] = []
-    citations: list[Citation] = []
+    chosen: list[tuple[Passage, list[_Sentence]]] = []
     for index, passage in enumerate(passages):
         own = sorted((one for one in scored if one.passage == index), key=lambda one: (-one.score, one.start))
-        chosen = own[:1] + [one for one in own[1 : PER_PASSAGE[intent]] if one.score >= _NEARLY_BEST * best > 0]
-        items += [f"- {_shown(one.text)} [{passage.number}]" for one in sorted(chosen, key=lambda one: one.start)]
-        if chosen:
-            citations.append(citation(passage, chosen[0].text))
+        good = [one for one in own[1 : PER_PASSAGE[intent]] if one.score >= _NEARLY_BEST * best > 0]
+        if own:
+            chosen.append((passage, [own[0], *good]))
+    chosen.sort(key=lambda item: -item[1][0].score)
+    items = [
+        f"- {_shown(one.text)} [{passage.number}]"
+        for passage, taken in chosen
+        for one in sorted(taken, key=lambda one: one.start)
+    ]
+    citations = sorted((citation(passage, taken[0].text) for passage, taken in chosen), key=lambda one: one.number)
     return "\n".join([LABEL, "", *items]), tuple(citations)
 
 

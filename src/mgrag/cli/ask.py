@@ -1,0 +1,225 @@
+"""``mgrag ask`` and ``mgrag chat``."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import aclosing, suppress
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mgrag.cli.options import Common, DbOption, JsonOption, ModelOption, NamespaceOption, common
+from mgrag.cli.output import clean, line, note, print_json, write_on
+from mgrag.cli.runtime import fail, open_kb, run, telling_errors
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from core.rag.answering.types import Answer, Citation
+    from core.rag.knowledge_base import KnowledgeBase
+
+
+class Strategy(StrEnum):
+    """How to find what an answer is made of."""
+
+    AUTO = "auto"
+    FLOW = "flow"
+    BASIC = "basic"
+    DRIFT = "drift"
+
+
+StrategyOption = Annotated[
+    Strategy,
+    typer.Option(help="Entities, relations and passages; passages by meaning; along the relations; or what fits."),
+]
+ConversationOption = Annotated[
+    str | None,
+    typer.Option("--conversation", metavar="ID", help="The conversation it belongs to; made when not there."),
+]
+PassagesOption = Annotated[int, typer.Option("-k", "--limit", metavar="N", help="At most this many passages.")]
+FilterOption = Annotated[
+    str | None, typer.Option("--filter", metavar="FILTER", help="Such as 'path:docs/ mime:text/html'.")
+]
+UserOption = Annotated[str | None, typer.Option("--user", metavar="ID", help="Who asks.")]
+ExtractsOption = Annotated[
+    bool, typer.Option("--extracts", help="Sentences of the passages, even where there is a language model.")
+]
+ContextOption = Annotated[bool, typer.Option("--show-context", help="Also print what the answer is made of.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command()(ask)
+    app.command()(chat)
+
+
+def ask(
+    context: typer.Context,
+    question: Annotated[str, typer.Argument(help="What you want to know.")],
+    strategy: StrategyOption = Strategy.AUTO,
+    conversation: ConversationOption = None,
+    k: PassagesOption = 5,
+    filters: FilterOption = None,
+    user: UserOption = None,
+    extracts: ExtractsOption = False,
+    show_context: ContextOption = False,
+    mermaid: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a diagram of entities and relations.", dir_okay=False)
+    ] = None,
+    model: ModelOption = None,
+    db: DbOption = None,
+    namespace: NamespaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Answer a question from the documents, with citations."""
+    chosen = common(context, db, namespace, as_json)
+    options = {"k": k, "filters": filters, "user_id": user, "extracts": extracts}
+
+    async def work() -> Answer:
+        async with open_kb(chosen, model=model, create=False) as kb:
+            return await _answer(kb, chosen, question, strategy, conversation, options)
+
+    answer = run(work)
+    _show(answer, chosen, show_context=show_context)
+    if mermaid is not None:
+        _write_diagram(mermaid, answer)
+
+
+def chat(
+    context: typer.Context,
+    strategy: StrategyOption = Strategy.AUTO,
+    conversation: ConversationOption = None,
+    k: PassagesOption = 5,
+    filters: FilterOption = None,
+    user: UserOption = None,
+    extracts: ExtractsOption = False,
+    show_context: ContextOption = False,
+    model: ModelOption = None,
+    db: DbOption = None,
+    namespace: NamespaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Ask one question after the other in a conversation; Ctrl-D or Ctrl-C leaves."""
+    import asyncio
+    import uuid
+
+    chosen = common(context, db, namespace, as_json)
+    talk = conversation or uuid.uuid4().hex
+    options = {"k": k, "filters": filters, "user_id": user, "extracts": extracts}
+    with telling_errors(), asyncio.Runner() as runner:
+        kb = open_kb(chosen, model=model, create=False)
+        try:
+            runner.run(kb.connect())
+            note(f"Conversation {talk}. Ctrl-D leaves it; --conversation {talk} goes on with it.")
+            while (question := _question()) is not None:
+                if question.strip():
+                    _turn(runner, kb, chosen, question, strategy, talk, options, show_context=show_context)
+        except KeyboardInterrupt:
+            note("")
+        finally:
+            runner.run(kb.close())
+
+
+def _turn(
+    runner: asyncio.Runner,
+    kb: KnowledgeBase,
+    chosen: Common,
+    question: str,
+    strategy: Strategy,
+    conversation: str,
+    options: dict[str, Any],
+    *,
+    show_context: bool,
+) -> None:
+    """One question and its answer; one that fails does not end the conversation."""
+    from core.rag.errors import EmbeddingError, InvalidInputError, LanguageModelError
+
+    try:
+        answer = runner.run(_answer(kb, chosen, question, strategy, conversation, options))
+    except (LanguageModelError, EmbeddingError, InvalidInputError) as error:
+        note(f"mgrag: {' '.join(str(error).split())}")
+        return
+    _show(answer, chosen, show_context=show_context, lines=True)
+
+
+def _question() -> str | None:
+    """What is typed next; ``None`` at the end."""
+    if not sys.stdin.isatty():
+        text = sys.stdin.readline()
+        return text.rstrip("\n") if text else None
+    with suppress(ImportError):
+        import readline  # noqa: F401 - lines can be edited, and come back with the arrow keys
+    try:
+        return input("> ")
+    except EOFError:
+        note("")
+        return None
+
+
+async def _answer(
+    kb: KnowledgeBase,
+    chosen: Common,
+    question: str,
+    strategy: Strategy,
+    conversation: str | None,
+    options: dict[str, Any],
+) -> Answer:
+    """The answer; its text is printed while it arrives."""
+    from core.rag.answering.events import DoneEvent, TokenEvent
+
+    begun = False
+    try:
+        async with aclosing(kb.ask_stream(question, strategy.value, conversation, **options)) as events:
+            async for event in events:
+                if isinstance(event, TokenEvent) and not chosen.json:
+                    write_on(event.text)
+                    begun = True
+                if isinstance(event, DoneEvent):
+                    return event.answer
+    except BaseException:
+        if begun:  # what comes next begins a line
+            write_on("\n")
+        raise
+    raise AssertionError("an answer ends with its end")
+
+
+def _show(answer: Answer, chosen: Common, *, show_context: bool, lines: bool = False) -> None:
+    """What comes below the text: sources, doubts, the context; or everything as JSON."""
+    if chosen.json:
+        print_json(answer.to_dict(), one_line=lines)
+        return
+    write_on("\n")
+    if answer.citations:
+        line()
+        line(("Sources:", "bold"))
+        for citation in answer.citations:
+            _show_source(citation)
+    for sentence in answer.unsupported:
+        cited = ", ".join(map(str, sentence.numbers))
+        line(("Not in its source ", "yellow"), f"[{cited}]: {sentence.text}")
+    for text in answer.missing:
+        line(("Without a source: ", "yellow"), text)
+    if show_context and answer.context:
+        line()
+        line(("Context:", "bold"))
+        for part in answer.context.splitlines():
+            line(part)
+    if lines:
+        line()
+
+
+def _show_source(citation: Citation) -> None:
+    place = [f"page {citation.page}"] if citation.page is not None else []
+    place.append(f"characters {citation.start_char}-{citation.end_char}")
+    heading = f"  {citation.heading}" if citation.heading else ""
+    line((f"[{citation.number}] ", "bold"), (citation.path, "bold cyan"), (heading, "green"), f"  {', '.join(place)}")
+    line(f"    {' '.join(citation.quote.split())}")
+
+
+def _write_diagram(file: Path, answer: Answer) -> None:
+    try:
+        file.write_text((answer.mermaid or "graph LR") + "\n", encoding="utf-8")
+    except OSError as error:
+        fail(f"The diagram cannot be written to {clean(str(file))}: {error.strerror}.", 1)
