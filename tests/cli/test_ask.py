@@ -1,0 +1,200 @@
+"""``mgrag ask`` and ``mgrag chat``: what they print, with and without a language model, and how they end."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.cli.command import Command
+
+from fakes.openai_chat import Chat, Stream
+from fakes.openai_server import OpenAIServer, fail, in_thread
+
+QUESTION = "Since when did the mill stand still?"
+ANALYSIS = json.dumps({"entities": ["mill"], "intent": "factual"})
+ENTRY = [sys.executable, "-c", "from mgrag.cli import main; main()"]
+
+
+@pytest.fixture
+def chat(monkeypatch: pytest.MonkeyPatch, bare: Path) -> Iterator[Chat]:
+    """A language model that the settings name."""
+    server = OpenAIServer()
+    talking = Chat(server)
+    with in_thread(server):
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        monkeypatch.setenv("MGRAG_LLM_MODEL", "m")
+        monkeypatch.setenv("MGRAG_LLM_RETRY_DEADLINE", "0")
+        talking.server = server  # type: ignore[attr-defined]
+        yield talking
+
+
+def test_extracts_with_sources_below(graph: Path, mgrag: Command) -> None:
+    done = mgrag("ask", QUESTION)
+    assert done.code == 0
+    assert done.out.startswith("Extracts from the sources (no language model is set):\n\n- ")
+    text, sources = done.out.split("\nSources:\n")
+    assert "stood still from 1936" in text
+    assert "[1] " in sources
+    assert "characters 0-" in sources
+    assert done.err == ""
+
+
+def test_json_has_everything(graph: Path, mgrag: Command) -> None:
+    answer = mgrag("ask", QUESTION, "--json").json
+    assert answer["extracts"]
+    assert answer["supported"]
+    assert answer["strategy"] == "flow"
+    assert answer["intent"] == "factual"
+    assert answer["context"].startswith("<definitions>")
+    assert answer["mermaid"].startswith("graph LR")
+    assert answer["metrics"]["search_metrics"]["passages"] >= 5
+    for citation in answer["citations"]:
+        assert list(citation) == [
+            "number", "document_id", "chunk_id", "path", "heading", "page", "start_char", "end_char", "quote",
+        ]  # fmt: skip
+        document = mgrag("show", citation["document_id"], "--json").json
+        chunk = document["content"][citation["start_char"] : citation["end_char"]]
+        assert citation["quote"] in chunk
+
+
+def test_a_model_writes_and_the_check_is_shown(graph: Path, mgrag: Command, chat: Chat) -> None:
+    chat.then(
+        ANALYSIS, Stream(["The mill stood still from 1936 [1]. ", "It stands on the moon [2]. Mills are nice [77]."])
+    )
+    done = mgrag("ask", QUESTION, "--show-context")
+    assert done.code == 0
+    assert done.out.startswith("The mill stood still from 1936 [1]. It stands on the moon [2]. Mills are nice.\n")
+    assert "[77]" not in done.out
+    assert "Not in its source [2]: It stands on the moon." in done.out
+    assert "Without a source: Mills are nice." in done.out
+    assert "<passages>" in done.out.split("Context:")[1]
+
+
+def test_the_diagram_is_written(graph: Path, mgrag: Command, bare: Path) -> None:
+    assert mgrag("ask", "Who founded the Kestrel Bay Mill Trust?", "--mermaid", "graph.mmd").code == 0
+    assert '["Kestrel Bay Mill Trust"]' in (bare / "graph.mmd").read_text(encoding="utf-8")
+    done = mgrag("ask", QUESTION, "--mermaid", "nowhere/graph.mmd")
+    assert done.code == 1
+    assert "nowhere/graph.mmd" in done.err
+
+
+def test_nothing_relevant(graph: Path, mgrag: Command, chat: Chat) -> None:
+    chat.default = json.dumps({"entities": ["photosynthesis"], "intent": "factual"})
+    done = mgrag("ask", "Which enzyme fixes carbon in photosynthesis?")
+    assert (done.code, done.out) == (
+        0,
+        "Nothing relevant was found in the sources, so this question cannot be answered from them.\n",
+    )
+    assert not any(body.get("stream") for body in chat.bodies)
+
+
+@pytest.mark.parametrize("fault, words", [(fail(401), "OPENAI_API_KEY"), (fail(500), "MGRAG_LLM_TIMEOUT")])
+def test_a_failing_model_is_one_line_and_an_exit_code(
+    graph: Path, mgrag: Command, chat: Chat, fault: object, words: str
+) -> None:
+    chat.server.always = fault  # type: ignore[attr-defined]
+    done = mgrag("ask", QUESTION)
+    assert done.code == 5
+    assert words in done.err
+    assert done.err.strip().splitlines()[-1].startswith("mgrag: ")
+
+
+def test_a_cut_answer_is_told_of_below_what_was_received(graph: Path, mgrag: Command, chat: Chat) -> None:
+    chat.then(ANALYSIS, Stream(["The mill ", "stood"], cut=True))
+    done = mgrag("ask", QUESTION)
+    assert done.code == 5
+    assert done.out == "The mill stood\n"
+    assert "ended too early" in done.err
+
+
+def test_documents_cannot_steer_the_terminal(graph: Path, mgrag: Command, chat: Chat) -> None:
+    chat.then(ANALYSIS, Stream(["The mill\n\x1b[2Jstood [1].\u202e"]))
+    out = mgrag("ask", QUESTION).out
+    assert "\x1b" not in out
+    assert "\u202e" not in out
+    assert out.startswith("The mill\n")
+
+
+@pytest.mark.parametrize(
+    "arguments, code",
+    [(["ask", ""], 2), (["ask", "Who?", "--strategy", "magic"], 2), (["ask", "Who?", "-k", "0"], 2), (["ask"], 2)],
+)
+def test_what_makes_no_sense_is_refused(graph: Path, mgrag: Command, arguments: list[str], code: int) -> None:
+    assert mgrag(*arguments).code == code
+
+
+def test_without_a_graph_nothing_is_made(mgrag: Command, bare: Path) -> None:
+    for arguments in (["ask", QUESTION], ["chat"]):
+        done = mgrag(*arguments, stdin="")
+        assert done.code == 4
+        assert not (bare / ".mgrag").exists()
+
+
+def test_a_conversation_goes_on(graph: Path, mgrag: Command) -> None:
+    mgrag("ask", "Who founded the trust?", "--conversation", "talk", "--user", "ann")
+    mgrag("ask", "And when?", "--conversation", "talk", "--user", "ann")
+    memories = mgrag("memory", "list", "talk", "--json").json["memories"]
+    assert [memory["role"] for memory in memories] == ["user", "assistant", "user", "assistant"]
+
+
+def test_chat_answers_line_by_line_until_the_input_ends(graph: Path, mgrag: Command) -> None:
+    done = mgrag("chat", "--conversation", "talk", stdin="Who founded the trust?\n\nAnd when was that?")
+    assert done.code == 0
+    assert done.out.count("Extracts from the sources") == 2
+    assert "--conversation talk goes on with it" in done.err
+    assert len(mgrag("memory", "list", "talk", "--json").json["memories"]) == 4
+
+
+def test_chat_as_json_prints_one_line_for_each_answer(graph: Path, mgrag: Command) -> None:
+    lines = mgrag("chat", "--json", stdin="Who founded the trust?\nAnd when?\n").out.splitlines()
+    assert [json.loads(line)["found"] for line in lines] == [True, True]
+
+
+def test_chat_goes_on_after_a_question_that_failed(graph: Path, mgrag: Command, chat: Chat) -> None:
+    chat.then(ANALYSIS, Stream(["The "], cut=True), ANALYSIS, Stream(["It stood still from 1936 [1]."]))
+    done = mgrag("chat", stdin=f"{QUESTION}\n{QUESTION}\n")
+    assert done.code == 0
+    assert "ended too early" in done.err
+    assert "It stood still from 1936 [1]." in done.out
+
+
+def test_ctrl_c_leaves_a_chat_cleanly(graph: Path, bare: Path) -> None:
+    with subprocess.Popen(
+        [*ENTRY, "chat", "--conversation", "talk"], cwd=bare, env=dict(os.environ), stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdin.write("Who founded the trust?\n")
+        process.stdin.flush()
+        while "characters" not in process.stdout.readline():
+            pass
+        time.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+        code = process.wait(30)
+        err = process.stderr.read()
+    assert code == 0, err
+    assert "Traceback" not in err
+    # The graph was closed and can be opened at once.
+    assert len(Command(bare)("memory", "list", "talk", "--json").json["memories"]) == 2
+
+
+def test_the_answer_is_printed_while_it_arrives(graph: Path, bare: Path, chat: Chat) -> None:
+    plan = Stream(["The mill ", "stood still [1]."], pause=1.5)
+    chat.then(ANALYSIS, plan)
+    with subprocess.Popen(
+        [*ENTRY, "ask", QUESTION], cwd=bare, env=dict(os.environ), stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.read(8) == "The mill"
+        assert len(plan.sent) == 1, "the rest was not sent yet"
+        assert process.stdout.read().startswith(" stood still [1].")
+    assert process.returncode == 0
