@@ -110,6 +110,20 @@ def test_link_and_unlink(mgrag: Command) -> None:
     assert mgrag("graph", "link", "TechCorp", "TechCorp").code == 2
 
 
+def test_merge_and_split(mgrag: Command) -> None:
+    assert mgrag("graph", "link", "R. Smith", "Paris", "--create").code == 0
+    assert mgrag("graph", "path", "R. Smith", "TechCorp").code == 4
+    assert mgrag("graph", "merge", "R. Smith", "Bob Smith").out.strip() == "Merged: R. Smith is Bob Smith."
+    found = mgrag("graph", "path", "Paris", "TechCorp", "--json").json
+    assert [edge["type"] for edge in found["edges"]] == ["related", "SAME_AS", "works_at"]
+    assert mgrag("graph", "stats", "--json").json["edges_by_type"]["SAME_AS"] == 1
+    assert mgrag("graph", "split", "Bob Smith", "--json").json == {"split": 1}
+    assert mgrag("graph", "split", "Bob Smith").code == 4
+    assert mgrag("graph", "path", "Paris", "TechCorp").code == 4
+    assert mgrag("graph", "merge", "Bob Smith", "bob smith").code == 2
+    assert mgrag("graph", "merge", "Bob Smith", "Nobody").code == 4
+
+
 def test_where_there_is_no_graph_none_is_made(tmp_path: Path) -> None:
     for arguments in (
         ["stats"],

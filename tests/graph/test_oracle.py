@@ -14,7 +14,7 @@ from tests.graph.oracle import Plain
 
 from core.rag import KnowledgeGraph, UndirectedNode
 from core.rag.dbhandler import MemGraphClient
-from dbhandler.kit import BOLT_URI, clean_namespace, make_settings
+from dbhandler.kit import BOLT_URI, Engine, bolt_engine, clean_namespace, make_settings
 
 LABELS = ["concept", "document", "technology", ""]
 CONTENTS = st.text(min_size=1, max_size=6).filter(lambda text: text.replace("\0", "").strip())
@@ -41,8 +41,9 @@ class Place:
 
     def __init__(self, engine: str) -> None:
         self.loop = asyncio.new_event_loop()
-        uri = BOLT_URI if engine == "bolt" else "embedded::memory:"
-        self.client = MemGraphClient(uri, settings=make_settings(), namespace="random")
+        at = bolt_engine() if engine == "bolt" else Engine("embedded::memory:")
+        self.bolt = engine == "bolt"
+        self.client = MemGraphClient(at.uri, at.username, at.password, settings=make_settings(), namespace="random")
         self.store = self.run(self.client.connect())
         self.used: list[str] = []
 
@@ -73,8 +74,9 @@ def place(request: pytest.FixtureRequest) -> Iterator[Place]:
 
 
 def examples(place: Place, embedded: int, bolt: int) -> settings:
-    number = bolt if BOLT_URI and place.client._uri == BOLT_URI else embedded
-    return settings(max_examples=number, deadline=None, suppress_health_check=list(HealthCheck))
+    return settings(
+        max_examples=bolt if place.bolt else embedded, deadline=None, suppress_health_check=list(HealthCheck)
+    )
 
 
 async def build(

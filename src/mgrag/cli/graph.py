@@ -215,6 +215,46 @@ def unlink(
         )
 
 
+@commands.command()
+def merge(
+    context: typer.Context,
+    alias: Annotated[str, typer.Argument(help="Name or id of the one.")],
+    entity: Annotated[str, typer.Argument(help="Name or id of the other, under which both are known.")],
+    db: DbOption = None,
+    namespace: NamespaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say that two entities are one; split undoes it."""
+    chosen = common(context, db, namespace, as_json)
+    _with_kb(chosen, lambda kb: kb.merge_entities(alias, entity))
+    if chosen.json:
+        print_json({"alias": alias, "entity": entity})
+    else:
+        line(f"Merged: {alias} is {entity}.")
+
+
+@commands.command()
+def split(
+    context: typer.Context,
+    entity: Annotated[str, typer.Argument(help="Name or id of an entity.")],
+    other: Annotated[
+        str | None, typer.Argument(help="The one that it is not. Default: all it was merged with.")
+    ] = None,
+    db: DbOption = None,
+    namespace: NamespaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Undo a merge, whoever made it; it is not made again."""
+    chosen = common(context, db, namespace, as_json)
+    count = _with_kb(chosen, lambda kb: kb.split_entity(entity, other))
+    if chosen.json:
+        print_json({"split": count})
+    elif count:
+        line(f"Undone: {count} {'merge' if count == 1 else 'merges'}.")
+    if not count:
+        fail("These were not merged.", EXIT_NOT_FOUND)
+
+
 def _with_kb[T](chosen: Common, work: Callable[[KnowledgeBase], Awaitable[T]]) -> T:
     async def call() -> T:
         async with existing_graph(chosen) as kb:

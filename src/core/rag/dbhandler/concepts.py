@@ -1,13 +1,14 @@
 """Concepts: the nodes of :class:`core.rag.KnowledgeGraph`, the undirected edges between them, and their vectors.
 
 A node is known to its users by its *key* (:func:`core.rag.identity.knowledge_key`); its id in the graph is made of the
-namespace and that key. An edge between two Concepts exists once, from the smaller id to the larger, and has no meaning
-in its direction.
+namespace and that key. There is at most one edge between two Concepts, and its direction means nothing: it leads away
+from the node that seems to have fewer edges, since MERGE looks at all that its first node has.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from core.rag.dbhandler.batches import batches
@@ -61,22 +62,25 @@ class VectorRow:
 class ConceptOperations(VectorStoreOperations):
     """Reading and writing Concepts."""
 
-    async def put_concepts(self, rows: Sequence[ConceptRow]) -> dict[str, str]:
+    async def put_concepts(self, rows: Sequence[ConceptRow]) -> tuple[dict[str, str], set[str]]:
         """Store nodes, each unless one with its key, or with its content and label, is there.
 
         Returns:
-            For the key of each row, the key of the node that stands for it.
+            For the key of each row, the key of the node that stands for it; and the ids of those that are new.
         """
         stands: dict[str, str] = {}
+        created: set[str] = set()
         for part in batches(rows, max_rows=_PER_TRANSACTION):
 
-            async def work(tx: Transaction, part: list[ConceptRow] = part) -> dict[str, str]:
+            async def work(tx: Transaction, part: list[ConceptRow] = part) -> tuple[dict[str, str], set[str]]:
                 return await self._put(tx, part)
 
-            stands.update(await self._write(work))
-        return stands
+            some, new = await self._write(work)
+            stands |= some
+            created |= new
+        return stands, created
 
-    async def _put(self, tx: Transaction, rows: Sequence[ConceptRow]) -> dict[str, str]:
+    async def _put(self, tx: Transaction, rows: Sequence[ConceptRow]) -> tuple[dict[str, str], set[str]]:
         stands: dict[str, str] = {}
         ids = {concept_id(self._namespace, row.key): row.key for row in rows}
         for part in batches(sorted(ids)):
@@ -110,7 +114,7 @@ class ConceptOperations(VectorStoreOperations):
             await tx.run(
                 "UNWIND $rows AS row MERGE (n:Concept {id: row.id}) ON CREATE SET n += row.props", {"rows": new_part}
             )
-        return stands
+        return stands, {row["id"] for row in new}
 
     async def _same_content(self, tx: Transaction, rows: Sequence[ConceptRow]) -> dict[tuple[str, str], str]:
         found: dict[tuple[str, str], str] = {}
@@ -124,30 +128,55 @@ class ConceptOperations(VectorStoreOperations):
                 found.setdefault((row["hash"], row["label"]), row["key"])
         return found
 
-    async def link_concepts(self, edges: Iterable[tuple[str, str, float | None]]) -> int:
+    async def link_concepts(
+        self, edges: Iterable[tuple[str, str, float | None]], fresh: Collection[str] = frozenset()
+    ) -> int:
         """Connect nodes by their ids; an edge that is there gets the weight, where one is given.
+
+        Args:
+            edges: Ids of both ends, and a weight or ``None``.
+            fresh: Nodes that are known to have few edges, because they are new.
 
         Returns:
             How many of the edges have both of their ends; the others were not made.
         """
-        rows = [{"a": a, "b": b, "weight": weight} for (a, b), weight in _undirected(edges).items()]
+        pairs = _undirected(edges)
+        often = Counter(end for pair in pairs for end in pair)
+        rows = []
+        for (a, b), weight in pairs.items():
+            few, many = (a, b) if (a not in fresh, often[a]) < (b not in fresh, often[b]) else (b, a)
+            rows.append({"a": few, "b": many, "weight": weight})
         count = 0
         for part in batches(rows, max_rows=_PER_TRANSACTION):
 
             async def work(tx: Transaction, part: list[Row] = part) -> int:
-                done = 0
-                for few in batches(part):
-                    found = await tx.run(
-                        "UNWIND $rows AS row MATCH (a:Concept {id: row.a}) MATCH (b:Concept {id: row.b}) "
-                        "WHERE a.namespace = $namespace AND b.namespace = $namespace MERGE (a)-[r:RELATED_TO]->(b) "
-                        "ON CREATE SET r.created_at = $now SET r.weight = coalesce(row.weight, r.weight, 1.0) "
-                        "RETURN a.id AS a",
-                        {"rows": few, "now": utc_now(), "namespace": self._namespace},
-                    )
-                    done += len(found)
-                return done
+                return await self._link(tx, part)
 
             count += await self._write(work)
+        return count
+
+    async def _link(self, tx: Transaction, rows: Sequence[Row]) -> int:
+        if (await self.connect()).capabilities.shared:
+            # Two writers that each find no edge would make two: whoever comes second has to wait here.
+            for ids in batches(sorted({row[end] for row in rows for end in ("a", "b")})):
+                await tx.run("UNWIND $ids AS i MATCH (n:Concept {id: i}) SET n.key = n.key", {"ids": ids})
+        count = 0
+        for part in batches(rows):
+            there = await tx.run(
+                "UNWIND $rows AS row MATCH (a:Concept {id: row.a})-[r:RELATED_TO]-(b:Concept {id: row.b}) "
+                "WHERE a.namespace = $namespace SET r.weight = coalesce(row.weight, r.weight, 1.0) "
+                "RETURN a.id AS a, b.id AS b",
+                {"rows": part, "namespace": self._namespace},
+            )
+            known = {(row["a"], row["b"]) for row in there}
+            missing = [row for row in part if (row["a"], row["b"]) not in known]
+            made = missing and await tx.run(
+                "UNWIND $rows AS row MATCH (a:Concept {id: row.a}) MATCH (b:Concept {id: row.b}) "
+                "WHERE a.namespace = $namespace AND b.namespace = $namespace MERGE (a)-[r:RELATED_TO]->(b) "
+                "ON CREATE SET r.created_at = $now, r.weight = coalesce(row.weight, 1.0) RETURN a.id AS a",
+                {"rows": missing, "now": utc_now(), "namespace": self._namespace},
+            )
+            count += len(known) + len(made)
         return count
 
     async def unlink_concepts(self, edges: Iterable[tuple[str, str]]) -> int:
@@ -207,9 +236,9 @@ class ConceptOperations(VectorStoreOperations):
     async def concepts_of_content(self, content: str) -> list[Row]:
         """Whole nodes with exactly this content, the oldest first."""
         rows = await self.read(
-            "MATCH (n:Concept {content_hash: $hash}) WHERE n.namespace = $namespace "
+            "UNWIND $hashes AS h MATCH (n:Concept {content_hash: h}) WHERE n.namespace = $namespace "
             f"RETURN {NODE_COLUMNS}, n.created_at AS created_at",
-            hash=content_hash(content),
+            hashes=[content_hash(content)],
         )
         return sorted(rows, key=lambda row: (row["created_at"], row["key"]))
 
@@ -265,7 +294,7 @@ class ConceptOperations(VectorStoreOperations):
         if not ready or not ready[0]["marked"]:
             await self._mark_pending(store)
         return await self.read(
-            "MATCH (n:Concept {pending: $key}) WHERE n.namespace = $namespace "
+            "MATCH (n:Concept {pending: $key}) "
             f"RETURN n.id AS id, n.content AS content, n.trunks AS trunks LIMIT {int(limit)}",
             key=text_partition(self._namespace),
         )

@@ -56,8 +56,7 @@ class LinkOperations(VectorStoreOperations):
 
         async def work(tx: Transaction) -> list[Row]:
             return await tx.run(
-                "MATCH (a:Entity {id: $a}) MATCH (b:Entity {id: $b}) "
-                "WHERE a.namespace = $namespace AND b.namespace = $namespace MERGE (a)-[r:RELATED {id: $link}]->(b) "
+                "MATCH (a:Entity {id: $a}) MATCH (b:Entity {id: $b}) MERGE (a)-[r:RELATED {id: $link}]->(b) "
                 "ON CREATE SET r.created_at = $now SET r.type = $relation, r.fact = $fact, r.weight = $weight, "
                 "r.origin = $origin RETURN r.id AS link",
                 {
@@ -68,7 +67,6 @@ class LinkOperations(VectorStoreOperations):
                     "fact": fact,
                     "weight": weight,
                     "origin": FROM_CALLER,
-                    "namespace": self._namespace,
                     "now": utc_now(),
                 },
             )
@@ -85,7 +83,8 @@ class LinkOperations(VectorStoreOperations):
         Returns:
             How many there were.
         """
-        which = "AND r.type = $relation " if relation is not None else ""
+        which = "WHERE r.origin = $origin "
+        which += "AND r.type = $relation " if relation is not None else ""
         which += "AND r.id = $link " if link is not None else ""
         parameters = {
             "a": a,
@@ -93,13 +92,12 @@ class LinkOperations(VectorStoreOperations):
             "relation": relation or "",
             "link": link or "",
             "origin": FROM_CALLER,
-            "namespace": self._namespace,
         }
-        pattern = "MATCH (a:Entity {id: $a})-[r:RELATED]-(b:Entity {id: $b}) WHERE a.namespace = $namespace "
+        pattern = f"MATCH (a:Entity {{id: $a}})-[r:RELATED]-(b:Entity {{id: $b}}) {which}"
 
         async def work(tx: Transaction) -> int:
-            rows = await tx.run(f"{pattern}AND r.origin = $origin {which}RETURN count(r) AS n", parameters)
-            await tx.run(f"{pattern}AND r.origin = $origin {which}DELETE r", parameters)
+            rows = await tx.run(f"{pattern}RETURN count(r) AS n", parameters)
+            await tx.run(f"{pattern}DELETE r", parameters)
             await remove_unused_entities(tx, [a, b])
             return int(rows[0]["n"])
 

@@ -61,7 +61,8 @@ class KnowledgeOperations(DocumentOperations, ConceptOperations):
         """
         parent = await self._require(document)
         rows = await self.read(
-            "MATCH (r:Resource {id: $id}) WHERE r.namespace = $namespace RETURN r.id AS id", id=resource or "-"
+            "UNWIND $ids AS i MATCH (r:Resource {id: i}) WHERE r.namespace = $namespace RETURN r.id AS id",
+            ids=[resource],
         )
         target = rows[0]["id"] if rows else await self.create_resource(resource)
         await self._refer(parent["id"], Label.RESOURCE, target, text)
@@ -155,7 +156,7 @@ class KnowledgeOperations(DocumentOperations, ConceptOperations):
             Its id in the graph database. :class:`core.rag.KnowledgeGraph` knows it by the id of its content.
         """
         key = knowledge_key(_name(name))
-        stands = await self.put_concepts([ConceptRow(key, CONCEPT_LABEL, _name(name))])
+        stands, _ = await self.put_concepts([ConceptRow(key, CONCEPT_LABEL, _name(name))])
         identifier = concept_id(self._namespace, stands[key])
         if description is not None:
             await self._merge(Label.CONCEPT, identifier, {"description": clean_text(description).replace("\0", "")})
@@ -207,7 +208,7 @@ class KnowledgeOperations(DocumentOperations, ConceptOperations):
         """
         parent = await self._require(document)
         rows = await self.read(
-            "MATCH (t:Topic {id: $id}) WHERE t.namespace = $namespace RETURN t.id AS id", id=topic or "-"
+            "UNWIND $ids AS i MATCH (t:Topic {id: i}) WHERE t.namespace = $namespace RETURN t.id AS id", ids=[topic]
         )
         target = rows[0]["id"] if rows else await self.create_or_get_topic(topic)
         await self._say(parent["id"], EdgeType.ABOUT, Label.TOPIC, target)

@@ -38,7 +38,11 @@ _EDGE_COLUMNS = (
 
 
 class TraversalOperations(VectorStoreOperations):
-    """Nodes and edges around a node."""
+    """Nodes and edges around a node.
+
+    Ids belong to a namespace. Where one was found in it, statements do not ask for the namespace again: beside an id
+    that is a parameter, Grafeo takes that for a reason to scan the label.
+    """
 
     async def nodes_by_id(self, ids: Sequence[str], labels: Sequence[Label] = NAMED_LABELS) -> dict[str, Row]:
         """Nodes with one of the labels, by id: ``id``, ``label``, ``name``, ``kind``."""
@@ -106,7 +110,7 @@ class TraversalOperations(VectorStoreOperations):
         for outward in _outward(direction):
             pattern = f"-[r:{types}]->(m)" if outward else f"<-[r:{types}]-(m)"
             found = await self.read(
-                f"MATCH (n:{check_name(label)} {{id: $id}}){pattern} WHERE n.namespace = $namespace "
+                f"MATCH (n:{check_name(label)} {{id: $id}}){pattern} "
                 "WITH r, m, coalesce(r.weight, r.count, 0) AS w, coalesce(m.name, m.title, m.path, '') AS shown, "
                 f"m.id AS other ORDER BY w DESC, shown, other LIMIT {int(limit)} "
                 f"RETURN $id AS here, {node_columns('m')}, {_EDGE_COLUMNS}",
@@ -121,7 +125,7 @@ class TraversalOperations(VectorStoreOperations):
         """Neighbours of one node by name and id, those behind ``after``, each once; rows as above."""
         types = "|".join(check_name(edge) for edge in edges)
         rows = await self.read(
-            f"MATCH (n:{check_name(label)} {{id: $id}})-[:{types}]-(m) WHERE n.namespace = $namespace "
+            f"MATCH (n:{check_name(label)} {{id: $id}})-[:{types}]-(m) "
             "WITH DISTINCT m WITH m, m.id AS i, coalesce(m.name, m.title, m.path, '') AS shown "
             "WHERE shown > $name OR (shown = $name AND i > $after) "
             f"WITH m, shown, i ORDER BY shown, i LIMIT {int(limit)} RETURN {node_columns('m')}, shown",
@@ -158,11 +162,23 @@ class TraversalOperations(VectorStoreOperations):
         """How many edges of these types a node has."""
         types = "|".join(check_name(edge) for edge in edges)
         rows = await self.read(
-            f"MATCH (n:{check_name(label)} {{id: $id}})-[r:{types}]-() WHERE n.namespace = $namespace "
-            "RETURN count(r) AS n",
+            f"MATCH (n:{check_name(label)} {{id: $id}})-[r:{types}]-() RETURN count(r) AS n",
             id=node,
         )
         return int(rows[0]["n"]) if rows else 0
+
+    async def degrees(self, nodes: Mapping[Label, Sequence[str]], edges: Sequence[EdgeType]) -> dict[str, int]:
+        """How many edges of these types nodes have, by id; those without any are left out."""
+        types = "|".join(check_name(edge) for edge in edges)
+        found: dict[str, int] = {}
+        for label, ids in nodes.items():
+            for part in batches(list(ids), max_rows=1000):
+                rows = await self.read(
+                    f"UNWIND $ids AS i MATCH (n:{check_name(label)} {{id: i}})-[r:{types}]-() RETURN i, count(r) AS n",
+                    ids=part,
+                )
+                found.update((row["i"], row["n"]) for row in rows)
+        return found
 
     async def nodes_with_words(
         self, words: Sequence[str], limit: int, kind: str | None = None, labels: Sequence[Label] = NAMED_LABELS

@@ -153,11 +153,16 @@ class GraphBuilder:
         rows = [node.to_row() for node in nodes]
         if merge:
             stands: dict[str, str] = {}
+            fresh: set[str] = set()
             for node, row in zip(nodes, rows, strict=True):  # one by one: the next may resemble this one
-                same = await self._twin(node, threshold)
-                stands |= {node.id: same} if same else await self._client.put_concepts([row])
+                if same := await self._twin(node, threshold):
+                    stands[node.id] = same
+                    continue
+                stood, new = await self._client.put_concepts([row])
+                stands |= stood
+                fresh |= new
         else:
-            stands = await self._client.put_concepts(rows)
+            stands, fresh = await self._client.put_concepts(rows)
         own = {node.id: node for node in nodes if node.embedding is not None and stands[node.id] == node.id}
         if own:
             await self._similarity.keep(
@@ -165,7 +170,7 @@ class GraphBuilder:
             )
         pairs = [(self._id(stands[edge[0].id]), self._id(stands[edge[1].id]), None) for edge in edges]
         if pairs:
-            await self._client.link_concepts(pairs)
+            await self._client.link_concepts(pairs, fresh)
         there = await self._client.concept_rows([self._id(stands[node.id]) for node in nodes])
         return Nodes(UndirectedNode.from_row(there[self._id(stands[node.id])]) for node in nodes)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 import json
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
@@ -12,7 +11,9 @@ from core.rag.dbhandler.store import MAX_DEPTH, Row
 from core.rag.dbhandler.traversal import GRAPH_EDGES, strength
 from core.rag.errors import InvalidInputError, NotFoundError
 from core.rag.graph.building import check_number
-from core.rag.graph.parts import GraphEdge, GraphNode, GraphStats, NeighbourPage, Path, Piece, weight_of
+from core.rag.graph.hops import by_label, ring
+from core.rag.graph.lightest import Found, Search
+from core.rag.graph.parts import GraphEdge, GraphNode, GraphStats, NeighbourPage, Path, Piece
 from core.rag.schema import EdgeType, Label
 
 if TYPE_CHECKING:
@@ -27,13 +28,6 @@ MAX_VISITED = 10_000
 #: Of a node with more edges than this, a walk follows only the heaviest.
 FAN_OUT = 1_000
 
-#: Edges that one step of a walk reads at most, before it reads nodes one by one.
-_MAX_ROWS = 20_000
-
-#: Nodes that a weighted path search looks at, at most.
-_MAX_SETTLED = 20_000
-
-_ASKED_AT_ONCE = 64
 _SUGGESTED = 3
 
 
@@ -92,7 +86,8 @@ async def neighbours(
     label = Label(node.label)
     rows = await client.neighbour_page(label, node.id, edges, _cursor(after), limit + 1)
     page = rows[:limit]
-    lines = await client.edges_between(label, node.id, _by_label(page), edges)
+    ends = by_label((row["id"], row["label"]) for row in page)
+    lines = await client.edges_between(label, node.id, ends, edges)
     return NeighbourPage(
         node,
         [GraphNode.of(row, 1) for row in page],
@@ -129,14 +124,16 @@ async def traverse(
     lines: dict[tuple[str, str, str, str], GraphEdge] = {}
     hubs: dict[str, int] = {}
     level = [begin]
-    overflow = False
+    overflow = cut = False
     for step in range(1, depth + 1):
         if not level or overflow:
             break
         below: list[GraphNode] = []
-        around = await _around(client, level, edges, direction, fan_out, hubs)
+        around = await ring(client, _labels(level), edges, direction, fan_out)
+        hubs |= around.hubs
+        cut = cut or not around.complete
         for here in level:
-            for row in around.get(here.id, ()):
+            for row in around.rows.get(here.id, ()):
                 if row["id"] not in seen:
                     if len(seen) > wanted:
                         overflow = True
@@ -147,7 +144,7 @@ async def traverse(
                 lines[edge.key] = edge
         level = below
     if induced and level:
-        for rows in (await _around(client, level, edges, direction, fan_out, {})).values():
+        for rows in (await ring(client, _labels(level), edges, direction, fan_out)).rows.values():
             inner = (GraphEdge.of(row) for row in rows if row["id"] in seen)
             lines.update((edge.key, edge) for edge in inner)
     nodes = list(seen.values())[1 + skipped :]
@@ -156,7 +153,7 @@ async def traverse(
         begin,
         nodes,
         sorted((e for e in lines.values() if e.source in shown or e.target in shown), key=lambda e: e.key),
-        overflow or bool(hubs),
+        overflow or cut or bool(hubs),
         str(wanted) if overflow and wanted < MAX_VISITED else "",
         hubs,
     )
@@ -175,22 +172,22 @@ async def shortest_path(
     check_number("max_depth", max_depth, 1, MAX_DEPTH)
     edges = checked_edges(edge_types)
     a, b = await find(client, start), await find(client, end)
-    if weighted:
-        found = await _lightest(client, a, b, edges, max_depth)
-    else:
+    search = Search(client, edges, max_depth, FAN_OUT)
+    found = await search.run((a.id, Label(a.label)), (b.id, Label(b.label))) if weighted else None
+    if found is None and not (weighted and search.exact):
         store = await client.connect()
         ids = await store.shortest_path(a.id, b.id, edge_types=edges, max_depth=max_depth, namespace=client.namespace)
-        found = None if ids is None else (ids, float(len(ids) - 1))
+        found = None if ids is None else Found(ids, float(len(ids) - 1), exact=not weighted)
     if found is None:
         return None
-    ids, cost = found
-    rows = await client.nodes_by_id(ids, tuple(Label))
-    nodes = [GraphNode.of(rows[key], step) for step, key in enumerate(ids) if key in rows]
+    rows = await client.nodes_by_id(found.ids, tuple(Label))
+    nodes = [GraphNode.of(rows[key], step) for step, key in enumerate(found.ids) if key in rows]
     steps: list[GraphEdge] = []
     for here, there in pairwise(nodes):
         between = await client.edges_between(Label(here.label), here.id, {Label(there.label): [there.id]}, edges)
         steps += [GraphEdge.of(row) for row in sorted(between, key=strength)[:1]]
-    return Path(nodes, steps, cost)
+    cost = sum(1 / edge.weight for edge in steps) if weighted else float(len(steps))
+    return Path(nodes, steps, cost, found.exact)
 
 
 async def stats(client: MemGraphClient) -> GraphStats:
@@ -215,68 +212,6 @@ def checked_edges(edge_types: Sequence[str] | None) -> tuple[EdgeType, ...]:
     return tuple(EdgeType(name) for name in dict.fromkeys(edge_types))
 
 
-async def _around(
-    client: MemGraphClient,
-    level: Sequence[GraphNode],
-    edges: Sequence[EdgeType],
-    direction: Direction,
-    fan_out: int,
-    hubs: dict[str, int],
-) -> dict[str, list[Row]]:
-    """The edges of each node of a level, the heaviest first; of hubs, which are noted, only the first."""
-    rows = await client.hop(
-        _by_label([{"id": node.id, "label": node.label} for node in level]), edges, direction, _MAX_ROWS
-    )
-    found: dict[str, list[Row]] = {}
-    if rows is None:
-        for node in level:
-            found[node.id] = await client.strongest(Label(node.label), node.id, edges, direction, fan_out + 1)
-    else:
-        for row in rows:
-            found.setdefault(row["here"], []).append(row)
-    for node in level:
-        there = sorted(found.get(node.id, ()), key=strength)
-        if len(there) > fan_out:
-            hubs[node.id] = await client.degree(Label(node.label), node.id, edges)
-        found[node.id] = there[:fan_out]
-    return found
-
-
-async def _lightest(
-    client: MemGraphClient, a: GraphNode, b: GraphNode, edges: Sequence[EdgeType], max_depth: int
-) -> tuple[list[str], float] | None:
-    """Dijkstra's search with 1 / weight as the length of an edge; neighbours are fetched for many nodes at once.
-
-    Nodes are told apart by the number of edges to them, too: the lightest path may be too long.
-    """
-    labels = {a.id: Label(a.label)}
-    around: dict[str, list[Row]] = {}
-    heap: list[tuple[float, int, str, tuple[str, ...]]] = [(0.0, 0, a.id, (a.id,))]
-    settled: dict[str, int] = {}
-    while heap:
-        cost, steps, node, path = heapq.heappop(heap)
-        if node == b.id:
-            return list(path), cost
-        if settled.get(node, MAX_DEPTH + 1) <= steps or steps == max_depth:
-            continue
-        settled[node] = steps
-        if len(settled) > _MAX_SETTLED:
-            raise InvalidInputError(
-                f"More than {_MAX_SETTLED:,} nodes are nearer to {a.name!r} than {b.name!r} is: lower max_depth, or"
-                " search for a path without weights."
-            )
-        if node not in around:
-            ahead = [key for _, _, key, _ in heapq.nsmallest(_ASKED_AT_ONCE, heap) if key not in around]
-            asked = [GraphNode(key, "", labels[key]) for key in dict.fromkeys((node, *ahead))]
-            around.update(await _around(client, asked, edges, "both", FAN_OUT, {}))
-        for row in around[node]:
-            key = row["id"]
-            labels[key] = row["label"]
-            if settled.get(key, MAX_DEPTH + 1) > steps + 1 and key not in path:
-                heapq.heappush(heap, (cost + 1.0 / weight_of(row), steps + 1, key, (*path, key)))
-    return None
-
-
 async def _not_found(client: MemGraphClient, name: str) -> str:
     message = f"There is no entity, concept or topic {name[:200]!r} in namespace {client.namespace!r}."
     similar = await search_nodes(client, name[:500], _SUGGESTED)
@@ -285,11 +220,8 @@ async def _not_found(client: MemGraphClient, name: str) -> str:
     return f"{message} See: mgrag graph entities."
 
 
-def _by_label(rows: Iterable[Row]) -> dict[Label, list[str]]:
-    found: dict[Label, list[str]] = {}
-    for row in rows:
-        found.setdefault(Label(row["label"]), []).append(row["id"])
-    return found
+def _labels(nodes: Iterable[GraphNode]) -> dict[str, Label]:
+    return {node.id: Label(node.label) for node in nodes}
 
 
 def _cursor(after: str) -> tuple[str, str]:

@@ -12,14 +12,18 @@ from collections import OrderedDict
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
+from core.rag.dbhandler.batches import batches
 from core.rag.graph.walk import Adjacency, Neighbour, Walk, in_order, predicted, walk
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
     from core.rag.dbhandler.store import Row
 
-#: Rows of neighbours that one step of a walk reads at most; beyond, nodes are read one by one, and so many of each.
-MAX_ROWS = 50_000
+#: Rows of neighbours that one step of a walk reads at most; beyond, it reads some nodes after others, and no more
+#: neighbours than are wanted.
+MAX_ROWS = 20_000
+
+_AT_ONCE = 100
 
 _REMEMBERED_NODES = 20_000
 _REMEMBERED_NEIGHBOURS = 1_000
@@ -71,10 +75,18 @@ class Neighbours:
         labels = None if through is None else sorted(through)
         adjacency: dict[str, list[Neighbour]] = {}
         seen: set[str] = set()
-        for node in level:
-            rows = await self._client.first_concept_neighbours(node, wanted + 1, labels)
-            adjacency[node] = in_order([(row["id"], row["label"], row["head"]) for row in rows])
-            seen.update(row["id"] for row in rows)
+        for part in batches(list(level), max_rows=_AT_ONCE):
+            rows = await self._client.concept_neighbours(part, MAX_ROWS) if len(part) > 1 else None
+            if rows is not None:
+                adjacency.update(_grouped(part, rows))
+                seen.update(row["id"] for row in rows if through is None or row["label"] in through)
+                part = []
+            for node in part:
+                rows = await self._client.first_concept_neighbours(node, wanted + 1, labels)
+                adjacency[node] = in_order([(row["id"], row["label"], row["head"]) for row in rows])
+                seen.update(row["id"] for row in rows)
+                if len(seen) > wanted:
+                    return adjacency, False
             if len(seen) > wanted:
                 return adjacency, False
         return adjacency, True

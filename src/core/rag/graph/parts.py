@@ -139,11 +139,14 @@ class Path:
         nodes: From one end to the other; ``distance`` counts edges.
         edges: One for each step, the heaviest where there are several.
         cost: The number of edges; the sum of ``1 / weight`` where weights count.
+        exact: Whether no other path is shorter. Where weights count, and there are hubs of which only the heaviest
+            edges were followed, there may be one.
     """
 
     nodes: list[GraphNode]
     edges: list[GraphEdge]
     cost: float
+    exact: bool = True
 
     @property
     def length(self) -> int:

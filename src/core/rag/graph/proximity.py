@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING
 
 from core.rag.analysis.language import detect_language
 from core.rag.analysis.stopwords import stop_words
-from core.rag.dbhandler.traversal import strength
 from core.rag.extraction.words import normalized_words
+from core.rag.graph.hops import ring
 from core.rag.graph.parts import GraphEdge, GraphNode
 from core.rag.identity import entity_id
 from core.rag.schema import EdgeType, Label
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
-    from core.rag.dbhandler.store import Row
 
 _EDGES = (EdgeType.RELATED, EdgeType.SAME_AS)
 
@@ -30,7 +29,6 @@ _MAX_REACHED = 2_000
 
 #: Edges of one entity that are followed: the heaviest.
 _FAN_OUT = 100
-_MAX_ROWS = 20_000
 
 
 @dataclass(slots=True)
@@ -77,8 +75,9 @@ async def surroundings(client: MemGraphClient, question: str, depth: int) -> Sur
         if not level or len(found.nodes) >= _MAX_REACHED:
             break
         below: dict[str, None] = {}
-        for here, rows in (await _around(client, level)).items():
-            for row in rows:
+        around = await ring(client, dict.fromkeys(level, Label.ENTITY), _EDGES, "both", _FAN_OUT)
+        for here in level:
+            for row in around.rows.get(here, ()):
                 if row["id"] not in found.nodes:
                     if len(found.nodes) >= _MAX_REACHED:
                         continue
@@ -126,15 +125,3 @@ async def _named(client: MemGraphClient, question: str) -> list[tuple[GraphNode,
                 found.append((GraphNode.of(row), share))
     found.sort(key=lambda item: (-item[1], -(item[0].mentions or 0), item[0].name, item[0].id))
     return found[:_MAX_SEEDS]
-
-
-async def _around(client: MemGraphClient, level: Sequence[str]) -> dict[str, list[Row]]:
-    rows = await client.hop({Label.ENTITY: level}, _EDGES, "both", _MAX_ROWS)
-    found: dict[str, list[Row]] = {}
-    if rows is None:
-        for node in level:
-            found[node] = await client.strongest(Label.ENTITY, node, _EDGES, "both", _FAN_OUT)
-        return found
-    for row in rows:
-        found.setdefault(row["here"], []).append(row)
-    return {node: sorted(there, key=strength)[:_FAN_OUT] for node, there in found.items()}

@@ -1,0 +1,127 @@
+"""One step from many nodes at once: all edges of most, the heaviest of hubs, and word of what was left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from core.rag.dbhandler.traversal import strength
+from core.rag.schema import EdgeType, Label
+
+if TYPE_CHECKING:
+    from core.rag.dbhandler import MemGraphClient
+    from core.rag.dbhandler.store import Row
+
+#: Edges that are read at once, and in all for one step.
+MAX_ROWS = 5_000
+_MOST_ROWS = 100_000
+
+#: Hubs whose heaviest edges are looked for in one step; each costs a look at all of its edges.
+_MAX_HUBS = 20
+
+
+@dataclass(slots=True)
+class Ring:
+    """The edges of some nodes.
+
+    Attributes:
+        rows: By id of the node, the heaviest first; see :mod:`core.rag.dbhandler.traversal`.
+        hubs: Nodes with more edges than asked for, of which only the heaviest are here: the number of all.
+        complete: Whether all nodes were looked at.
+    """
+
+    rows: dict[str, list[Row]] = field(default_factory=dict)
+    hubs: dict[str, int] = field(default_factory=dict)
+    complete: bool = True
+
+
+async def ring(
+    client: MemGraphClient,
+    nodes: Mapping[str, Label],
+    edges: Sequence[EdgeType],
+    direction: str,
+    fan_out: int,
+) -> Ring:
+    """The edges of nodes.
+
+    Args:
+        client: The graph.
+        nodes: Labels by id, in the order in which they matter.
+        edges: Types to follow.
+        direction: ``out``, ``in`` or ``both``.
+        fan_out: At most so many edges of each node.
+    """
+    found = Ring()
+    rows = await client.hop(by_label(nodes.items()), edges, direction, MAX_ROWS)
+    if rows is not None:
+        _collect(found, rows)
+    else:
+        degrees = await client.degrees(by_label(nodes.items()), edges)
+        await _in_parts(client, found, nodes, degrees, edges, direction, fan_out)
+    for node, there in found.rows.items():
+        there.sort(key=strength)
+        if len(there) > fan_out:
+            found.hubs.setdefault(node, len(there))
+            del there[fan_out:]
+    return found
+
+
+async def _in_parts(
+    client: MemGraphClient,
+    found: Ring,
+    nodes: Mapping[str, Label],
+    degrees: Mapping[str, int],
+    edges: Sequence[EdgeType],
+    direction: str,
+    fan_out: int,
+) -> None:
+    part: dict[str, Label] = {}
+    size = total = 0
+    for node, label in nodes.items():
+        degree = degrees.get(node, 0)
+        if degree > fan_out:
+            if len(found.hubs) == _MAX_HUBS:
+                found.complete = False
+                continue
+            found.hubs[node] = degree
+            found.rows[node] = await client.strongest(label, node, edges, direction, fan_out)
+            continue
+        if total + degree > _MOST_ROWS:
+            found.complete = False
+            continue
+        total += degree
+        if part and size + degree > MAX_ROWS:
+            await _all(client, found, part, size, edges, direction)
+            part, size = {}, 0
+        part[node] = label
+        size += degree
+    if part:
+        await _all(client, found, part, size, edges, direction)
+
+
+async def _all(
+    client: MemGraphClient,
+    found: Ring,
+    nodes: Mapping[str, Label],
+    size: int,
+    edges: Sequence[EdgeType],
+    direction: str,
+) -> None:
+    """All edges of nodes that had so many a moment ago."""
+    rows = await client.hop(by_label(nodes.items()), edges, direction, 2 * size + MAX_ROWS)
+    found.complete = found.complete and rows is not None
+    _collect(found, rows or [])
+
+
+def _collect(found: Ring, rows: Iterable[Row]) -> None:
+    for row in rows:
+        found.rows.setdefault(row["here"], []).append(row)
+
+
+def by_label(nodes: Iterable[tuple[str, Label]]) -> dict[Label, list[str]]:
+    """Ids by label."""
+    found: dict[Label, list[str]] = {}
+    for node, label in nodes:
+        found.setdefault(label, []).append(node)
+    return found
