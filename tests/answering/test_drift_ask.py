@@ -47,6 +47,16 @@ async def test_an_answer_of_several_steps_has_checked_citations(kb: KnowledgeBas
     assert answer.to_dict()["details"]["paths"] == paths
 
 
+async def test_what_others_change_changes_the_next_answer(kb: KnowledgeBase) -> None:
+    """The paths of the first answer are remembered, but not believed."""
+    before = await kb.ask(QUESTION, strategy="drift")
+    assert (await kb.ask(QUESTION, strategy="drift")).details["paths"] == before.details["paths"]
+    await kb.delete("saltmarsh.md")
+    after = await kb.ask(QUESTION, strategy="drift")
+    assert "saltmarsh.md" in {citation.path for citation in before.citations}
+    assert "saltmarsh.md" not in str(after.to_dict())
+
+
 async def test_it_streams_the_same_events(kb: KnowledgeBase) -> None:
     events = [event async for event in kb.ask_stream(QUESTION, "drift")]
     kinds = [type(event) for event in events]

@@ -30,20 +30,20 @@ async def kb(engine: Engine) -> AsyncIterator[KnowledgeBase]:
 
 def all_paths(
     start: int, edges: list[tuple[int, int, float]], depth: int, direction: str
-) -> set[tuple[tuple[int, ...], tuple[float, ...]]]:
-    """Every path without a node twice, the plain way."""
-    steps: list[tuple[int, int, float]] = []
+) -> set[tuple[tuple[int, ...], tuple[str, ...]]]:
+    """Every path without a node twice, with the types of its edges, the plain way."""
+    steps: list[tuple[int, int, str]] = []
     if direction in ("forward", "bidirectional"):
-        steps += edges
+        steps += [(a, b, f"t{a}{b}") for a, b, _ in edges]
     if direction in ("backward", "bidirectional"):
-        steps += [(b, a, weight) for a, b, weight in edges]
+        steps += [(b, a, f"t{a}{b}") for a, b, _ in edges]
     found = {((start,), ())}
     level = set(found)
     for _ in range(depth):
         level = {
-            ((*nodes, b), (*weights, weight))
-            for nodes, weights in level
-            for a, b, weight in steps
+            ((*nodes, b), (*types, kind))
+            for nodes, types in level
+            for a, b, kind in steps
             if a == nodes[-1] and b not in nodes
         }
         found |= level
@@ -71,7 +71,7 @@ async def test_every_path_is_found_once_with_its_score(
     stats = TraversalStats()
     paths = await drift.dynamic_traversal(ids["tide"], QUERY, depth, direction, stats=stats)  # type: ignore[arg-type]
     names = {identifier: number for number, identifier in enumerate(ids.values())}
-    found = [(tuple(names[i] for i in path.ids), tuple(edge.weight for edge in path.edges)) for path in paths]
+    found = [(tuple(names[i] for i in path.ids), tuple(edge.type for edge in path.edges)) for path in paths]
     expected = all_paths(0, edges, depth, direction)
     assert len(found) == len(expected)
     assert set(found) == expected
@@ -246,5 +246,5 @@ async def test_the_cache_is_bounded(kb: KnowledgeBase) -> None:
         await drift.dynamic_traversal(ids["tide"], f"tide {number}")
     assert len(drift._cache._entries) == 64
     assert drift._cache._size == sum(entry.reads.size for entry in drift._cache._entries.values())
-    await drift.close()
+    drift._cache.clear()
     assert drift._cache._size == 0

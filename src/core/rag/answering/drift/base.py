@@ -46,6 +46,7 @@ class DRIFTBase:
         config: DRIFTRAGConfig | None = None,
         inference_engine: Infers | None = None,
         language_model: LanguageModel | None = None,
+        cache: PathCache | None = None,
         **options: Any,
     ) -> None:
         """Prepare DRIFT RAG on a graph.
@@ -56,6 +57,7 @@ class DRIFTBase:
             inference_engine: ``None``: one is made.
             language_model: Infers and answers; ``None``: where ``llm_model`` is given that one is opened, else there is
                 none, and answers are extracts.
+            cache: Paths of repeated queries, to be shared by several of these; ``None``: one of its own.
             options: Fields of :class:`DRIFTRAGConfig`; they win over ``config``.
 
         Raises:
@@ -67,7 +69,7 @@ class DRIFTBase:
         if not isinstance(client, MemGraphClient):
             raise InvalidInputError(f"A {type(knowledge_graph).__name__} is no knowledge base, graph or client.")
         self._client = client
-        self._cache = PathCache()
+        self._cache = PathCache() if cache is None else cache
         self._vectors = Vectors(client)
         self._config = self._fitting((config or DRIFTRAGConfig()).updated(**options))
         self._owned = None
@@ -115,7 +117,6 @@ class DRIFTBase:
 
     async def close(self) -> None:
         """Close the language model that this opened itself; graph and given models stay open."""
-        self._cache.clear()
         if self._owned is not None:
             await self._owned.close()
 

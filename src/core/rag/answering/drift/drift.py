@@ -142,7 +142,7 @@ class DRIFTRAG(DRIFTBase):
 
     async def dynamic_traversal(
         self,
-        start_node: Node | str,
+        start: Node | str,
         query: str,
         max_depth: int | None = None,
         direction: Direction | None = None,
@@ -154,7 +154,7 @@ class DRIFTRAG(DRIFTBase):
         """The paths from a node, no node twice on any of them.
 
         Args:
-            start_node: A node, or its id.
+            start: A node, or its id.
             query: Decides which paths are followed where there are many.
             max_depth: Edges of a path at most; ``None``: as configured.
             direction: ``forward``, ``backward`` or ``bidirectional``; ``None``: as configured.
@@ -172,12 +172,12 @@ class DRIFTRAG(DRIFTBase):
         query = _checked(query)
         changes = {"max_traversal_depth": max_depth, "traversal_direction": direction}
         config = self.config.updated(**{key: value for key, value in changes.items() if value is not None})
-        start = start_node if isinstance(start_node, Node) else await GraphReader(self.client).find(start_node)
-        if start is None:
-            raise NotFoundError(f"There is no node {start_node!r} in namespace {self.client.namespace!r}.")
+        node = start if isinstance(start, Node) else await GraphReader(self.client).find(start)
+        if node is None:
+            raise NotFoundError(f"There is no node {start!r} in namespace {self.client.namespace!r}.")
         liked = (await self._entries(query, config.entry_point_count)).liked
         return await self._traverse(
-            Entries([start], liked),
+            Entries([node], liked),
             query,
             config.max_traversal_depth,
             direction=config.traversal_direction,

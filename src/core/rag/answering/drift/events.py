@@ -6,9 +6,11 @@ import contextlib
 import time
 from collections.abc import AsyncGenerator
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from core.rag.answering.analysis import analyze_query
 from core.rag.answering.drift.admission import Admission
+from core.rag.answering.drift.cache import PathCache
 from core.rag.answering.drift.drift import DRIFTRAG
 from core.rag.answering.drift.knowledge import knowledge_of, mixed
 from core.rag.answering.events import AnalysisEvent, Event
@@ -16,11 +18,16 @@ from core.rag.answering.metrics import Metrics
 from core.rag.answering.pipeline import answered
 from core.rag.answering.relevant import is_relevant
 from core.rag.answering.types import Knowledge
+from core.rag.dbhandler.store import GraphStore
 from core.rag.errors import EmptyGraphError, NoEntryPointsError
 
 if TYPE_CHECKING:
     from core.rag.answering.services import Services
     from core.rag.retrieval.hits import Hit
+
+
+#: For each open graph, the paths of the latest questions.
+_caches: WeakKeyDictionary[GraphStore, PathCache] = WeakKeyDictionary()
 
 
 async def drift_events(question: str, services: Services) -> AsyncGenerator[Event, None]:
@@ -47,8 +54,10 @@ async def drift_events(question: str, services: Services) -> AsyncGenerator[Even
     since = time.monotonic()
     details: dict[str, Any] = {}
     knowledge = Knowledge()
+    cache = _caches.setdefault(await client.connect(), PathCache())
+    drift = DRIFTRAG(client, language_model=services.model, cache=cache)
     try:
-        found = await DRIFTRAG(client, language_model=services.model).explore(question, search=search, filters=filters)
+        found = await drift.explore(question, search=search, filters=filters)
     except (EmptyGraphError, NoEntryPointsError) as error:
         details["notes"] = [str(error)]
     else:
