@@ -26,7 +26,53 @@ def test_remember_recall_list_and_forget(tmp_path: Path, monkeypatch: pytest.Mon
     assert (memory["content"], memory["count"], memory["tags"]) == ("Bob leads Platform Core.", 2, ["team"])
     assert 0.5 < memory["relevance"] <= 1
     assert "x2" in call(tmp_path, "list", "s")[1]
-    forgotten = json.loads(call(tmp_path, "forget", "--user", "bob", "--json")[1])
+    assert call(tmp_path, "forget", "--user", "bob")[0] == 2, "nobody can be asked"
+    forgotten = json.loads(call(tmp_path, "forget", "--user", "bob", "--yes", "--json")[1])
     assert forgotten == {"memories": 1, "sessions": 1, "users": 1}
     assert call(tmp_path, "list", "s")[1].strip() == "Nothing found."
     assert call(tmp_path, "forget")[0] == 2
+
+
+def run(place: Path, *arguments: str) -> tuple[int, str]:
+    result = CliRunner().invoke(app, ["--db", f"embedded:{place / 'g.grafeo'}", *arguments])
+    return result.exit_code, result.output
+
+
+def test_conversations_users_and_feedback(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.md").write_text("The tide mill turns with the ebb.", encoding="utf-8")
+    assert run(tmp_path, "ingest", "a.md")[0] == 0
+    call(tmp_path, "remember", "s", "I am Ann Lee, write to ann@example.org.", "--user", "ann")
+    call(tmp_path, "remember", "t", "Bob was here.", "--user", "bob")
+
+    listed = json.loads(run(tmp_path, "conversation", "list", "--json")[1])
+    assert {(row["id"], row["user_id"], row["message_count"]) for row in listed} == {("s", "ann", 1), ("t", "bob", 1)}
+    assert "ann@example.org" in run(tmp_path, "conversation", "show", "s")[1]
+    assert run(tmp_path, "conversation", "show", "nowhere")[0] == 4
+    assert run(tmp_path, "conversation", "delete", "t")[0] == 2, "nobody can be asked"
+    assert json.loads(run(tmp_path, "conversation", "delete", "t", "--yes", "--json")[1])["memories"] == 1
+    assert run(tmp_path, "conversation", "delete", "t", "--yes")[0] == 4
+
+    path = json.loads(run(tmp_path, "list", "--json")[1])[0]["path"]
+    assert (
+        len(json.loads(run(tmp_path, "feedback", path, "--user", "ann", "--json", "--", "-0.5")[1])["chunk_ids"]) == 1
+    )
+    assert run(tmp_path, "feedback", path, "2")[0] == 2
+    assert run(tmp_path, "feedback", "nowhere", "1")[0] == 4
+    assert json.loads(run(tmp_path, "user", "history", "ann", "--json")[1]) == []
+    export = json.loads(run(tmp_path, "user", "export", "ann")[1])
+    assert [rating["value"] for rating in export["ratings"]] == [-0.5]
+    assert export["conversations"][0]["messages"][0]["content"].startswith("I am Ann Lee")
+
+    assert run(tmp_path, "user", "anonymize", "ann")[0] == 2, "nobody can be asked"
+    report = json.loads(run(tmp_path, "user", "anonymize", "ann", "--yes", "--json")[1])
+    assert report["replaced"]["email"] == 1
+    [new] = report["conversations"]
+    shown = json.loads(run(tmp_path, "conversation", "show", new, "--json")[1])
+    assert shown["messages"][0]["content"] == "I am [person 1], write to [email 1]."
+    assert run(tmp_path, "user", "export", "ann")[0] == 4
+    assert run(tmp_path, "user", "forget", "ann", "--yes")[0] == 4
+    call(tmp_path, "remember", "u", "Bob again.", "--user", "bob")
+    assert run(tmp_path, "user", "forget", "bob")[0] == 2, "nobody can be asked"
+    assert json.loads(run(tmp_path, "user", "forget", "bob", "--yes", "--json")[1])["users"] == 1
+    assert run(tmp_path, "conversation", "anonymize", "nowhere", "--yes")[0] == 4

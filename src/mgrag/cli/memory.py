@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mgrag.cli.options import Common, DbOption, JsonOption, NamespaceOption, common
+from mgrag.cli.options import Common, DbOption, JsonOption, NamespaceOption, YesOption, common
 from mgrag.cli.output import line, print_json
-from mgrag.cli.runtime import existing_graph, open_kb, run
+from mgrag.cli.runtime import confirm, existing_graph, open_kb, run
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -85,12 +85,20 @@ def forget(
     memory: Annotated[str | None, typer.Option(metavar="ID", help="This memory.")] = None,
     user: UserOption = None,
     before: Annotated[str | None, typer.Option(metavar="TIME", help="What was said before (ISO 8601).")] = None,
+    yes: YesOption = False,
     db: DbOption = None,
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Remove every trace of a session, a memory, or a user, or of what is older than a time."""
     chosen = common(context, db, namespace, as_json)
+    what = [
+        *([f"of the session {session!r}"] if session is not None else []),
+        *([f"of the user {user!r}"] if user is not None else []),
+        *([f"said before {before}"] if before is not None else []),
+    ]
+    if what and memory is None:
+        confirm(f"Forget everything {' '.join(what)}?", yes=yes)
     gone = _with_kb(
         chosen,
         lambda kb: kb.forget(session_id=session, memory_id=memory, user_id=user, before=before),

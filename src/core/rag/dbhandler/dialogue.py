@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from core.rag.dbhandler.erasure import ErasureOperations
+from core.rag.dbhandler.rewriting import RewritingOperations
 from core.rag.dbhandler.rows import DOCUMENT_COLUMNS, found_document
 from core.rag.dbhandler.search import SearchOperations
 from core.rag.dbhandler.store import MAX_K, check_k
@@ -15,7 +15,7 @@ from core.rag.ports import CONVERSATION_SEARCH
 _CHUNKS_PER_DOCUMENT = 8
 
 
-class DialogueSearchOperations(ErasureOperations, SearchOperations):
+class DialogueSearchOperations(RewritingOperations, SearchOperations):
     """Searches that know the conversation."""
 
     async def conversation_aware_search_chunks(

@@ -2,14 +2,15 @@
 
 Found by form: e-mail addresses, phone numbers (the library phonenumbers, a port of libphonenumber), card numbers (with
 their check digit), IBANs (with theirs), IP and street addresses. Found by name: names that the graph knows, names
-behind a title (Mr, Dr, Frau …) or an introduction (my name is …). A name that nothing gives away stays.
+behind a title (Mr, Dr, Frau …), an introduction (my name is …), a greeting (Dear …) or a farewell (Best regards, …),
+in an e-mail address (ann.lee@…), and the words with capitals around these. A name that nothing gives away stays.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
 
 _EMAIL = re.compile(r"(?<![\w.+-])[\w.+%-]{1,64}@(?:[\w-]{1,63}\.)+[^\W\d_]{2,24}(?![\w-])")
@@ -28,28 +29,52 @@ _TITLED = re.compile(
     rf"\b(?:Mr|Mrs|Ms|Miss|Mx|Dr|Prof|Sir|Madam|Herrn?|Frau|M|Mme|Mlle|Señora?|Sra?|Signora?)\b\.?\s+"
     rf"(?P<name>{_WORD}(?:\s+{_WORD}){{0,2}})"
 )
+_NAME = rf"(?P<name>{_WORD}(?:[ ]+{_WORD}){{0,2}})"
 _INTRODUCED = re.compile(
-    r"\b(?i:my name is|i am called|call me|this is|mein name ist|ich hei(?:ß|ss)e|je m'appelle|me llamo|mi chiamo)\s+"
-    rf"(?P<name>{_WORD}(?:\s+{_WORD}){{0,2}})"
+    r"\b(?i:my name is|my name's|i am called|call me|this is|mein name ist|ich hei(?:ß|ss)e|je m'appelle|me llamo|"
+    rf"mi chiamo)\s+{_NAME}"
 )
+#: "I am" goes before much else: one word has to stand alone, and to look like no nationality.
+_I_AM = re.compile(
+    rf"\b(?:I am|I'm|I’m)\s+(?P<name>{_WORD}(?:[ ]+{_WORD}){{1,2}}"
+    rf"|(?!\w+(?:an|ish|ese|ch|i|er|or|ist)\b){_WORD}(?=[,.!]|\s+(?:and|from|here)\b|$))",
+    re.MULTILINE,
+)
+_ADDRESSED = re.compile(
+    r"(?:^|[.!?,]\s+)(?:Hi|Hello|Hey|Dear|Hallo|Liebe|Lieber|Bonjour|Cher|Chère|Hola|Querid[oa]|Ciao|Car[oa])[ ]+"
+    rf"(?!(?:There|All|Everyone|Team|World|Sir|Madam|Mrs?|Ms|Mx|Dr|Prof|Herrn?|Frau)\b){_NAME}(?=[ ]*[,.!:\n]|$)",
+    re.MULTILINE,
+)
+_SIGNED = re.compile(
+    r"(?i:\b(?:regards|sincerely|yours|cheers|best wishes|gr(?:ü|ue)(?:ß|ss)en?|cordialement|saludos|saluti))[,!]?\s+"
+    rf"{_NAME}(?=[ ]*[.!]?[ ]*(?:\n|$))"
+)
+_MAILBOX = re.compile(r"(?P<first>[^\W\d_]{2,})[._-](?P<last>[^\W\d_]{2,})@")
+#: Mailboxes of nobody.
+_OFFICES = frozenset(("no", "not", "do", "reply", "info", "help", "support", "sales", "service", "customer", "team"))
 _SHORTEST_PART = 3
 
 
 class Anonymizer:
     """Replaces what it finds, and remembers what by: ``[email 1]``, ``[person 2]`` …"""
 
-    def __init__(self, names: Iterable[str] = (), region: str | None = None) -> None:
+    def __init__(self, names: Iterable[str] = (), region: str | None = None, *, same: Iterable[str] = ()) -> None:
         """Prepare an anonymizer.
 
         Args:
-            names: Names that are known, and ids that are as good as names.
+            names: Names that are known.
             region: Where phone numbers without a country code are from, such as ``DE``; ``None``: only those with one,
                 and those written as in the United States.
+            same: Names of one person, and ids that are as good as names.
         """
         self._known: dict[tuple[str, str], str] = {}
         self._numbers: Counter[str] = Counter()
         self._regions = (None, "US") if region is None else (None, region)
         self._people: dict[str, str] = {}
+        first = ""
+        for name in same:
+            first = first or self._word("person", name.lower())
+            self._learn(name, first)
         for name in names:
             self._learn(name)
 
@@ -58,11 +83,34 @@ class Anonymizer:
         """How many different things of each kind were found."""
         return dict(sorted(self._numbers.items()))
 
-    def learn(self, text: str) -> None:
-        """Learn the names that a text gives away, for all texts: read all before the first is rewritten."""
-        for pattern in (_TITLED, _INTRODUCED):
+    def learn(self, text: str, speaker: str = "") -> None:
+        """Learn the names that a text gives away, for all texts: read all before the first is rewritten.
+
+        Args:
+            text: The text.
+            speaker: What the names of whoever wrote it are replaced by, where that is known.
+        """
+        for pattern in (_INTRODUCED, _I_AM, _SIGNED, _TITLED, _ADDRESSED):
+            own = speaker if pattern in (_INTRODUCED, _I_AM, _SIGNED) else ""
             for match in pattern.finditer(text):
-                self._learn(match["name"])
+                self._learn(match["name"], "" if match[0].lower().startswith("this is") else own)
+        for match in _MAILBOX.finditer(text):
+            parts = (match["first"], match["last"])
+            if _OFFICES.isdisjoint(part.casefold() for part in parts):
+                self._learn(" ".join(parts))
+        if self._people:  # what stands beside a known name with a capital is a part of it
+            known = "|".join(re.escape(name) for name in self._people if " " not in name)
+            for match in re.finditer(rf"(?<!\w)(?i:{known})[ ]+(?P<more>{_WORD})(?!\w)", text) if known else ():
+                if not match[0].islower() and match["more"].lower() not in self._people and match[0][0].isupper():
+                    self._learn(match[0])
+
+    def word_for(self, name: str) -> str:
+        """What a name is replaced by; empty where it is not known."""
+        return self._people.get(" ".join(name.split()).lower(), "")
+
+    def only(self, text: str, words: Collection[str]) -> str:
+        """The text with the names of certain people replaced (those whose words these are), and nothing else."""
+        return _replaced(text, [span for span in self._names(text) if span[2] in words])
 
     def text(self, text: str) -> str:
         """The text with everything replaced."""
@@ -75,22 +123,7 @@ class Anonymizer:
             *self._spans(_IP, "address", text, _is_ip),
             *self._names(text),
         ]
-        result, end = [], 0
-        for start, stop, word in sorted(spans, key=lambda span: (span[0], -span[1])):
-            if start >= end:
-                result += [text[end:start], word]
-                end = stop
-        return "".join([*result, text[end:]])
-
-    def value(self, value: Any) -> Any:
-        """A JSON value with every text in it rewritten."""
-        if isinstance(value, str):
-            return self.text(value)
-        if isinstance(value, list | tuple):
-            return [self.value(item) for item in value]
-        if isinstance(value, dict):
-            return {self.text(key): self.value(item) for key, item in value.items()}
-        return value
+        return _replaced(text, spans)
 
     def _word(self, kind: str, what: str) -> str:
         key = (kind, what)
@@ -99,13 +132,13 @@ class Anonymizer:
             self._known[key] = f"[{kind} {self._numbers[kind]}]"
         return self._known[key]
 
-    def _learn(self, name: str) -> None:
+    def _learn(self, name: str, as_word: str = "") -> None:
         whole = " ".join(name.split())
         if len(whole) < 2:
             return
         parts = whole.split()
-        same = next((self._people[part.lower()] for part in (whole, *parts) if part.lower() in self._people), "")
-        word = same or self._word("person", whole.lower())
+        known = next((self._people[part.lower()] for part in (whole, *parts) if part.lower() in self._people), "")
+        word = as_word or known or self._word("person", whole.lower())
         self._people.setdefault(whole.lower(), word)
         for part in parts:
             if len(part) >= _SHORTEST_PART:
@@ -137,6 +170,26 @@ class Anonymizer:
             # "Will" and "Mark" are names, "will" and "mark" are not.
             if word and (not match[0].islower() or not match[0].isalpha()):
                 yield match.start(), match.end(), word
+
+
+def in_texts(value: Any, rewrite: Callable[[str], str]) -> Any:
+    """A JSON value with every text in it rewritten, keys too."""
+    if isinstance(value, str):
+        return rewrite(value)
+    if isinstance(value, list | tuple):
+        return [in_texts(item, rewrite) for item in value]
+    if isinstance(value, dict):
+        return {rewrite(key): in_texts(item, rewrite) for key, item in value.items()}
+    return value
+
+
+def _replaced(text: str, spans: Iterable[tuple[int, int, str]]) -> str:
+    result, end = [], 0
+    for start, stop, word in sorted(spans, key=lambda span: (span[0], -span[1])):
+        if start >= end:
+            result += [text[end:start], word]
+            end = stop
+    return "".join([*result, text[end:]])
 
 
 def _is_card(digits: str) -> bool:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from core.rag.errors import InvalidInputError, NotFoundError
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
+    from core.rag.dbhandler.rewriting import Rewritten
     from core.rag.dbhandler.store import Row
     from core.rag.memory.anonymizing import Anonymizer
 
@@ -78,8 +80,10 @@ class People:
     ) -> dict[str, Any]:
         """Replace names, addresses and numbers in what was said, consistently, and cut the link to who said it.
 
-        The messages are written anew, under new ids and with new vectors, and the old ones removed. Messages that a
-        summary stands for are removed without being written anew. Views and ratings go to a user without a name.
+        Messages stay where they are, in their order and with what they refer to, under new ids and with new vectors;
+        those that a summary stands for, too. Conversations get new ids. Of a user, what they said in conversations of
+        others is treated alike, their names are replaced wherever others mention them, and views and ratings go to a
+        user without a name. Documents stay as they are.
 
         Args:
             user_id: All conversations of this user.
@@ -87,7 +91,8 @@ class People:
             region: Where phone numbers without a country code are from, such as ``DE``.
 
         Returns:
-            ``conversations`` (the new ids) and ``replaced`` (how many different things of each kind).
+            ``conversations`` (the new ids), ``elsewhere`` (how many messages of conversations of others were changed)
+            and ``replaced`` (how many different things of each kind).
 
         Raises:
             InvalidInputError: unless one of the two is given.
@@ -100,61 +105,90 @@ class People:
             raise InvalidInputError("Say what to anonymize: either user_id or conversation_id.")
         user: Row | None = None
         rows: list[Row] = []
+        said: list[Row] = []
+        external = ""
         if user_id is not None:
             user = await client.find_user(user_id)
-            rows = await client.conversations_of_person(user["external_id"] if user else user_id)
-            if user is None and not rows:
+            external = user["external_id"] if user else user_id
+            rows, said = await client.conversations_of_person(external), await client.messages_of_person(external)
+            if user is None and not rows and not said:
                 raise NotFoundError(f"Nothing is known of a user {user_id!r}.")
         elif conversation_id is not None:
             row = await client.conversation_row(conversation_id)
             if row is None:
                 raise NotFoundError(f"There is no conversation {conversation_id!r}.")
             rows = [row]
-        ids = {row["user_id"] for row in rows if row["user_id"]} | ({user["external_id"]} if user else set())
-        anonymizer = Anonymizer([*await client.known_names(), *sorted(ids)], region)
-        talks = []
-        for row in rows:
-            messages = await client.get_conversation_messages(row["id"])
-            talks.append((row, [message for message in messages if not message["compacted_into"]]))
-        for _, messages in talks:
-            for message in messages:
-                anonymizer.learn(message["content"])
-        new = [await self._rewrite(anonymizer, row, messages) for row, messages in talks]
+        ids = {row["user_id"] for row in rows if row["user_id"]} | ({external} if external else set())
+        own_names = [*sorted(ids), *([user["name"]] if user and user["name"] else [])]
+        anonymizer = Anonymizer(await client.known_names(), region, same=own_names)
+        own = {row["id"] for row in rows}
+        talks = [(row, await client.get_conversation_messages(row["id"])) for row in rows]
+        elsewhere = await client.messages_by_id([row["id"] for row in said if row["session_id"] not in own])
+        speaker = anonymizer.word_for(external) if external else ""
+        for message in [*(message for _, messages in talks for message in messages), *elsewhere.values()]:
+            themselves = message["role"] == "user" and message["user_id"] in {"", *ids}
+            anonymizer.learn(message["content"], speaker if themselves else "")
+        new = [
+            await client.rewrite_messages(
+                row["id"],
+                await self._rewritten(anonymizer.text, messages),
+                title=anonymizer.text(row["title"] or ""),
+                unlink=True,
+            )
+            for row, messages in talks
+        ]
+        changed = 0
+        if user_id is not None:
+            words = {anonymizer.word_for(name) for name in own_names} - {""}
+            changed = await self._rewrite_elsewhere(anonymizer, words, set(elsewhere))
         if user is not None:
             await client.move_user(user["id"], f"anonymous-{uuid.uuid4().hex}", anonymizer.text)
-        return {"conversations": new, "replaced": anonymizer.replaced}
+        return {"conversations": new, "elsewhere": changed, "replaced": anonymizer.replaced}
 
-    async def _rewrite(self, anonymizer: Anonymizer, row: Row, messages: list[dict[str, Any]]) -> str:
-        from core.rag.dbhandler.interactions import InteractionRow
-        from core.rag.dbhandler.message_rows import message_properties
+    async def _rewrite_elsewhere(self, anonymizer: Anonymizer, words: set[str], said: set[str]) -> int:
+        """Rewrite what a person said in conversations of others, and their names in what others said."""
+        from functools import partial
 
         client = self._client
-        talk = await client.create_conversation(anonymizer.text(row["title"]) or None)
-        node = await client.conversation_row(talk)
-        assert node is not None
-        links = await client.message_links([message["id"] for message in messages])
-        rewritten = []
+        naming = partial(anonymizer.only, words=words)
+        found: dict[str, list[str]] = {}
+        for row in await client.message_contents():
+            if row["id"] in said or naming(row["content"]) != row["content"]:
+                found.setdefault(row["session_id"], []).append(row["id"])
+        for session, ids in found.items():
+            messages = await client.messages_by_id(ids)
+            parts = ([messages[i] for i in ids if i in said], [messages[i] for i in ids if i not in said])
+            rewritten = await self._rewritten(anonymizer.text, parts[0])
+            rewritten += await self._rewritten(naming, parts[1], keep_user=True)
+            await client.rewrite_messages(session, rewritten)
+        return sum(map(len, found.values()))
+
+    async def _rewritten(
+        self, rewrite: Callable[[str], str], messages: Sequence[dict[str, Any]], *, keep_user: bool = False
+    ) -> list[Rewritten]:
+        from core.rag.dbhandler.message_rows import message_properties
+        from core.rag.dbhandler.rewriting import Rewritten
+        from core.rag.memory.anonymizing import in_texts
+
+        links = await self._client.message_links([message["id"] for message in messages])
+        result = []
         for message in messages:
             properties = message_properties(
-                anonymizer.text(message["content"]),
+                rewrite(message["content"]),
                 message["role"],
                 timestamp=message["timestamp"],
-                tags=[anonymizer.text(tag) for tag in message["tags"]],
-                metadata=anonymizer.value(message["metadata"]),
+                tags=[rewrite(tag) for tag in message["tags"]],
+                metadata=in_texts(message["metadata"], rewrite),
+                user_id=message["user_id"] if keep_user else None,
             )
-            properties["count"] = message["count"]
-            properties["summary"] = message["summary"]
-            link = links.get(message["id"], {"documents": [], "resources": [], "retrieved": []})
-            rewritten.append(
-                InteractionRow(
-                    uuid.uuid4().hex,
-                    properties,
-                    documents=link["documents"],
-                    resources=[uri for uri in link["resources"] if anonymizer.text(uri) == uri],
-                    retrieved=link["retrieved"],
+            kept = {key: message[key] for key in ("count", "summary", "compacted_into", "last_accessed_at")}
+            uris = links[message["id"]]["resources"] if message["id"] in links else []
+            result.append(
+                Rewritten(
+                    message["id"],
+                    {**properties, **kept},
+                    searched=not message["compacted_into"],
+                    cut=[uri for uri in uris if rewrite(uri) != uri],
                 )
             )
-        if rewritten:
-            await client.append_interactions(node["node_id"], rewritten)
-        await client.delete_conversation(row["id"])
-        return talk
+        return result

@@ -1,0 +1,141 @@
+"""Writing messages anew where they stand: other words, vectors and ids; the same place, order and connections."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.erasure import ErasureOperations
+from core.rag.dbhandler.interactions import InteractionRow, attach_message_vectors, lock_conversation
+from core.rag.dbhandler.linking import FROM_TEXT, remove_unused_resources
+from core.rag.dbhandler.store import Row, Transaction
+from core.rag.identity import resource_id
+from core.rag.times import utc_now
+
+
+@dataclass(slots=True)
+class Rewritten:
+    """A message and what becomes of it.
+
+    Attributes:
+        id: Its id until now.
+        properties: What is new of its properties.
+        searched: Whether it has words and a vector; those that a summary stands for have none.
+        cut: URIs of resources that it no longer refers to.
+    """
+
+    id: str
+    properties: dict[str, Any]
+    searched: bool = True
+    cut: list[str] = field(default_factory=list)
+
+
+class RewritingOperations(ErasureOperations):
+    """For :meth:`core.rag.KnowledgeBase.anonymize`."""
+
+    async def message_contents(self) -> list[Row]:
+        """``id``, ``session_id``, ``content`` of all messages of the namespace."""
+        return await self.read(
+            "MATCH (m:Interaction) WHERE m.namespace = $namespace "
+            "RETURN m.id AS id, m.session_id AS session_id, m.content AS content"
+        )
+
+    async def rewrite_messages(
+        self, conversation: str, messages: Sequence[Rewritten], *, title: str | None = None, unlink: bool = False
+    ) -> str:
+        """Write messages of a conversation anew, in one transaction. All get new ids: some are made of what was said.
+
+        Args:
+            conversation: The conversation.
+            messages: What becomes of which.
+            title: Its new title; ``None``: the one it has.
+            unlink: Whether the conversation gets a new id, too, and is nobody's afterwards.
+
+        Returns:
+            The id of the conversation.
+
+        Raises:
+            NotFoundError: when it is not there.
+        """
+        row = await self._require_conversation(conversation)
+        new = {message.id: uuid.uuid4().hex for message in messages}
+        rows = [InteractionRow(new[message.id], message.properties) for message in messages if message.searched]
+        indexes = await self.message_indexes(rows)
+        node = str(uuid.uuid4()) if unlink else row["node_id"]
+        session = node if unlink else row["id"]
+        props = [
+            {
+                "id": message.id,
+                "props": {
+                    **message.properties,
+                    "id": new[message.id],
+                    "compacted_into": new.get(message.properties.get("compacted_into") or "", ""),
+                    "session_id": session,
+                    "token": "",
+                    **({} if message.searched else {"terms": ""}),
+                },
+            }
+            for message in messages
+        ]
+        cut = [
+            {"id": message.id, "resource": resource_id(self._namespace, uri)}
+            for message in messages
+            for uri in message.cut
+        ]
+
+        async def work(tx: Transaction) -> None:
+            now = utc_now()
+            state = await lock_conversation(tx, row["node_id"], now)
+            await _cut(tx, cut)
+            for part in batches([message.id for message in messages]):
+                await tx.run(
+                    "UNWIND $ids AS i MATCH (m:Interaction {id: i})<-[:EMBEDDING_OF]-(v:Vector) DETACH DELETE v",
+                    {"ids": part},
+                )
+            for part_rows in batches(props):
+                await tx.run(
+                    "UNWIND $rows AS row MATCH (m:Interaction {id: row.id}) SET m += row.props, m.updated_at = $now",
+                    {"rows": part_rows, "now": now},
+                )
+            await attach_message_vectors(tx, rows, namespace=self._namespace, indexes=indexes, now=now)
+            await tx.run(
+                "MATCH (c:Conversation {id: $id}) SET c.last_id = $last, c.title = $title",
+                {
+                    "id": row["node_id"],
+                    "last": new.get(state["last_id"], state["last_id"]),
+                    "title": row["title"] if title is None else title,
+                },
+            )
+            if unlink:
+                await _unlink(tx, row["node_id"], node)
+
+        await self._write(work)
+        return str(session)
+
+
+async def _cut(tx: Transaction, rows: Sequence[Mapping[str, str]]) -> None:
+    for part in batches(list(rows)):
+        await tx.run(
+            "UNWIND $rows AS row MATCH (m:Interaction {id: row.id})-[r:REFERENCES]->(t:Resource) "
+            "WHERE t.id = row.resource DELETE r",
+            {"rows": part},
+        )
+    own: set[str] = set()
+    for ids in batches([row["resource"] for row in rows]):
+        found = await tx.run(
+            "UNWIND $ids AS i MATCH (t:Resource {id: i}) WHERE t.origin = $origin RETURN t.id AS id",
+            {"ids": ids, "origin": FROM_TEXT},
+        )
+        own |= {row["id"] for row in found}
+    await remove_unused_resources(tx, own)
+
+
+async def _unlink(tx: Transaction, conversation: str, new: str) -> None:
+    await tx.run("MATCH (c:Conversation {id: $id})<-[r:STARTED]-(u:User) DELETE r", {"id": conversation})
+    await tx.run(
+        "MATCH (c:Conversation {id: $id}) SET c.session_id = $new, c.user_id = '', c.id = $new",
+        {"id": conversation, "new": new},
+    )

@@ -1,0 +1,244 @@
+"""``mgrag feedback``, ``mgrag user`` and ``mgrag conversation``: who uses the graph, and what was said."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mgrag.cli.options import Common, DbOption, JsonOption, NamespaceOption, YesOption, common
+from mgrag.cli.output import line, print_json, table
+from mgrag.cli.runtime import EXIT_NOT_FOUND, confirm, existing_graph, fail, open_kb, run
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from core.rag.knowledge_base import KnowledgeBase
+
+users = typer.Typer(
+    help="What is known of a user: see it, take it out, make it anonymous, forget it.", no_args_is_help=True
+)
+conversations = typer.Typer(
+    help="Conversations: list them, show one, make it anonymous, delete it.", no_args_is_help=True
+)
+
+UserArgument = Annotated[str, typer.Argument(metavar="USER", help="The id of the user.")]
+ConversationArgument = Annotated[str, typer.Argument(metavar="ID", help="The id of the conversation, or the session.")]
+RegionOption = Annotated[
+    str | None,
+    typer.Option(metavar="CODE", help="Where phone numbers without a country code are from, such as DE."),
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command()(feedback)
+    app.add_typer(users, name="user")
+    app.add_typer(conversations, name="conversation")
+
+
+def feedback(
+    context: typer.Context,
+    target: Annotated[str, typer.Argument(help="Id of a chunk; or path, URL or id of a document.")],
+    value: Annotated[float, typer.Argument(min=-1, max=1, help="From -1 (wrong) to 1 (just right); 0 takes it back.")],
+    query: Annotated[str | None, typer.Option(metavar="TEXT", help="What was asked.")] = None,
+    user: Annotated[str | None, typer.Option("--user", metavar="ID", help="Who says so.")] = None,
+    db: DbOption = None,
+    namespace: NamespaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say how helpful a passage was; later rankings regard it gently. Write a value below 0 behind --."""
+    chosen = common(context, db, namespace, as_json)
+    chunks = _with_graph(chosen, lambda kb: kb.feedback(target, value, query, user))
+    if chosen.json:
+        print_json({"chunk_ids": chunks})
+    else:
+        line(f"Rated: {len(chunks)} chunks.")
+
+
+@users.command()
+def history(
+    context: typer.Context,
+    user: UserArgument,
+    db: DbOption = None,
+    namespace: NamespaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List the documents that a user viewed, the latest first."""
+    chosen = common(context, db, namespace, as_json)
+    viewed = _with_graph(chosen, lambda kb: kb.history(user))
+    if chosen.json:
+        print_json(viewed)
+    elif not viewed:
+        line("Nothing viewed.")
+    else:
+        table(
+            ["VIEWS", "LAST (UTC)", "PATH"], [[str(row["count"]), _time(row["last_at"]), row["path"]] for row in viewed]
+        )
+
+
+@users.command()
+def export(
+    context: typer.Context,
+    user: UserArgument,
+    db: DbOption = None,
+    namespace: NamespaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Print all that is stored of a person, as JSON."""
+    chosen = common(context, db, namespace, as_json)
+    print_json(_with_graph(chosen, lambda kb: kb.export_user(user)))
+
+
+@users.command("forget")
+def forget_user(
+    context: typer.Context,
+    user: UserArgument,
+    yes: YesOption = False,
+    db: DbOption = None,
+    namespace: NamespaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Remove every trace of a person: sessions, what they said elsewhere, views, ratings, the user itself."""
+    chosen = common(context, db, namespace, as_json)
+    confirm(f"Forget everything of the user {user!r}?", yes=yes)
+    gone = _with_graph(chosen, lambda kb: kb.forget(user_id=user))
+    if chosen.json:
+        print_json(gone.to_dict())
+    else:
+        line(f"Forgotten: {gone.memories} memories, {gone.sessions} sessions, {gone.users} users.")
+    if not any(gone.to_dict().values()):
+        raise typer.Exit(EXIT_NOT_FOUND)
+
+
+@users.command("anonymize")
+def anonymize_user(
+    context: typer.Context,
+    user: UserArgument,
+    region: RegionOption = None,
+    yes: YesOption = False,
+    db: DbOption = None,
+    namespace: NamespaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Replace names, addresses and numbers in what a person said, and cut the link to them."""
+    chosen = common(context, db, namespace, as_json)
+    confirm(f"Anonymize everything that the user {user!r} said? It cannot be undone.", yes=yes)
+    _print_anonymized(chosen, _with_graph(chosen, lambda kb: kb.anonymize(user_id=user, region=region), embedding=True))
+
+
+@conversations.command("list")
+def list_conversations(
+    context: typer.Context,
+    user: Annotated[str | None, typer.Option("--user", metavar="ID", help="Only those of this user.")] = None,
+    limit: Annotated[int, typer.Option("-k", "--limit", metavar="N", help="At most so many.")] = 50,
+    offset: Annotated[int, typer.Option(metavar="N", help="Leave so many out at the beginning.")] = 0,
+    db: DbOption = None,
+    namespace: NamespaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List conversations, the one changed last first."""
+    chosen = common(context, db, namespace, as_json)
+    found = _with_graph(chosen, lambda kb: kb.client.list_conversations(user, limit, offset))
+    if chosen.json:
+        print_json(found)
+    elif not found:
+        line("No conversations.")
+    else:
+        rows = [
+            [str(row["message_count"]), _time(row["updated_at"]), row["id"], row["user_id"] or "-", row["title"]]
+            for row in found
+        ]
+        table(["MESSAGES", "CHANGED (UTC)", "ID", "USER", "TITLE"], rows)
+
+
+@conversations.command("show")
+def show_conversation(
+    context: typer.Context,
+    conversation: ConversationArgument,
+    limit: Annotated[int | None, typer.Option("-k", "--limit", metavar="N", help="Only the last so many.")] = None,
+    db: DbOption = None,
+    namespace: NamespaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Print the messages of a conversation, in order, with what they refer to."""
+    chosen = common(context, db, namespace, as_json)
+    found, messages = _with_graph(chosen, lambda kb: _conversation(kb, conversation, limit))
+    if chosen.json:
+        print_json({**found, "messages": messages})
+        return
+    line((found["title"] or found["id"], "bold"))
+    for message in messages:
+        line((f"{_time(message['timestamp'])}  {message['role']}", "cyan"))
+        for text in message["content"].splitlines():
+            line("  ", text.expandtabs(4))
+        for reference in message["references"]:
+            line("  -> ", reference)
+
+
+@conversations.command("delete")
+def delete_conversation(
+    context: typer.Context,
+    conversation: ConversationArgument,
+    yes: YesOption = False,
+    db: DbOption = None,
+    namespace: NamespaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Remove a conversation with everything that belonged to it."""
+    chosen = common(context, db, namespace, as_json)
+    found, _ = _with_graph(chosen, lambda kb: _conversation(kb, conversation, 1))
+    confirm(f"Delete the conversation {found['title'] or conversation!r} ({found['message_count']} messages)?", yes=yes)
+    gone = _with_graph(chosen, lambda kb: kb.forget(session_id=conversation))
+    if chosen.json:
+        print_json(gone.to_dict())
+    else:
+        line(f"Deleted: {gone.memories} messages.")
+
+
+@conversations.command("anonymize")
+def anonymize_conversation(
+    context: typer.Context,
+    conversation: ConversationArgument,
+    region: RegionOption = None,
+    yes: YesOption = False,
+    db: DbOption = None,
+    namespace: NamespaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Replace names, addresses and numbers in a conversation, and cut the link to whose it was."""
+    chosen = common(context, db, namespace, as_json)
+    confirm(f"Anonymize the conversation {conversation!r}? It cannot be undone.", yes=yes)
+    _print_anonymized(
+        chosen,
+        _with_graph(chosen, lambda kb: kb.anonymize(conversation_id=conversation, region=region), embedding=True),
+    )
+
+
+async def _conversation(kb: KnowledgeBase, conversation: str, limit: int | None) -> tuple[dict[str, Any], list[Any]]:
+    found = await kb.client.find_conversation(conversation)
+    if found is None:
+        fail(f"There is no conversation {conversation!r} in namespace {kb.namespace!r}.", EXIT_NOT_FOUND)
+    return found, await kb.client.get_conversation_messages(conversation, limit)
+
+
+def _print_anonymized(chosen: Common, report: dict[str, Any]) -> None:
+    if chosen.json:
+        print_json(report)
+        return
+    kinds = ", ".join(f"{count} x {kind}" for kind, count in report["replaced"].items()) or "nothing"
+    line(f"Anonymized: {len(report['conversations'])} conversations; replaced: {kinds}.")
+    for identifier in report["conversations"]:
+        line(identifier)
+
+
+def _time(moment: str) -> str:
+    return moment[:16].replace("T", " ")
+
+
+def _with_graph[T](chosen: Common, work: Callable[[KnowledgeBase], Awaitable[T]], *, embedding: bool = False) -> T:
+    async def call() -> T:
+        async with open_kb(chosen, create=False) if embedding else existing_graph(chosen) as kb:
+            return await work(kb)
+
+    return run(call)

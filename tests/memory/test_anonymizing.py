@@ -1,0 +1,96 @@
+"""Anonymizing where it touches what others said, summaries and what they stand for; names that texts give away."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from core.rag import KnowledgeBase
+from core.rag.memory.anonymizing import Anonymizer
+from core.rag.memory.forgetting import traces
+from dbhandler.kit import Engine
+
+
+@pytest.fixture
+async def kb(engine: Engine) -> AsyncIterator[KnowledgeBase]:
+    async with engine.knowledge() as opened:
+        yield opened
+
+
+async def test_what_a_person_said_elsewhere_and_what_others_said_of_them(kb: KnowledgeBase) -> None:
+    await kb.client.create_or_get_user("ann-77", "Ann Harrow")
+    await kb.remember("hers", "user", "I like tea.", user_id="ann-77")
+    await kb.remember("team", "user", "Bob here. Mail bob@example.org, Ann.", user_id="bob")
+    await kb.client.add_message("team", "Mine is harrow@example.org, call +49 30 901820.", "user", user_id="ann-77")
+    last = await kb.client.add_message("team", "Thanks, Mrs. Harrow!", "user", user_id="bob")
+
+    report = await kb.anonymize(user_id="ann-77")
+
+    assert report["elsewhere"] == 3
+    assert await traces(kb.client, ["ann-77", "Ann", "Harrow", "harrow@", "901820", last]) == []
+    messages = await kb.client.get_conversation_messages("team")
+    assert [(message["content"], message["user_id"]) for message in messages] == [
+        ("Bob here. Mail bob@example.org, [person 1].", "bob"),
+        ("Mine is [email 1], call [phone 1].", ""),
+        ("Thanks, Mrs. [person 1]!", "bob"),
+    ]
+    assert [message["sequence"] for message in messages] == [1, 2, 3]
+    assert (await kb.recall("team", "bob@example.org", limit=1))[0].id == messages[0]["id"]
+    added = await kb.client.add_message("team", "And now?", "user", user_id="bob")
+    recent = await kb.client.recent_messages("team", 9)
+    assert [message["id"] for message in recent] == [*(message["id"] for message in messages), added]
+
+
+async def test_summaries_and_what_they_stand_for_are_kept_and_anonymous(kb: KnowledgeBase) -> None:
+    for number in range(6):
+        await kb.remember("ann-s", "user", f"Day {number}: my name is Ann Harrow.", user_id="ann", tags=["Harrow"])
+    await kb.compact("ann-s", keep=2)
+    before = [memory.sequence for memory in await kb.memories("ann-s", compacted=True)]
+    [new] = (await kb.anonymize(conversation_id="ann-s"))["conversations"]
+    assert await kb.memories("ann-s") == []
+    everything = await kb.memories(new, compacted=True)
+    assert [memory.sequence for memory in everything] == before
+    summary = everything[-1]
+    assert summary.role == "summary"
+    assert [memory.compacted_into for memory in everything] == [summary.id] * 4 + [""] * 3
+    assert everything[0].content == "Day 0: my name is [person 1]."
+    assert await traces(kb.client, ["Harrow", "ann-s"]) == []
+    counts = await kb.client.counts()
+    assert counts["edges"]["SUMMARIZES"] == 4
+    assert counts["nodes"]["Vector"] == 3
+    assert counts["edges"]["FOLLOWS"] == 6
+    assert summary.id in {memory.id for memory in await kb.recall(new, "day", limit=9)}
+
+
+async def test_somebody_without_a_conversation_is_found_by_what_they_said(kb: KnowledgeBase) -> None:
+    await kb.remember("team", "user", "Bob here.", user_id="bob")
+    await kb.client.add_message("team", "I am Ann Harrow.", "user", user_id="ann-77")
+    assert (await kb.anonymize(user_id="ann-77"))["conversations"] == []
+    assert (await kb.client.get_conversation_messages("team"))[1]["content"] == "I am [person 1]."
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("I am Ann Lee, and Lee is short.", "I am [person 1], and [person 1] is short."),
+        ("I'm Ann and I like tea.", "I'm [person 1] and I like tea."),
+        ("I am German. I'm Happy to help.", "I am German. I'm Happy to help."),
+        ("Dear Bob,\nit rains.\nBest regards,\nAnn Lee", "Dear [person 1],\nit rains.\nBest regards,\n[person 2]"),
+        ("Dear Mr. Jones, Jones it is.", "Dear Mr. [person 1], [person 1] it is."),
+        ("Hello World, hi there.", "Hello World, hi there."),
+        ("ann.lee@example.org wrote; Lee did.", "[email 1] wrote; [person 1] did."),
+        ("no-reply@example.org: Reply soon.", "[email 1]: Reply soon."),
+    ],
+)
+def test_names_that_texts_give_away(text: str, expected: str) -> None:
+    anonymizer = Anonymizer()
+    anonymizer.learn(text)
+    found = anonymizer.text(text)
+    for number, word in enumerate(sorted(set(_words(found)), key=found.index), 1):
+        found = found.replace(word, f"[person #{number}]")
+    assert found.replace("#", "") == expected
+
+
+def _words(text: str) -> list[str]:
+    return [f"[person {part.split(']')[0]}]" for part in text.split("[person ")[1:]]
