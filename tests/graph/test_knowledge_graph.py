@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import json
 import uuid
@@ -410,3 +411,16 @@ async def test_a_graph_can_be_opened_by_itself(tmp_path: Any) -> None:
         assert node is not None
         assert json.loads(json.dumps(node.to_dict()))["appendix"] == 1
         assert contents(await graph.get_neighbors(node)) == ["and this"]
+
+
+async def test_many_at_once_make_each_node_and_edge_once(kb: KnowledgeBase) -> None:
+    graphs = [KnowledgeGraph(kb.client, kb.embedder) for _ in range(4)]
+    hub = UndirectedNode("hub", "x")
+    leaves = [UndirectedNode(f"leaf {number}", "x") for number in range(5)]
+    calls = [graph.add_node(*pair) for graph in graphs for leaf in leaves for pair in ((hub, leaf), (leaf, hub))]
+    await asyncio.gather(*calls)
+    await asyncio.gather(*(graph.semantic_search("leaf 3", topk_k=1) for graph in graphs))
+    counts = await kb.client.counts()
+    assert counts["nodes"]["Concept"] == counts["nodes"]["Vector"] == 6
+    assert counts["edges"]["RELATED_TO"] == 5
+    assert counts["edges"]["EMBEDDING_OF"] == 6
