@@ -215,7 +215,21 @@ async def test_search_by_meaning_has_thresholds_limits_and_labels(graph: Knowled
         await graph.semantic_search("apple", constraint_labels="odd")
 
 
-async def test_a_rare_label_among_many_is_found(graph: KnowledgeGraph) -> None:
+async def test_an_emptied_namespace_can_be_filled_again(kb: KnowledgeBase) -> None:
+    graph = kb.knowledge_graph
+    await graph.add_node(UndirectedNode("apple tree"))
+    assert len(await graph.semantic_search("apple tree", 0.9)) == 1
+    await kb.client.delete_everything()
+    assert await graph.semantic_search("apple tree") == []
+    await graph.add_node(UndirectedNode("pear tree"))
+    assert contents(await graph.semantic_search("pear tree", 0.9)) == ["pear tree"]
+
+
+@pytest.mark.parametrize("most", [64, 10_000])
+async def test_a_rare_label_among_many_is_found(
+    graph: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    monkeypatch.setattr("core.rag.graph.similarity.MAX_K", most)
     await graph.add_nodes([UndirectedNode(f"apple {i}", "common") for i in range(400)])
     await graph.add_node(UndirectedNode("apple and many words that are otherwise unlike it", "rare"))
     assert [n.label for n in await graph.semantic_search("apple", topk_k=1, constraint_labels=["rare"])] == ["rare"]

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.dbhandler.vectors import VectorStoreInfo, VectorStoreOperations
+from core.rag.errors import NotFoundError
 from core.rag.extraction.words import normalize_name
 from core.rag.identity import concept_id, content_hash, stable_id
 from core.rag.schema import Label, check_name, text_partition
@@ -288,10 +289,15 @@ class ConceptOperations(VectorStoreOperations):
             labels=list(labels or ()),
         )
 
-    async def pending_concepts(self, store: VectorStoreInfo, limit: int) -> list[Row]:
-        """Some of the nodes that have no vectors in a vector store yet: ``id``, ``content``, ``trunks``."""
-        ready = await self.read("MATCH (s:VectorStore {id: $id}) RETURN s.concepts_marked AS marked", id=store.id)
-        if not ready or not ready[0]["marked"]:
+    async def pending_concepts(self, store: VectorStoreInfo, limit: int) -> list[Row] | None:
+        """Some of the nodes that have no vectors in a vector store yet: ``id``, ``content``, ``trunks``.
+
+        ``None`` where the vector store itself is gone.
+        """
+        there = await self.read("MATCH (s:VectorStore {id: $id}) RETURN s.concepts_marked AS marked", id=store.id)
+        if not there:
+            return None
+        if not there[0]["marked"]:
             await self._mark_pending(store)
         return await self.read(
             "MATCH (n:Concept {pending: $key}) "
@@ -335,6 +341,8 @@ class ConceptOperations(VectorStoreOperations):
         ]
 
         async def work(tx: Transaction) -> None:
+            if not await tx.run("MATCH (s:VectorStore {id: $id}) RETURN s.id AS id", {"id": store.id}):
+                raise NotFoundError(f"The vector store of {store.model} was removed meanwhile; try again.")
             for part in batches(rows):
                 await tx.run(
                     "MATCH (s:VectorStore {id: $store}) UNWIND $rows AS row MATCH (n:Concept {id: row.target}) "
@@ -348,6 +356,14 @@ class ConceptOperations(VectorStoreOperations):
                 await tx.run("UNWIND $ids AS i MATCH (n:Concept {id: i}) SET n.pending = ''", {"ids": ids})
 
         await self._write(work)
+
+    async def concept_vectors(self, ids: Sequence[str], store: VectorStoreInfo) -> list[Row]:
+        """The vectors of nodes in a vector store: ``id`` of the node, and ``embedding``."""
+        return await self.read(
+            "UNWIND $ids AS i MATCH (n:Concept {id: i})<-[:EMBEDDING_OF]-"
+            f"(v:{check_name(store.index(Label.CONCEPT).label)}) RETURN i AS id, v.embedding AS embedding",
+            ids=list(ids),
+        )
 
     async def concepts_of_vectors(self, ids: Sequence[str]) -> dict[str, tuple[str, str]]:
         """For ids of vectors: id and label of the node that each embeds."""

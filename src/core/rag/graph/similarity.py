@@ -7,7 +7,9 @@ import json
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
+from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.concepts import VectorRow
+from core.rag.dbhandler.scan import cosine_similarity
 from core.rag.dbhandler.store import MAX_K, check_vector
 from core.rag.embedder.base import clean_text
 from core.rag.errors import ConfigurationError
@@ -21,7 +23,9 @@ if TYPE_CHECKING:
 #: Nodes that are embedded in one go.
 _BATCH = 256
 
+#: Vectors that are asked for first; four times as many, and so on, where these are not enough.
 _FIRST_MATCHES = 64
+_FIRST_MATCHES_MOST = 1_000
 
 
 class Similarity:
@@ -73,10 +77,15 @@ class Similarity:
         """
         from core.rag.embedder import embed_texts
 
-        store = await self.store()
         count = 0
         async with self._embedding:
-            while rows := await self._client.pending_concepts(store, _BATCH):
+            store = await self.store()
+            rows = await self._client.pending_concepts(store, _BATCH)
+            if rows is None:  # the namespace was emptied
+                self._store = None
+                store = await self.store()
+                rows = await self._client.pending_concepts(store, _BATCH)
+            while rows:
                 parts = [(row["id"], part, text) for row in rows for part, text in enumerate(_texts(row))]
                 vectors = await embed_texts(self.embedder, [text for _, _, text in parts])
                 await self._client.attach_concept_vectors(
@@ -87,6 +96,7 @@ class Similarity:
                     store,
                 )
                 count += len(rows)
+                rows = await self._client.pending_concepts(store, _BATCH)
         return count
 
     async def keep(self, vectors: Sequence[tuple[str, Sequence[float], Sequence[Sequence[float]], int]]) -> None:
@@ -130,7 +140,7 @@ class Similarity:
         if embedding is None:
             embedding = (await embed_texts(self.embedder, [text]))[0].tolist()
         query = check_vector(embedding, store.dimension)
-        size = min(max(2 * k, _FIRST_MATCHES), MAX_K)
+        size = min(max(2 * k, _FIRST_MATCHES), _FIRST_MATCHES_MOST)
         while True:
             matches = await self._client.match_vectors(store, query, size, Label.CONCEPT)
             nodes = await self._client.concepts_of_vectors([match.id for match in matches])
@@ -139,16 +149,31 @@ class Similarity:
                 node, label = nodes.get(match.id, ("", ""))
                 if node and (labels is None or label in labels):
                     best.setdefault(node, match.score)
-            enough = len(best) >= k and len(matches) == size and best_is_settled(best, k, matches[-1].score)
+            enough = len(best) >= k and _is_settled(best, k, matches[-1].score)
             below = bool(matches) and matches[-1].score <= threshold
-            if enough or below or len(matches) < size or size == MAX_K:
+            if enough or below or len(matches) < size:
+                break
+            if size == MAX_K:
+                if labels is not None:
+                    best = await self._of_labels(store, query, labels)
                 break
             size = min(4 * size, MAX_K)
         found = [(node, score) for node, score in best.items() if score > threshold]
         return sorted(found, key=lambda item: (-item[1], item[0]))[:k]
 
+    async def _of_labels(
+        self, store: VectorStoreInfo, query: tuple[float, ...], labels: Collection[str]
+    ) -> dict[str, float]:
+        """The similarity of every node with one of the labels: for labels that are rare among very many nodes."""
+        best: dict[str, float] = {}
+        for part in batches(await self._client.concept_ids(list(labels))):
+            for row in await self._client.concept_vectors(part, store):
+                score = cosine_similarity(row["embedding"], query)
+                best[row["id"]] = max(score, best.get(row["id"], -1.0))
+        return best
 
-def best_is_settled(best: dict[str, float], k: int, last: float) -> bool:
+
+def _is_settled(best: dict[str, float], k: int, last: float) -> bool:
     """Whether the k-th best is better than what was not fetched, so that equal ones are not left out by chance."""
     return sorted(best.values(), reverse=True)[k - 1] > last
 
