@@ -41,7 +41,7 @@ async def test_every_mode_finds_the_obvious(kb: KnowledgeBase, mode: SearchMode)
     assert (best.path, best.title) == ("docs/stones.md", "Burr stones")
     assert best.content == TEXTS["docs/stones.md"][1][best.start_char : best.end_char]
     assert best["path"] == best.path
-    assert set(best.scores) <= {"vector", "keyword", "fuzzy"}
+    assert set(best.scores) <= {"vector", "keyword", "fuzzy", "graph"}
     assert best.scores
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
     assert len({hit.chunk_id for hit in hits}) == len(hits)

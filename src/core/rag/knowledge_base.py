@@ -228,7 +228,7 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
         self,
         query: str,
         k: int = 5,
-        mode: SearchMode = "hybrid",
+        mode: SearchMode = "auto",
         *,
         filters: str | Mapping[str, Any] | None = None,
         namespace: str | None = None,
@@ -242,8 +242,9 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
         Args:
             query: What is looked for, in any words and characters.
             k: At most this many hits, 1 to 10,000.
-            mode: ``hybrid`` (words and meaning), ``vector`` (meaning), ``keyword`` (words, BM25) or ``fuzzy`` (titles,
-                headings and names, tolerant of typos).
+            mode: ``auto`` (graph, hybrid or both, by what the question and the corpus look like), ``graph`` (what words
+                and meaning find, and where its names lead), ``hybrid`` (words and meaning), ``vector`` (meaning),
+                ``keyword`` (words, BM25) or ``fuzzy`` (titles, headings and names, tolerant of typos).
             filters: Only chunks of documents that pass; see :func:`core.rag.retrieval.filters.parse_filter`.
             namespace: Search this one instead.
             expand: Add so many neighbouring chunks on either side to the content of each hit.

@@ -12,14 +12,19 @@ from mgrag.cli.output import Piece, line, print_json
 from mgrag.cli.runtime import open_kb, run
 
 if TYPE_CHECKING:
+    from core.rag.retrieval.graph.why import Because
     from core.rag.retrieval.hits import Hit
 
+#: Characters that are shown of the sentence that led to a hit.
+_SENTENCE = 200
 _PLACES = ("page", "slide", "sheet", "row", "cell")
 
 
 class Mode(StrEnum):
     """How to search."""
 
+    AUTO = "auto"
+    GRAPH = "graph"
     HYBRID = "hybrid"
     VECTOR = "vector"
     KEYWORD = "keyword"
@@ -35,7 +40,9 @@ def search(
     context: typer.Context,
     query: Annotated[str, typer.Argument(help="What to look for.")],
     k: Annotated[int, typer.Option("-k", "--limit", metavar="N", help="At most this many hits.")] = 5,
-    mode: Annotated[Mode, typer.Option(help="By words and meaning, meaning, words, or names.")] = Mode.HYBRID,
+    mode: Annotated[
+        Mode, typer.Option(help="What fits; or by the graph, words and meaning, meaning, words, or names.")
+    ] = Mode.AUTO,
     filters: Annotated[
         str | None, typer.Option("--filter", metavar="FILTER", help="Such as 'path:docs/ mime:text/html'.")
     ] = None,
@@ -45,7 +52,7 @@ def search(
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Find passages by words, by meaning, or by both."""
+    """Find passages by words, by meaning, and by where the names in them lead."""
     chosen = common(context, db, namespace, as_json)
     hits = run(lambda: _search(chosen, model, query, k, mode, filters, expand))
     if chosen.json:
@@ -78,6 +85,17 @@ def _show(number: int, hit: Hit, query: str) -> None:
         pieces += [found.text[end:begin], (found.text[begin:stop], "bold yellow")]
         end = stop
     line(*pieces, found.text[end:])
+    if hit.because is not None:
+        _show_because(hit.because)
+
+
+def _show_because(because: Because) -> None:
+    """The titles that led to a hit, and the sentence."""
+    way = " → ".join(because.path) if len(because.path) > 1 else ""
+    pieces: list[Piece] = [f"   because ({because.reason}): ", (way or because.name, "green")]
+    if because.sentence:
+        pieces.append(f" “{' '.join(because.sentence.split())[:_SENTENCE]}”")
+    line(*pieces)
 
 
 def place(metadata: dict[str, Any]) -> str:

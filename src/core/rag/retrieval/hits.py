@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-SearchMode = Literal["hybrid", "vector", "keyword", "fuzzy"]
+if TYPE_CHECKING:
+    from core.rag.retrieval.graph.why import Because
 
-MODES: tuple[SearchMode, ...] = ("hybrid", "vector", "keyword", "fuzzy")
+SearchMode = Literal["auto", "graph", "hybrid", "vector", "keyword", "fuzzy"]
+
+MODES: tuple[SearchMode, ...] = ("auto", "graph", "hybrid", "vector", "keyword", "fuzzy")
 
 
 @dataclass(slots=True)
@@ -28,6 +31,7 @@ class Hit:
         scores: The score of each leg that found it: ``vector`` (cosine), ``keyword`` (BM25), ``fuzzy`` (0 to 1); in a
             conversation ``earlier`` (up to 1: an answer before referred to it) and ``rewritten`` (0 to 1).
         metadata: Where it stands: ``page``, ``slide``, ``sheet``, ``row`` …
+        because: Why the graph led here: the path of titles and the sentence; ``None`` where it had no part in it.
     """
 
     chunk_id: str
@@ -42,6 +46,7 @@ class Hit:
     score: float
     scores: dict[str, float] = field(default_factory=dict)
     metadata: dict[str, Any] = field(default_factory=dict)
+    because: Because | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values, ready for JSON."""

@@ -82,6 +82,21 @@ class Legs:
                 samples[label] = sample
         return [float(score) for score in sample @ _unit_rows([query])[0]] if len(sample) else []
 
+    async def sampled_words(self) -> list[frozenset[str]]:
+        """The analysed words of a random sample of the chunks, which tell how rare a word is."""
+        graph = await self._client.connect()
+        samples = _word_samples.setdefault(graph, {})
+        sample = samples.get(self._client.namespace)
+        if sample is None:
+            rows = await self._client.read(
+                "MATCH (c:DocumentChunk) WHERE c.namespace = $namespace "
+                f"WITH c.id AS id, c.terms AS terms ORDER BY id LIMIT {SAMPLE_SIZE} RETURN terms"
+            )
+            sample = [frozenset((row["terms"] or "").split()) for row in rows]
+            if len(rows) == SAMPLE_SIZE:  # a smaller one is the whole corpus, which still grows
+                samples[self._client.namespace] = sample
+        return sample
+
     async def fuzzy_index(self) -> FuzzyIndex:
         """Titles and file names (of first chunks) and headings, prepared; made anew only when documents changed."""
         state = await self._client.read(
@@ -172,6 +187,9 @@ _fuzzy_indexes: WeakKeyDictionary[GraphStore, dict[str, tuple[tuple[int, str | N
 
 #: For each open graph, samples of its vectors by the label of their index.
 _samples: WeakKeyDictionary[GraphStore, dict[str, NDArray[np.float32]]] = WeakKeyDictionary()
+
+#: For each open graph, the words of a sample of its chunks by namespace.
+_word_samples: WeakKeyDictionary[GraphStore, dict[str, list[frozenset[str]]]] = WeakKeyDictionary()
 
 
 def _cosines(vectors: Sequence[Sequence[float]], query: Sequence[float]) -> list[float]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from core.rag.embedder import EmbeddingService
     from core.rag.retrieval.dialogue import Dialogue
     from core.rag.retrieval.filters import Filter
+    from core.rag.retrieval.graph.searching import GraphSearch
 
 #: Scored candidates: chunk id to (final score, score of each leg).
 Ranking = dict[str, tuple[float, dict[str, float]]]
@@ -78,16 +79,27 @@ class Retriever:
             legs, await self._embed(query), dict.fromkeys(query_terms(query), 1.0), await self._client.count_chunks()
         ):
             dialogue = None
-        rank, among = self._ranking(legs, query, mode, dialogue)
+        graph: GraphSearch | None = None
+        if mode in {"graph", "auto"}:
+            from core.rag.retrieval.graph.searching import GraphSearch
+
+            graph = GraphSearch(self._client, self._embedder, legs)
+        rank, among = self._ranking(legs, query, mode, dialogue, graph)
         if wanted is None:
             best = await rank(max(k, _FIRST_CANDIDATES))
         else:
             best = await self._filtered(legs, rank, among, wanted, k)
         top = sorted(best.items(), key=lambda item: (-item[1][0], item[0]))[:k]
         hits = await self._hits(top)
+        if graph is not None:
+            reasons = await graph.because([hit.chunk_id for hit in hits])
+            for hit in hits:
+                hit.because = reasons.get(hit.chunk_id)
         return await asyncio.gather(*(self._expanded(hit, expand) for hit in hits)) if expand else hits
 
-    def _ranking(self, legs: Legs, query: str, mode: SearchMode, dialogue: Dialogue | None) -> tuple[Rank, Among]:
+    def _ranking(
+        self, legs: Legs, query: str, mode: SearchMode, dialogue: Dialogue | None, graph: GraphSearch | None
+    ) -> tuple[Rank, Among]:
         terms = dict.fromkeys(query_terms(query), 1.0)
         if dialogue is not None:
             terms = dialogue.terms(terms)
@@ -115,6 +127,12 @@ class Retriever:
             plain = dict.fromkeys(query_terms(dialogue.rewritten), 1.0)
             return _mixed(found, await self._hybrid(legs, await self._embed(dialogue.rewritten), plain, k))
 
+        async def by_graph(k: int) -> Ranking:
+            assert graph is not None
+            found = await hybrid(k)
+            text = dialogue.rewritten if dialogue is not None and dialogue.rewritten else query
+            return await graph.search(text, query_terms(text), await direction(), found, auto=mode == "auto")
+
         async def among(texts: Mapping[str, str]) -> Ranking:
             if mode == "fuzzy":
                 return {key: value for key, value in (await fuzzy(MAX_K)).items() if key in texts}
@@ -123,6 +141,8 @@ class Retriever:
             fused = fuse_hybrid(vectors, words, sample=vectors.values(), total=len(texts))
             return {item.id: (item.score, item.scores) for item in fused}
 
+        if graph is not None:
+            return by_graph, among
         return {"vector": vector, "keyword": keyword, "fuzzy": fuzzy, "hybrid": hybrid}[mode], among
 
     async def _embed(self, query: str) -> Sequence[float] | None:

@@ -1,0 +1,1 @@
+"""Graph retrieval without a model: a small neighbourhood of what was found, a walk through it, and bridges."""

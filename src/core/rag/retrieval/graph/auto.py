@@ -1,0 +1,43 @@
+"""Which of graph and hybrid search to believe, by what the question and what was found look like.
+
+A graph helps where names lead from one passage to the next. Two things tell: the question names what some document is
+about, or a sentence of what was found does, and leads to that document. Where neither is so, as with abstracts and
+posts that refer to nothing by its title, a walk through shared names only stirs a ranking that is good.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from core.rag.retrieval.graph.ranking import Ranked
+
+#: The question names a document if the name is at least this specific and unambiguous (0 to 1).
+NAMED: Final = 0.3
+#: A bridge to a document counts from this score on.
+BRIDGED: Final = 0.05
+#: The share of the graph where only bridges speak for it.
+BRIDGED_SHARE: Final = 0.5
+
+
+def graph_share(ranked: Ranked) -> float:
+    """How far to believe the graph, from 0 (hybrid search alone) to 1 (the graph alone)."""
+    if any(strength >= NAMED for strength, _ in ranked.anchors.values()):
+        return 1.0
+    if any(way.about and way.score >= BRIDGED for way in ranked.ways.values()):
+        return BRIDGED_SHARE
+    return 0.0
+
+
+def blended(hybrid: Mapping[str, float], graph: Mapping[str, float], share: float) -> dict[str, float]:
+    """Two rankings with scores from 0 to 1 as one.
+
+    Args:
+        hybrid: Score by passage.
+        graph: The same.
+        share: Of the graph, 0 to 1.
+    """
+    if share <= 0.0:
+        return dict(hybrid)
+    keys = [*hybrid, *(key for key in graph if key not in hybrid)] if share < 1.0 else list(graph)
+    return {key: (1 - share) * hybrid.get(key, 0.0) + share * graph.get(key, 0.0) for key in keys}

@@ -1,0 +1,188 @@
+"""Bridging: from the sentence of a good passage that best answers the rest of the question, to what it names.
+
+"When was the director of King of the Sierras born?" finds the film by its title. What that title leaves of the question
+is "when director born"; the sentence of the film that says who directed it has most of that, and names somebody who is
+the title of another passage, or whom another one mentions that says when somebody was born. The weight of such a way is
+
+    score(seed) * CARRY * sentence / sqrt(passages of that name) * (0.6 + 0.8 * closeness) * (1 + COVERAGE * gain)
+
+where ``gain`` is the share of the question that the seed lacks and the target has. To a passage that only mentions the
+name, and in a second step, the way counts by what it gains alone. Measured in docs/adr/0013-graph-retrieval.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from core.rag.retrieval.graph.neighbourhood import Neighbourhood
+from core.rag.retrieval.graph.question import Question
+
+#: What a way carries on of the score of its seed.
+CARRY: Final = 0.3
+COVERAGE: Final = 4.0
+#: What a second step carries on: all of it, since only what it adds counts there.
+CARRY_FURTHER: Final = 1.0
+#: A sentence is as good as the words of the question in it, and as its direction.
+WORDS: Final = 0.6
+DIRECTION: Final = 0.4
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence of a seed.
+
+    Attributes:
+        text: It.
+        worth: How well it answers the rest of the question, 0 to 1; 1 for the best of its passage.
+        entities: Those that it names, besides the title of its passage.
+    """
+
+    text: str
+    worth: float
+    entities: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Seed:
+    """A passage to set out from.
+
+    Attributes:
+        passage: Its id.
+        document: The document that it is part of.
+        score: 0 to 1.
+        words: The analysed words of it and of the passages that led to it.
+        sentences: Its sentences.
+    """
+
+    passage: str
+    document: str
+    score: float
+    words: frozenset[str]
+    sentences: tuple[Sentence, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How a passage was reached.
+
+    Attributes:
+        score: What it brings, 0 to 1.
+        seed: The passage that it comes from.
+        sentence: The sentence there.
+        entity: The entity that the sentence names.
+        about: Whether the passage is titled like it, rather than mentioning it.
+        gain: The share of the question that it adds.
+    """
+
+    score: float
+    seed: str
+    sentence: str
+    entity: str
+    about: bool
+    gain: float
+
+
+def worths(
+    question: Question, title: Collection[str], sentences: Iterable[Collection[str]], cosines: Iterable[float] | None
+) -> list[float]:
+    """How well each sentence of a passage answers what its title leaves of the question; 1 for the best.
+
+    Args:
+        question: The question.
+        title: The analysed words of the title.
+        sentences: Those of each sentence.
+        cosines: Of each sentence with the question; ``None``: the words decide alone.
+    """
+    rest = question.without(set(title))
+    total = math.fsum(rest.values()) or 1.0
+    shares = [math.fsum(rest[word] for word in sorted(rest.keys() & set(words))) / total for words in sentences]
+    near = [0.0] * len(shares) if cosines is None else [max(cosine, 0.0) for cosine in cosines]
+    raw = [WORDS * share + DIRECTION * cosine for share, cosine in zip(shares, near, strict=True)]
+    best = max(raw, default=0.0)
+    return [value / best for value in raw] if best > 0 else [0.0] * len(raw)
+
+
+def targets(around: Neighbourhood, seeds: Iterable[Seed]) -> set[str]:
+    """All passages that some sentence of the seeds leads to."""
+    found: set[str] = set()
+    for entity in {entity for seed in seeds for sentence in seed.sentences for entity in sentence.entities}:
+        found.update(around.titled.get(entity, ()))
+        if around.entities[entity].is_selective:
+            found.update(around.holders(entity))
+    return found
+
+
+def ways(
+    around: Neighbourhood,
+    question: Question,
+    seeds: Iterable[Seed],
+    words: Mapping[str, Collection[str]],
+    closeness: Mapping[str, float],
+    *,
+    named: Collection[str] = (),
+    gaining: bool = False,
+) -> dict[str, Way]:
+    """The best way from the seeds to each passage.
+
+    Args:
+        around: The neighbourhood.
+        question: The question.
+        seeds: Where to set out from.
+        words: The analysed words of each target.
+        closeness: How near each target is to the question by itself, 0 to 1; 0 where not known.
+        named: Entities that the question names: that others mention them, too, says nothing new.
+        gaining: Only ways that add something count, and by what they add.
+    """
+    found: dict[str, Way] = {}
+    asked = question.weights.keys()
+    for seed in seeds:
+        missing = asked - seed.words
+        gains: dict[str, float] = {}
+
+        def gain_of(passage: str, missing: Collection[str] = missing, gains: dict[str, float] = gains) -> float:
+            if passage not in gains:
+                gains[passage] = question.share(set(missing) & set(words.get(passage, ())))
+            return gains[passage]
+
+        def fit(passage: str, gain_of: Callable[[str], float] = gain_of) -> float:
+            return (0.6 + 0.8 * closeness.get(passage, 0.0)) * (1 + COVERAGE * gain_of(passage))
+
+        for sentence in seed.sentences:
+            for entity in sentence.entities:
+                for passage, share, about in _reached(around, entity, seed, named, fit):
+                    gain = gain_of(passage)
+                    factor = COVERAGE * gain + (1.0 if about and not gaining else 0.0)
+                    score = seed.score * (CARRY_FURTHER if gaining else CARRY) * sentence.worth * share * factor
+                    score *= 0.6 + 0.8 * closeness.get(passage, 0.0)
+                    if score > 0 and (passage not in found or score > found[passage].score):
+                        found[passage] = Way(min(score, 1.0), seed.passage, sentence.text, entity, about, gain)
+    return found
+
+
+def _reached(
+    around: Neighbourhood, entity: str, seed: Seed, named: Collection[str], fit: Callable[[str], float]
+) -> list[tuple[str, float, bool]]:
+    """The passages that an entity leads to: ``(passage, share, whether it is about the entity)``."""
+    titled = around.titled.get(entity, {})
+    known = around.entities[entity]
+    reached = []
+    by_document: dict[str, list[str]] = {}
+    for passage, document in titled.items():
+        if document != seed.document:
+            by_document.setdefault(document, []).append(passage)
+    bearers = max(known.titled, len(by_document), 1)
+    for passages in by_document.values():
+        # of a long document the chunk that fits best is meant, the others the less
+        passages.sort(key=lambda passage: (-fit(passage), passage))
+        reached += [(passage, 1 / math.sqrt(bearers * (rank + 1)), True) for rank, passage in enumerate(passages)]
+    if known.is_selective and known.id not in named:
+        share = 1 / math.sqrt(max(known.mention_count, 1))
+        reached += [
+            (passage, share, False)
+            for passage in sorted(around.holders(entity))
+            if passage != seed.passage and passage not in titled
+        ]
+    return reached

@@ -1,0 +1,98 @@
+"""The part of the graph around a question: passages, the entities that they mention, and whose titles those are.
+
+It is filled with the rows of a few bounded queries and never grows beyond ``MAX_PASSAGES`` passages, whatever the size
+of the corpus.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final
+
+#: Passages taken in at most.
+MAX_PASSAGES: Final = 1_500
+#: An entity that more chunks mention, or more documents are titled like, leads nowhere in particular.
+MAX_HOLDERS: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """An entity of the graph.
+
+    Attributes:
+        id: Of the node.
+        name: Normalised; see :func:`core.rag.extraction.words.normalize_name`.
+        mention_count: How many chunks of the corpus mention it.
+        titled: How many documents of the corpus are titled so.
+    """
+
+    id: str
+    name: str
+    mention_count: int
+    titled: int
+
+    @property
+    def is_selective(self) -> bool:
+        """Whether few enough passages have to do with it to look at all of them."""
+        return self.mention_count <= MAX_HOLDERS
+
+
+@dataclass(slots=True)
+class Neighbourhood:
+    """Passages and entities around a question.
+
+    Attributes:
+        total: How many chunks the corpus has.
+        entities: By id.
+        mentions: For each passage, how often it mentions each entity.
+        titled: For each entity, the passages of the documents titled like it, and the document of each.
+    """
+
+    total: int
+    entities: dict[str, Entity] = field(default_factory=dict)
+    mentions: dict[str, dict[str, float]] = field(default_factory=dict)
+    titled: dict[str, dict[str, str]] = field(default_factory=dict)
+    _holders: dict[str, set[str]] = field(default_factory=dict)
+
+    def add_entities(self, entities: Iterable[Entity]) -> None:
+        """Take in entities."""
+        self.entities.update((entity.id, entity) for entity in entities)
+
+    def add_passages(self, passages: Iterable[str]) -> None:
+        """Take in passages, as far as there is room."""
+        for passage in passages:
+            self._room_for(passage)
+
+    def add_mention(self, passage: str, entity: str, count: float) -> None:
+        """Take in that a passage mentions an entity that is known."""
+        if entity in self.entities and self._room_for(passage):
+            known = self.mentions[passage]
+            known[entity] = max(known.get(entity, 0.0), count)
+            self._holders.setdefault(entity, set()).add(passage)
+
+    def add_title(self, entity: str, passage: str, document: str) -> None:
+        """Take in that the document of a passage is titled like an entity; the passage is about it."""
+        if entity in self.entities and self._room_for(passage):
+            self.titled.setdefault(entity, {})[passage] = document
+            self.add_mention(passage, entity, 1.0)
+
+    def holders(self, entity: str) -> frozenset[str]:
+        """The passages known to mention an entity, by its name or in their title."""
+        return frozenset(self._holders.get(entity, ()))
+
+    def rarity(self, entity: str) -> float:
+        """The weight of an entity: ln(1 + N / n) for one that n of the N chunks mention."""
+        return math.log1p(self.total / max(self.entities[entity].mention_count, 1))
+
+    def specificity(self, entity: str) -> float:
+        """The same from 0 to 1: 1 for what one chunk mentions."""
+        return self.rarity(entity) / math.log1p(max(self.total, 1)) if self.total else 0.0
+
+    def _room_for(self, passage: str) -> bool:
+        if passage not in self.mentions:
+            if len(self.mentions) >= MAX_PASSAGES:
+                return False
+            self.mentions[passage] = {}
+        return True

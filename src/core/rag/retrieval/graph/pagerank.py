@@ -1,0 +1,97 @@
+"""Personalised PageRank between passages and entities, held to the question in every round.
+
+    passages = (1 - c) * restart + c * (entities -> passages), times the similarity to the question, renormalised
+    entities = (1 - c) * restart + c * (passages -> entities)
+
+A passage hands on its mass by (1 + ln count) * ln(1 + N / n), an entity by the same, ``TITLE_BOOST`` times as much to
+the passages that it is the title of. T. Haveliwala, "Topic-sensitive PageRank", WWW 2002; used for multi-hop questions
+by B. Gutiérrez et al., "HippoRAG", arXiv:2405.14831. Measured here in docs/adr/0013-graph-retrieval.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from core.rag.retrieval.graph.neighbourhood import Neighbourhood
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+#: Share of the mass that moves on in each round; the rest begins anew.
+CONTINUATION: Final = 0.8
+ROUNDS: Final = 20
+TITLE_BOOST: Final = 20.0
+#: No passage is so unlike the question that nothing passes it.
+_LEAST_SIMILARITY: Final = 1e-3
+
+
+def pagerank(
+    around: Neighbourhood,
+    entities: Mapping[str, float],
+    passages: Mapping[str, float],
+    similarity: Mapping[str, float],
+    *,
+    continuation: float = CONTINUATION,
+    rounds: int = ROUNDS,
+) -> dict[str, float]:
+    """How much of a walk that begins at the question is at each passage.
+
+    Args:
+        around: Where to walk.
+        entities: Where it begins: weights of entities, not negative; together half of the beginning.
+        passages: The same for passages; all of the beginning where no entity has a weight.
+        similarity: Of each passage to the question, not negative.
+        continuation: Share of the mass that moves on in each round.
+        rounds: How many.
+
+    Returns:
+        Mass by passage, of all passages together 1; empty where there is none to begin with.
+    """
+    from scipy.sparse import csr_array
+
+    names = sorted(around.mentions)
+    things = sorted({entity for held in around.mentions.values() for entity in held} | set(entities))
+    begin_there = _shares(things, entities)
+    begin_here = _shares(names, passages)
+    if not names or not (begin_there.any() or begin_here.any()):
+        return {}
+    if begin_there.any() and begin_here.any():
+        begin_there, begin_here = begin_there / 2, begin_here / 2
+    columns = {entity: place for place, entity in enumerate(things)}
+    edges = [
+        (row, columns[entity], (1 + math.log(max(count, 1.0))) * around.rarity(entity), name in _titled(around, entity))
+        for row, name in enumerate(names)
+        for entity, count in sorted(around.mentions[name].items())
+    ]
+    shape = (len(names), len(things))
+    where = np.array([(row, column) for row, column, _, _ in edges], dtype=np.int64).reshape(-1, 2).T
+    weights = np.array([weight for _, _, weight, _ in edges], dtype=np.float64)
+    boosted = weights * np.array([TITLE_BOOST if own else 1.0 for _, _, _, own in edges], dtype=np.float64)
+    out = csr_array((weights, (where[0], where[1])), shape=shape)
+    back = csr_array((boosted, (where[0], where[1])), shape=shape)
+    leaving = 1 / np.maximum(out.sum(axis=1), 1e-12)
+    arriving = 1 / np.maximum(back.sum(axis=0), 1e-12)
+    to_entities = csr_array(out.T)
+    like = np.array([max(similarity.get(name, 0.0), _LEAST_SIMILARITY) for name in names])
+    here, there = begin_here.copy(), begin_there.copy()
+    for _ in range(rounds):
+        moved = (1 - continuation) * begin_here + continuation * (back @ (there * arriving))
+        there = (1 - continuation) * begin_there + continuation * (to_entities @ (here * leaving))
+        liked = moved * like
+        here = liked * (moved.sum() / liked.sum()) if liked.sum() > 0 else moved
+    mass = here.sum()
+    return {name: float(share / mass) for name, share in zip(names, here, strict=True)} if mass > 0 else {}
+
+
+def _titled(around: Neighbourhood, entity: str) -> Mapping[str, str]:
+    return around.titled.get(entity, {})
+
+
+def _shares(keys: list[str], weights: Mapping[str, float]) -> NDArray[np.float64]:
+    values = np.array([max(weights.get(key, 0.0), 0.0) for key in keys], dtype=np.float64)
+    total = values.sum()
+    return values / total if total > 0 else values

@@ -1,0 +1,81 @@
+"""What a question asks for: its words with their weights, and the names in it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from core.rag.extraction.matching import NameTable
+from core.rag.extraction.mentions import is_sought
+from core.rag.extraction.words import normalized_words
+from core.rag.retrieval.graph.neighbourhood import Entity
+
+#: Words of a question that are looked at for names, and the longest name looked for.
+MAX_WORDS: Final = 64
+MAX_NAME_WORDS: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question.
+
+    Attributes:
+        text: As it was asked.
+        weights: For each analysed word, how much it tells: its idf.
+        vector: Its embedding; ``None`` where there is none.
+    """
+
+    text: str
+    weights: Mapping[str, float]
+    vector: tuple[float, ...] | None = None
+
+    def share(self, words: Collection[str]) -> float:
+        """How much of the question these words are, from 0 to 1."""
+        total = math.fsum(self.weights.values())
+        return (
+            math.fsum(self.weights[word] for word in sorted(self.weights.keys() & set(words))) / total if total else 0.0
+        )
+
+    def without(self, words: Collection[str]) -> dict[str, float]:
+        """What is left of the words of the question without these."""
+        return {word: weight for word, weight in self.weights.items() if word not in words}
+
+
+def weigh(terms: Iterable[str], sample: Iterable[Collection[str]]) -> dict[str, float]:
+    """The idf of words, from the words of some chunks drawn by lot: ln(1 + (N - n + 0.5) / (n + 0.5)).
+
+    Five hundred chunks do: what none of them has is rare enough.
+    """
+    held = [set(words) for words in sample]
+    weights = {}
+    for term in terms:
+        having = sum(term in words for words in held)
+        weights[term] = math.log1p((len(held) - having + 0.5) / (having + 0.5))
+    return weights
+
+
+def possible_names(text: str) -> list[str]:
+    """The normalised names that a question may contain: all its runs of words, each once."""
+    words = normalized_words(text[: 40 * MAX_WORDS])[:MAX_WORDS]
+    runs = (
+        " ".join(words[first : first + length])
+        for length in range(1, MAX_NAME_WORDS + 1)
+        for first in range(len(words) - length + 1)
+    )
+    return [name for name in dict.fromkeys(runs) if is_sought(name)]
+
+
+def named_in(text: str, entities: Iterable[Entity]) -> list[Entity]:
+    """The entities that a question names: the longest names in it, and the longest of those that are titles.
+
+    Args:
+        text: The question.
+        entities: Those that have one of its :func:`possible_names`.
+    """
+    by_name = {entity.name: entity for entity in entities}
+    words = normalized_words(text)[:MAX_WORDS]
+    titles = NameTable(name for name, entity in by_name.items() if entity.titled)
+    found = [name for table in (titles, NameTable(by_name)) for _, _, name in table.find(words)]
+    return [by_name[name] for name in dict.fromkeys(found)]

@@ -1,0 +1,266 @@
+"""Ranking passages by the graph around a question."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from core.rag.analysis import analyze
+from core.rag.extraction.matching import NameTable, mentions
+from core.rag.indexing.sentences import sentence_spans
+from core.rag.retrieval.graph.anchors import anchors, bearers
+from core.rag.retrieval.graph.bridging import Seed, Sentence, Way, targets, ways, worths
+from core.rag.retrieval.graph.neighbourhood import Entity, Neighbourhood
+from core.rag.retrieval.graph.pagerank import pagerank
+from core.rag.retrieval.graph.question import Question, named_in, possible_names
+from core.rag.retrieval.graph.reading import GraphReader, Text
+from core.rag.retrieval.graph.why import Trace, trace
+
+if TYPE_CHECKING:
+    from core.rag.embedder import EmbeddingService
+
+#: Passages of the first search that the neighbourhood is built around.
+BASE: Final = 40
+#: Passages that bridges set out from, besides the anchors, and in a second step.
+SEEDS: Final = 6
+MORE_SEEDS: Final = 4
+#: A second step is taken while so much of the question is left that no passage of the way has.
+LEFT: Final = 0.15
+#: Passages of each leg that a walk begins at.
+_BEGINNINGS: Final = 20
+#: What the first search counts beside the graph: it orders what the graph knows nothing of.
+_REST: Final = 0.05
+_MAX_SENTENCES: Final = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What the first search found.
+
+    Attributes:
+        scores: Fused score by passage, 0 to 1.
+        keyword: BM25 score by passage.
+        cosine: Of each passage with the question.
+        usual: The cosine that a passage has on the average.
+        total: How many chunks the corpus has.
+    """
+
+    scores: Mapping[str, float]
+    keyword: Mapping[str, float]
+    cosine: Mapping[str, float]
+    usual: float
+    total: int
+
+
+@dataclass(slots=True)
+class Ranked:
+    """Passages ranked by the graph.
+
+    Attributes:
+        scores: By passage, 0 to 1.
+        walked: What of it came of itself, before any bridge.
+        named: Names of the entities that the question names, by id.
+        ways: The way to each that was reached over a bridge.
+        anchors: The passages that the question names: how strongly, and as which entity.
+        around: The neighbourhood.
+    """
+
+    scores: dict[str, float]
+    walked: dict[str, float] = field(default_factory=dict)
+    named: dict[str, str] = field(default_factory=dict)
+    ways: dict[str, Way] = field(default_factory=dict)
+    anchors: dict[str, tuple[float, str]] = field(default_factory=dict)
+    around: Neighbourhood = field(default_factory=lambda: Neighbourhood(0))
+
+    @property
+    def is_linked(self) -> bool:
+        """Whether the graph knows anything of what was found: whether entities were extracted from it."""
+        return any(self.around.mentions.values())
+
+    def trace(self, passage: str) -> Trace:
+        """How a passage was found."""
+        names = {entity.id: entity.name for entity in self.around.entities.values()}
+        told = {key: way for key, way in self.ways.items() if 2 * way.score >= self.walked.get(key, 0.0)}
+        shared = self.around.mentions.get(passage, {}).keys() & self.named
+        rarest = max(sorted(shared), key=self.around.rarity, default="")
+        return trace(passage, told, self.anchors, names, self.named.get(rarest, ""))
+
+
+class GraphRanking:
+    """Ranks passages by the graph around a question."""
+
+    def __init__(self, reader: GraphReader, embedder: EmbeddingService | None) -> None:
+        """Prepare a ranking.
+
+        Args:
+            reader: For the neighbourhood.
+            embedder: For the direction of sentences; ``None``: their words decide alone.
+        """
+        self._reader = reader
+        self._embedder = embedder
+
+    async def rank(self, question: Question, found: Found) -> Ranked:
+        """Rank what was found, and what the graph leads to from there."""
+        around = Neighbourhood(found.total)
+        named = named_in(question.text, await self._reader.entities(possible_names(question.text)))
+        around.add_entities(named)
+        base = [key for key, _ in sorted(found.scores.items(), key=lambda item: (-item[1], item[0]))[:BASE]]
+        around.add_passages(base)
+        await self._reader.add_titled(around, [entity.id for entity in bearers(named)])
+        asked = anchors(around, named, lambda passage: found.scores.get(passage, 0.0))
+        await self._widen(around, {*base, *asked})
+        near = _closeness(around, found)
+        scores = _walk(around, named, found, near)
+        for passage, (strength, _) in asked.items():
+            scores[passage] = max(scores.get(passage, 0.0), strength)
+        names = {entity.id: entity.name for entity in named}
+        ranked = Ranked(scores, dict(scores), names, anchors=asked, around=around)
+        await self._bridge(question, ranked, named, near)
+        for passage, score in found.scores.items():
+            known = ranked.scores.get(passage, 0.0)
+            ranked.scores[passage] = known + _REST * score * (1 - known)
+        return ranked
+
+    async def _widen(self, around: Neighbourhood, passages: set[str]) -> None:
+        await self._reader.add_mentions(around, passages)
+        entities = {entity for passage in passages for entity in around.mentions.get(passage, ())}
+        await self._reader.add_titled(around, entities)
+        await self._reader.add_holders(around, entities)
+
+    async def _bridge(
+        self, question: Question, ranked: Ranked, named: Sequence[Entity], near: Mapping[str, float]
+    ) -> None:
+        base = dict(ranked.scores)
+        best = sorted(base, key=lambda passage: (-base[passage], passage))[:SEEDS]
+        chosen = list(dict.fromkeys([*best, *ranked.anchors]))
+        seeds = await self._seeds(question, ranked, {passage: base[passage] for passage in chosen}, {})
+        await self._step(question, ranked, seeds, named, near, gaining=False)
+        await self._further(question, ranked, seeds, named, near)
+
+    async def _further(
+        self,
+        question: Question,
+        ranked: Ranked,
+        seeds: Sequence[Seed],
+        named: Sequence[Entity],
+        near: Mapping[str, float],
+    ) -> None:
+        """A second step, from the best passages that the first one led to, as long as it adds to the answer."""
+        words = {seed.passage: seed.words for seed in seeds}
+        reached = [passage for passage, way in ranked.ways.items() if passage not in words]
+        reached = sorted(reached, key=lambda passage: (-ranked.scores[passage], passage))[:MORE_SEEDS]
+        led = {passage: words[ranked.ways[passage].seed] for passage in reached}
+        if not reached:
+            return
+        await self._widen(ranked.around, set(reached))
+        more = await self._seeds(question, ranked, {passage: ranked.scores[passage] for passage in reached}, led)
+        more = [seed for seed in more if question.share(question.weights.keys() - seed.words) >= LEFT]
+        await self._step(question, ranked, more, named, near, gaining=True)
+
+    async def _step(
+        self,
+        question: Question,
+        ranked: Ranked,
+        seeds: Sequence[Seed],
+        named: Sequence[Entity],
+        near: Mapping[str, float],
+        *,
+        gaining: bool,
+    ) -> None:
+        words = await self._reader.words(targets(ranked.around, seeds))
+        found = ways(
+            ranked.around, question, seeds, words, near, named={entity.id for entity in named}, gaining=gaining
+        )
+        for passage, way in found.items():
+            known = ranked.ways.get(passage)
+            if known is None or way.score > known.score:
+                ranked.ways[passage] = way
+                score = ranked.scores.get(passage, 0.0)
+                ranked.scores[passage] = score + way.score * (1 - score)
+
+    async def _seeds(
+        self, question: Question, ranked: Ranked, scores: Mapping[str, float], led: Mapping[str, frozenset[str]]
+    ) -> list[Seed]:
+        texts = await self._reader.texts(scores)
+        spans = {key: sentence_spans(text.content)[:_MAX_SENTENCES] for key, text in texts.items()}
+        sentences = {key: [texts[key].content[start:end] for start, end in spans[key]] for key in texts}
+        cosines = await self._cosines(question, sentences)
+        return [
+            self._seed(
+                question, ranked.around, key, texts[key], score, spans[key], cosines.get(key), led.get(key, frozenset())
+            )
+            for key, score in scores.items()
+            if key in texts
+        ]
+
+    def _seed(
+        self,
+        question: Question,
+        around: Neighbourhood,
+        passage: str,
+        text: Text,
+        score: float,
+        spans: Sequence[tuple[int, int]],
+        cosines: Sequence[float] | None,
+        led: frozenset[str],
+    ) -> Seed:
+        own = {entity for entity, titled in around.titled.items() if passage in titled}
+        ids = {around.entities[entity].name: entity for entity in around.mentions.get(passage, ()) if entity not in own}
+        places = mentions(text.content, NameTable(ids))
+        parts = [text.content[start:end] for start, end in spans]
+        values = worths(question, analyze(text.title), [analyze(part) for part in parts], cosines)
+        told = []
+        for (start, end), part, worth in zip(spans, parts, values, strict=True):
+            names = dict.fromkeys(name for begin, _, name in places if start <= begin < end)
+            told.append(Sentence(part, worth, tuple(ids[name] for name in names)))
+        return Seed(passage, text.document, score, text.words | led, tuple(told))
+
+    async def _cosines(self, question: Question, sentences: Mapping[str, Sequence[str]]) -> dict[str, list[float]]:
+        """The cosine of each sentence with the question."""
+        if self._embedder is None or question.vector is None:
+            return {}
+        from core.rag.embedder import embed_texts
+
+        texts = [part for parts in sentences.values() for part in parts]
+        if not texts:
+            return {}
+        vectors = np.asarray(await embed_texts(self._embedder, texts), dtype=np.float64)
+        direction = np.asarray(question.vector, dtype=np.float64)
+        norms = np.linalg.norm(vectors, axis=1) * np.linalg.norm(direction)
+        values = iter((vectors @ direction / np.maximum(norms, 1e-30)).tolist())
+        return {key: [next(values) for _ in parts] for key, parts in sentences.items()}
+
+
+def _closeness(around: Neighbourhood, found: Found) -> dict[str, float]:
+    """How near each passage is to the question: the mean of its scores, each by the best of all."""
+    most = max(found.keyword.values(), default=0.0)
+    nearest = max(found.cosine.values(), default=0.0)
+    return {
+        passage: (
+            (found.keyword.get(passage, 0.0) / most if most > 0 else 0.0)
+            + (max(found.cosine.get(passage, found.usual), 0.0) / nearest if nearest > 0 else 0.0)
+        )
+        / 2
+        for passage in around.mentions
+    }
+
+
+def _walk(around: Neighbourhood, named: Sequence[Entity], found: Found, near: Mapping[str, float]) -> dict[str, float]:
+    """Scores from 0 to 1 by a walk that begins at what was found and what the question names."""
+    mass = pagerank(around, {entity.id: around.rarity(entity.id) for entity in named}, _beginnings(found), near)
+    top = max(mass.values(), default=0.0)
+    return {passage: share / top for passage, share in mass.items()} if top > 0 else {}
+
+
+def _beginnings(found: Found) -> dict[str, float]:
+    near = sorted(found.cosine.items(), key=lambda item: (-item[1], item[0]))[:_BEGINNINGS]
+    low = near[-1][1] if near else 0.0
+    spread = (near[0][1] - low if near else 0.0) or 1.0
+    weights = {passage: (cosine - low) / spread for passage, cosine in near}
+    words = sorted(found.keyword.items(), key=lambda item: (-item[1], item[0]))[:_BEGINNINGS]
+    for rank, (passage, _) in enumerate(words):
+        weights[passage] = weights.get(passage, 0.0) + 1 / (1 + 0.2 * rank)
+    return weights

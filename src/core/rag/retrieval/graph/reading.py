@@ -1,0 +1,144 @@
+"""Reading a neighbourhood: a few statements, each bounded, the same on every engine."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from core.rag.dbhandler.batches import batches
+from core.rag.identity import entity_id
+from core.rag.retrieval.graph.neighbourhood import MAX_HOLDERS, Entity, Neighbourhood
+
+if TYPE_CHECKING:
+    from core.rag.dbhandler import MemGraphClient
+
+#: Of a long document so many chunks are looked at, from its beginning.
+MAX_CHUNKS: Final = 64
+#: Edges of one kind that are read at once.
+MAX_EDGES: Final = 4_000
+
+_ENTITY: Final = "e.normalized_name AS name, e.mention_count AS mention_count, e.titled AS titled"
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """What a passage says.
+
+    Attributes:
+        document: Id of its document.
+        title: Its title.
+        content: The text.
+        words: Its analysed words.
+    """
+
+    document: str
+    title: str
+    content: str
+    words: frozenset[str]
+
+
+class GraphReader:
+    """Reads what is around passages and entities in one namespace."""
+
+    def __init__(self, client: MemGraphClient) -> None:
+        """Read with a client."""
+        self._client = client
+
+    async def entities(self, names: Iterable[str]) -> list[Entity]:
+        """The entities with these normalised names."""
+        ids = sorted({entity_id(self._client.namespace, name) for name in names})
+        rows = await self._read(f"MATCH (e:Entity {{id: i}}) RETURN e.id AS id, {_ENTITY}", ids)
+        return [_entity(row) for row in rows]
+
+    async def add_mentions(self, around: Neighbourhood, passages: Collection[str]) -> None:
+        """Take in what passages mention, and the titles of their documents."""
+        around.add_passages(sorted(passages))
+        for row in await self._read(
+            "MATCH (c:DocumentChunk {id: i})-[m:MENTIONS]->(e:Entity) "
+            f"RETURN i AS passage, m.count AS count, e.id AS id, {_ENTITY}",
+            passages,
+        ):
+            around.add_entities([_entity(row)])
+            around.add_mention(row["passage"], row["id"], float(row["count"] or 1))
+        for row in await self._read(
+            "MATCH (c:DocumentChunk {id: i})-[:CHUNK_OF]->(d:Document)-[:TITLED]->(e:Entity) "
+            f"RETURN i AS passage, d.id AS document, e.id AS id, {_ENTITY}",
+            passages,
+        ):
+            around.add_entities([_entity(row)])
+            around.add_title(row["id"], row["passage"], row["document"])
+
+    async def add_holders(self, around: Neighbourhood, entities: Collection[str]) -> None:
+        """Take in the passages that mention entities, of the rarest first as many as there is room for."""
+        rare = sorted(
+            (
+                around.entities[entity]
+                for entity in entities
+                if 1 < around.entities[entity].mention_count <= MAX_HOLDERS
+            ),
+            key=lambda entity: (entity.mention_count, entity.id),
+        )
+        wanted, edges = [], 0
+        for entity in rare:
+            edges += entity.mention_count
+            if edges > MAX_EDGES:
+                break
+            wanted.append(entity.id)
+        for row in await self._read(
+            "MATCH (e:Entity {id: i})<-[m:MENTIONS]-(c:DocumentChunk) "
+            "RETURN i AS entity, c.id AS passage, m.count AS count",
+            wanted,
+        ):
+            around.add_mention(row["passage"], row["entity"], float(row["count"] or 1))
+
+    async def add_titled(self, around: Neighbourhood, entities: Collection[str], most: int = MAX_HOLDERS) -> None:
+        """Take in the passages of documents titled like entities that at most so many documents are titled like."""
+        wanted = [entity for entity in entities if 0 < around.entities[entity].titled <= most]
+        for row in await self._read(
+            "MATCH (e:Entity {id: i})<-[:TITLED]-(d:Document)<-[:CHUNK_OF]-(c:DocumentChunk) "
+            "WHERE c.chunk_index < $chunks RETURN i AS entity, c.id AS passage, d.id AS document",
+            wanted,
+            chunks=MAX_CHUNKS,
+        ):
+            around.add_title(row["entity"], row["passage"], row["document"])
+
+    async def texts(self, passages: Collection[str]) -> dict[str, Text]:
+        """What passages say."""
+        rows = await self._read(
+            "MATCH (c:DocumentChunk {id: i})-[:CHUNK_OF]->(d:Document) "
+            "RETURN i AS passage, d.id AS document, d.title AS title, c.content AS content, c.terms AS terms",
+            passages,
+        )
+        return {
+            row["passage"]: Text(row["document"], row["title"] or "", row["content"], _words(row["terms"]))
+            for row in rows
+        }
+
+    async def words(self, passages: Collection[str]) -> dict[str, frozenset[str]]:
+        """The analysed words of passages."""
+        rows = await self._read("MATCH (c:DocumentChunk {id: i}) RETURN i AS passage, c.terms AS terms", passages)
+        return {row["passage"]: _words(row["terms"]) for row in rows}
+
+    async def titles(self, passages: Collection[str]) -> dict[str, str]:
+        """The titles of the documents of passages."""
+        rows = await self._read(
+            "MATCH (c:DocumentChunk {id: i})-[:CHUNK_OF]->(d:Document) RETURN i AS passage, d.title AS title", passages
+        )
+        return {row["passage"]: row["title"] or "" for row in rows}
+
+    async def _read(self, statement: str, ids: Collection[str], **parameters: Any) -> list[dict[str, Any]]:
+        """The rows of a statement for each id as ``i``, in an order that only depends on what they say."""
+        rows: list[dict[str, Any]] = []
+        for part in batches(sorted(ids), max_rows=1000):
+            rows += await self._client.read(f"UNWIND $ids AS i {statement}", ids=part, **parameters)
+        keys = sorted(set(rows[0]) & {"id", "passage", "entity"}) if rows else []
+        return sorted(rows, key=lambda row: tuple(row[key] for key in keys))
+
+
+def _entity(row: dict[str, Any]) -> Entity:
+    return Entity(row["id"], row["name"], int(row["mention_count"] or 0), int(row["titled"] or 0))
+
+
+def _words(terms: str | None) -> frozenset[str]:
+    return frozenset((terms or "").split())

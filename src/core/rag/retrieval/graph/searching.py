@@ -1,0 +1,87 @@
+"""Search by graph, and by whichever of graph and hybrid search fits, on top of a hybrid search."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from core.rag.retrieval.graph.auto import blended, graph_share
+from core.rag.retrieval.graph.question import Question, weigh
+from core.rag.retrieval.graph.ranking import Found, GraphRanking, Ranked
+from core.rag.retrieval.graph.reading import GraphReader
+from core.rag.retrieval.graph.why import Because, Trace
+
+if TYPE_CHECKING:
+    from core.rag.dbhandler import MemGraphClient
+    from core.rag.embedder import EmbeddingService
+    from core.rag.retrieval.legs import Legs
+
+    type Scores = dict[str, tuple[float, dict[str, float]]]
+
+
+class GraphSearch:
+    """One search by graph; keeps what it needs to say why."""
+
+    def __init__(self, client: MemGraphClient, embedder: EmbeddingService, legs: Legs) -> None:
+        """Prepare a search.
+
+        Args:
+            client: The graph.
+            embedder: Also for sentences, if it is a local one: no search should send dozens of texts to a provider.
+            legs: For samples of the corpus.
+        """
+        self._client = client
+        self._embedder = embedder
+        self._legs = legs
+        self._ranked: Ranked | None = None
+        self._share = 0.0
+
+    async def search(
+        self, text: str, terms: Iterable[str], vector: Sequence[float] | None, hybrid: Scores, *, auto: bool
+    ) -> Scores:
+        """Rank what a hybrid search found, and what the graph leads to from there.
+
+        Args:
+            text: The question.
+            terms: Its analysed words.
+            vector: Its embedding.
+            hybrid: Score and the legs' scores by chunk id.
+            auto: Use the graph only as far as question and corpus call for it.
+
+        Returns:
+            The same for graph search: ``graph`` among the scores is what the graph gave. Where nothing was extracted:
+            what hybrid search gave.
+        """
+        self._ranked = None
+        sample = await self._legs.sampled_words()
+        cosines = await self._legs.sampled_cosines(vector)
+        found = Found(
+            scores={key: score for key, (score, _) in hybrid.items()},
+            keyword={key: legs["keyword"] for key, (_, legs) in hybrid.items() if "keyword" in legs},
+            cosine={key: legs["vector"] for key, (_, legs) in hybrid.items() if "vector" in legs},
+            usual=math.fsum(cosines) / len(cosines) if cosines else 0.0,
+            total=await self._client.count_chunks(),
+        )
+        local = self._embedder.usage.requests == 0
+        ranking = GraphRanking(GraphReader(self._client), self._embedder if local else None)
+        question = Question(text, weigh(terms, sample), tuple(vector) if vector is not None else None)
+        ranked = await ranking.rank(question, found)
+        share = graph_share(ranked) if auto else 1.0
+        if not ranked.is_linked or share <= 0.0:
+            return hybrid
+        self._ranked, self._share = ranked, share
+        scores = blended(found.scores, ranked.scores, share)
+        return {
+            key: (score, {**hybrid.get(key, (0.0, {}))[1], "graph": ranked.scores.get(key, 0.0)})
+            for key, score in scores.items()
+        }
+
+    async def because(self, chunks: Iterable[str]) -> dict[str, Because]:
+        """Why chunks were found; nothing where the graph had no part in it."""
+        ranked = self._ranked
+        if ranked is None:
+            return {}
+        traces: Mapping[str, Trace] = {chunk: ranked.trace(chunk) for chunk in chunks}
+        titles = await GraphReader(self._client).titles({key for trace in traces.values() for key in trace.passages})
+        return {chunk: trace.told(titles) for chunk, trace in traces.items()}

@@ -1,0 +1,91 @@
+"""Why a passage was found: the titles that led to it, and the sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from core.rag.retrieval.graph.bridging import Way
+
+#: ``named``: its title stands in the question; ``bridge``: a sentence of another passage names what it is about;
+#: ``mention``: it mentions what such a sentence names, and says more about the question; ``related``: it mentions what
+#: the question names; ``words``: by its own words and meaning alone.
+Reason = Literal["named", "bridge", "mention", "related", "words"]
+
+
+@dataclass(frozen=True, slots=True)
+class Because:
+    """Why a passage was found.
+
+    Attributes:
+        reason: How.
+        path: Titles of the documents that led to it, in order, its own last.
+        sentence: The sentence of the passage before that names it; empty where there is none.
+        name: What the sentence or the question names.
+    """
+
+    reason: Reason
+    path: tuple[str, ...]
+    sentence: str = ""
+    name: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values, ready for JSON."""
+        return asdict(self) | {"path": list(self.path)}
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """The same by ids, before the titles are known.
+
+    Attributes:
+        reason: How.
+        passages: Ids of the passages that led to it, in order, its own last.
+        sentence: See :class:`Because`.
+        name: See :class:`Because`.
+    """
+
+    reason: Reason
+    passages: tuple[str, ...]
+    sentence: str = ""
+    name: str = ""
+
+    def told(self, titles: Mapping[str, str]) -> Because:
+        """With titles instead of ids."""
+        path: list[str] = []
+        for passage in self.passages:
+            title = titles.get(passage, "")
+            if title and path[-1:] != [title]:
+                path.append(title)
+        return Because(self.reason, tuple(path), self.sentence, self.name)
+
+
+def trace(
+    passage: str,
+    ways: Mapping[str, Way],
+    anchors: Mapping[str, tuple[float, str]],
+    names: Mapping[str, str],
+    shared: str = "",
+) -> Trace:
+    """Follow the ways back from a passage to where they set out.
+
+    Args:
+        passage: Its id.
+        ways: The way to each passage that one leads to.
+        anchors: The passages that the question names, each with its entity.
+        names: Of entities by id.
+        shared: The rarest name in the question that the passage mentions, too; empty where there is none.
+    """
+    if passage in anchors:
+        return Trace("named", (passage,), name=names.get(anchors[passage][1], ""))
+    way = ways.get(passage)
+    if way is None:
+        return Trace("related" if shared else "words", (passage,), name=shared)
+    path = [passage]
+    step: Way | None = way
+    while step is not None and step.seed not in path:
+        path.append(step.seed)
+        step = None if step.seed in anchors else ways.get(step.seed)
+    reason: Reason = "bridge" if way.about else "mention"
+    return Trace(reason, tuple(reversed(path)), way.sentence, names.get(way.entity, ""))
