@@ -13,6 +13,7 @@ from unittest.mock import patch
 from benchmarks.data import DataSet, load, recall
 from core.rag import KnowledgeBase
 from core.rag.retrieval import dialogue
+from core.rag.retrieval.hits import MODES, SearchMode
 
 SET = "mtrag_un_dev"
 
@@ -34,7 +35,7 @@ async def main(folder: Path) -> None:
         await kb.ingest(data.documents())
         talks = [await conversation(kb, query) for query in data.queries]
         print(f"{'recall@5 x 100':12} {'alone':>8} {'in talk':>8}   {'p95 ms':>8} {'in talk':>8} {'ratio':>6}")
-        for mode in ("keyword", "vector", "hybrid"):
+        for mode in (mode for mode in MODES if mode not in {"fuzzy", "graph"}):
             scores: dict[bool, list[float]] = {False: [], True: []}
             times: dict[bool, list[float]] = {False: [], True: []}
             for query, talk in zip(data.queries, talks, strict=True):
@@ -91,9 +92,9 @@ async def _shifted(kb: KnowledgeBase, data: DataSet, talks: Sequence[str]) -> fl
     return await _quality(kb, data, [talks[other] for other in order])
 
 
-async def _paths(kb: KnowledgeBase, text: str, mode: str, talk: str | None) -> list[str]:
+async def _paths(kb: KnowledgeBase, text: str, mode: SearchMode, talk: str | None) -> list[str]:
     more: dict[str, Any] = {} if talk is None else {"conversation_id": talk}
-    return [hit.path for hit in await kb.search(text, k=15, mode=mode, **more)]  # type: ignore[arg-type]
+    return [hit.path for hit in await kb.search(text, k=15, mode=mode, **more)]
 
 
 def _mean(scores: Sequence[float]) -> float:

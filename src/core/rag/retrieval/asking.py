@@ -41,7 +41,7 @@ async def ask(
 
         stores = [store for store in await client.vector_stores() if store.model == embedder.model]
         dialogue, _ = await read_dialogue(client, conversation_id, query, stores[0] if stores else None, embedder)
-        if dialogue and model is not None and mode == "hybrid":
+        if dialogue and model is not None and mode not in {"vector", "keyword", "fuzzy"}:
             from core.rag.retrieval.rewriting import standalone_question
 
             dialogue = replace(dialogue, rewritten=await standalone_question(model, dialogue, query))
