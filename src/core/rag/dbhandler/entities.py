@@ -31,13 +31,20 @@ _COLUMNS = "e.id AS id, e.normalized_name AS normalized, e.origin AS origin, " +
 )
 
 
-# An own statement for the many that have no more than a name: what a row carries is most of the cost.
-_PLAIN_PROPERTIES = ("name", "type", "mention_count")
-_CREATE, _CREATE_PLAIN = (
+_CREATE = (
     "UNWIND $rows AS row CREATE (e:Entity {id: row.id, namespace: $namespace, normalized_name: row.normalized, "
-    f"origin: $origin, created_at: $now, updated_at: $now, {', '.join(f'{name}: row.{name}' for name in names)}}})"
-    for names in (_PROPERTIES, _PLAIN_PROPERTIES)
+    "origin: $origin, created_at: $now, updated_at: $now, "
+    + ", ".join(f"{name}: row.{name}" for name in _PROPERTIES)
+    + "})"
 )
+# For the many that have no more than a name. Maps are half of the cost of making a node, so each is one text here.
+_CREATE_PLAIN = (
+    "UNWIND $rows AS row WITH split(row, $between) AS part CREATE (e:Entity {id: part[0], namespace: $namespace, "
+    "normalized_name: part[1], origin: $origin, created_at: $now, updated_at: $now, name: part[2], type: part[3], "
+    "mention_count: $count})"
+)
+_BETWEEN = "\x1f"
+_COMMON_COUNTS = 4
 
 
 @dataclass(slots=True)
@@ -157,7 +164,7 @@ class EntityLedger:
         }
         titles = await _smallest_titles(tx, lost_names) if lost_names else {}
         created: list[Row] = []
-        plain: list[Row] = []
+        plain: dict[int, list[str]] = {}
         recounted: list[Row] = []
         updated: list[Row] = []
         untitled: set[str] = set()
@@ -165,11 +172,11 @@ class EntityLedger:
             row = stored.get(name)
             text = change.only_form() if row is None else row["name"]
             if text and change.is_plain(text) and (row is None or row["forms"] is None):
-                if row is None:
-                    entity = {"name": text, "type": type_of(text), "mention_count": change.mentions}
-                    plain.append({"id": self.id(name), "normalized": name, **entity})
+                if row is None and 0 < change.mentions <= _COMMON_COUNTS and _BETWEEN not in text + name:
+                    entity = _BETWEEN.join((self.id(name), name, text, type_of(text)))
+                    plain.setdefault(change.mentions, []).append(entity)
                     continue
-                if row["mention_count"] and row["mention_count"] + change.mentions > 0:
+                if row is not None and row["mention_count"] and row["mention_count"] + change.mentions > 0:
                     recounted.append({"id": row["id"], "n": row["mention_count"] + change.mentions})
                     continue
             state = _State(name, row)
@@ -183,11 +190,12 @@ class EntityLedger:
             difference = {key: value for key, value in properties.items() if row[key] != value}
             if difference:
                 updated.append({"id": row["id"], "props": {**difference, "updated_at": self._now}})
-        self.created += len(created) + len(plain)
+        self.created += len(created) + sum(map(len, plain.values()))
         common = {"namespace": self._namespace, "origin": FROM_TEXT, "now": self._now}
         # Not MERGE and a map, which take twice as long: that there are none was read in this transaction.
-        for rows in batches(plain):
-            await tx.run(_CREATE_PLAIN, {"rows": rows, **common})
+        for count, entities in plain.items():
+            for texts in batches(entities):
+                await tx.run(_CREATE_PLAIN, {"rows": texts, "count": count, "between": _BETWEEN, **common})
         for rows in batches(created):
             await tx.run(_CREATE, {"rows": rows, **common})
         for rows in batches(recounted):

@@ -191,7 +191,7 @@ class MentionChanges:
         for rows in batches(self._named):
             await tx.run(
                 "UNWIND $rows AS row MATCH (d:Document {id: row.d}) MATCH (e:Entity {id: row.e}) "
-                "MERGE (d)-[t:TITLED]->(e) SET t.text = row.text",
+                "CREATE (d)-[:TITLED {text: row.text}]->(e)",
                 {"rows": rows},
             )
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cache
-from typing import Final
+from functools import cache, lru_cache
+from typing import Final, NamedTuple
 
 from core.rag.analysis.language import detect_language
 from core.rag.analysis.stopwords import stop_words
@@ -62,30 +62,25 @@ def names_in(text: str, heading: str = "") -> dict[str, Found]:
     text = _explicit(text, found)
     pattern = patterns.ascii_names() if text.isascii() else patterns.all_names()
     language = detect_language(text.split())
-    stop = _stop_words(language)
     waiting: list[str] = []  # single words that begin a sentence: names only if they are names elsewhere
     if not text.isupper():
         for match in pattern.finditer(text):
-            if match.lastgroup:
-                _add(found, match[0])
+            phrase = _phrase(match[0], language)
+            if phrase is None:
                 continue
-            phrase, cut = _trimmed(match[0], stop)
-            if not phrase:
+            if not phrase.sure and _begins_sentence(text, match.start()):
+                waiting.append(phrase.name)
                 continue
-            if " " in phrase or _is_distinct(phrase):
-                _add(found, phrase)
-            elif language == "german":
-                continue  # every noun has a capital
-            elif cut or not _begins_sentence(text, match.start()):
-                _add(found, phrase)
+            known = found.get(phrase.name)
+            if known is None:
+                found[phrase.name] = Found(phrase.text)
             else:
-                waiting.append(phrase)
-        for phrase in waiting:
-            known = found.get(phrase.lower() if phrase.isascii() else normalize_name(phrase))
-            if known is not None:
                 known.count += 1
+        for name in waiting:
+            if name in found:
+                found[name].count += 1
     last = heading.rsplit(" > ", 1)[-1]
-    if last and last.count(" ") < MAX_WORDS and normalize_name(last) not in stop:
+    if last and last.count(" ") < MAX_WORDS and normalize_name(last) not in _stop_words(language):
         name = normalize_name(last)
         if name and name not in found:
             found[name] = Found(last.strip())
@@ -139,25 +134,41 @@ def _explicit(text: str, found: dict[str, Found]) -> str:
     return text
 
 
-def _trimmed(phrase: str, stop: frozenset[str]) -> tuple[str, bool]:
-    """A phrase without function words before and a possessive behind it, and whether words were cut off before it."""
-    cut = False
-    if phrase[-1] in "'’s":
-        phrase = _POSSESSIVE.sub("", phrase)
-    if " " not in phrase:
-        single = phrase.lower() in stop or len(phrase) < 2 or phrase.startswith(_MASK)
-        return ("" if single else phrase), False
-    words = phrase.split()
-    while words and words[0].lower().rstrip(".") in stop:
-        del words[0]
-        cut = True
-    while words and words[-1].lower() in stop and not _ACRONYM.fullmatch(words[-1]):
-        del words[-1]
-    if not words or len(words) > MAX_WORDS or (len(words) == 1 and len(words[0].rstrip(".")) < 2):
-        return "", cut
-    if len(words) == 1 and (words[0][0].isdigit() or words[0].endswith(".")):
-        return "", cut
-    return " ".join(words), cut
+class _Phrase(NamedTuple):
+    """A phrase with capitals, or a year: as it is spelt, normalised, and whether it is a name wherever it stands."""
+
+    text: str
+    name: str
+    sure: bool
+
+
+@lru_cache(maxsize=100_000)
+def _phrase(found: str, language: str) -> _Phrase | None:
+    """A phrase without function words before and a possessive behind it; ``None`` where no name is left."""
+    stop = _stop_words(language)
+    text = _POSSESSIVE.sub("", found) if found[-1] in "'’s" else found
+    words = text.split()
+    if len(words) > 1:
+        kept = words[:]
+        while kept and kept[0].lower().rstrip(".") in stop:
+            del kept[0]
+        while kept and kept[-1].lower() in stop and not _ACRONYM.fullmatch(kept[-1]):
+            del kept[-1]
+        if not kept or len(kept) > MAX_WORDS:
+            return None
+        if len(kept) == 1 and (len(kept[0].rstrip(".")) < 2 or kept[0][0].isdigit() or kept[0].endswith(".")):
+            return None
+        text = " ".join(kept)
+        sure = len(kept) > 1 or kept[0] != words[0]
+    elif len(text) < 2 or text.lower() in stop:
+        return None
+    else:
+        sure = False
+    sure = sure or _is_distinct(text)
+    if language == "german" and " " not in text and not _is_distinct(text):
+        return None  # every noun has a capital
+    name = normalize_name(text)
+    return _Phrase(text, name, sure) if name else None
 
 
 def _is_distinct(word: str) -> bool:
