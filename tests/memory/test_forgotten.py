@@ -1,0 +1,78 @@
+"""After forgetting somebody, nothing of them is in any node, edge, vector or index, and the others lack nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.embedders import HashEmbedder
+from tests.graphs import orphans, snapshot
+
+from core.rag import KnowledgeBase
+from core.rag.memory.forgetting import traces
+from core.rag.schema import Label
+from dbhandler.kit import Engine
+from libs.dataloader import Document
+
+SAID = "Zanzibar cinnamon harvest, remark {n}."
+
+
+async def _indexed(kb: KnowledgeBase) -> set[str]:
+    """What the indexes over messages find, by word and by vector."""
+    client = kb.client
+    words = await client.match_terms({"zanzibar": 1.0, "cinnamon": 1.0, "harvest": 1.0}, 1000, Label.INTERACTION)
+    vector = await HashEmbedder().get_embedding("Zanzibar cinnamon harvest")
+    vectors = await client.match_vectors((await client.vector_stores())[0], vector, 1000, Label.INTERACTION)
+    return {match.id for match in [*words, *vectors]}
+
+
+async def _vectors(kb: KnowledgeBase) -> list[dict[str, Any]]:
+    return await kb.client.read(
+        "MATCH (v:Vector) WHERE v.namespace = $namespace RETURN v.id AS id, v.chunk_id AS target"
+    )
+
+
+def _others(lines: list[str]) -> list[str]:
+    """All but conversations, which count the messages that they ever had."""
+    return [line for line in lines if '"node": "Conversation"' not in line]
+
+
+async def test_no_index_and_no_vector_knows_somebody_who_was_forgotten(engine: Engine) -> None:
+    async with engine.knowledge() as kb:
+        await kb.ingest([Document(path="a", content="Spices grow on islands.", title="Spices")])
+        await kb.remember("bob", "user", "The tide mill turns.", user_id="bob")
+        await kb.client.add_message("bob", "It does.", "assistant", references=["a", "https://example.org/mill"])
+        await kb.feedback("a", 1, "spices", "bob")
+        before, kept = await snapshot(kb.client), await _indexed(kb)
+
+        ids = [await kb.remember("ann", "user", SAID.format(n=n), user_id="ann", tags=["clove"]) for n in range(8)]
+        ids.append(await kb.client.add_message("bob", SAID.format(n=9), "user", user_id="ann", message_id="m"))
+        await kb.client.add_message("ann", "See there.", "assistant", references=["a", "https://example.org/ann"])
+        await kb.client.record_retrieved(ids[0], [hit.chunk_id for hit in await kb.search("spices", k=1)])
+        await kb.compact("ann", keep=3)
+        await kb.feedback("a", -1, "cinnamon", "ann")
+        await kb.client.track_user_viewed_document("ann", "a")
+        node = await kb.client.create_or_get_user("ann", "Ann Harrow")
+        clues = ["Zanzibar", "zanzibar", "cinnamon", "clove", "Harrow", "example.org/ann", node, *ids]
+        assert await traces(kb.client, clues)
+        assert await _indexed(kb) > kept
+
+        gone = await kb.forget(user_id="ann")
+
+        assert (gone.sessions, gone.users) == (1, 1)
+        assert await traces(kb.client, clues) == []
+        assert await _indexed(kb) == kept
+        assert not set(ids) & {row["target"] for row in await _vectors(kb)}
+        assert _others(await snapshot(kb.client)) == _others(before)
+        hanging = await orphans(kb.client)
+        assert not any(hanging.values())
+        assert (await kb.doctor()).healthy
+
+
+async def test_what_was_forgotten_is_not_kept_by_recall(engine: Engine) -> None:
+    async with engine.knowledge() as kb:
+        kept = await kb.remember("s", "user", "The tide mill turns.", user_id="bob")
+        gone = await kb.remember("s", "user", SAID.format(n=1), user_id="bob")
+        assert {memory.id for memory in await kb.recall(query="cinnamon mill", limit=9)} == {kept, gone}
+        await kb.forget(memory_id=gone)
+        assert {memory.id for memory in await kb.recall(query="cinnamon mill", limit=9)} <= {kept}
+        assert [row["target"] for row in await _vectors(kb)] == [kept]
