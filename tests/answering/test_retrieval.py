@@ -165,11 +165,16 @@ async def test_another_namespace_stays_unseen(kb: KnowledgeBase) -> None:
     assert await search.facts_by_trigram(["alice"], 5) == []
 
 
-async def test_trigrams_see_what_changed(kb: KnowledgeBase) -> None:
-    search = GraphSearch(kb.client)
-    assert not any(entity.name == "Zebrafish" for entity in await search.entities_by_trigram(["zebrafsh"], 5))
-    await put_entities(kb.client, {"Zebrafish": "a fish"})
-    assert (await search.entities_by_trigram(["zebrafsh"], 5))[0].name == "Zebrafish"
+async def test_what_changed_is_seen(kb: KnowledgeBase) -> None:
+    before = GraphSearch(kb.client)
+    assert not any(entity.name == "Zebrafish" for entity in await before.entities_by_trigram(["zebrafsh"], 5))
+    ids = await put_entities(
+        kb.client, {"Zebrafish": "a fish", "Zoo": ""}, [Fact("Zoo", "Zebrafish", "KEEPS", 0.5, "")]
+    )
+    after = GraphSearch(kb.client)
+    assert (await after.entities_by_trigram(["zebrafsh"], 5))[0].name == "Zebrafish"
+    assert [entity.name for entity in await after.entities_by_pattern(["brafi"], 5)] == ["Zebrafish"]
+    assert [fact.source_id for fact in await after.facts_by_pattern(["keeps"], 5)] == [ids["Zoo"]]
 
 
 async def test_filters_reach_entities_and_relations(kb: KnowledgeBase) -> None:

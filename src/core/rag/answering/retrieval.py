@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from core.rag.answering.graph_search import GraphSearch
@@ -234,7 +234,18 @@ async def _narrowed(knowledge: Knowledge, client: MemGraphClient, filters: Any) 
 
 
 #: What a hit takes over of a chunk.
-_COPIED = tuple(item.name for item in fields(Hit) if item.name not in {"score", "scores"})
+_COPIED = (
+    "chunk_id",
+    "document_id",
+    "path",
+    "title",
+    "heading",
+    "content",
+    "chunk_index",
+    "start_char",
+    "end_char",
+    "metadata",
+)
 
 
 def _shared[Found](pattern: list[Found], trigram: list[Found], key: Callable[[Found], Any], limit: int) -> list[Found]:
