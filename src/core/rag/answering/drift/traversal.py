@@ -27,7 +27,7 @@ Admits = Callable[[Mapping[Label, Sequence[str]]], Awaitable[Collection[str]]]
 _TEXTS = frozenset({Label.CHUNK, Label.DOCUMENT})
 
 #: For each path that is followed, so many nodes that are not known yet are read.
-_NEW_NODES_PER_PATH = 8
+_NEW_NODES_PER_PATH = 4
 _LIKED_FIRST = 0.3
 _FIRST_STATEMENT = 16
 
