@@ -37,7 +37,7 @@ def documents(count: int, *, version: int = 1, prefix: str = "doc") -> list[Docu
 
 @asynccontextmanager
 async def knowledge(
-    engine: Engine, namespace: str, uri: str | None = None, **settings: Any
+    engine: Engine, namespace: str, uri: str | None = None, embedder: HashEmbedder | None = None, **settings: Any
 ) -> AsyncIterator[KnowledgeBase]:
     """A knowledge base with settings by their environment names, by default one that is patient."""
     variables = {"MGRAG_RETRY_DEADLINE": DEADLINE, "MGRAG_QUERY_TIMEOUT": 60.0, "MGRAG_CHUNK_SIZE": 64, **settings}
@@ -46,7 +46,7 @@ async def knowledge(
         username=engine.username,
         password=engine.password,
         namespace=namespace,
-        embedder=HashEmbedder(),
+        embedder=embedder or HashEmbedder(),
         settings=make_settings(**variables),
     ) as opened:
         yield opened

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import os
+import random
 import sys
+import zlib
 from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
+from tests.embedders import HashEmbedder
+from tests.servers.proxy import BoltProxy
 
 from core.rag.dbhandler.store import Transaction
 from core.rag.schema import Label
 from dbhandler.kit import Corner, Engine
 from faults.kit import DEADLINE, assert_found, assert_sound, documents, knowledge
+from libs.dataloader import Document
 
 pytestmark = pytest.mark.bolt
 
@@ -140,25 +146,56 @@ async def test_searches_during_writes(engine: Engine) -> None:
     await store.close()
 
 
-@pytest.mark.fault("A keyword index is gone while the graph has words, as after a crash")
-async def test_a_lost_keyword_index_is_found_and_repaired(engine: Engine) -> None:
-    """Searches go on with the words in the graph, say so, and a check finds and repairs it."""
+@pytest.mark.fault("A keyword index has lost what was committed, as after a crash")
+async def test_a_keyword_index_that_lost_transactions_is_found_and_repaired(engine: Engine) -> None:
+    """Searches go on with the words in the graph, and say so; `mgrag doctor` finds and repairs it."""
     store = await engine.open()
     await store.ensure_schema()
     corner = Corner(engine, store)
     index = await corner.text_index(Label.RECORD)
     await corner.put_texts(index, {"a": "alpha beta", "b": "beta gamma"})
-    assert await store.check_indexes() == []
-    await drop_text_index(engine, index.label)
-    assert corner.found(await store.text_search(index, {"beta": 1.0, "alpha": 1.0}, 5)) == ["a", "b"]
-    assert any("keyword index" in note for note in store.capabilities.notes)
-    problems = await store.check_indexes()
-    assert len(problems) == 1
-    assert "Record" in problems[0]
-    assert await store.check_indexes(repair=True) == problems
-    assert await store.check_indexes() == []
+    async with knowledge(engine, corner.namespace) as kb:
+
+        async def lost() -> list[str]:
+            checks = [check for check in (await kb.doctor()).checks if check.name == "indexes"]
+            return [check.message for check in checks if check.level == "problem"]
+
+        assert await lost() == []
+        await drop_text_index(engine, index.label)
+        assert corner.found(await store.text_search(index, {"beta": 1.0, "alpha": 1.0}, 5)) == ["a", "b"]
+        assert any("keyword index" in note for note in store.capabilities.notes)
+        (problem,) = await lost()
+        assert "Record" in problem
+        await kb.doctor(repair=True)
+        assert await lost() == []
     assert corner.found(await store.text_search(index, {"beta": 1.0, "alpha": 1.0}, 5)) == ["a", "b"]
     await store.close()
+
+
+class Wide(HashEmbedder):
+    """Vectors as long as those of the largest models, made at once from a whole text."""
+
+    def _one(self, text: str) -> NDArray[np.float64]:
+        return np.random.default_rng(zlib.crc32(text.encode())).normal(size=self.dimension)
+
+
+@pytest.mark.fault("A document of 10 MB, and vectors of 3,072 dimensions, over a slow line")
+async def test_a_document_of_ten_megabytes_with_wide_vectors(engine: Engine, proxy: BoltProxy) -> None:
+    """No message is too large: all of it is there, and is replaced as a whole."""
+    chosen = random.Random(6).choices([f"grain{number}" for number in range(5000)], k=1_100_000)
+    words = " ".join(chosen)[:10_000_000]
+    given = [Document(path="large", content=words), *documents(3)]
+    proxy.delay(0.001)
+    async with knowledge(
+        engine, engine.namespace(), proxy.uri, embedder=Wide(3072), MGRAG_CHUNK_SIZE=16_000, MGRAG_CHUNK_OVERLAP=0
+    ) as kb:
+        report = await kb.ingest(given)
+        assert report.documents.failed == []
+        assert report.vectors.embedded > 100
+        await assert_sound(kb.client, given)
+        given[0] = Document(path="large", content=words[: len(words) // 2])
+        assert (await kb.ingest(given)).documents.updated == 1
+        await assert_sound(kb.client, given)
 
 
 async def drop_text_index(engine: Engine, label: Label) -> None:
