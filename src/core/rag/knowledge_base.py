@@ -198,6 +198,7 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
         sources: Source | Iterable[Source],
         *,
         prune: bool = False,
+        facts: bool | None = None,
         stop: asyncio.Event | None = None,
         progress: Callable[[IngestReport], None] | None = None,
         **options: Any,
@@ -207,6 +208,8 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
         Args:
             sources: Paths, URLs, loaders, documents, or iterables of documents; one or several.
             prune: Also remove documents that vanished from these sources.
+            facts: Whether a language model reads the new chunks, too, for typed entities and what relates them;
+                ``None``: as ``MGRAG_LLM_EXTRACTION`` says. What failed is tried again the next time.
             stop: When set, nothing more is taken up; documents in flight are finished.
             progress: Called after each transaction with the report so far.
             options: For folders ``include``, ``exclude`` (globs), ``gitignore``, ``recursive``, ``hidden``; for URLs
@@ -222,7 +225,10 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
         """
         loaders = loaders_for(sources, self._settings, **options)
         indexer = await self._indexer()
-        return await indexer.index(loaders, prune=prune, stop=stop, progress=progress)
+        report = await indexer.index(loaders, prune=prune, stop=stop, progress=progress)
+        if (self._settings.llm_extraction if facts is None else facts) and not report.interrupted:
+            report.facts = (await self.extract_facts(stop=stop)).to_dict()
+        return report
 
     async def search(
         self,

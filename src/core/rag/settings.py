@@ -72,6 +72,7 @@ class Settings(BaseSettings):
     chunk_size: int = Field(default=256, alias="MGRAG_CHUNK_SIZE", ge=16)
     chunk_overlap: int = Field(default=32, alias="MGRAG_CHUNK_OVERLAP", ge=0)
     extraction: bool = Field(default=True, alias="MGRAG_EXTRACTION")
+    llm_extraction: bool = Field(default=False, alias="MGRAG_LLM_EXTRACTION")
     entity_fields: str = Field(default="", alias="MGRAG_ENTITY_FIELDS")
 
     @cached_property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,6 +13,12 @@ from mgrag.cli.runtime import EXIT_FAILED, EXIT_INTERRUPTED, open_kb, run, stop_
 
 if TYPE_CHECKING:
     from core.rag.indexing.report import IngestReport
+
+
+class Extract(StrEnum):
+    """Who finds entities and facts, beside the rules."""
+
+    LLM = "llm"
 
 
 def register(app: typer.Typer) -> None:
@@ -29,6 +36,9 @@ def ingest(
     max_urls: Annotated[int | None, typer.Option(metavar="N", help="At most so many pages of a site.")] = None,
     prune: Annotated[bool, typer.Option("--prune", help="Remove documents that vanished from these sources.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 if any document failed.")] = False,
+    extract: Annotated[
+        Extract | None, typer.Option(help="What else finds entities, beside rules: llm (a language model).")
+    ] = None,
     model: ModelOption = None,
     new_store: Annotated[
         bool, typer.Option("--new-store", help="Build a second vector store where the graph has another model.")
@@ -54,7 +64,9 @@ def ingest(
         "chunk_overlap": chunk_overlap,
     }
     chosen = common(context, db, namespace, as_json)
-    report = run(lambda: _ingest(chosen, opening, sources, prune=prune, options=options))
+    report = run(
+        lambda: _ingest(chosen, opening, sources, prune=prune, facts=extract is Extract.LLM or None, options=options)
+    )
     if chosen.json:
         print_json(report.to_dict())
     else:
@@ -67,7 +79,13 @@ def ingest(
 
 
 async def _ingest(
-    chosen: Common, opening: dict[str, Any], sources: list[str], *, prune: bool, options: dict[str, Any]
+    chosen: Common,
+    opening: dict[str, Any],
+    sources: list[str],
+    *,
+    prune: bool,
+    facts: bool | None,
+    options: dict[str, Any],
 ) -> IngestReport:
     async with open_kb(chosen, **opening) as kb:
         stop = stop_on_interrupt()
@@ -80,7 +98,7 @@ async def _ingest(
                     f" {len(done.failed)} failed; {report.chunks} chunks"
                 )
 
-            return await kb.ingest(sources, prune=prune, stop=stop, progress=tell, **options)
+            return await kb.ingest(sources, prune=prune, facts=facts, stop=stop, progress=tell, **options)
 
 
 def _show(report: IngestReport) -> None:
@@ -89,6 +107,13 @@ def _show(report: IngestReport) -> None:
     for warning in report.warnings:
         line((f"note    {warning}", "yellow"))
     line(summary(report))
+    if report.facts is not None:
+        line(
+            f"Facts: {report.facts['chunks']} chunks read, {report.facts['entities']} entities,"
+            f" {report.facts['facts']} facts, {len(report.facts['failed'])} failed."
+        )
+        if report.facts["stopped"]:
+            line((f"note    {report.facts['stopped']}", "yellow"))
 
 
 def summary(report: IngestReport) -> str:

@@ -25,7 +25,7 @@ def register(app: typer.Typer) -> None:
 def status(
     context: typer.Context, db: DbOption = None, namespace: NamespaceOption = None, as_json: JsonOption = False
 ) -> None:
-    """Say what is in the graph: nodes and edges, vector stores, engine, location, size."""
+    """Say what is in the graph: nodes and edges, vector stores, facts, engine, location, size."""
     chosen = common(context, db, namespace, as_json)
     found = run(lambda: _status(chosen))
     if chosen.json:
@@ -45,8 +45,15 @@ def status(
         "nodes": counts(found["nodes"]),
         "edges": counts(found["edges"]),
     }
+    said = found["facts"]
+    if said["done"] or said["failed"]:
+        facts["facts"] = (
+            f"{said['done']:,} chunks read by a language model, {said['failed']} failed, {said['waiting']} not read"
+        )
     for name, value in facts.items():
         line((f"{name:<10} ", "cyan"), value)
+    for failure in said["failures"]:
+        line((f"{'failed':<10} ", "yellow"), f"{failure['path']}: {failure['reason']}")
     for text in engine["notes"]:
         line((f"{'note':<10} ", "yellow"), text)
 

@@ -43,6 +43,8 @@ class IngestReport:
         vectors: Vectors made and reused for these chunks.
         seconds: Wall time.
         interrupted: Whether it was asked to stop before the end.
+        facts: What a language model found in the chunks, where it was asked; see
+            :class:`core.rag.indexing.factfinding.FactReport`.
         warnings: What the user should know, e.g. that nothing was pruned because a crawl was cut short.
     """
 
@@ -51,6 +53,7 @@ class IngestReport:
     vectors: VectorCounts = field(default_factory=VectorCounts)
     seconds: float = 0.0
     interrupted: bool = False
+    facts: dict[str, Any] | None = None
     warnings: list[str] = field(default_factory=list)
 
     def fail(self, path: str, reason: str) -> None:
@@ -73,4 +76,5 @@ class IngestReport:
             "seconds": round(self.seconds, 3),
             "interrupted": self.interrupted,
             "warnings": list(self.warnings),
+            **({"facts": self.facts} if self.facts is not None else {}),
         }

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 #: A path that is not there is compared with this many others.
 _COMPARED = 20_000
 _SIMILAR = 3
+_SHOWN_FAILURES = 5
 _SIMILAR_PERCENT = 70
 
 
@@ -50,6 +51,7 @@ async def status(client: MemGraphClient, embedder: EmbeddingService | None, sett
         "edges": found["edges"],
         "vector_stores": stores,
         "embedding_model": model,
+        "facts": {**await client.fact_counts(), "failures": await client.fact_failures(_SHOWN_FAILURES)},
     }
 
 
