@@ -1,4 +1,4 @@
-"""``python -m benchmarks [NAME …] [--eval FOLDER]``: quality, ingest, scale, conversation, memory."""
+"""``python -m benchmarks [NAME …] [--eval FOLDER]``: quality, ingest, scale, conversation, memory, answers …"""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 import asyncio
 from pathlib import Path
 
-from benchmarks import conversation, dialogues, drift, ingest, memory, quality, scale
+from benchmarks import answers, conversation, dialogues, drift, ingest, memory, quality, scale
 
 BENCHMARKS = {
     "quality": quality.main,
@@ -17,6 +17,7 @@ BENCHMARKS = {
     "memory": memory.main,
     "dialogues": dialogues.main,
     "drift": drift.main,
+    "answers": answers.main,
 }
 
 

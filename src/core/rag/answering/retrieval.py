@@ -30,10 +30,10 @@ PASSAGES = 5
 FACT_PASSAGES = 3
 #: How the passages of an intent are searched for.
 MODES: dict[Intent, SearchMode] = {
-    "factual": "hybrid",
-    "relationship": "hybrid",
-    "summary": "hybrid",
-    "exploration": "hybrid",
+    "factual": "auto",
+    "relationship": "graph",
+    "summary": "auto",
+    "exploration": "graph",
 }
 #: What a leg may fail with while the others go on.
 LEG_ERRORS = (StoreError, EmbeddingError)
