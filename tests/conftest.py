@@ -10,6 +10,9 @@ import pytest
 
 from dbhandler.kit import ENGINES, Engine, bolt_engine_for_a_test, drop_vector_indexes
 
+#: What stands on searches that are tested on the server: the statements of these are shown to it (`make test-bolt`).
+EMBEDDED_ONLY = frozenset({"answering", "integrations"})
+
 REQUIRED = os.environ.get("MGRAG_TEST_REQUIRE_BOLT", "") not in {"", "0"}
 
 
@@ -34,6 +37,14 @@ def pytest_configure(config: pytest.Config) -> None:
     """Refuse to run without a server where one is required (tests marked java start their own)."""
     if REQUIRED and config.option.markexpr != "java" and not os.environ.get("MGRAG_TEST_BOLT_URI"):
         raise pytest.UsageError("MGRAG_TEST_REQUIRE_BOLT is set, but MGRAG_TEST_BOLT_URI names no server.")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the tests of folders that need not run on the server, to keep its run short."""
+    dropped = [item for item in items if item.get_closest_marker("bolt") and item.path.parent.name in EMBEDDED_ONLY]
+    if dropped:
+        items[:] = [item for item in items if item not in dropped]
+        config.hook.pytest_deselected(items=dropped)
 
 
 @pytest.hookimpl(wrapper=True)

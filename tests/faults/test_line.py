@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 import time
 from collections.abc import AsyncIterator
 
@@ -86,22 +87,15 @@ async def test_cuts_at_any_moment(engine: Engine, proxy: BoltProxy) -> None:
     """The ingest ends as if nothing had happened."""
     namespace = engine.namespace()
     given = documents(20)
-    done = asyncio.Event()
-
-    async def cut() -> None:
-        while not done.is_set():
-            proxy.cut_all()
-            await asyncio.sleep(0.15)
-
+    chosen = random.Random(7)
     async with knowledge(engine, namespace, proxy.uri) as kb:
-        cutting = asyncio.create_task(cut())
-        try:
-            await asyncio.sleep(0.5)
-            done.set()
-            report = await kb.ingest(given)
-        finally:
-            done.set()
-            await cutting
+        cuts = [
+            *(proxy.cut_after(chosen.randrange(1_000, 60_000), "to_server") for _ in range(5)),
+            *(proxy.cut_after(chosen.randrange(200, 4_000), "to_client") for _ in range(5)),
+        ]
+        report = await kb.ingest(given)
+        assert sum(cut.fired for cut in cuts) >= 5
+        proxy.clear()
         assert report.documents.failed == []
         await assert_sound(kb.client, given)
 
