@@ -253,6 +253,13 @@ async def test_concepts_topics_and_documents_are_linked(kb: KnowledgeBase) -> No
         ("Concept", "Vector search"),
         ("Concept", "Embeddings"),
     ]
+    document = await kb.traverse("guide.md", 1)
+    assert document.start.label == "Document"
+    assert [node.name for node in document.nodes] == ["Nearness", "Search", "Vector search"]
+    assert [node.name for node in (await kb.neighbors("Search")).nodes] == ["guide.md"]
+    path = await kb.shortest_path("Search", "Embeddings")
+    assert path is not None
+    assert [edge.type for edge in path.edges] == ["ABOUT", "EXPLAINS", "RELATED_TO"]
     node = await kb.knowledge_graph.get_node_by_content("Vector search")
     assert node is not None
     assert [other.content for other in await kb.knowledge_graph.get_neighbors(node)] == ["Embeddings"]

@@ -428,7 +428,7 @@ async def test_a_graph_can_be_opened_by_itself(tmp_path: Any) -> None:
 
 
 async def test_many_at_once_make_each_node_and_edge_once(kb: KnowledgeBase) -> None:
-    graphs = [KnowledgeGraph(kb.client, kb.embedder) for _ in range(4)]
+    graphs = [kb.knowledge_graph, KnowledgeGraph(kb), KnowledgeGraph(kb.client), KnowledgeGraph(kb.client, kb.embedder)]
     hub = UndirectedNode("hub", "x")
     leaves = [UndirectedNode(f"leaf {number}", "x") for number in range(5)]
     calls = [graph.add_node(*pair) for graph in graphs for leaf in leaves for pair in ((hub, leaf), (leaf, hub))]

@@ -16,6 +16,9 @@ from core.rag.schema import EdgeType, Label, check_name
 #: Edges that connect entities with entities, and concepts with concepts.
 GRAPH_EDGES: tuple[EdgeType, ...] = (EdgeType.RELATED, EdgeType.SAME_AS, EdgeType.RELATED_TO)
 
+#: Edges that lead from documents to what they are about; followed, too, from a document or topic.
+DOCUMENT_EDGES: tuple[EdgeType, ...] = (EdgeType.TITLED, EdgeType.ABOUT, EdgeType.EXPLAINS, EdgeType.REFERENCES)
+
 #: Labels of the nodes that can be named, in the order in which a name is looked for.
 NAMED_LABELS: tuple[Label, ...] = (Label.ENTITY, Label.CONCEPT, Label.TOPIC)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from core.rag.dbhandler import MemGraphClient
 from core.rag.dbhandler.store import MAX_K
 from core.rag.errors import InvalidInputError, NotFoundError
 from core.rag.graph.neighbours import Neighbours
@@ -13,8 +14,8 @@ from core.rag.graph.similarity import Similarity
 from core.rag.identity import concept_id
 
 if TYPE_CHECKING:
-    from core.rag.dbhandler import MemGraphClient
     from core.rag.embedder import EmbeddingService
+    from core.rag.knowledge_base import KnowledgeBase
 
 #: An edge, with a weight or without: ``(node, node)``, ``(node, node, weight)``.
 Edge = tuple[UndirectedNode, UndirectedNode] | tuple[UndirectedNode, UndirectedNode, float]
@@ -25,7 +26,7 @@ class GraphBuilder:
 
     def __init__(
         self,
-        client: MemGraphClient,
+        client: MemGraphClient | KnowledgeBase,
         embedder: EmbeddingService | None = None,
         *,
         merge_similar: bool = False,
@@ -34,16 +35,16 @@ class GraphBuilder:
         """A graph on a client; ``KnowledgeBase.knowledge_graph`` and :meth:`open` are shorter.
 
         Args:
-            client: The database; not closed with the graph.
+            client: The database, or a knowledge base on it; not closed with the graph.
             embedder: For finding nodes by meaning; ``None``: that of the client, if it has one.
             merge_similar: Whether adding a node looks for one that means the same, too. Off as in the original: a
                 duplicate does less harm than two things made one.
             cache: Whether walks learn from walks before which nodes to read ahead. Never stale; see
                 :mod:`core.rag.graph.neighbours`.
         """
-        self._client = client
-        self._similarity = Similarity(client, embedder or client.embedder)
-        self._neighbours = Neighbours(client, cache=cache)
+        self._client = client if isinstance(client, MemGraphClient) else client.client
+        self._similarity = Similarity(self._client, embedder or self._client.embedder)
+        self._neighbours = Neighbours(self._client, cache=cache)
         self._merge_similar = merge_similar
         self._owned: EmbeddingService | None = None
         self._owns_client = False

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 class Exploration:
     """The part of :class:`core.rag.KnowledgeBase` about entities, concepts and the edges between them.
 
-    Wherever a node is named: by its name, in any case, or its id; entities go before concepts, these before topics.
+    Wherever a node is named: by its name, in any case, or its id; entities go before concepts, these before topics,
+    these before documents, which are named by their path.
     """
 
     _client: MemGraphClient
@@ -83,7 +84,8 @@ class Exploration:
 
         Args:
             node: Name or id.
-            edge_types: Edges to follow (:class:`core.rag.EdgeType`); ``None``: RELATED, SAME_AS and RELATED_TO.
+            edge_types: Edges to follow (:class:`core.rag.EdgeType`); ``None``: RELATED, SAME_AS and RELATED_TO, and
+                from a document or topic also TITLED, ABOUT, EXPLAINS and REFERENCES.
             limit: At most so many, 1 to 10,000.
             after: The ``next`` of the page before.
 
@@ -110,7 +112,8 @@ class Exploration:
         Args:
             start: Name or id.
             depth: Steps, 1 to 64.
-            edge_types: Edges to follow; ``None``: RELATED, SAME_AS and RELATED_TO.
+            edge_types: Edges to follow; ``None``: RELATED, SAME_AS and RELATED_TO, and
+                from a document or topic also TITLED, ABOUT, EXPLAINS and REFERENCES.
             direction: ``both``, ``out`` or ``in``.
             limit: At most so many nodes, 1 to 10,000.
             after: The ``next`` of the page before; all pages together have up to 10,000 nodes.
@@ -152,7 +155,8 @@ class Exploration:
             end: Name or id.
             weighted: Whether an edge is ``1 / weight`` long instead of 1: heavy edges are short.
             max_depth: At most so many edges.
-            edge_types: Edges to follow; ``None``: RELATED, SAME_AS and RELATED_TO.
+            edge_types: Edges to follow; ``None``: RELATED, SAME_AS and RELATED_TO, and
+                from a document or topic also TITLED, ABOUT, EXPLAINS and REFERENCES.
 
         Returns:
             The path, or ``None`` where there is none.

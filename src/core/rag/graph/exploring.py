@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 from core.rag.dbhandler.store import MAX_DEPTH, Row
-from core.rag.dbhandler.traversal import GRAPH_EDGES, strength
+from core.rag.dbhandler.traversal import DOCUMENT_EDGES, GRAPH_EDGES, strength
 from core.rag.errors import InvalidInputError, NotFoundError
 from core.rag.graph.building import check_number
 from core.rag.graph.hops import by_label, ring
@@ -30,17 +30,22 @@ FAN_OUT = 1_000
 
 _SUGGESTED = 3
 
+_LINKED_LABELS = frozenset({Label.ENTITY, Label.CONCEPT})
+
 
 async def find(client: MemGraphClient, name: str) -> GraphNode:
-    """The node with this name or id.
+    """The node with this name or id, or the document with this path.
 
     Raises:
         NotFoundError: with names that were perhaps meant.
     """
     row = await client.named_node(name)
-    if row is None:
+    if row is not None:
+        return GraphNode.of(row)
+    document = await client.find_document(name) if name.strip() else None
+    if document is None:
         raise NotFoundError(await _not_found(client, name))
-    return GraphNode.of(row)
+    return GraphNode(document["id"], document["title"] or document["path"], Label.DOCUMENT)
 
 
 async def search_nodes(client: MemGraphClient, query: str, limit: int = 20, kind: str | None = None) -> list[GraphNode]:
@@ -81,8 +86,8 @@ async def neighbours(
 ) -> NeighbourPage:
     """See :meth:`core.rag.KnowledgeBase.neighbors`."""
     check_number("limit", limit, 1, MAX_VISITED)
-    edges = checked_edges(edge_types)
     node = await find(client, name)
+    edges = checked_edges(edge_types, node)
     label = Label(node.label)
     rows = await client.neighbour_page(label, node.id, edges, _cursor(after), limit + 1)
     page = rows[:limit]
@@ -116,10 +121,10 @@ async def traverse(
     check_number("fan_out", fan_out, 1, FAN_OUT)
     if direction not in ("both", "out", "in"):
         raise InvalidInputError(f"direction is {direction!r}, but has to be 'both', 'out' or 'in'.")
-    edges = checked_edges(edge_types)
     skipped = _offset(after)
     wanted = min(skipped + limit, MAX_VISITED)
     begin = await find(client, start)
+    edges = checked_edges(edge_types, begin)
     seen: dict[str, GraphNode] = {begin.id: begin}
     lines: dict[tuple[str, str, str, str], GraphEdge] = {}
     hubs: dict[str, int] = {}
@@ -170,8 +175,8 @@ async def shortest_path(
 ) -> Path | None:
     """See :meth:`core.rag.KnowledgeBase.shortest_path`."""
     check_number("max_depth", max_depth, 1, MAX_DEPTH)
-    edges = checked_edges(edge_types)
     a, b = await find(client, start), await find(client, end)
+    edges = checked_edges(edge_types, a, b)
     search = Search(client, edges, max_depth, FAN_OUT)
     found = await search.run((a.id, Label(a.label)), (b.id, Label(b.label))) if weighted else None
     if found is None and not (weighted and search.exact):
@@ -195,14 +200,14 @@ async def stats(client: MemGraphClient) -> GraphStats:
     return GraphStats.of(await client.entity_graph_counts())
 
 
-def checked_edges(edge_types: Sequence[str] | None) -> tuple[EdgeType, ...]:
-    """Edge types by name; ``None``: those between entities, and between concepts.
+def checked_edges(edge_types: Sequence[str] | None, *ends: GraphNode) -> tuple[EdgeType, ...]:
+    """Edge types by name; ``None``: those between entities, and between concepts; from documents also theirs.
 
     Raises:
         InvalidInputError: on one that is not in the schema, naming those that are.
     """
     if edge_types is None:
-        return GRAPH_EDGES
+        return GRAPH_EDGES if all(end.label in _LINKED_LABELS for end in ends) else (*GRAPH_EDGES, *DOCUMENT_EDGES)
     if isinstance(edge_types, str) or not edge_types:
         raise InvalidInputError("edge_types is a sequence of edge types, with at least one.")
     known = set(EdgeType)

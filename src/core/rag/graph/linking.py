@@ -8,7 +8,7 @@ from core.rag.dbhandler.handmade import link_id
 from core.rag.dbhandler.knowledge import positive
 from core.rag.dbhandler.rows import MAX_PATH_CHARS
 from core.rag.embedder.base import clean_text
-from core.rag.errors import InvalidInputError, NotFoundError
+from core.rag.errors import InvalidInputError
 from core.rag.graph.exploring import find
 from core.rag.graph.parts import GraphEdge, GraphNode
 from core.rag.schema import Label
@@ -69,11 +69,10 @@ async def unlink(client: MemGraphClient, source: str, target: str | None = None,
 
 
 async def _end(client: MemGraphClient, name: str, *, create: bool) -> GraphNode:
-    try:
+    if row := await client.named_node(name):
+        return GraphNode.of(row)
+    if not create:
         return await find(client, name)
-    except NotFoundError:
-        if not create:
-            raise
     text = _line(name, "The name of an entity", _MAX_RELATION_CHARS)
     return GraphNode(await client.make_entity(text), text, Label.ENTITY)
 
