@@ -85,6 +85,10 @@ bench: $(VENV)/.bench ## Measure quality and speed (EVAL=folder with the data se
 bench-conversation: $(VENV)/.dev ## Measure questions inside conversations
 	@$(BIN)/python -m benchmarks conversation $(ARGS)
 
+.PHONY: bench-graph
+bench-graph: $(VENV)/.dev ## Measure multi-hop questions, and the mode auto (EVAL=folder with the data sets)
+	@$(BIN)/python -m benchmarks graph $(if $(EVAL),--eval $(EVAL)) $(ARGS)
+
 .PHONY: bench-memory
 bench-memory: $(VENV)/.dev ## Measure recall among 10,000 memories, and of turns of long dialogues
 	@$(BIN)/python -m benchmarks memory dialogues $(ARGS)

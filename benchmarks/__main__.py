@@ -6,12 +6,13 @@ import argparse
 import asyncio
 from pathlib import Path
 
-from benchmarks import answers, conversation, dialogues, drift, ingest, memory, quality, scale
+from benchmarks import answers, conversation, dialogues, drift, graph, ingest, memory, quality, scale
 
 BENCHMARKS = {
     "quality": quality.main,
     "ingest": ingest.main,
     "scale": scale.main,
+    "graph": graph.main,
     "conversation": conversation.main,
     "sensitivity": conversation.sensitivity,
     "memory": memory.main,

@@ -48,7 +48,7 @@ async def test_every_mode_finds_the_obvious(kb: KnowledgeBase, mode: SearchMode)
 
 
 async def test_hybrid_says_what_each_leg_found(kb: KnowledgeBase) -> None:
-    hits = await kb.search("the wheel of oak", k=5)
+    hits = await kb.search("the wheel of oak", k=5, mode="hybrid")
     assert hits[0].path == "docs/wheel.md"
     assert set(hits[0].scores) == {"vector", "keyword"}
     assert hits[0].scores["vector"] <= 1.0

@@ -28,6 +28,8 @@ CARRY_FURTHER: Final = 1.0
 #: A sentence is as good as the words of the question in it, and as its direction.
 WORDS: Final = 0.6
 DIRECTION: Final = 0.4
+#: A sentence is worth so much even if it has no word of the question in common: it may say it in other words.
+LEAST_WORTH: Final = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +104,7 @@ def worths(
     near = [0.0] * len(shares) if cosines is None else [max(cosine, 0.0) for cosine in cosines]
     raw = [WORDS * share + DIRECTION * cosine for share, cosine in zip(shares, near, strict=True)]
     best = max(raw, default=0.0)
-    return [value / best for value in raw] if best > 0 else [0.0] * len(raw)
+    return [max(value / best, LEAST_WORTH) for value in raw] if best > 0 else [LEAST_WORTH] * len(raw)
 
 
 def targets(around: Neighbourhood, seeds: Iterable[Seed]) -> set[str]:

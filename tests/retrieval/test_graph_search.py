@@ -1,0 +1,184 @@
+"""Searching by graph: what hybrid search cannot find, why it was found, and what must not happen."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.embedders import HashEmbedder
+
+from core.rag import KnowledgeBase
+from core.rag.retrieval.hits import Hit
+from dbhandler.kit import make_settings
+from libs.dataloader import Document
+
+#: Chains whose last link shares no telling word with the question, among passages that share many.
+CHAINS = {
+    "Harvest of Glass (film)": "Harvest of Glass is a silent film. Its director was Ottoline Varga, who shot it in Tartu.",
+    "Ottoline Varga": "Ottoline Varga came into the world in Kecskemet on a Sunday. She kept bees all her life.",
+    "The Lame Heron": "The Lame Heron is a comedy. Its director was Bartholomew Quist, who wrote it too.",
+    "Bartholomew Quist": "Bartholomew Quist died in Bergen at ninety.",
+    "Ombersley Prize": "The Ombersley Prize is given each year by the Corvan Society for a work on tides.",
+    "Corvan Society": "The Corvan Society was founded by Leopold Anstruther in a coffee house.",
+    "Leopold Anstruther": "Leopold Anstruther studied medicine at Padua.",
+}
+NOISE = {
+    f"Director number {number}": f"Where was the director of a film born? Director {number} made film number {number}."
+    for number in range(30)
+}
+
+
+def _documents() -> list[Document]:
+    return [Document(path=title, title=title, content=text) for title, text in (CHAINS | NOISE).items()]
+
+
+@pytest.fixture
+async def kb() -> AsyncIterator[KnowledgeBase]:
+    async with KnowledgeBase.open("embedded::memory:", embedder=HashEmbedder()) as opened:
+        await opened.ingest(_documents())
+        yield opened
+
+
+def _paths(hits: list[Hit]) -> list[str]:
+    return [hit.path for hit in hits]
+
+
+@pytest.mark.parametrize("mode", ["graph", "auto"])
+async def test_a_bridge_finds_what_hybrid_search_does_not(kb: KnowledgeBase, mode: str) -> None:
+    question = "Where was the director of film Harvest of Glass born?"
+    hits = await kb.search(question, k=2, mode=mode)  # type: ignore[arg-type]
+    assert _paths(hits) == ["Harvest of Glass (film)", "Ottoline Varga"]
+    assert "Ottoline Varga" not in _paths(await kb.search(question, k=5, mode="hybrid"))
+
+
+async def test_a_hit_says_by_which_titles_and_sentence_it_was_reached(kb: KnowledgeBase) -> None:
+    first, second = await kb.search("Where was the director of film Harvest of Glass born?", k=2)
+    assert first.because is not None
+    assert (first.because.reason, first.because.path) == ("named", ("Harvest of Glass (film)",))
+    assert second.because is not None
+    assert second.because.reason == "bridge"
+    assert second.because.path == ("Harvest of Glass (film)", "Ottoline Varga")
+    assert second.because.sentence == "Its director was Ottoline Varga, who shot it in Tartu."
+    assert second.because.name == "ottoline varga"
+    assert second.to_dict()["because"]["sentence"] == second.because.sentence
+    assert "graph" in second.scores
+
+
+async def test_a_comparison_finds_both_sides_and_both_ends(kb: KnowledgeBase) -> None:
+    hits = await kb.search("Which film has the director who died first, The Lame Heron or Harvest of Glass?", k=4)
+    assert set(_paths(hits)) == {
+        "The Lame Heron",
+        "Harvest of Glass (film)",
+        "Bartholomew Quist",
+        "Ottoline Varga",
+    }
+
+
+async def test_a_second_step_goes_on_to_what_is_left_of_the_question(kb: KnowledgeBase) -> None:
+    question = "What did the founder of the society that gives the Ombersley Prize study?"
+    hits = await kb.search(question, k=3, mode="graph")
+    assert set(_paths(hits)) == {"Ombersley Prize", "Corvan Society", "Leopold Anstruther"}
+
+
+async def test_of_a_long_document_the_chunk_that_answers_is_found() -> None:
+    filler = "She travelled a great deal and wrote letters home that nobody kept. "
+    parts = [f"## Years {number}\n\n{filler * 12}" for number in range(8)]
+    parts[5] = f"## Family\n\n{filler * 3} Her birthplace is the town of Kecskemet. {filler * 9}"
+    async with KnowledgeBase.open("embedded::memory:", embedder=HashEmbedder(), chunk_size=200, chunk_overlap=0) as kb:
+        documents = [document for document in _documents() if document.path != "Ottoline Varga"]
+        documents.append(Document(path="long", title="Ottoline Varga", content="\n\n".join(parts), format="markdown"))
+        await kb.ingest(documents)
+        hits = await kb.search("What is the birthplace of the director of film Harvest of Glass?", k=2)
+        assert _paths(hits) == ["Harvest of Glass (film)", "long"]
+        assert "Kecskemet" in hits[1].content
+
+
+async def test_without_extraction_it_is_hybrid_search() -> None:
+    without = make_settings(MGRAG_EXTRACTION=False)
+    async with KnowledgeBase.open("embedded::memory:", embedder=HashEmbedder(), settings=without) as kb:
+        await kb.ingest(_documents())
+        for question in ("Where was the director of film Harvest of Glass born?", "bees"):
+            hybrid = await kb.search(question, k=5, mode="hybrid")
+            assert hybrid
+            for mode in ("graph", "auto"):
+                assert await kb.search(question, k=5, mode=mode) == hybrid  # type: ignore[arg-type]
+
+
+async def test_documents_without_titles_and_names_are_searched_as_by_hybrid() -> None:
+    texts = ["the wheel turns at ebb", "oak is cut in winter", "stones are dressed by hand", "bread is baked at dawn"]
+    async with KnowledgeBase.open("embedded::memory:", embedder=HashEmbedder()) as kb:
+        await kb.ingest(Document(path=f"note/{number}", content=text) for number, text in enumerate(texts))
+        hybrid = await kb.search("how are stones dressed", mode="hybrid")
+        assert await kb.search("how are stones dressed") == hybrid
+        assert _paths(await kb.search("how are stones dressed", mode="graph"))[0] == "note/2"
+
+
+async def test_other_scripts_are_bridged_too() -> None:
+    texts = {
+        "Солнечный берег": "Солнечный берег — фильм. Его снял режиссёр Фёдор Мельников.",
+        "Фёдор Мельников": "Фёдор Мельников появился на свет в Казани.",
+        "東京の夜": "東京の夜は映画です。監督は山本太郎です。",
+        "山本太郎": "山本太郎は京都で生まれました。",
+    } | {f"Фильм {number}": f"Где родился режиссёр фильма номер {number}?" for number in range(12)}
+    async with KnowledgeBase.open("embedded::memory:", embedder=HashEmbedder()) as kb:
+        await kb.ingest(Document(path=title, title=title, content=text) for title, text in texts.items())
+        hits = await kb.search("Где родился режиссёр фильма Солнечный берег?", k=3)
+        assert {"Солнечный берег", "Фёдор Мельников"} <= set(_paths(hits))
+        hits = await kb.search("東京の夜の監督はどこで生まれましたか", k=2)
+        assert set(_paths(hits)) == {"東京の夜", "山本太郎"}
+
+
+async def test_the_same_question_gives_the_same_hits(kb: KnowledgeBase) -> None:
+    question = "Which film has the director who died first, The Lame Heron or Harvest of Glass?"
+    first = await kb.search(question, k=10, mode="graph")
+    assert await kb.search(question, k=10, mode="graph") == first
+    async with KnowledgeBase.open("embedded::memory:", embedder=HashEmbedder()) as other:
+        await other.ingest(reversed(_documents()))
+        again = await other.search(question, k=10, mode="graph")
+        assert [(hit.path, round(hit.score, 9)) for hit in again] == [(hit.path, round(hit.score, 9)) for hit in first]
+
+
+async def test_filters_and_k_hold_for_bridges(kb: KnowledgeBase) -> None:
+    question = "Where was the director of film Harvest of Glass born?"
+    hits = await kb.search(question, k=3, mode="graph", filters='not title:"Ottoline Varga"')
+    assert len(hits) == 3
+    assert "Ottoline Varga" not in _paths(hits)
+    assert len(await kb.search(question, k=40, mode="graph")) == len(CHAINS) + len(NOISE)
+
+
+async def test_a_namespace_sees_only_its_own_graph(kb: KnowledgeBase) -> None:
+    async with KnowledgeBase.open("embedded::memory:", embedder=HashEmbedder(), namespace="other") as other:
+        await other.ingest(_documents()[:1])
+        hits = await other.search("Where was the director of film Harvest of Glass born?", mode="graph")
+        assert _paths(hits) == ["Harvest of Glass (film)"]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        '"; MATCH (n) DETACH DELETE n //',
+        "`Harvest of Glass` }) DETACH DELETE e",
+        "🌊" * 50,
+        "Harvest of Glass " * 2_000,
+        "\x00\ud800 Ottoline",
+        "the of and",
+    ],
+)
+@pytest.mark.parametrize("mode", ["graph", "auto"])
+async def test_hostile_questions_do_no_harm(kb: KnowledgeBase, question: str, mode: str) -> None:
+    before = await kb.client.count_chunks()
+    hits = await kb.search(question, mode=mode)  # type: ignore[arg-type]
+    assert len({hit.chunk_id for hit in hits}) == len(hits)
+    assert await kb.client.count_chunks() == before
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(words=st.lists(st.sampled_from([*CHAINS, "director", "born", "first", "of", "?"]), min_size=1, max_size=8))
+async def test_scores_are_ordered_and_bounded_whatever_is_asked(kb: KnowledgeBase, words: list[str]) -> None:
+    hits = await kb.search(" ".join(words), k=20, mode="graph")
+    scores = [hit.score for hit in hits]
+    assert scores == sorted(scores, reverse=True)
+    assert all(0.0 <= score <= 1.0 for score in scores)
+    assert all(hit.because is not None and hit.because.path[-1:] == (hit.title,) for hit in hits)
