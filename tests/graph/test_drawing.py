@@ -30,6 +30,7 @@ HOSTILE = [
     "$title ${data}",
     "```end```",
     "subgraph x",
+    "direction  TB",
     "]]> & <!-- --> %% #quot;",
     "emoji 🙂🙃",
     "\u202egnp.exe\u2028\x00\x07",
@@ -78,6 +79,7 @@ def test_mermaid_holds_nothing_but_letters_digits_and_codes(names: list[str]) ->
     assert lines[0] == "flowchart LR"
     for line in lines:
         assert _MERMAID_LINE.fullmatch(line), line
+        assert not re.search(r"direction\s+(TB|BT|RL|LR)", line), "Mermaid obeys it even between quotes"
     labels = [
         re.sub(r"#(\d+);", lambda m: chr(int(m[1])), line[line.index('["') + 2 : -2]) for line in lines if "[" in line
     ]

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 from core.rag.graph.drawing.texts import printable
 from core.rag.graph.parts import Piece
 
 _MAX_CHARS = 100
+#: The grammar looks for this statement anywhere in a line, between quotes, too.
+_DIRECTION = re.compile(r"direction(?=\s)", re.IGNORECASE)
 
 
 def to_mermaid(piece: Piece) -> str:
@@ -30,4 +34,5 @@ def _text(text: str) -> str:
     """Text inside of quotes, not empty: everything but letters, digits and spaces as a character code."""
     flat = printable(text)
     shown = flat if len(flat) <= _MAX_CHARS else flat[: _MAX_CHARS - 1] + "…"
-    return "".join(c if c.isalnum() or c == " " else f"#{ord(c)};" for c in shown) or "?"
+    coded = "".join(c if c.isalnum() or c == " " else f"#{ord(c)};" for c in shown) or "?"
+    return _DIRECTION.sub(lambda found: f"#{ord(found[0][0])};{found[0][1:]}", coded)
