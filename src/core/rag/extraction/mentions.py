@@ -22,7 +22,7 @@ _EXTENSION: Final = re.compile(r"\.[A-Za-z0-9]{1,5}$")
 _BETWEEN: Final = re.compile(r"[_\s-]+")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Mention:
     """A name that a chunk mentions.
 

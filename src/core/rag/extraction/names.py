@@ -79,6 +79,8 @@ def names_in(text: str, heading: str = "") -> dict[str, Found]:
         for name in waiting:
             if name in found:
                 found[name].count += 1
+    for year in patterns.YEAR.findall(text):
+        _add(found, year)
     last = heading.rsplit(" > ", 1)[-1]
     if last and last.count(" ") < MAX_WORDS and normalize_name(last) not in _stop_words(language):
         name = normalize_name(last)

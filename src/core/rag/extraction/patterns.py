@@ -12,7 +12,8 @@ JOINERS: Final = (
     "of the|of|the|de la|de las|de los|de|du|des|da|das|do|dos|del|della|delle|degli|dei|di|la|le|les|von der|von dem|"
     "von|van der|van den|van|zu|zur|zum|ter|ten|bin|ibn|al|el|y|e|af|av|ap|op de|op|sur|à|für|im|am"
 )
-_ABBREVIATIONS: Final = "St|Dr|Mr|Mrs|Ms|Prof|Mt|Ft|Jr|Sr|Gen|Col|Lt|Capt|Sgt|Rev"
+# What follows the capital of an abbreviation before a name: St., Dr., Mr., Prof., Gen. …
+_ABBREVIATIONS: Final = "t|r|rs|s|rof|en|ol|apt|gt|ev"
 
 #: Code in a text: fenced blocks, and terms between backticks (group 1).
 CODE: Final = re.compile(r"```.*?(?:```|\Z)|`([^`\n]{2,60})`", re.DOTALL)
@@ -27,7 +28,7 @@ QUOTED: Final = re.compile(
 )
 
 #: A year of the second or third millennium, alone.
-_YEAR: Final = r"(?<![\w.,/-])(?:1[0-9]{3}|20[0-9]{2})(?![\w/]|[.,-]\d)"
+YEAR: Final = re.compile(r"[12](?<![\w.,/-].)(?:(?<=1)[0-9]{3}|(?<=2)0[0-9]{2})(?![\w/]|[.,-]\d)", re.DOTALL)
 
 #: Names of things in code, in the middle of prose: ``snake_case``, ``camelCase``, ``call()``.
 IDENTIFIER: Final = re.compile(
@@ -55,16 +56,18 @@ def _capitals() -> str:
 
 
 def _names(capital: str) -> re.Pattern[str]:
-    word = rf"[{capital}]\w*(?:[-'’&]\w+)*"
-    token = rf"(?:(?:{_ABBREVIATIONS})\.|(?:[{capital}]\.){{2,}}|[{capital}]\.(?=[ ]?[{capital}])|{word})"
-    more = rf"(?:[ ]{{1,2}}(?:(?:{JOINERS})[ ])?{token}|(?<=\.){token})"
+    rest = (
+        rf"(?:(?:{_ABBREVIATIONS})\.(?=[ ]?[{capital}])|\.(?:[{capital}]\.)+|\.(?=[ ]?[{capital}])|\w*(?:[-'’&]\w+)*)"
+    )
+    more = rf"(?:[ ]{{1,2}}(?:(?:{JOINERS})[ ])?[{capital}]{rest}|(?<=\.)[{capital}]{rest})"
     number = r"(?:[ ][0-9]{1,3}(?![\w%]|[.,]\d))?"
-    return re.compile(rf"(?=[{capital}])(?<!\w){token}{more}*{number}|(?P<year>{_YEAR})")
+    # It begins with a set of characters, which is what a search is fast for; then that no letter stands before.
+    return re.compile(rf"[{capital}](?<!\w.){rest}{more}*{number}", re.DOTALL)
 
 
 @cache
 def ascii_names() -> re.Pattern[str]:
-    """Years (``year``) and capitalised phrases in plain ASCII."""
+    """Capitalised phrases in plain ASCII."""
     return _names("A-Z")
 
 

@@ -28,13 +28,22 @@ _MARKS: Final = ((0x300, 0x1E00), (0x20D0, 0x2100), (0x302A, 0x309B), (0xA66F, 0
 
 
 @cache
-def _general() -> re.Pattern[str]:
+def _marks() -> str:
     # ``\w`` leaves out the marks that stand inside words: accents of their own, vowel signs.
     codes = (code for first, end in _MARKS for code in range(first, end))
     marks = "".join(chr(code) for code in codes if unicodedata.category(chr(code)) in {"Mn", "Mc", "Me"})
-    marks += "\u200c\u200d"
-    letter = f"(?:(?![{_UNSPACED}])[^\\W_])"
-    return re.compile(rf"[{_UNSPACED}][{marks}]*|{letter}(?:{letter}|[{marks}])*(?:\+\+|#(?!\w))?")
+    return marks + "\u200c\u200d"
+
+
+@cache
+def _spaced() -> re.Pattern[str]:
+    return re.compile(rf"\w[\w{_marks()}]*(?:\+\+|#(?!\w))?")
+
+
+@cache
+def _mixed() -> re.Pattern[str]:
+    letter = f"(?![{_UNSPACED}])"
+    return re.compile(rf"[{_UNSPACED}][{_marks()}]*|{letter}\w(?:{letter}[\w{_marks()}])*(?:\+\+|#(?!\w))?")
 
 
 @cache
@@ -42,9 +51,13 @@ def _unspaced() -> re.Pattern[str]:
     return re.compile(f"[{_UNSPACED}]")
 
 
+def _pattern(text: str) -> re.Pattern[str]:
+    return _mixed() if _unspaced().search(text) else _spaced()
+
+
 def _folded(word: str) -> str:
     if word.isascii():
-        return word.lower()
+        return word
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", word).casefold())
 
 
@@ -55,13 +68,16 @@ def normalized_words(text: str) -> list[str]:
     """
     if text.isascii():
         return _ASCII.findall(text.lower())
-    return [_folded(word) for word in _general().findall(text)]
+    lowered = text.casefold().replace("_", " ")
+    return [_folded(word) for word in _pattern(lowered).findall(lowered)]
 
 
 def word_spans(text: str) -> list[tuple[int, int]]:
     """Where each of the words of a text begins and ends, in characters."""
-    pattern = _ASCII_ANY_CASE if text.isascii() else _general()
-    return [match.span() for match in pattern.finditer(text)]
+    if text.isascii():
+        return [match.span() for match in _ASCII_ANY_CASE.finditer(text)]
+    plain = text.replace("_", " ")
+    return [match.span() for match in _pattern(plain).finditer(plain)]
 
 
 def normalize_name(name: str) -> str:
@@ -76,7 +92,7 @@ def normalize_name(name: str) -> str:
     """
     if len(name) <= MAX_NAME_CHARS and name.isascii() and name.replace(" ", "").isalnum() and "  " not in name:
         return name.strip().lower()  # most are like this
-    normalized = " ".join(normalized_words(name)) or " ".join(_folded(name).split())
+    normalized = " ".join(normalized_words(name)) or " ".join(_folded(name.casefold()).split())
     return normalized if len(normalized) <= MAX_NAME_CHARS else ""
 
 
