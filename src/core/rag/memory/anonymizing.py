@@ -3,7 +3,8 @@
 Found by form: e-mail addresses, phone numbers (the library phonenumbers, a port of libphonenumber), card numbers (with
 their check digit), IBANs (with theirs), IP and street addresses. Found by name: names that the graph knows, names
 behind a title (Mr, Dr, Frau …), an introduction (my name is …), a greeting (Dear …) or a farewell (Best regards, …),
-in an e-mail address (ann.lee@…), and the words with capitals around these. A name that nothing gives away stays.
+in an e-mail address (ann.lee@…), given names that are on the lists of Faker, and the words with capitals behind these.
+A name that nothing gives away stays.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
+
+from core.rag.memory.given_names import names_in
 
 _EMAIL = re.compile(r"(?<![\w.+-])[\w.+%-]{1,64}@(?:[\w-]{1,63}\.)+[^\W\d_]{2,24}(?![\w-])")
 _IBAN = re.compile(r"\b[A-Z]{2}\d{2}(?:[ ]?[A-Z0-9]){11,30}\b")
@@ -94,6 +97,8 @@ class Anonymizer:
             own = speaker if pattern in (_INTRODUCED, _I_AM, _SIGNED) else ""
             for match in pattern.finditer(text):
                 self._learn(match["name"], "" if match[0].lower().startswith("this is") else own)
+        for name in names_in(text):
+            self._learn(name)
         for match in _MAILBOX.finditer(text):
             parts = (match["first"], match["last"])
             if _OFFICES.isdisjoint(part.casefold() for part in parts):

@@ -1,0 +1,68 @@
+"""Given names and family names of a dozen languages, from the lists of Faker; no model, nothing to download."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from importlib import import_module
+from typing import Final
+
+_LOCALES: Final = (
+    *("en_US", "en_GB", "en_IN", "de_DE", "fr_FR", "es_ES", "it_IT"),
+    *("pl_PL", "nl_NL", "pt_BR", "sv_SE", "tr_TR"),
+)
+_SHORTEST: Final = 3
+
+#: Given names that are words, months or places, too: alone they are not taken for names.
+_AMBIGUOUS: Final = frozenset(
+    word.capitalize()
+    for line in (
+        "will mark may june april august rose grace hope faith joy art bill rob dick iris lily violet daisy",
+        "ivy amber ruby summer autumn dawn eve christian angel destiny chase hunter mason carter cooper taylor tyler",
+        "parker grant drew dean earl duke prince guy sandy rusty rocky crystal pearl olive ginger heather holly",
+        "basil sage van miles reed page gene ray don pat sue lane skye star harmony melody serenity trinity genesis",
+        "paris jordan georgia virginia florence charlotte sofia carolina austin dallas chelsea sydney madison lincoln",
+        "israel chad india asia troy victoria alexandria houston denver london brooklyn savannah phoenix kent chester",
+        "lance royal major justice king dale glen cliff forest brook clay stone wade bud buddy sunny merry happy",
+        "les des dan per jan ana dora else nadir tan can deniz mina mai ali sol luz mar paz rio leon german roman",
+    )
+    for word in line.split()
+)
+_WORD = r"[^\W\d_a-zß-öø-ÿ][^\W\d_]*(?:[-'’][^\W\d_]+)*"
+_CAPITALS = re.compile(rf"(?<!\w)(?P<first>{_WORD})(?:[ ]+(?P<second>{_WORD}))?(?:[ ]+(?P<third>{_WORD}))?(?!\w)")
+_NOT_A_NAME: Final = frozenset(("And", "Or", "Is", "Will", "The", "Of", "In", "On", "At", "To", "I"))
+
+
+@cache
+def _lists() -> tuple[frozenset[str], frozenset[str]]:
+    given: set[str] = set()
+    family: set[str] = set()
+    for locale in _LOCALES:
+        provider = import_module(f"faker.providers.person.{locale}").Provider
+        for name in ("first_names", "first_names_female", "first_names_male"):
+            given.update(getattr(provider, name, ()))
+        family.update(getattr(provider, "last_names", ()))
+    return tuple(  # type: ignore[return-value]
+        frozenset(name for name in names if len(name) >= _SHORTEST) for names in (given, family)
+    )
+
+
+def names_in(text: str) -> Iterator[str]:
+    """The names of people that begin with a given name, with up to two words with capitals behind it.
+
+    A given name that may mean something else ("Rose", "Paris") counts only before a family name.
+    """
+    given, family = _lists()
+    start = 0
+    while match := _CAPITALS.search(text, start):
+        first, *others = (match[group] for group in ("first", "second", "third"))
+        more = []
+        for other in others:
+            if other is None or other in _NOT_A_NAME:
+                break
+            more.append(other)
+        known = first in given and (first not in _AMBIGUOUS or (bool(more) and more[0] in family))
+        if known:
+            yield " ".join([first, *more])
+        start = match.end() if known else match.end("first")
