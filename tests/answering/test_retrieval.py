@@ -16,7 +16,7 @@ from core.rag.answering.graph_search import GraphSearch
 from core.rag.answering.metrics import Metrics
 from core.rag.answering.relevance import entity_score, fact_score, search_terms
 from core.rag.answering.retrieval import RetrievalOptions, retrieve_knowledge
-from core.rag.answering.trigrams import TrigramIndex, trigram_similarity
+from core.rag.answering.trigrams import TrigramIndex
 from core.rag.answering.types import Analysis, FoundEntity, FoundFact
 from core.rag.errors import StoreError, StoreTimeoutError
 from dbhandler.kit import Engine
@@ -232,7 +232,7 @@ def test_terms_are_normalised_and_unique() -> None:
     ],
 )
 def test_trigram_similarity_is_that_of_pg_trgm(a: str, b: str, similarity: float) -> None:
-    assert trigram_similarity(a, b) == pytest.approx(similarity)
+    assert TrigramIndex([a]).similarities(b).tolist() == pytest.approx([similarity])
 
 
 def _by_definition(a: str, b: str) -> float:

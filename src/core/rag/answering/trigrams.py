@@ -22,18 +22,13 @@ MAX_CHARS = 500
 _WORD = re.compile(r"[^\W_]+")
 
 
-def trigram_similarity(a: str, b: str) -> float:
-    """How similar two texts are, 0 to 1.
+class TrigramIndex:
+    """Texts prepared for many comparisons.
 
     Example:
-        >>> round(trigram_similarity("word", "two words"), 6)
-        0.363636
+        >>> TrigramIndex(["two words"]).similarities("word").round(3).tolist()
+        [0.364]
     """
-    return float(TrigramIndex([a]).similarities(b)[0])
-
-
-class TrigramIndex:
-    """Texts prepared for many comparisons."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         """Prepare the index.

@@ -11,7 +11,6 @@ from core.rag.retrieval.hits import Hit
 Intent = Literal["factual", "relationship", "summary", "exploration"]
 Strategy = Literal["flow", "basic", "drift"]
 
-INTENTS: tuple[Intent, ...] = get_args(Intent)
 STRATEGIES: tuple[str, ...] = ("auto", *get_args(Strategy))
 
 
