@@ -8,6 +8,7 @@ from typing import Any
 
 from core.rag.dbhandler import MemGraphClient
 from core.rag.dbhandler.store import Transaction
+from core.rag.identity import content_hash
 from core.rag.schema import check_name
 
 
@@ -88,7 +89,7 @@ async def put_entities(
 
 def entity_id(client: MemGraphClient, name: str) -> str:
     """The id of the entity of this name."""
-    return f"{client.namespace}/{name}"
+    return f"{client.namespace}/{name}" if len(name) < 100 else f"{client.namespace}/{content_hash(name)}"
 
 
 async def mention(client: MemGraphClient, mentions: Sequence[tuple[str, str, int]]) -> None:
