@@ -11,6 +11,7 @@ import pytest
 from core.rag import KnowledgeBase
 from core.rag.errors import InvalidInputError, NotFoundError
 from core.rag.graph.parts import GraphEdge
+from libs.dataloader import Document
 
 LINKS = [
     ("Alice Johnson", "TechCorp", "works_at", 1.0),
@@ -272,6 +273,33 @@ async def test_concepts_topics_and_documents_are_linked(kb: KnowledgeBase) -> No
         await kb.link_related_concepts("Embeddings", "Embeddings")
     with pytest.raises(InvalidInputError):
         await kb.create_or_get_topic("  ")
+
+
+async def test_entities_that_only_texts_have_are_connected_by_the_passages(kb: KnowledgeBase) -> None:
+    await kb.ingest(
+        [
+            Document("a.txt", "The poet Ada Lovelace wrote to Charles Babbage."),
+            Document("b.txt", "Charles Babbage lived in London, as did Mary Somerville."),
+        ]
+    )
+    piece = await kb.traverse("Ada Lovelace", 2)
+    assert [node.label for node in piece.nodes if node.distance == 1] == ["DocumentChunk"]
+    assert "Charles Babbage" in [node.name for node in piece.nodes if node.distance == 2]
+    assert {edge.type for edge in piece.edges} <= {"MENTIONS", "TITLED"}
+    path = await kb.shortest_path("Ada Lovelace", "Mary Somerville")
+    assert path is not None
+    assert [node.name for node in path.nodes] == [
+        "Ada Lovelace",
+        "a.txt",
+        "Charles Babbage",
+        "b.txt",
+        "Mary Somerville",
+    ]
+    assert (await kb.shortest_path("Ada Lovelace", "Mary Somerville", weighted=True)) is not None
+    assert await kb.shortest_path("Ada Lovelace", "Mary Somerville", edge_types=["RELATED"]) is None
+    assert await kb.shortest_path("Ada Lovelace", "Mary Somerville", max_depth=3) is None
+    await kb.link("Ada Lovelace", "Mary Somerville", "taught_by")
+    assert [node.name for node in (await kb.traverse("Ada Lovelace", 2)).nodes] == ["Mary Somerville"]
 
 
 async def test_namespaces_know_nothing_of_each_other(company: KnowledgeBase) -> None:

@@ -170,6 +170,14 @@ class TraversalOperations(VectorStoreOperations):
         )
         return int(rows[0]["n"]) if rows else 0
 
+    async def has_edges(self, label: Label, node: str, edges: Sequence[EdgeType]) -> bool:
+        """Whether a node has any edge of these types."""
+        types = "|".join(check_name(edge) for edge in edges)
+        rows = await self.read(
+            f"MATCH (n:{check_name(label)} {{id: $id}})-[:{types}]-(m) RETURN m.id AS id LIMIT 1", id=node
+        )
+        return bool(rows)
+
     async def degrees(self, nodes: Mapping[Label, Sequence[str]], edges: Sequence[EdgeType]) -> dict[str, int]:
         """How many edges of these types nodes have, by id; those without any are left out."""
         types = "|".join(check_name(edge) for edge in edges)

@@ -85,7 +85,8 @@ class Exploration:
         Args:
             node: Name or id.
             edge_types: Edges to follow (:class:`core.rag.EdgeType`); ``None``: RELATED, SAME_AS and RELATED_TO, and
-                from a document or topic also TITLED, ABOUT, EXPLAINS and REFERENCES.
+                from a document or topic also TITLED, ABOUT, EXPLAINS and REFERENCES; from an entity that has none of
+                these MENTIONS and TITLED, which lead to the passages that mention it.
             limit: At most so many, 1 to 10,000.
             after: The ``next`` of the page before.
 
@@ -113,7 +114,8 @@ class Exploration:
             start: Name or id.
             depth: Steps, 1 to 64.
             edge_types: Edges to follow; ``None``: RELATED, SAME_AS and RELATED_TO, and
-                from a document or topic also TITLED, ABOUT, EXPLAINS and REFERENCES.
+                from a document or topic also TITLED, ABOUT, EXPLAINS and REFERENCES; from an entity that has none of
+                these MENTIONS and TITLED, which lead to passages, and on to what they mention, too.
             direction: ``both``, ``out`` or ``in``.
             limit: At most so many nodes, 1 to 10,000.
             after: The ``next`` of the page before; all pages together have up to 10,000 nodes.
@@ -156,7 +158,8 @@ class Exploration:
             weighted: Whether an edge is ``1 / weight`` long instead of 1: heavy edges are short.
             max_depth: At most so many edges.
             edge_types: Edges to follow; ``None``: RELATED, SAME_AS and RELATED_TO, and
-                from a document or topic also TITLED, ABOUT, EXPLAINS and REFERENCES.
+                from a document or topic also TITLED, ABOUT, EXPLAINS and REFERENCES; where these lead nowhere, also
+                MENTIONS: through passages that mention both.
 
         Returns:
             The path, or ``None`` where there is none.

@@ -87,7 +87,7 @@ async def neighbours(
     """See :meth:`core.rag.KnowledgeBase.neighbors`."""
     check_number("limit", limit, 1, MAX_VISITED)
     node = await find(client, name)
-    edges = checked_edges(edge_types, node)
+    edges = await _edges_from(client, node, edge_types)
     label = Label(node.label)
     rows = await client.neighbour_page(label, node.id, edges, _cursor(after), limit + 1)
     page = rows[:limit]
@@ -124,7 +124,7 @@ async def traverse(
     skipped = _offset(after)
     wanted = min(skipped + limit, MAX_VISITED)
     begin = await find(client, start)
-    edges = checked_edges(edge_types, begin)
+    edges = await _edges_from(client, begin, edge_types)
     seen: dict[str, GraphNode] = {begin.id: begin}
     lines: dict[tuple[str, str, str, str], GraphEdge] = {}
     hubs: dict[str, int] = {}
@@ -176,13 +176,13 @@ async def shortest_path(
     """See :meth:`core.rag.KnowledgeBase.shortest_path`."""
     check_number("max_depth", max_depth, 1, MAX_DEPTH)
     a, b = await find(client, start), await find(client, end)
-    edges = checked_edges(edge_types, a, b)
-    search = Search(client, edges, max_depth, FAN_OUT)
-    found = await search.run((a.id, Label(a.label)), (b.id, Label(b.label))) if weighted else None
-    if found is None and not (weighted and search.exact):
-        store = await client.connect()
-        ids = await store.shortest_path(a.id, b.id, edge_types=edges, max_depth=max_depth, namespace=client.namespace)
-        found = None if ids is None else Found(ids, float(len(ids) - 1), exact=not weighted)
+    edges = checked_edges(edge_types)
+    if edge_types is None and (a.label not in _LINKED_LABELS or b.label not in _LINKED_LABELS):
+        edges = (*GRAPH_EDGES, *DOCUMENT_EDGES)
+    found = await _path(client, a, b, edges, max_depth, weighted=weighted)
+    if found is None and edge_types is None:
+        edges = (*GRAPH_EDGES, *DOCUMENT_EDGES, EdgeType.MENTIONS)
+        found = await _path(client, a, b, edges, max_depth, weighted=weighted)
     if found is None:
         return None
     rows = await client.nodes_by_id(found.ids, tuple(Label))
@@ -200,14 +200,42 @@ async def stats(client: MemGraphClient) -> GraphStats:
     return GraphStats.of(await client.entity_graph_counts())
 
 
-def checked_edges(edge_types: Sequence[str] | None, *ends: GraphNode) -> tuple[EdgeType, ...]:
-    """Edge types by name; ``None``: those between entities, and between concepts; from documents also theirs.
+async def _path(
+    client: MemGraphClient, a: GraphNode, b: GraphNode, edges: Sequence[EdgeType], max_depth: int, *, weighted: bool
+) -> Found | None:
+    search = Search(client, edges, max_depth, FAN_OUT)
+    found = await search.run((a.id, Label(a.label)), (b.id, Label(b.label))) if weighted else None
+    if found is not None or (weighted and search.exact):
+        return found
+    store = await client.connect()
+    ids = await store.shortest_path(a.id, b.id, edge_types=edges, max_depth=max_depth, namespace=client.namespace)
+    return None if ids is None else Found(ids, float(len(ids) - 1), exact=not weighted)
+
+
+async def _edges_from(
+    client: MemGraphClient, node: GraphNode, edge_types: Sequence[str] | None
+) -> tuple[EdgeType, ...]:
+    """Edge types by name; ``None``: those between entities, and between concepts.
+
+    From documents and topics also theirs; from an entity that nothing is related to, those of texts that mention it.
+    """
+    if edge_types is not None:
+        return checked_edges(edge_types)
+    if node.label not in _LINKED_LABELS:
+        return (*GRAPH_EDGES, *DOCUMENT_EDGES)
+    if node.label == Label.ENTITY and not await client.has_edges(Label.ENTITY, node.id, GRAPH_EDGES):
+        return (*GRAPH_EDGES, EdgeType.MENTIONS, EdgeType.TITLED)
+    return GRAPH_EDGES
+
+
+def checked_edges(edge_types: Sequence[str] | None) -> tuple[EdgeType, ...]:
+    """Edge types by name; ``None``: those between entities, and between concepts.
 
     Raises:
         InvalidInputError: on one that is not in the schema, naming those that are.
     """
     if edge_types is None:
-        return GRAPH_EDGES if all(end.label in _LINKED_LABELS for end in ends) else (*GRAPH_EDGES, *DOCUMENT_EDGES)
+        return GRAPH_EDGES
     if isinstance(edge_types, str) or not edge_types:
         raise InvalidInputError("edge_types is a sequence of edge types, with at least one.")
     known = set(EdgeType)
