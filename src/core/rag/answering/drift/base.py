@@ -55,8 +55,8 @@ class DRIFTBase:
             knowledge_graph: A knowledge base, a knowledge graph, or a client; not closed with this.
             config: Where to start from, for example a preset; ``None``: the defaults.
             inference_engine: ``None``: one is made.
-            language_model: Infers and answers; ``None``: where ``llm_model`` is given that one is opened, else there is
-                none, and answers are extracts.
+            language_model: Infers and answers; ``None``: where ``llm_model`` is given that one is opened, else that of
+                the knowledge base. Without one answers are extracts.
             cache: Paths of repeated queries, to be shared by several of these; ``None``: one of its own.
             options: Fields of :class:`DRIFTRAGConfig`; they win over ``config``.
 
@@ -75,6 +75,8 @@ class DRIFTBase:
         self._owned = None
         if language_model is None and "llm_model" in options:
             language_model = self._owned = open_language_model(self._config.llm_model)
+        if language_model is None:
+            language_model = getattr(knowledge_graph, "language_model", None)
         self._language_model = language_model
         self._engine: Infers = inference_engine or InferenceEngine(client, language_model=language_model)
 
