@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -26,11 +27,11 @@ _LABELS = frozenset(Label)
 
 
 def node_columns(variable: str) -> str:
-    """What a statement returns of a node: ``id``, ``labels``, ``name``, ``kind``, ``uri``."""
+    """What a statement returns of a node: ``id``, ``labels``, ``name``, ``kind``, ``heading``."""
     v = check_name(variable)
     return (
         f"{v}.id AS id, labels({v}) AS labels, coalesce({v}.name, {v}.title, {v}.path, {v}.heading, {v}.uri) AS name, "
-        f"coalesce({v}.type, {v}.label, {v}.collection, {v}.kind) AS kind"
+        f"coalesce({v}.type, {v}.label, {v}.collection, {v}.kind) AS kind, {v}.heading AS heading"
     )
 
 
@@ -295,7 +296,10 @@ _COUNTED = {
 def plain_node(row: Row) -> Row:
     """``id``, ``label`` (of the schema), ``name`` and ``kind`` of a row with ``node_columns``."""
     label = next((Label(name) for name in sorted(row["labels"]) if name in _LABELS), Label.ENTITY)
-    return {"id": row["id"], "label": label, "name": row["name"] or row["id"], "kind": row["kind"] or ""}
+    name = row["name"] or row["id"]
+    if label is Label.CHUNK:  # its path alone does not tell it from its neighbours
+        name = ": ".join(part for part in (posixpath.basename(name.rstrip("/")) or name, row["heading"]) if part)
+    return {"id": row["id"], "label": label, "name": name, "kind": row["kind"] or ""}
 
 
 def strength(row: Row) -> tuple[float, str, str, str]:
