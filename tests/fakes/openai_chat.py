@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -32,7 +33,7 @@ class Stream:
         silent: End without a finish reason and without ``[DONE]``.
         after: Raw bytes sent after the last part, instead of ending.
         sent: When each part was sent (``time.monotonic``).
-        proceed: If set, parts but the first wait for it.
+        proceed: If set, parts but the first wait for it; of a server in a thread of its own, a ``threading.Event``.
     """
 
     parts: Sequence[str]
@@ -42,7 +43,7 @@ class Stream:
     after: bytes | None = None
     finish_reason: str = "stop"
     sent: list[float] = field(default_factory=list)
-    proceed: asyncio.Event | None = None
+    proceed: asyncio.Event | threading.Event | None = None
 
 
 Said = str | Stream | Callable[[Any], str]
@@ -98,8 +99,10 @@ class Chat:
     async def _events(self, said: str | Stream, body: dict[str, Any]) -> AsyncIterator[bytes]:
         plan = said if isinstance(said, Stream) else Stream([part + " " for part in said.split(" ")])
         for index, part in enumerate(plan.parts):
-            if index and plan.proceed is not None:
+            if index and isinstance(plan.proceed, asyncio.Event):
                 await plan.proceed.wait()
+            elif index and plan.proceed is not None:
+                await asyncio.to_thread(plan.proceed.wait, 60)
             if index and plan.pause:
                 await asyncio.sleep(plan.pause)
             plan.sent.append(time.monotonic())

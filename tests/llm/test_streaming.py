@@ -119,9 +119,9 @@ async def test_a_server_without_stream_options_is_asked_without(server: OpenAISe
 
 
 async def test_silence_ends_after_the_time_out(server: OpenAIServer, chat: Chat, model: MakeModel) -> None:
-    chat.then(Stream(["It ", "rains."], proceed=asyncio.Event()))
-    with pytest.raises(StreamCutError, match=r"within 0\.2 s"):
-        await read(model(MGRAG_LLM_TIMEOUT=0.2))
+    chat.default = Stream(["It ", "rains."], proceed=asyncio.Event())
+    with pytest.raises(StreamCutError, match=r"within 0\.5 s"):
+        await read(model(MGRAG_LLM_TIMEOUT=0.5))
     await asyncio.wait_for(server.gone.wait(), 5)
 
 
