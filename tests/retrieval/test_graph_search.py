@@ -11,12 +11,12 @@ from tests.embedders import HashEmbedder
 
 from core.rag import KnowledgeBase
 from core.rag.retrieval.hits import Hit
-from dbhandler.kit import make_settings
+from dbhandler.kit import Engine, make_settings
 from libs.dataloader import Document
 
 #: Chains whose last link shares no telling word with the question, among passages that share many.
 CHAINS = {
-    "Harvest of Glass (film)": "Harvest of Glass is a silent film. Its director was Ottoline Varga, who shot it in Tartu.",
+    "Harvest of Glass (film)": "Harvest of Glass is a silent film. Its director was Ottoline Varga, of Tartu.",
     "Ottoline Varga": "Ottoline Varga came into the world in Kecskemet on a Sunday. She kept bees all her life.",
     "The Lame Heron": "The Lame Heron is a comedy. Its director was Bartholomew Quist, who wrote it too.",
     "Bartholomew Quist": "Bartholomew Quist died in Bergen at ninety.",
@@ -35,8 +35,8 @@ def _documents() -> list[Document]:
 
 
 @pytest.fixture
-async def kb() -> AsyncIterator[KnowledgeBase]:
-    async with KnowledgeBase.open("embedded::memory:", embedder=HashEmbedder()) as opened:
+async def kb(engine: Engine) -> AsyncIterator[KnowledgeBase]:
+    async with engine.knowledge() as opened:
         await opened.ingest(_documents())
         yield opened
 
@@ -60,7 +60,7 @@ async def test_a_hit_says_by_which_titles_and_sentence_it_was_reached(kb: Knowle
     assert second.because is not None
     assert second.because.reason == "bridge"
     assert second.because.path == ("Harvest of Glass (film)", "Ottoline Varga")
-    assert second.because.sentence == "Its director was Ottoline Varga, who shot it in Tartu."
+    assert second.because.sentence == "Its director was Ottoline Varga, of Tartu."
     assert second.because.name == "ottoline varga"
     assert second.to_dict()["because"]["sentence"] == second.because.sentence
     assert "graph" in second.scores
