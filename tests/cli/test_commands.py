@@ -315,12 +315,12 @@ def test_namespaces(mgrag: Command, graph: Path) -> None:
     mgrag("ingest", "corpus/diary.txt", "--namespace", "tenant")
     rows = mgrag("namespaces", "--json").json
     assert [(row["namespace"], row["documents"]) for row in rows] == [("default", 10), ("tenant", 1)]
-    assert mgrag("namespaces").out.splitlines()[-1].split() == ["1", "2", "7", "tenant"]
+    assert mgrag("namespaces").out.splitlines()[-1].split() == ["1", "2", "13", "tenant"]
     assert mgrag("namespaces", "delete", "nobody", "--yes").code == 4
     asked = mgrag("namespaces", "delete", "tenant")
     assert asked.code == 2
     assert "--yes" in asked.err
-    assert mgrag("namespaces", "delete", "tenant", "--yes", "--json").json == {"namespace": "tenant", "nodes": 7}
+    assert mgrag("namespaces", "delete", "tenant", "--yes", "--json").json == {"namespace": "tenant", "nodes": 13}
     assert [row["namespace"] for row in mgrag("namespaces", "--json").json] == ["default"]
 
 

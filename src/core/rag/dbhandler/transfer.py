@@ -30,7 +30,7 @@ from core.rag.schema import Label, VectorIndex, check_name, text_partition
 _PAGE = 500
 
 #: Labels whose nodes are found by keyword; they carry the second label of their namespace where the engine wants it.
-TEXT_LABELS = frozenset({Label.CHUNK, Label.INTERACTION, Label.ENTITY, Label.RECORD})
+TEXT_LABELS = frozenset({Label.CHUNK, Label.INTERACTION, Label.RECORD})
 
 
 class TransferOperations(VectorStoreOperations):

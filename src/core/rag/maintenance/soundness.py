@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.rag.analysis import index_terms
 from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.entities import remove_unused_entities
 from core.rag.dbhandler.linking import FROM_TEXT, remove_unused_resources
 from core.rag.dbhandler.removing import remove_chunks, remove_unused_sources, remove_unused_vectors
 from core.rag.dbhandler.rows import from_json
@@ -72,6 +73,7 @@ class Soundness:
             ("vectors", self._vectors),
             ("vector stores", self._stores),
             ("keywords", self._keywords),
+            ("entities", self._entities),
             ("sources and resources", self._leftovers),
         ]
 
@@ -276,6 +278,30 @@ class Soundness:
         )
         ids = [row["id"] for row in rows]
         return [Flaw(f"{len(ids)} chunks cannot be found by their words.", lambda: self._analyse(ids))] if ids else []
+
+    async def _entities(self) -> list[Flaw]:
+        # Apart, since an OPTIONAL MATCH looks at every edge for each of them.
+        stored = await self._read(
+            "MATCH (e:Entity) WHERE e.namespace = $namespace RETURN e.id AS id, e.mention_count AS n"
+        )
+        counted = await self._read(
+            "MATCH (c:DocumentChunk)-[m:MENTIONS]->(e:Entity) WHERE c.namespace = $namespace "
+            "RETURN e.id AS id, count(m) AS n"
+        )
+        mentions = {row["id"]: row["n"] for row in counted}
+        wrong = [
+            {"id": row["id"], "n": mentions.get(row["id"], 0)}
+            for row in stored
+            if (row["n"] or 0) != mentions.get(row["id"], 0)
+        ]
+        if not wrong:
+            return []
+
+        async def mend() -> None:
+            await self._in_parts(wrong, "UNWIND $rows AS row MATCH (e:Entity {id: row.id}) SET e.mention_count = row.n")
+            await self._transact([row["id"] for row in wrong], remove_unused_entities)
+
+        return [Flaw(f"{len(wrong)} entities do not know how many chunks mention them.", mend)]
 
     async def _leftovers(self) -> list[Flaw]:
         flaws = []
