@@ -117,7 +117,12 @@ class EntityLedger:
         """A chunk mentions (1) or no longer mentions (-1) an entity, spelt like this."""
         change = self._change(name, number)
         change.mentions += number
-        change.form(text, number)
+        if text:
+            forms = change.forms
+            if forms is None:
+                change.forms = {text: number}
+            else:
+                forms[text] = forms.get(text, 0) + number
 
     def spelling(self, name: str, before: str, after: str) -> None:
         """A chunk that mentions an entity spells it otherwise now."""

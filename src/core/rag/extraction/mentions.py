@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -50,7 +50,7 @@ class Title:
     text: str
 
 
-def mentions_of(content: str, heading: str, titles: NameTable) -> list[Mention]:
+def mentions_of(content: str, heading: str, titles: NameTable, words: Sequence[str] | None = None) -> list[Mention]:
     """What a chunk mentions.
 
     A name by rule that is only part of a title that the chunk names, is no mention of its own.
@@ -59,6 +59,7 @@ def mentions_of(content: str, heading: str, titles: NameTable) -> list[Mention]:
         content: Text of the chunk.
         heading: Its heading path.
         titles: The normalised titles of documents; at least those that occur in the text.
+        words: The normalised words of the text, where they are known.
 
     Returns:
         Each name once, in no special order.
@@ -66,7 +67,7 @@ def mentions_of(content: str, heading: str, titles: NameTable) -> list[Mention]:
     found = names_in(content, heading)
     named: dict[str, int] = {}
     if len(titles):
-        for _, _, name in titles.find(normalized_words(content)):
+        for _, _, name in titles.find(normalized_words(content) if words is None else words):
             named[name] = named.get(name, 0) + 1
     if not named:
         return [Mention(name, known.text, known.count) for name, known in found.items()]

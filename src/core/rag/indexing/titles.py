@@ -16,6 +16,9 @@ from core.rag.extraction.words import is_unspaced, normalized_words
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
 
+#: Characters of normalised text that are kept in memory until the end of a run.
+_KEPT_CHARS = 20_000_000
+
 #: Chunks whose texts are read at once.
 _PAGE = 500
 
@@ -44,6 +47,8 @@ class TitleLinker:
         self._batch_of: dict[str, int] = {}
         self._batch = 0
         self._sources: set[str] = set()
+        self._words: dict[str, str] = {}
+        self._kept_chars = 0
 
     async def load(self) -> None:
         """Read the titles of the graph, once."""
@@ -64,8 +69,17 @@ class TitleLinker:
                     self._born[title.name] = self._batch
         for row in rows:
             for chunk in row.chunks:
-                self._batch_of[chunk.id] = self._batch
-                chunk.mentions = mentions_of(chunk.properties["content"], chunk.properties["heading"], self._table)
+                content = chunk.properties["content"]
+                words = normalized_words(content)
+                self._remember(chunk.id, words)
+                chunk.mentions = mentions_of(content, chunk.properties["heading"], self._table, words)
+
+    def _remember(self, chunk: str, words: Sequence[str]) -> None:
+        """Keep the words of a chunk for the end of the run; of a very large run, those of the first chunks only."""
+        self._batch_of[chunk] = self._batch
+        self._kept_chars += sum(map(len, words))
+        if self._kept_chars < _KEPT_CHARS:
+            self._words[chunk] = " ".join(words)
 
     async def link(self) -> None:
         """Bring the mentions in all chunks up to date with the titles that there are now."""
@@ -89,22 +103,27 @@ class TitleLinker:
             return []
         affected: list[str] = []
 
-        def look(texts: dict[str, str]) -> None:
-            for identifier, text in texts.items():
-                batch = self._batch_of.get(identifier, 0)
-                for _, _, name in table.find(normalized_words(text)):
-                    if name in phantoms or self._born.get(name, self._batch + 1) > batch:
-                        affected.append(identifier)
-                        break
+        def look(chunk: str, words: Sequence[str]) -> None:
+            batch = self._batch_of.get(chunk, 0)
+            for _, _, name in table.find(words):
+                if name in phantoms or self._born.get(name, self._batch + 1) > batch:
+                    affected.append(chunk)
+                    return
+
+        async def look_up(chunks: Sequence[str]) -> None:
+            for page in _pages(chunks):
+                for chunk, text in (await self._client.chunk_texts(page)).items():
+                    look(chunk, normalized_words(text))
 
         newest = max(self._born.values(), default=0)
         everywhere = bool(phantoms) or any(name not in self._born for name in fresh)
         behind = [chunk for chunk, batch in self._batch_of.items() if everywhere or batch < newest]
-        for page in _pages(behind):
-            look(await self._client.chunk_texts(page))
+        for chunk in behind:
+            if chunk in self._words:
+                look(chunk, self._words[chunk].split(" "))
+        await look_up([chunk for chunk in behind if chunk not in self._words])
         if fresh:
-            for page in _pages(await self._older(fresh)):
-                look(await self._client.chunk_texts(page))
+            await look_up(await self._older(fresh))
         return affected
 
     async def _older(self, titles: set[str]) -> list[str]:
@@ -143,6 +162,5 @@ def _searchable(title: str) -> list[str]:
     return sorted(usable, key=lambda word: (-len(word), word))[:_SEARCHED_WORDS]
 
 
-def _pages(items: Iterable[str]) -> Iterable[list[str]]:
-    every = list(items)
-    return (every[start : start + _PAGE] for start in range(0, len(every), _PAGE))
+def _pages(items: Sequence[str]) -> Iterable[Sequence[str]]:
+    return (items[start : start + _PAGE] for start in range(0, len(items), _PAGE))
