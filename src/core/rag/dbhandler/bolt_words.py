@@ -86,11 +86,13 @@ class WordSearch:
 
     async def _texts(self, index: TextIndex, found: Sequence[Match], words: Mapping[str, float]) -> list[Text]:
         rows = await self._runner.query(
-            f"UNWIND $ids AS i MATCH (n:{index.label} {{id: i}}) RETURN n.id AS id, n.terms AS terms",
+            # In one row: to the driver, a row is far more work than an item of a list.
+            f"UNWIND $ids AS i MATCH (n:{index.label} {{id: i}}) WHERE n.terms IS NOT NULL "
+            "RETURN collect(i) AS ids, collect(n.terms) AS terms",
             {"ids": [match.id for match in found]},
             "A keyword search",
         )
-        texts = (Text.of(row["id"], row["terms"] or "", words) for row in rows)
+        texts = (Text.of(i, terms, words) for row in rows for i, terms in zip(row["ids"], row["terms"], strict=True))
         return [text for text in texts if text.counts]  # else it was changed since
 
     async def _of(self, index: TextIndex) -> _Numbers:

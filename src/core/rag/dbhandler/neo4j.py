@@ -29,6 +29,9 @@ from core.rag.schema import PROPERTY_INDEXES, Label, TextIndex, VectorIndex, che
 #: Seconds that the server is given to fill new indexes.
 _FILL_SECONDS = 300
 
+#: To the driver, a row is far more work than an item of a list.
+_IN_ONE_ROW = "WHERE id IS NOT NULL RETURN collect(id) AS ids, collect(score) AS scores"
+
 _MISSING = re.compile(r"no such (vector|fulltext) schema index|still populating|failed state|not online", re.I)
 _THERE = re.compile(r"EquivalentSchemaRuleAlreadyExists|ConstraintAlreadyExists")
 
@@ -195,7 +198,7 @@ class Neo4jDialect:
             rows = await self._runner.query(
                 # The index looks around no farther than it has to for that many.
                 "CALL db.index.vector.queryNodes($name, $wanted, $query) YIELD node, score "
-                f"WITH node, score LIMIT {int(k)} RETURN node.id AS id, score",
+                f"WITH node.id AS id, score LIMIT {int(k)} WITH id, score {_IN_ONE_ROW}",
                 {"name": found["name"], "wanted": more_than(k, 4, 128), "query": query},
                 "A vector search",
             )
@@ -204,7 +207,7 @@ class Neo4jDialect:
                 self._vectors.pop(index.label, None)
                 raise IndexMissingError(f"The vector index {index.name} does not work: {error}") from error
             raise
-        return matches(rows, lambda score: 2 * score - 1, k)
+        return matches(_pairs(rows), lambda score: 2 * score - 1, k)
 
     async def text_search(self, index: TextIndex, words: Mapping[str, float], k: int) -> list[Match]:
         """See :class:`~core.rag.dbhandler.dialect.Dialect`."""
@@ -212,7 +215,7 @@ class Neo4jDialect:
         try:
             rows = await self._runner.query(
                 "CALL db.index.fulltext.queryNodes($name, $query, {limit: $k}) YIELD node, score "
-                "WHERE node.namespace = $namespace RETURN node.id AS id, score",
+                f"WHERE node.namespace = $namespace WITH node.id AS id, score {_IN_ONE_ROW}",
                 {"name": text_index_name(index.label), "query": query, "k": k, "namespace": index.namespace},
                 "A keyword search",
             )
@@ -220,7 +223,7 @@ class Neo4jDialect:
             if cause_matches(error, _MISSING):
                 raise IndexMissingError(f"The keyword index of {index.label} does not work: {error}") from error
             raise
-        return matches(rows, lambda score: score * factor, k)
+        return matches(_pairs(rows), lambda score: score * factor, k)
 
     async def text_counts(self, index: TextIndex, words: Sequence[str]) -> dict[str, int]:
         """See :class:`~core.rag.dbhandler.dialect.Dialect`."""
@@ -291,3 +294,7 @@ class Neo4jDialect:
                 )
             await asyncio.sleep(delay)
             delay = min(2 * delay, 1.0)
+
+
+def _pairs(rows: Sequence[Row]) -> list[Row]:
+    return [{"id": i, "score": score} for row in rows for i, score in zip(row["ids"], row["scores"], strict=True)]
