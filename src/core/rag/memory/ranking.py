@@ -86,12 +86,10 @@ def session_of(node: str, revision: str, rows: Sequence[Mapping[str, Any]], vect
     """
     matrix: NDArray[np.float32] | None = None
     if vectors:
-        width = len(next(iter(vectors.values())))
-        matrix = np.zeros((len(rows), width), dtype=np.float32)
-        for number, row in enumerate(rows):
-            if row["id"] in vectors:
-                matrix[number] = vectors[row["id"]]
-        matrix = _unit_rows(matrix)
+        there = [number for number, row in enumerate(rows) if row["id"] in vectors]
+        known = np.array([vectors[rows[number]["id"]] for number in there], dtype=np.float32)
+        matrix = np.zeros((len(rows), known.shape[1]), dtype=np.float32)
+        matrix[there] = _unit_rows(known)
     turns = [(row["terms"] or "").split() for row in rows]
     words: dict[str, list[tuple[int, int]]] = {}
     for number, turn in enumerate(turns):

@@ -25,10 +25,11 @@ if TYPE_CHECKING:
 
 #: So many turns are ranked all.
 ALL_TURNS: Final = 2_000
-#: Where there are more, the turns of so many sessions, the best first; at least those of one.
-MOST_SESSIONS: Final = 24
+#: Where there are more, those of so many sessions, the best first: at least of one, at most so many turns.
+MOST_SESSIONS: Final = 12
+MOST_TURNS: Final = 2_000
 #: How many turns each index is asked for at first.
-_FIRST_LOOK: Final = 200
+_FIRST_LOOK: Final = 100
 #: How many turns are kept in memory between recalls.
 _CACHED_TURNS: Final = 20_000
 
@@ -147,8 +148,8 @@ class Recaller:
         order = sorted(rows.values(), key=lambda row: (-strength[row["node_id"]], row["node_id"]))
         chosen: list[Row] = []
         turns = 0
-        for row in order[:MOST_SESSIONS]:
-            if chosen and turns + row["message_count"] > ALL_TURNS:
+        for row in order[: max(MOST_SESSIONS, limit)]:
+            if chosen and turns + row["message_count"] > MOST_TURNS:
                 break
             chosen.append(row)
             turns += row["message_count"]
