@@ -73,13 +73,14 @@ async def find_entries(
         search: Finds chunks; ``None``: the hybrid search of the namespace.
 
     Returns:
-        By turns a node that is named (then those whose names have a word of the query), a chunk, and a concept, so
-        that no kind crowds out the others; empty where nothing fits.
+        By turns a node that is named, a chunk, and a concept, so that no kind crowds out the others; where these are
+        too few, nodes whose names or descriptions have a word of the query. Empty where nothing fits.
     """
     named, (chunks, hits), concepts = await asyncio.gather(
         _named(client, query), _chunks(client, vectors, query, search), _concepts(client, query)
     )
-    partly = await _partly_named(client, QueryWords(query)) if len(named) < count else []
+    # To look at all names takes longer than everything else: only where there is nothing better to begin with.
+    partly = await _partly_named(client, QueryWords(query)) if len(named) + len(chunks) + len(concepts) < count else []
     mixed: dict[str, tuple[Label, float]] = {}
     for turn in zip_longest([*named, *partly], chunks, concepts):
         for item in turn:
