@@ -95,6 +95,20 @@ async def test_of_a_long_document_the_chunk_that_answers_is_found() -> None:
         assert "Kecskemet" in hits[1].content
 
 
+async def test_a_stated_fact_is_a_bridge_too(kb: KnowledgeBase) -> None:
+    question = "Where did the patron of the Corvan Society live?"
+    await kb.ingest(
+        Document(path="Isolde Marchetti", title="Isolde Marchetti", content="Isolde Marchetti, of Trieste.")
+    )
+    assert "Isolde Marchetti" not in _paths(await kb.search(question, k=3))
+    await kb.add_triples([("Corvan Society", "patron", "Isolde Marchetti")])
+    hits = await kb.search(question, k=3)
+    [found] = [hit for hit in hits if hit.path == "Isolde Marchetti"]
+    assert found.because is not None
+    assert found.because.path == ("Corvan Society", "Isolde Marchetti")
+    assert found.because.sentence == "Corvan Society patron Isolde Marchetti"
+
+
 async def test_without_extraction_it_is_hybrid_search() -> None:
     without = make_settings(MGRAG_EXTRACTION=False)
     async with KnowledgeBase.open("embedded::memory:", embedder=HashEmbedder(), settings=without) as kb:

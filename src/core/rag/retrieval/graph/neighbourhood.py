@@ -39,6 +39,19 @@ class Entity:
         return self.mention_count <= MAX_HOLDERS
 
 
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """What is known to hold between two entities: found by a language model, or stated by the caller.
+
+    Attributes:
+        text: It as a sentence.
+        entity: The entity that it leads to.
+    """
+
+    text: str
+    entity: str
+
+
 @dataclass(slots=True)
 class Neighbourhood:
     """Passages and entities around a question.
@@ -48,12 +61,14 @@ class Neighbourhood:
         entities: By id.
         mentions: For each passage, how often it mentions each entity.
         titled: For each entity, the passages of the documents titled like it, and the document of each.
+        facts: For each entity, what is known of it.
     """
 
     total: int
     entities: dict[str, Entity] = field(default_factory=dict)
     mentions: dict[str, dict[str, float]] = field(default_factory=dict)
     titled: dict[str, dict[str, str]] = field(default_factory=dict)
+    facts: dict[str, list[Fact]] = field(default_factory=dict)
     _holders: dict[str, set[str]] = field(default_factory=dict)
 
     def add_entities(self, entities: Iterable[Entity]) -> None:

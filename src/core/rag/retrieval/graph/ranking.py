@@ -112,6 +112,8 @@ class GraphRanking:
         await self._reader.add_titled(around, [entity.id for entity in bearers(named)])
         asked = anchors(around, named, lambda passage: found.scores.get(passage, 0.0))
         await self._widen(around, {*base, *asked})
+        subjects = {entity for _, entity in asked.values()} | {entity.id for entity in named if entity.is_selective}
+        await self._reader.add_facts(around, subjects)
         near = _closeness(around, found)
         scores = _walk(around, named, found, near)
         for passage, (strength, _) in asked.items():
@@ -211,9 +213,17 @@ class GraphRanking:
         ids = {around.entities[entity].name: entity for entity in around.mentions.get(passage, ()) if entity not in own}
         places = mentions(text.content, NameTable(ids))
         parts = [text.content[start:end] for start, end in spans]
-        values = worths(question, analyze(text.title), [analyze(part) for part in parts], cosines)
-        told = []
-        for (start, end), part, worth in zip(spans, parts, values, strict=True):
+        facts = [fact for entity in sorted(own) for fact in around.facts.get(entity, ()) if fact.entity not in own]
+        values = worths(
+            question,
+            analyze(text.title),
+            [analyze(part) for part in (*parts, *(fact.text for fact in facts))],
+            None if cosines is None else [*cosines, *[0.0] * len(facts)],
+        )
+        told = [
+            Sentence(fact.text, worth, (fact.entity,)) for fact, worth in zip(facts, values[len(parts) :], strict=True)
+        ]
+        for (start, end), part, worth in zip(spans, parts, values[: len(parts)], strict=True):
             names = dict.fromkeys(name for begin, _, name in places if start <= begin < end)
             told.append(Sentence(part, worth, tuple(ids[name] for name in names)))
         return Seed(passage, text.document, score, text.words | led, tuple(told))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from core.rag.dbhandler.batches import batches
 from core.rag.identity import entity_id
-from core.rag.retrieval.graph.neighbourhood import MAX_HOLDERS, Entity, Neighbourhood
+from core.rag.retrieval.graph.neighbourhood import MAX_HOLDERS, Entity, Fact, Neighbourhood
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 MAX_CHUNKS: Final = 64
 #: Edges of one kind that are read at once.
 MAX_EDGES: Final = 4_000
+
+#: Facts about one entity that are looked at.
+MAX_FACTS: Final = 50
 
 _ENTITY: Final = "e.normalized_name AS name, e.mention_count AS mention_count, e.titled AS titled"
 
@@ -103,6 +106,33 @@ class GraphReader:
         ):
             around.add_title(row["entity"], row["passage"], row["document"])
 
+    async def add_facts(self, around: Neighbourhood, entities: Collection[str]) -> None:
+        """Take in the facts about entities and what these lead to; chunks that support one mention both its ends."""
+        others: set[str] = set()
+        for pattern in (
+            "(a:Entity {id: i})-[r:RELATED]->(e:Entity)",
+            "(a:Entity {id: i})<-[r:RELATED]-(e:Entity)",
+        ):
+            for row in await self._read(
+                f"MATCH {pattern} WHERE r.chunk_ids IS NOT NULL OR r.fact IS NOT NULL "
+                f"RETURN i AS entity, a.name AS ours, e.name AS theirs, e.id AS id, {_ENTITY}, "
+                "r.type AS type, r.fact AS fact, r.chunk_ids AS chunks",
+                entities,
+            ):
+                known = around.facts.setdefault(row["entity"], [])
+                if len(known) >= MAX_FACTS:
+                    continue
+                around.add_entities([_entity(row)])
+                ends = (row["ours"], row["theirs"]) if "->" in pattern else (row["theirs"], row["ours"])
+                relation = (row["type"] or "").replace("_", " ")
+                known.append(Fact(row["fact"] or f"{ends[0]} {relation} {ends[1]}", row["id"]))
+                others.add(row["id"])
+                for chunk in sorted(row["chunks"] or [])[:MAX_HOLDERS]:
+                    around.add_mention(chunk, row["entity"], 1.0)
+                    around.add_mention(chunk, row["id"], 1.0)
+        await self.add_titled(around, others)
+        await self.add_holders(around, others)
+
     async def texts(self, passages: Collection[str]) -> dict[str, Text]:
         """What passages say."""
         rows = await self._read(
@@ -132,8 +162,8 @@ class GraphReader:
         rows: list[dict[str, Any]] = []
         for part in batches(sorted(ids), max_rows=1000):
             rows += await self._client.read(f"UNWIND $ids AS i {statement}", ids=part, **parameters)
-        keys = sorted(set(rows[0]) & {"id", "passage", "entity"}) if rows else []
-        return sorted(rows, key=lambda row: tuple(row[key] for key in keys))
+        keys = sorted(set(rows[0]) & {"id", "passage", "entity", "type"}) if rows else []
+        return sorted(rows, key=lambda row: tuple(row[key] or "" for key in keys))
 
 
 def _entity(row: dict[str, Any]) -> Entity:
