@@ -37,7 +37,7 @@ class Gate:
 #: Before a model is asked.
 STRICT = Gate(near=0.4, words=0.3, more_words=0.5, names=0.5)
 #: For extracts: who reads them sees what they are.
-LENIENT = Gate(near=0.3, words=0.15, more_words=0.3, names=0.34)
+LENIENT = Gate(near=0.35, words=0.17, more_words=0.4, names=0.5)
 
 #: An entity whose name is this similar to one of the question is what is meant, but for a typing error.
 SIMILAR_NAME = 0.5
