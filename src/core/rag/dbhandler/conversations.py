@@ -85,7 +85,7 @@ class ConversationOperations(MessageReading):
         content: str,
         role: str,
         timestamp: datetime | str | None = None,
-        references: Iterable[str] = (),
+        references: Iterable[str] | None = (),
         *,
         embedding: Sequence[float] | None = None,
         retrieved: Iterable[Any] = (),

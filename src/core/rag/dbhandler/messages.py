@@ -204,7 +204,7 @@ class MessageReading(UserOperations):
             raise NotFoundError(f"There is no message {message!r} in the conversation {conversation['id']!r}.")
         return int(rows[0]["sequence"])
 
-    async def _resolved(self, references: Iterable[str]) -> tuple[list[str], list[str]]:
+    async def _resolved(self, references: Iterable[str] | None) -> tuple[list[str], list[str]]:
         """What references mean: ids of documents, and URIs of everything else.
 
         Raises:
@@ -212,7 +212,7 @@ class MessageReading(UserOperations):
         """
         if isinstance(references, str):
             raise InvalidInputError(f"references is a sequence of texts, not one text: use [{references[:50]!r}].")
-        given = list(dict.fromkeys(references))
+        given = list(dict.fromkeys(references or ()))
         for reference in given:
             if not isinstance(reference, str) or not reference.strip() or len(reference) > MAX_PATH_CHARS:
                 raise InvalidInputError(f"{str(reference)[:50]!r} refers to nothing: give a path, a URL or an id.")

@@ -34,8 +34,12 @@ class UserOperations(DocumentOperations):
             The id of the User node.
 
         Raises:
-            InvalidInputError: on an id that is empty or too long.
+            InvalidInputError: on an id that is empty, too long, or no text.
         """
+        if not isinstance(user_id, str):
+            raise InvalidInputError(
+                f"The id of a user is text, not {type(user_id).__name__}: use {str(user_id)[:50]!r}."
+            )
         properties = merge_properties({"name": name}, external_id=user_id)
         existing = await self._find_user(user_id)
         if existing is not None and (name is None or existing["name"] == name):
@@ -199,7 +203,7 @@ class UserOperations(DocumentOperations):
         return sorted(row["id"] for row in rows)
 
     async def _find_user(self, user_id: str) -> Row | None:
-        if not user_id:
+        if not isinstance(user_id, str) or not user_id:
             raise InvalidInputError("The id of the user is empty.")
         own = self._user_node(user_id)
         rows = await self.read(

@@ -14,6 +14,14 @@ if TYPE_CHECKING:
     from core.rag.dbhandler.store import Row
 
 
+async def forget_messages(client: MemGraphClient, session_id: str, ids: Sequence[str]) -> Forgotten:
+    """Remove messages of a session, with every summary that was made of them; what else it stood for comes back."""
+    summaries = await client.summaries_of(ids)
+    if summaries:
+        await client.restore_summarized(summaries, ids)
+    return Forgotten(memories=await client.delete_messages(session_id, [*ids, *summaries]))
+
+
 async def forget_session(client: MemGraphClient, session_id: str) -> Forgotten:
     """Remove a session."""
     row = await client.find_conversation(session_id)
@@ -27,7 +35,7 @@ async def forget_memory(client: MemGraphClient, memory_id: str) -> Forgotten:
     found = (await client.messages_by_id([memory_id])).get(memory_id)
     if found is None:
         return Forgotten()
-    return Forgotten(memories=await client.delete_messages(found["session_id"], [memory_id]))
+    return await forget_messages(client, found["session_id"], [memory_id])
 
 
 async def forget_before(client: MemGraphClient, scope: Sequence[Row], before: datetime | str) -> Forgotten:
@@ -39,7 +47,7 @@ async def forget_before(client: MemGraphClient, scope: Sequence[Row], before: da
         if old and len(old) == row["message_count"]:
             gone += await forget_session(client, row["id"])
         elif old:
-            gone += Forgotten(memories=await client.delete_messages(row["id"], old))
+            gone += await forget_messages(client, row["id"], old)
     return gone
 
 
@@ -54,7 +62,7 @@ async def forget_user(client: MemGraphClient, user_id: str) -> Forgotten:
     for message in await client.messages_of_person(external):
         elsewhere.setdefault(message["session_id"], []).append(message["id"])
     for session, ids in elsewhere.items():
-        gone += Forgotten(memories=await client.delete_messages(session, ids))
+        gone += await forget_messages(client, session, ids)
     if user is not None and await client.delete_user(user["id"]):
         gone += Forgotten(users=1)
     return gone
