@@ -165,3 +165,18 @@ async def test_triples_of_the_caller(kb: KnowledgeBase) -> None:
     for wrong in [("a", "b"), ("a", "is", "A"), {"subject": "a"}, ("", "is", "b"), ("a", "x" * 300, "b"), "abc d"]:
         with pytest.raises(InvalidInputError, match="riple 1"):
             await kb.add_triples([wrong])  # type: ignore[list-item]
+
+
+async def test_ingest_asks_the_model_where_it_is_told_to(engine: Engine) -> None:
+    async with engine.knowledge() as kb:
+        with pytest.raises(ConfigurationError, match="MGRAG_LLM_MODEL"):
+            await kb.ingest([doc("a", MILL)], facts=True)
+        assert await kb.client.find_document("a") is None, "nothing was begun"
+    async with engine.knowledge(language_model=SayingModel(say)) as kb:
+        report = await kb.ingest([doc("a", MILL), doc("x", "Nothing is said here.")], facts=True)
+        assert report.facts is not None
+        assert (report.facts["chunks"], report.facts["facts"], len(report.facts["failed"])) == (1, 2, 1)
+        status = (await kb.status())["facts"]
+        assert (status["done"], status["failed"]) == (1, 1)
+        assert "schema" in status["failures"][0]["reason"]
+        assert (await kb.ingest([doc("b", SLUICE)])).facts is None

@@ -164,11 +164,14 @@ class Knowledge:
         """
         from core.rag.indexing.factfinding import FactFinder
 
-        model = model or self.language_model
+        finder = FactFinder(self._client, model or self._reader(), concurrency=self._settings.llm_concurrency)
+        return await finder.run(limit, stop=stop, progress=progress)
+
+    def _reader(self) -> LanguageModel:
+        model = self.language_model
         if model is None:
             raise ConfigurationError("Facts are found by a language model, and none is set: set MGRAG_LLM_MODEL.")
-        finder = FactFinder(self._client, model, concurrency=self._settings.llm_concurrency)
-        return await finder.run(limit, stop=stop, progress=progress)
+        return model
 
     async def _entity_id(self, name: str) -> str:
         node = await self._client.named_node(name)

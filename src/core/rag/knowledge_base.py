@@ -223,10 +223,13 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
             EmbeddingError: when the embedding provider fails for good.
             StoreError: when the graph does. What was written before stays, whole, and is not done again.
         """
+        facts = self._settings.llm_extraction if facts is None else facts
+        if facts:
+            self._reader()  # before anything is done
         loaders = loaders_for(sources, self._settings, **options)
         indexer = await self._indexer()
         report = await indexer.index(loaders, prune=prune, stop=stop, progress=progress)
-        if (self._settings.llm_extraction if facts is None else facts) and not report.interrupted:
+        if facts and not report.interrupted:
             report.facts = (await self.extract_facts(stop=stop)).to_dict()
         return report
 
