@@ -78,7 +78,7 @@ class DRIFTRAG(DRIFTBase):
 
         Args:
             question: As in :meth:`query`.
-            search: Finds the passages to begin with; ``None``: the hybrid search of the namespace.
+            search: Finds the passages to begin with; ``None``: the usual search of the namespace.
             filters: Only passages of documents that pass are visited; ``search`` has to know them, too.
 
         Returns:

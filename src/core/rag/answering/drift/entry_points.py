@@ -70,7 +70,7 @@ async def find_entries(
         vectors: Tells whether chunks can be found by meaning.
         query: The question, with a word in it.
         count: At most this many nodes.
-        search: Finds chunks; ``None``: the hybrid search of the namespace.
+        search: Finds chunks; ``None``: the usual search of the namespace.
 
     Returns:
         By turns a node that is named, a chunk, and a concept, so that no kind crowds out the others; where these are
@@ -120,10 +120,10 @@ async def _named(client: MemGraphClient, query: str) -> Ranked:
 async def _chunks(
     client: MemGraphClient, vectors: Vectors, query: str, search: ChunkSearch | None
 ) -> tuple[Ranked, list[Hit]]:
-    """Chunks by meaning and words; by words alone where there are no vectors."""
+    """Chunks by meaning, words and graph; by words alone where there are no vectors."""
     embedder = client.embedder
     if embedder is not None and await vectors.store() is not None:
-        find = search or (lambda text, k: Retriever(client, embedder).search(text, k, "hybrid"))
+        find = search or (lambda text, k: Retriever(client, embedder).search(text, k, "auto"))
         hits = await find(query, LIKED)
         return [(hit.chunk_id, Label.CHUNK, hit.score) for hit in hits], hits
     matches = await client.match_terms(dict.fromkeys(query_terms(query), 1.0), LIKED)

@@ -49,7 +49,7 @@ async def drift_events(question: str, services: Services) -> AsyncGenerator[Even
     yield AnalysisEvent(analysis)
 
     async def search(text: str, k: int) -> list[Hit]:
-        return await services.kb.search(text, k, "hybrid", **services.search)
+        return await services.kb.search(text, k, "auto", **services.search)
 
     since = time.monotonic()
     details: dict[str, Any] = {}
@@ -64,7 +64,7 @@ async def drift_events(question: str, services: Services) -> AsyncGenerator[Even
         details = found.details()
         limit = max(services.passages, 1)
         knowledge = await knowledge_of(client, found.paths, limit=limit)
-        knowledge.hits = mixed(knowledge.hits, found.hits[:limit], 2 * limit)
+        knowledge.hits = mixed(found.hits[:limit], knowledge.hits, 2 * limit)
         if filters:
             knowledge = await Admission(client, filters).narrowed(knowledge)
         knowledge.relevant = is_relevant(analysis, knowledge)
