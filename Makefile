@@ -98,6 +98,10 @@ bench-bolt: $(VENV)/.dev ## Measure what the client costs on a server: MGRAG_TES
 	@if [ -n "$$MGRAG_TEST_BOLT_URI" ]; then $(BIN)/python -m benchmarks.bolt; \
 	else $(BIN)/python -m tests.servers.neo4j run --java=-XX:TieredStopAtLevel=4 -- $(BIN)/python -m benchmarks.bolt; fi
 
+.PHONY: bench-drift
+bench-drift: $(VENV)/.dev ## Measure DRIFT RAG on 100,000 edges
+	@$(BIN)/python -m benchmarks drift $(ARGS)
+
 .PHONY: constraints
 constraints: $(VENV)/.dev ## Pin the versions that are installed now in constraints.txt
 	@./scripts/pin $(BIN)/python > constraints.new && mv constraints.new constraints.txt
