@@ -14,7 +14,7 @@ from answering.people import fill
 from core.rag import KnowledgeBase
 from core.rag.answering.graph_search import GraphSearch
 from core.rag.answering.metrics import Metrics
-from core.rag.answering.relevance import entity_score, fact_score, search_terms
+from core.rag.answering.relevance import best_facts, entity_score, fact_score, search_terms
 from core.rag.answering.retrieval import RetrievalOptions, retrieve_knowledge
 from core.rag.answering.trigrams import TrigramIndex
 from core.rag.answering.types import Analysis, FoundEntity, FoundFact
@@ -215,6 +215,14 @@ def test_the_score_of_an_entity(name: str, summary: str, terms: list[str], score
 )
 def test_the_score_of_a_relation(fact: str, kind: str, found: set[str], score: float) -> None:
     assert fact_score(FoundFact("1", "A", "2", "B", kind, fact), ["alice"], found) == score
+
+
+def test_relations_that_say_something_come_first() -> None:
+    facts = [
+        FoundFact("1", "A", "2", "B", kind, "", weight, score=3) for kind, weight in (("co_occurs", 9), ("leads", 1))
+    ]
+    weak = FoundFact("1", "A", "2", "B", "leads", "", 5, score=1)
+    assert [fact.type for fact in best_facts([weak, *facts])] == ["leads", "co_occurs", "leads"]
 
 
 def test_terms_are_normalised_and_unique() -> None:

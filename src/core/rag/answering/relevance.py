@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from core.rag.answering.types import FoundEntity, FoundFact
+from core.rag.extraction.records import TOGETHER
 from core.rag.extraction.words import normalize_name, normalized_words
 
 NAME_MATCH_SCORE = 3.0
@@ -52,5 +53,5 @@ def best_entities(entities: Iterable[FoundEntity]) -> list[FoundEntity]:
 
 
 def best_facts(facts: Iterable[FoundFact]) -> list[FoundFact]:
-    """In order: by score, similarity, weight, key."""
-    return sorted(facts, key=lambda f: (-f.score, -f.similarity, -f.weight, f.key))
+    """In order: by score, those that say more than that two things stand together first, similarity, weight, key."""
+    return sorted(facts, key=lambda f: (-f.score, f.type == TOGETHER, -f.similarity, -f.weight, f.key))
