@@ -168,48 +168,19 @@ class EntityLedger:
             if change.untitled and name in stored and stored[name]["name"] in change.untitled
         }
         titles = await _smallest_titles(tx, lost_names) if lost_names else {}
-        created: list[Row] = []
-        plain: dict[int, list[str]] = {}
-        recounted: list[Row] = []
-        updated: list[Row] = []
+        writes = _Writes()
         untitled: set[str] = set()
         for name, change in changes.items():
             row = stored.get(name)
-            text = change.only_form() if row is None else row["name"]
-            if text and change.is_plain(text) and (row is None or row["forms"] is None):
-                if row is None and 0 < change.mentions <= _COMMON_COUNTS and _BETWEEN not in text + name:
-                    entity = _BETWEEN.join((self.id(name), name, text, type_of(text)))
-                    plain.setdefault(change.mentions, []).append(entity)
-                    continue
-                if row is not None and row["mention_count"] and row["mention_count"] + change.mentions > 0:
-                    recounted.append({"id": row["id"], "n": row["mention_count"] + change.mentions})
-                    continue
+            if writes.takes_plain(self.id(name), name, change, row):
+                continue
             state = _State(name, row)
             state.apply(change, titles.get(self.id(name)))
-            properties = state.properties()
-            if row is None:
-                created.append({"id": self.id(name), "normalized": name, **properties})
-                continue
+            writes.take(self.id(name), name, state.properties(), row)
             if change.titled < 0 and not state.titled:
                 untitled.add(name)
-            difference = {key: value for key, value in properties.items() if row[key] != value}
-            if difference:
-                updated.append({"id": row["id"], "props": {**difference, "updated_at": self._now}})
-        self.created += len(created) + sum(map(len, plain.values()))
-        common = {"namespace": self._namespace, "origin": FROM_TEXT, "now": self._now}
-        # Not MERGE and a map, which take twice as long: that there are none was read in this transaction.
-        for count, entities in plain.items():
-            for texts in batches(entities):
-                await tx.run(_CREATE_PLAIN, {"rows": texts, "count": count, "between": _BETWEEN, **common})
-        for rows in batches(created):
-            await tx.run(_CREATE, {"rows": rows, **common})
-        for rows in batches(recounted):
-            await tx.run(
-                "UNWIND $rows AS row MATCH (e:Entity {id: row.id}) SET e.mention_count = row.n, e.updated_at = $now",
-                {"rows": rows, "now": self._now},
-            )
-        for rows in batches(updated):
-            await tx.run("UNWIND $rows AS row MATCH (e:Entity {id: row.id}) SET e += row.props", {"rows": rows})
+        self.created += writes.new
+        await writes.run(tx, self._namespace, self._now)
         return untitled
 
     async def remove_unused(self, tx: Transaction) -> None:
@@ -222,6 +193,62 @@ class EntityLedger:
         for part in batches([self.id(name) for name in names]):
             found += await tx.run(f"UNWIND $ids AS i MATCH (e:Entity {{id: i}}) RETURN {_COLUMNS}", {"ids": part})
         return found
+
+
+@dataclass(slots=True)
+class _Writes:
+    """What is to be written of entities, by the statement that does it."""
+
+    plain: dict[int, list[str]] = field(default_factory=dict)
+    created: list[Row] = field(default_factory=list)
+    recounted: list[Row] = field(default_factory=list)
+    updated: list[Row] = field(default_factory=list)
+
+    @property
+    def new(self) -> int:
+        """How many entities are made."""
+        return len(self.created) + sum(map(len, self.plain.values()))
+
+    def takes_plain(self, identifier: str, name: str, change: _Change, row: Row | None) -> bool:
+        """Take a change in, if it is of the kind that most are: a name in one spelling, mentioned once more."""
+        text = change.only_form() if row is None else row["name"]
+        if not text or not change.is_plain(text) or (row is not None and row["forms"] is not None):
+            return False
+        if row is None and 0 < change.mentions <= _COMMON_COUNTS and _BETWEEN not in text + name:
+            entity = _BETWEEN.join((identifier, name, text, type_of(text)))
+            self.plain.setdefault(change.mentions, []).append(entity)
+            return True
+        if row is not None and row["mention_count"] and row["mention_count"] + change.mentions > 0:
+            self.recounted.append({"id": identifier, "n": row["mention_count"] + change.mentions})
+            return True
+        return False
+
+    def take(self, identifier: str, name: str, properties: dict[str, Any], row: Row | None) -> None:
+        """Take in what an entity is from now on."""
+        if row is None:
+            self.created.append({"id": identifier, "normalized": name, **properties})
+        elif difference := {key: value for key, value in properties.items() if row[key] != value}:
+            self.updated.append({"id": identifier, "props": difference})
+
+    async def run(self, tx: Transaction, namespace: str, now: str) -> None:
+        """Write it."""
+        common = {"namespace": namespace, "origin": FROM_TEXT, "now": now}
+        # Not MERGE and a map, which take twice as long: that there are none was read in this transaction.
+        for count, entities in self.plain.items():
+            for texts in batches(entities):
+                await tx.run(_CREATE_PLAIN, {"rows": texts, "count": count, "between": _BETWEEN, **common})
+        for rows in batches(self.created):
+            await tx.run(_CREATE, {"rows": rows, **common})
+        for rows in batches(self.recounted):
+            await tx.run(
+                "UNWIND $rows AS row MATCH (e:Entity {id: row.id}) SET e.mention_count = row.n, e.updated_at = $now",
+                {"rows": rows, "now": now},
+            )
+        for rows in batches(self.updated):
+            await tx.run(
+                "UNWIND $rows AS row MATCH (e:Entity {id: row.id}) SET e += row.props, e.updated_at = $now",
+                {"rows": rows, "now": now},
+            )
 
 
 class _State:
