@@ -57,7 +57,8 @@ class LinkOperations(VectorStoreOperations):
         async def work(tx: Transaction) -> list[Row]:
             return await tx.run(
                 "MATCH (a:Entity {id: $a}) MATCH (b:Entity {id: $b}) MERGE (a)-[r:RELATED {id: $link}]->(b) "
-                "ON CREATE SET r.created_at = $now SET r.type = $relation, r.fact = $fact, r.weight = $weight, "
+                "ON CREATE SET r.created_at = $now, r.key = $link "
+                "SET r.type = $relation, r.fact = $fact, r.weight = $weight, "
                 "r.origin = $origin RETURN r.id AS link",
                 {
                     "a": source,
