@@ -244,7 +244,7 @@ async def test_the_cache_is_bounded(kb: KnowledgeBase) -> None:
     drift = DRIFTRAG(kb)
     for number in range(100):
         await drift.dynamic_traversal(ids["tide"], f"tide {number}")
-    assert len(drift._cache._entries) == 64
+    assert len(drift._cache._entries) == 32
     assert drift._cache._size == sum(entry.reads.size for entry in drift._cache._entries.values())
     drift._cache.clear()
     assert drift._cache._size == 0

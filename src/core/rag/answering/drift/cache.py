@@ -34,7 +34,7 @@ class Entry:
 class PathCache:
     """The latest traversals, bounded by number and size."""
 
-    def __init__(self, max_entries: int = 64, max_size: int = 50_000) -> None:
+    def __init__(self, max_entries: int = 32, max_size: int = 15_000) -> None:
         """Prepare a cache.
 
         Args:
