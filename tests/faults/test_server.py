@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Iterator
 
 import pytest
 from tests.servers.neo4j import Neo4jServer
+from tests.servers.proxy import BoltProxy
 
 from core.rag.dbhandler.store import Transaction
 from core.rag.errors import StoreFullError, StoreUnavailableError
@@ -33,9 +34,14 @@ async def own(server: Neo4jServer) -> AsyncIterator[Engine]:
 async def test_a_server_that_is_killed_in_the_middle_of_an_ingest(own: Engine, server: Neo4jServer) -> None:
     """The ingest waits and completes: nothing lost, nothing twice, indexes whole."""
     given = documents(30)
-    async with knowledge(own, own.namespace(), MGRAG_RETRY_DEADLINE=10 * DEADLINE) as kb:
+    async with (
+        BoltProxy(own.uri) as proxy,
+        knowledge(own, own.namespace(), proxy.uri, MGRAG_RETRY_DEADLINE=10 * DEADLINE) as kb,
+    ):
+        before = proxy.commits
         ingesting = asyncio.create_task(kb.ingest(given))
-        await asyncio.sleep(0.3)
+        while proxy.commits == before and not ingesting.done():
+            await asyncio.sleep(0.001)
         await asyncio.to_thread(server.kill)
         await asyncio.sleep(0.5)
         await asyncio.to_thread(server.start)
