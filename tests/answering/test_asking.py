@@ -280,6 +280,14 @@ async def test_several_parts_of_a_question_take_drift_where_there_are_relations(
         assert (await empty.ask(question)).strategy == "flow"
 
 
+async def test_another_namespace_knows_nothing_of_this_one(kb: KnowledgeBase) -> None:
+    question = "Where did Bob live before?"
+    for strategy in ("flow", "basic"):
+        answer = await kb.ask(question, strategy, namespace=f"{kb.namespace}-other")  # type: ignore[arg-type]
+        assert answer.text == NOTHING_FOUND
+    assert "Oslo" in (await kb.ask(question, namespace=kb.namespace)).text
+
+
 async def test_basic_rag_by_itself(kb: KnowledgeBase) -> None:
     answer = await BasicRAG(kb, top_k=2).query("Where did Bob live before?")
     assert (answer.strategy, answer.intent) == ("basic", "factual")

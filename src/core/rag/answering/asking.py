@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 from collections.abc import AsyncGenerator, Mapping
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 from core.rag.errors import InvalidInputError
 
@@ -46,6 +47,14 @@ class Answers:
             self._model_known = True
         return self._language_model
 
+    def _in_namespace(self, namespace: str | None) -> Self:
+        """This knowledge base with another namespace; it shares everything else and is not closed by itself."""
+        if namespace is None:
+            return self
+        other = copy.copy(self)
+        other._client = self._client.in_namespace(namespace)
+        return other
+
     @overload
     async def ask(
         self,
@@ -85,8 +94,8 @@ class Answers:
             conversation_id: The conversation that the question belongs to; made when not there. The question, what was
                 retrieved, and the answer are recorded in it.
             stream: Return the events of :meth:`ask_stream` instead.
-            options: ``k`` (passages), ``filters``, ``user_id``, ``token_budget``, ``extracts`` (no language model, even
-                where there is one); see :meth:`ask_stream`.
+            options: ``k`` (passages), ``filters``, ``user_id``, ``namespace``, ``token_budget``, ``extracts`` (no
+                language model, even where there is one); see :meth:`ask_stream`.
 
         Returns:
             The answer. Without a language model it consists of sentences of the passages, and says so.
@@ -117,6 +126,7 @@ class Answers:
         k: int = 5,
         filters: str | Mapping[str, Any] | None = None,
         user_id: str | None = None,
+        namespace: str | None = None,
         token_budget: int | None = None,
         extracts: bool = False,
     ) -> AsyncGenerator[Event, None]:
@@ -131,6 +141,7 @@ class Answers:
             k: How many passages the search gives, 1 to 100.
             filters: Only passages of documents that pass; see :meth:`core.rag.KnowledgeBase.search`.
             user_id: Who asks.
+            namespace: Answer from this one instead; the conversation is there, too.
             token_budget: Tokens that a model gets to read; ``None``: 6,000.
             extracts: Answer with sentences of the passages, even where there is a language model.
 
@@ -147,13 +158,13 @@ class Answers:
         question = question.encode("utf-8", "replace").decode().strip()
         given = {"filters": filters, "user_id": user_id}
         services = Services(
-            kb=self,  # type: ignore[arg-type]  # a KnowledgeBase
+            kb=self._in_namespace(namespace),  # type: ignore[arg-type]  # a KnowledgeBase
             model=None if extracts else self.language_model,
             search={name: value for name, value in given.items() if value is not None},
             passages=k,
             token_budget=token_budget or TOKEN_BUDGET,
         )
-        answering: Strategy = await chosen_strategy(strategy, question, self._client)
+        answering: Strategy = await chosen_strategy(strategy, question, services.kb.client)
         async with contextlib.aclosing(recorded(answering, question, services, conversation_id, user_id)) as events:
             async for event in events:
                 yield event
