@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from core.rag.dbhandler import MemGraphClient
 from core.rag.dbhandler.store import MAX_K
@@ -15,10 +15,18 @@ from core.rag.identity import concept_id
 
 if TYPE_CHECKING:
     from core.rag.embedder import EmbeddingService
-    from core.rag.knowledge_base import KnowledgeBase
 
 #: An edge, with a weight or without: ``(node, node)``, ``(node, node, weight)``.
 Edge = tuple[UndirectedNode, UndirectedNode] | tuple[UndirectedNode, UndirectedNode, float]
+
+
+class OnAClient(Protocol):
+    """A knowledge base, of which the client is needed."""
+
+    @property
+    def client(self) -> MemGraphClient:
+        """The database."""
+        ...
 
 
 class GraphBuilder:
@@ -26,7 +34,7 @@ class GraphBuilder:
 
     def __init__(
         self,
-        client: MemGraphClient | KnowledgeBase,
+        client: MemGraphClient | OnAClient,
         embedder: EmbeddingService | None = None,
         *,
         merge_similar: bool = False,
