@@ -85,8 +85,8 @@ class EntityLedger:
         self._changes: dict[str, _Change] = {}
         self._ids: dict[str, str] = {}
         self._maybe_unused: set[str] = set()
-        #: Entities that :meth:`settle` made.
-        self.created = 0
+        #: Names of entities that :meth:`settle` made.
+        self.made: set[str] = set()
 
     def id(self, name: str) -> str:
         """The id of the entity with this normalised name."""
@@ -172,6 +172,8 @@ class EntityLedger:
         untitled: set[str] = set()
         for name, change in changes.items():
             row = stored.get(name)
+            if row is None:
+                self.made.add(name)
             if writes.takes_plain(self.id(name), name, change, row):
                 continue
             state = _State(name, row)
@@ -179,7 +181,6 @@ class EntityLedger:
             writes.take(self.id(name), name, state.properties(), row)
             if change.titled < 0 and not state.titled:
                 untitled.add(name)
-        self.created += writes.new
         await writes.run(tx, self._namespace, self._now)
         return untitled
 
@@ -203,11 +204,6 @@ class _Writes:
     created: list[Row] = field(default_factory=list)
     recounted: list[Row] = field(default_factory=list)
     updated: list[Row] = field(default_factory=list)
-
-    @property
-    def new(self) -> int:
-        """How many entities are made."""
-        return len(self.created) + sum(map(len, self.plain.values()))
 
     def takes_plain(self, identifier: str, name: str, change: _Change, row: Row | None) -> bool:
         """Take a change in, if it is of the kind that most are: a name in one spelling, mentioned once more."""

@@ -16,7 +16,7 @@ from core.rag.dbhandler.records import RecordChanges, RecordRow
 from core.rag.dbhandler.rows import from_json, to_json
 from core.rag.dbhandler.store import Transaction
 from core.rag.errors import InvalidInputError
-from core.rag.extraction.records import FIELD_HINTS, entities_of, record_text
+from core.rag.extraction.records import FIELD_HINTS, Relation, entities_of, record_text, relations_of
 from core.rag.identity import stable_id
 from core.rag.schema import Label
 from core.rag.times import utc_now
@@ -113,19 +113,14 @@ class RecordOperations(ClientBase):
         for part in batches(list(rows.values()), max_rows=200):
 
             async def work(tx: Transaction, part: list[RecordRow] = part) -> dict[str, Inserted]:
-                inserted = {}
-                # One by one, so that each knows what it added.
-                for row in part:
-                    ledger = EntityLedger(self._namespace, utc_now())
-                    changes = RecordChanges(ledger)
-                    await changes.read(tx, [row.id])
-                    changes.set([row])
-                    await ledger.settle(tx)
-                    await changes.apply(tx, label)
-                    await ledger.remove_unused(tx)
-                    names = [entity.text for entity in row.entities]
-                    inserted[row.id] = Inserted(row.id, collection, names, ledger.created, changes.created)
-                return inserted
+                ledger = EntityLedger(self._namespace, utc_now())
+                changes = RecordChanges(ledger)
+                await changes.read(tx, [row.id for row in part])
+                changes.set(part)
+                await ledger.settle(tx)
+                await changes.apply(tx, label)
+                await ledger.remove_unused(tx)
+                return _inserted(part, ledger.made, changes.made)
 
             done |= await self._write(work)
         return [done[identifier] for identifier in order]
@@ -173,6 +168,18 @@ class RecordOperations(ClientBase):
             after=after,
         )
         return [{**row, "data": from_json(row["data"])} for row in rows]
+
+
+def _inserted(rows: Sequence[RecordRow], names: set[str], relations: set[Relation]) -> dict[str, Inserted]:
+    """What each record added; what several did is counted with the first."""
+    inserted = {}
+    for row in rows:
+        own, links = {entity.name for entity in row.entities} & names, set(relations_of(row.entities)) & relations
+        texts = [entity.text for entity in row.entities]
+        inserted[row.id] = Inserted(row.id, row.collection, texts, len(own), len(links))
+        names -= own
+        relations -= links
+    return inserted
 
 
 def _check_collection(collection: str) -> None:

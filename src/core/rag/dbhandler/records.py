@@ -55,8 +55,8 @@ class RecordChanges:
         self._gone: list[str] = []
         self._edges: list[Row] = []
         self._stale: list[Row] = []
-        #: Edges between entities that :meth:`apply` made.
-        self.created = 0
+        #: Relations whose edges :meth:`apply` made.
+        self.made: set[Relation] = set()
 
     async def read_documents(self, tx: Transaction, documents: Sequence[str]) -> None:
         """Note the records that are rows of existing documents."""
@@ -173,11 +173,13 @@ class RecordChanges:
     async def _relate(self, tx: Transaction) -> None:
         """Bring the weights of RELATED edges up to date: the number of records that have both entities so."""
         wanted: list[Row] = []
+        relations: dict[str, Relation] = {}
         for relation, number in self._relations.items():
             if number:
                 a, b = self._ledger.id(relation.source), self._ledger.id(relation.target)
                 link = relation_id(a, b, FROM_RECORD, relation.type)
                 wanted.append({"a": a, "b": b, "link": link, "type": relation.type, "n": number})
+                relations[link] = relation
         for part in batches(wanted):
             pattern = (
                 "UNWIND $rows AS row MATCH (a:Entity {id: row.a})-[r:RELATED {id: row.link}]->(b:Entity {id: row.b}) "
@@ -193,7 +195,7 @@ class RecordChanges:
                 weight = stored.get(row["link"], 0.0) + row["n"]
                 kind = gone if weight <= 0 else changed if row["link"] in stored else created
                 kind.append({**row, "weight": float(weight)})
-            self.created += len(created)
+            self.made |= {relations[row["link"]] for row in created}
             if gone:
                 await tx.run(f"{pattern}DELETE r", {"rows": gone})
             if changed:
