@@ -261,10 +261,16 @@ class MemgraphDialect:
         return {row["word"]: row["n"] for row in rows}
 
     def path(self, start: Label, end: Label, types: Sequence[str], depth: int) -> str:
-        """See :class:`~core.rag.dbhandler.dialect.Dialect`."""
+        """See :class:`~core.rag.dbhandler.dialect.Dialect`.
+
+        Where the server looks from the end, the edges come in the order from there (seen on 3.11), and what it then
+        makes of them as a path is none: so they are turned round, and followed from the start.
+        """
         return (
-            f"{bfs_nodes(start, end)}MATCH p = (a)-[:{'|'.join(types)} *BFS ..{int(depth)}]-(b) "
-            "RETURN [n IN nodes(p) | n.id] AS ids"
+            f"{bfs_nodes(start, end)}MATCH (a)-[r:{'|'.join(types)} *BFS ..{int(depth)}]-(b) "
+            "WITH CASE WHEN $start IN [startNode(head(r)).id, endNode(head(r)).id] THEN r ELSE reverse(r) END AS steps "
+            "RETURN reduce(ids = [$start], e IN steps | ids + CASE WHEN startNode(e).id = last(ids) "
+            "THEN endNode(e).id ELSE startNode(e).id END) AS ids"
         )
 
     async def check_indexes(self, *, repair: bool) -> list[str]:
