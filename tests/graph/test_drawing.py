@@ -12,7 +12,7 @@ from pathlib import Path
 
 import networkx
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.rag import KnowledgeBase
@@ -51,6 +51,7 @@ def star(names: list[str]) -> Piece:
     return Piece(nodes[0], nodes[1:], [*edges, *(GraphEdge(n.id, "id-0", "RELATED_TO") for n in nodes[1:2])])
 
 
+@settings(deadline=None)
 @given(st.lists(TEXTS, min_size=1, max_size=8))
 def test_graphml_reads_back_as_it_was(names: list[str]) -> None:
     piece = star(names)
@@ -72,6 +73,7 @@ _MERMAID_LINE = re.compile(
 )
 
 
+@settings(deadline=None)
 @given(st.lists(TEXTS, min_size=1, max_size=8))
 def test_mermaid_holds_nothing_but_letters_digits_and_codes(names: list[str]) -> None:
     piece = star(names)
@@ -90,6 +92,7 @@ def cut(text: str) -> str:
     return text if len(text) <= 100 else text[:99] + "…"
 
 
+@settings(deadline=None)
 @given(st.lists(TEXTS, min_size=1, max_size=5))
 def test_a_page_shows_names_as_text_and_names_no_other_place(names: list[str]) -> None:
     page = to_html(star(names))

@@ -427,6 +427,30 @@ async def test_a_graph_can_be_opened_by_itself(tmp_path: Any) -> None:
         assert contents(await graph.get_neighbors(node)) == ["and this"]
 
 
+async def test_a_walk_that_was_walked_before_takes_two_queries(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chain = [UndirectedNode(f"link {number}") for number in range(8)]
+    await kb.knowledge_graph.add_nodes(chain)
+    await kb.knowledge_graph.add_edges(itertools.pairwise(chain))
+    asked: list[str] = []
+    read = kb.client.read
+
+    async def counted(statement: str, **parameters: Any) -> Any:
+        asked.append(statement)
+        return await read(statement, **parameters)
+
+    monkeypatch.setattr(kb.client, "read", counted)
+    for cache, expected in ((True, [6, 2, 2]), (False, [6, 6, 6])):
+        graph = KnowledgeGraph(kb, cache=cache)
+        numbers = []
+        for _ in range(3):
+            asked.clear()
+            assert contents(await graph.get_nodes_within_steps(chain[0], 5)) == [n.content for n in chain[1:6]]
+            numbers.append(len(asked))
+        assert numbers == expected
+
+
 async def test_many_at_once_make_each_node_and_edge_once(kb: KnowledgeBase) -> None:
     graphs = [kb.knowledge_graph, KnowledgeGraph(kb), KnowledgeGraph(kb.client), KnowledgeGraph(kb.client, kb.embedder)]
     hub = UndirectedNode("hub", "x")
