@@ -35,6 +35,13 @@ class Legs:
         """
         self._client = client
         self._store = store
+        self._total: int | None = None
+
+    async def total(self) -> int:
+        """How many chunks there are; counted once for a search."""
+        if self._total is None:
+            self._total = await self._client.count_chunks()
+        return self._total
 
     async def vector(self, query: Sequence[float] | None, k: int) -> dict[str, float]:
         """Chunks by cosine with the query, at least ``k`` where there are so many; none without a query vector."""

@@ -76,7 +76,7 @@ class Retriever:
         legs = Legs(self._client, stores[0] if stores else None)
         dialogue = self._dialogue
         if dialogue is not None and await dialogue.is_left_by(
-            legs, await self._embed(query), dict.fromkeys(query_terms(query), 1.0), await self._client.count_chunks()
+            legs, await self._embed(query), dict.fromkeys(query_terms(query), 1.0), await legs.total()
         ):
             dialogue = None
         graph: GraphSearch | None = None
@@ -164,7 +164,7 @@ class Retriever:
     ) -> Ranking:
         """The tops of both legs with the exact cosines of what only the words found, fused."""
         vectors, words, sample, total = await asyncio.gather(
-            legs.vector(query, k), legs.keyword(terms, k), legs.sampled_cosines(query), self._client.count_chunks()
+            legs.vector(query, k), legs.keyword(terms, k), legs.sampled_cosines(query), legs.total()
         )
         more = {"earlier": dialogue.earlier_leg()} if dialogue is not None and dialogue.earlier else {}
         others = {*words, *(key for leg in more.values() for key in leg.scores)}

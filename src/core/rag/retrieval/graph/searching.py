@@ -61,7 +61,7 @@ class GraphSearch:
             keyword={key: legs["keyword"] for key, (_, legs) in hybrid.items() if "keyword" in legs},
             cosine={key: legs["vector"] for key, (_, legs) in hybrid.items() if "vector" in legs},
             usual=math.fsum(cosines) / len(cosines) if cosines else 0.0,
-            total=await self._client.count_chunks(),
+            total=await self._legs.total(),
         )
         local = self._embedder.usage.requests == 0
         ranking = GraphRanking(GraphReader(self._client), self._embedder if local else None)
