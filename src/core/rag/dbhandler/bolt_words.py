@@ -20,9 +20,11 @@ from core.rag.schema import TextIndex
 if TYPE_CHECKING:
     from core.rag.dbhandler.dialect import Dialect, Runner
 
-#: A server orders a little differently: this many candidates, and more, for each result.
+#: A server orders a little differently: this many candidates for each result, and so many more. Memgraph measures
+#: lengths by the average of all namespaces and properties, so there the best may be further down.
 _FACTOR = 2
-_MORE = 100
+_MORE = {"memgraph": 300}
+_MORE_ELSEWHERE = 100
 
 #: The average length comes from at most so many texts: the first by id, which are as good as drawn by lot.
 _SAMPLE = 20_000
@@ -65,7 +67,7 @@ class WordSearch:
         Raises:
             IndexMissingError: when the server has no such index.
         """
-        wanted = min(MAX_K, _FACTOR * k + _MORE)
+        wanted = min(MAX_K, _FACTOR * k + _MORE.get(self._dialect.name, _MORE_ELSEWHERE))
         found = await self._dialect.text_search(index, words, wanted)
         if not found:
             return []
