@@ -85,7 +85,7 @@ def _show(number: int, hit: Hit, query: str) -> None:
         pieces += [found.text[end:begin], (found.text[begin:stop], "bold yellow")]
         end = stop
     line(*pieces, found.text[end:])
-    if hit.because is not None:
+    if hit.because is not None and hit.because.reason != "words":
         _show_because(hit.because)
 
 
