@@ -141,7 +141,8 @@ class ConversationOperations(MessageReading):
             NotFoundError: when there is no such message.
         """
         rows = await self.read(
-            "MATCH (m:Interaction {id: $id}) WHERE m.namespace = $namespace RETURN m.id AS id", id=message_id or "-"
+            "UNWIND [$id] AS i MATCH (m:Interaction {id: i}) WHERE m.namespace = $namespace RETURN m.id AS id",
+            id=message_id or "-",
         )
         if not rows:
             raise NotFoundError(f"There is no message {message_id!r} in namespace {self._namespace!r}.")
@@ -233,17 +234,17 @@ class ConversationOperations(MessageReading):
             )
             if title is not None:
                 await tx.run(
-                    "MATCH (c:Conversation {id: $id}) WHERE c.title = '' SET c.title = $title",
+                    "UNWIND [$id] AS i MATCH (c:Conversation {id: i}) WHERE c.title = '' SET c.title = $title",
                     {"id": node, "title": title},
                 )
             if user is not None:
                 await tx.run(
-                    "MATCH (c:Conversation {id: $id}) WHERE c.user_id = '' SET c.user_id = $user",
+                    "UNWIND [$id] AS i MATCH (c:Conversation {id: i}) WHERE c.user_id = '' SET c.user_id = $user",
                     {"id": node, "user": user["external_id"]},
                 )
                 await tx.run(
-                    "MATCH (c:Conversation {id: $id}) MATCH (u:User {id: $node}) WHERE c.user_id = u.external_id "
-                    "MERGE (u)-[:STARTED]->(c)",
+                    "UNWIND [$id] AS i MATCH (c:Conversation {id: i}) MATCH (u:User {id: $node}) "
+                    "WHERE c.user_id = u.external_id MERGE (u)-[:STARTED]->(c)",
                     {"id": node, "node": user["id"]},
                 )
 

@@ -195,8 +195,8 @@ class MessageReading(UserOperations):
         if isinstance(message, int) and not isinstance(message, bool):
             return message
         rows = await self.read(
-            "MATCH (m:Interaction {id: $id}) WHERE m.namespace = $namespace AND m.session_id = $session "
-            "RETURN m.sequence AS sequence",
+            "UNWIND [$id] AS i MATCH (m:Interaction {id: i}) WHERE m.namespace = $namespace "
+            "AND m.session_id = $session RETURN m.sequence AS sequence",
             id=str(message) or "-",
             session=conversation["id"],
         )

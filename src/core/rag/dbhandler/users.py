@@ -191,7 +191,8 @@ class UserOperations(DocumentOperations):
 
     async def _rated_chunks(self, target: str) -> list[str]:
         rows = await self.read(
-            "MATCH (c:DocumentChunk {id: $id}) WHERE c.namespace = $namespace RETURN c.id AS id", id=target or "-"
+            "UNWIND [$id] AS i MATCH (c:DocumentChunk {id: i}) WHERE c.namespace = $namespace RETURN c.id AS id",
+            id=target or "-",
         )
         if not rows:
             document = await self.find_document(target)
