@@ -131,7 +131,7 @@ def test_completion(tmp_path: Path) -> None:
         return run(folder=tmp_path, **more).stdout.decode().split()
 
     assert complete("mgrag re") == ["restore", "reembed"]
-    assert complete("mgrag search --mode ") == ["hybrid", "vector", "keyword", "fuzzy"]
+    assert complete("mgrag search --mode ") == ["auto", "graph", "hybrid", "vector", "keyword", "fuzzy"]
     assert "--expand" in complete("mgrag search --")
 
 

@@ -112,7 +112,7 @@ async def seconds(store: EmbeddedStore, statement: str, chunks: int, number: int
 async def slowdown(stores: tuple[EmbeddedStore, EmbeddedStore], statement: str, good_enough: float) -> float:
     """How many times longer a statement takes in the large graph; measured again while the machine is too noisy."""
     best = [float("inf"), float("inf")]
-    for attempt in range(4):
+    for attempt in range(12):
         for number in range(ROUNDS):
             for position in ((0, 1), (1, 0))[number % 2]:
                 taken = await seconds(stores[position], statement, (SMALL, LARGE)[position], attempt * ROUNDS + number)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 import regex
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from core.rag.indexing import TextSplitter
@@ -87,6 +87,7 @@ def test_no_chunk_is_longer_than_allowed_but_for_single_characters(
 
 @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(splitter=splitters(), text=texts, kind=st.sampled_from(FORMATS))
+@example(splitter=TextSplitter(2, 1, count_tokens=lambda text: len(text.split())), text="000000 0\n--\n", kind="table")
 def test_neighbours_share_no_more_than_allowed_and_nothing_across_headings(
     splitter: TextSplitter, text: str, kind: str
 ) -> None:

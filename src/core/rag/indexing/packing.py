@@ -93,8 +93,13 @@ class Packer:
             begin, done = self._fill(begin, done, size)
             spans.append((begin, self._ends[done - 1]))
             if done < len(self._ends):
-                begin = self._overlapping(begin, done)
+                begin = max(self._overlapping(begin, done), self._line_of_table(tables, self._ends[done - 1]))
         return spans
+
+    def _line_of_table(self, tables: Sequence[Table], cut: int) -> int:
+        """Where the line of a table begins in which a cut is, header included: nothing is shared beyond it; else 0."""
+        inside = any(table.start < cut <= table.end for table in tables)
+        return self._text.rfind("\n", 0, cut) + 1 if inside else 0
 
     def _weigh(self, breaks: Breaks) -> None:
         ends, levels = breaks.ends, breaks.levels
