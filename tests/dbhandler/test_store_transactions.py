@@ -198,7 +198,8 @@ async def test_a_waiting_transaction_can_be_cancelled(corner: Corner) -> None:
     await running
     await corner.put("b")
     assert await corner.stored() == ["a", "b"]
-    if waiting.cancelled():  # Memgraph has no locks to wait for, so there it may have been faster
+    if corner.store.capabilities.engine != "memgraph":  # which has no locks to wait for, so there it may be faster
+        assert waiting.cancelled()
         assert await corner.value("a", "title") is None
 
 

@@ -268,7 +268,8 @@ class MemgraphDialect:
         """
         return (
             f"{bfs_nodes(start, end)}MATCH (a)-[r:{'|'.join(types)} *BFS ..{int(depth)}]-(b) "
-            "WITH CASE WHEN $start IN [startNode(head(r)).id, endNode(head(r)).id] THEN r ELSE reverse(r) END AS steps "
+            "WITH CASE WHEN $start IN [startNode(head(r)).id, endNode(head(r)).id] THEN r "
+            "ELSE [i IN range(1, size(r)) | r[size(r) - i]] END AS steps "  # its reverse() turns only strings
             "RETURN reduce(ids = [$start], e IN steps | ids + CASE WHEN startNode(e).id = last(ids) "
             "THEN endNode(e).id ELSE startNode(e).id END) AS ids"
         )

@@ -219,8 +219,9 @@ class TraversalOperations(VectorStoreOperations):
         """Entities by name and id, those behind ``after``; rows as above."""
         rows = await self.read(
             "MATCH (n:Entity) WHERE n.namespace = $namespace AND n.name >= $name "
+            "AND (n.name > $name OR n.id > $after) "
             + ("AND n.type = $kind " if kind is not None else "")
-            + "WITH n, n.name AS shown, n.id AS i WHERE shown > $name OR i > $after "
+            + "WITH n, n.name AS shown, n.id AS i "
             f"ORDER BY shown, i LIMIT {int(limit)} "
             f"RETURN {node_columns('n')}, coalesce(n.mention_count, 0) AS mentions",
             kind=kind or "",
