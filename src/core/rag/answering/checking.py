@@ -10,10 +10,10 @@ from core.rag.analysis import analyze
 from core.rag.analysis.language import detect_language
 from core.rag.answering.claims import Claim, claims_of
 from core.rag.answering.markers import MARKER, MarkerFilter, numbers_in
-from core.rag.answering.sentences import sentences
 from core.rag.answering.support import Verdict, judge, source_of
 from core.rag.answering.types import Citation, Passage, UnsupportedSentence
 from core.rag.answering.vectors import unit_vectors
+from core.rag.indexing.sentences import sentences
 
 if TYPE_CHECKING:
     from core.rag.embedder import EmbeddingService

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from core.rag.analysis import analyze
 from core.rag.answering.markers import MARKER, numbers_in
-from core.rag.answering.sentences import is_heading, sentence_spans
+from core.rag.indexing.sentences import is_heading, sentence_spans
 
 #: A sentence with fewer words that mean something states nothing ("Yes.", "In short:").
 _FEWEST_TERMS = 2

@@ -10,8 +10,8 @@ from functools import cache
 
 from core.rag.answering.mermaid import mermaid_diagram
 from core.rag.answering.metrics import Metrics
-from core.rag.answering.sentences import sentence_spans
 from core.rag.answering.types import Context, FoundEntity, FoundFact, Knowledge, Passage
+from core.rag.indexing.sentences import sentence_spans
 from core.rag.indexing.tokens import TokenCounter, WordLlamaTokens
 from core.rag.retrieval.hits import Hit
 

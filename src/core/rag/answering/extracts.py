@@ -10,10 +10,10 @@ from core.rag.analysis import analyze, query_terms
 from core.rag.analysis.language import detect_language
 from core.rag.answering.checking import citation
 from core.rag.answering.markers import MARKER
-from core.rag.answering.sentences import is_heading, sentence_spans
 from core.rag.answering.types import Citation, Intent, Passage
 from core.rag.answering.vectors import unit_vectors
 from core.rag.extraction.words import normalize_name
+from core.rag.indexing.sentences import is_heading, sentence_spans
 
 if TYPE_CHECKING:
     from core.rag.embedder import EmbeddingService

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from core.rag.analysis import analyze
 from core.rag.analysis.language import detect_language
-from core.rag.answering.sentences import sentence_spans
+from core.rag.indexing.sentences import sentence_spans
 
 if TYPE_CHECKING:
     from core.rag.answering.types import Passage

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -47,6 +48,24 @@ class Hit:
     scores: dict[str, float] = field(default_factory=dict)
     metadata: dict[str, Any] = field(default_factory=dict)
     because: Because | None = None
+
+    @classmethod
+    def of_chunk(cls, chunk: Mapping[str, Any], score: float, scores: dict[str, float]) -> Hit:
+        """The hit for a chunk as :class:`core.rag.dbhandler.MemGraphClient` gives it."""
+        return cls(
+            chunk_id=chunk["chunk_id"],
+            document_id=chunk["document_id"],
+            path=chunk["path"],
+            title=chunk["title"],
+            heading=chunk["heading"],
+            content=chunk["content"],
+            chunk_index=chunk["chunk_index"],
+            start_char=chunk["start_char"],
+            end_char=chunk["end_char"],
+            score=score,
+            scores=scores,
+            metadata=dict(chunk["metadata"]),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values, ready for JSON."""

@@ -190,7 +190,7 @@ class Retriever:
 
     async def _hits(self, top: list[tuple[str, tuple[float, dict[str, float]]]]) -> list[Hit]:
         chunks = await self._client.chunks_by_id([key for key, _ in top])
-        return [_hit(chunks[key], score, scores) for key, (score, scores) in top if key in chunks]
+        return [Hit.of_chunk(chunks[key], score, scores) for key, (score, scores) in top if key in chunks]
 
     async def _expanded(self, hit: Hit, reach: int) -> Hit:
         """The hit with the text of its neighbours; overlaps are not repeated."""
@@ -222,20 +222,3 @@ def _parse(filters: str | Mapping[str, Any] | None) -> Filter | None:
     from core.rag.retrieval.filters import parse_filter
 
     return parse_filter(filters) or None
-
-
-def _hit(chunk: Mapping[str, Any], score: float, scores: dict[str, float]) -> Hit:
-    return Hit(
-        chunk_id=chunk["chunk_id"],
-        document_id=chunk["document_id"],
-        path=chunk["path"],
-        title=chunk["title"],
-        heading=chunk["heading"],
-        content=chunk["content"],
-        chunk_index=chunk["chunk_index"],
-        start_char=chunk["start_char"],
-        end_char=chunk["end_char"],
-        score=score,
-        scores=scores,
-        metadata=dict(chunk["metadata"]),
-    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from core.rag.answering.drift.paths import Edge, Node, Path
 from core.rag.answering.types import FoundEntity, FoundFact, Knowledge
@@ -56,7 +56,7 @@ async def knowledge_of(client: MemGraphClient, paths: Sequence[Path], limit: int
                 chunks.setdefault(chunk, path.score)
     wanted = list(chunks)[:limit]
     found = await client.chunks_by_id(wanted)
-    hits = [_hit(found[chunk], chunks[chunk]) for chunk in wanted if chunk in found]
+    hits = [Hit.of_chunk(found[chunk], chunks[chunk], {"path": chunks[chunk]}) for chunk in wanted if chunk in found]
     return Knowledge(list(entities.values()), list(facts.values()), hits, relevant=bool(paths))
 
 
@@ -113,21 +113,4 @@ def _fact(edge: Edge, names: dict[str, str], score: float) -> FoundFact:
         chunk_ids=edge.chunk_ids,
         score=score,
         method="drift",
-    )
-
-
-def _hit(chunk: dict[str, Any], score: float) -> Hit:
-    return Hit(
-        chunk_id=chunk["chunk_id"],
-        document_id=chunk["document_id"],
-        path=chunk["path"],
-        title=chunk["title"],
-        heading=chunk["heading"],
-        content=chunk["content"],
-        chunk_index=chunk["chunk_index"],
-        start_char=chunk["start_char"],
-        end_char=chunk["end_char"],
-        score=score,
-        scores={"path": score},
-        metadata=dict(chunk["metadata"]),
     )
