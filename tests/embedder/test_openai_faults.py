@@ -91,7 +91,7 @@ async def test_jitter_spreads_the_delays(server: OpenAIServer, settings: MakeSet
         ({"Retry-After": "7"}, 7, 8),
         ({"retry-after-ms": "1500", "Retry-After": "99"}, 1.5, 1.7),
         ({"Retry-After": formatdate(1_000_020, usegmt=True)}, 20, 21),
-        ({"Retry-After": "0"}, 0, 0),
+        ({"Retry-After": "0"}, 0.25, 0.5),
         ({"Retry-After": "soon"}, 0.25, 0.5),
         ({"Retry-After": "-5"}, 0.25, 0.5),
         ({"Retry-After": "nan"}, 0.25, 0.5),

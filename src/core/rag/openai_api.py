@@ -352,7 +352,8 @@ class ApiClient:
 
     def _delay(self, failure: ApiFailure, attempts: int) -> float:
         jitter = self._timing.jitter()
-        if failure.retry_after is not None:
+        # A server that asks for no wait, and goes on refusing, would be asked hundreds of times a second.
+        if failure.retry_after:
             return failure.retry_after + jitter * min(1.0, 0.1 * failure.retry_after)
         longest = min(_LONGEST_DELAY, _FIRST_DELAY * 2.0 ** (attempts - 1))
         return longest * (0.5 + 0.5 * jitter)
