@@ -152,6 +152,8 @@ async def test_an_equal_message_id_adds_nothing_and_equal_texts_are_two_messages
         {"tags": "tag"},
         {"tags": [""]},
         {"metadata": {"x": object()}},
+        {"metadata": ["x"]},
+        {"content": "x" * 1_000_001},
         {"retrieved": [3]},
     ],
 )
@@ -162,6 +164,16 @@ async def test_what_makes_no_sense_is_refused_and_nothing_is_written(
     with pytest.raises(InvalidInputError):
         await client.add_message(**{"conversation_id": talk, "content": "x", "role": "user", **arguments})  # type: ignore[arg-type]
     assert await client.get_conversation_messages(talk) == []
+
+
+async def test_a_number_is_no_id(client: MemGraphClient) -> None:
+    for call in (
+        client.find_conversation(5),  # type: ignore[arg-type]
+        client.find_user(5),  # type: ignore[arg-type]
+        client.create_conversation(conversation_id=5),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(InvalidInputError, match="text, not int"):
+            await call
 
 
 async def test_an_unknown_conversation_is_named(client: MemGraphClient) -> None:

@@ -327,7 +327,10 @@ async def test_a_conflict_that_the_work_swallows_is_repeated_all_the_same(store:
         ("GRAFEO-T011: an earlier commit did not complete: reopen the database", StoreUnavailableError),
         ("GRAFEO-X003: I/O error: Disk quota exceeded (os error 122)", StoreFullError),
         ("GRAFEO-V001: Invalid value: Constraint violation: UNIQUE constraint violation", StoreConstraintError),
-        ("GRAFEO-V001: Invalid value: a property may hold 16 MiB", QueryError),
+        (
+            "GRAFEO-V001: Invalid value: Constraint violation: property 'content' value exceeds maximum size of 16 MiB",
+            QueryError,
+        ),
         ("GRAFEO-S002: the file g is damaged at byte 45056", StoreDamagedError),
         ("GRAFEO-T006: Cannot write in read-only transaction", StoreReadOnlyError),
         ("GRAFEO-T007: the database is closed", StoreUnavailableError),

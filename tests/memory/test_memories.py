@@ -111,7 +111,17 @@ async def test_messages_of_conversations_are_memories(kb: KnowledgeBase) -> None
     assert [message["content"] for message in await kb.client.get_conversation_messages(talk)] == [FACTS[3], FACTS[1]]
 
 
-@pytest.mark.parametrize("arguments", [{"query": " "}, {"query": "x", "limit": 0}, {"query": "x", "limit": True}])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"query": " "},
+        {"query": None},
+        {"query": "x", "limit": 0},
+        {"query": "x", "limit": True},
+        {"query": "x", "session_id": 5},
+        {"query": "x", "user_id": 5},
+    ],
+)
 async def test_recalling_nonsense_is_refused(kb: KnowledgeBase, arguments: dict[str, object]) -> None:
     with pytest.raises(InvalidInputError):
         await kb.recall(**arguments)  # type: ignore[arg-type]

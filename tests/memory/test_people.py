@@ -158,6 +158,8 @@ async def test_anonymizing_cuts_every_link_and_keeps_what_was_said(kb: Knowledge
         await kb.anonymize(user_id="ann-77")
     with pytest.raises(InvalidInputError):
         await kb.anonymize()
+    with pytest.raises(InvalidInputError, match="region 'Germany'"):
+        await kb.anonymize(conversation_id=new, region="Germany")
 
 
 @pytest.mark.parametrize(

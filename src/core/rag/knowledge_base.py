@@ -267,11 +267,13 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
             Hits, best first; empty where nothing fits or nothing was ingested.
 
         Raises:
-            InvalidInputError: on a ``k``, mode or filter that makes no sense.
+            InvalidInputError: on a query, ``k``, mode or filter that makes no sense.
             NotFoundError: when there is no such conversation.
         """
         from core.rag.retrieval.asking import ask
 
+        if not isinstance(query, str):
+            raise InvalidInputError(f"A query is text, not {type(query).__name__}.")
         client = self._client if namespace is None else self._client.in_namespace(namespace)
         return await ask(
             client,

@@ -205,7 +205,7 @@ def map_error(error: BaseException, what: str) -> StoreError:
             return StoreConflictError(f"{what} met a concurrent write: {line}.")
         case "T009" | "X003" | "S001" if _NO_SPACE.search(text):
             return StoreFullError(f"{what} failed: the disk is full. Nothing of it was stored; free space and repeat.")
-        case "V001" if "constraint" in text.lower():
+        case "V001" if "unique" in text.lower():
             return StoreConstraintError(f"{what} would store a second node with the same id: {line}.")
         case "S001" | "S002" | "S003":
             return StoreDamagedError(

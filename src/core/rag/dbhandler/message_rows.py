@@ -16,6 +16,8 @@ from core.rag.errors import InvalidInputError
 from core.rag.times import iso, utc_now
 
 MAX_NAME_CHARS = 500
+#: A message is one text with one vector; what is longer is a document.
+MAX_CONTENT_CHARS = 1_000_000
 MAX_TAGS = 100
 MAX_KEYWORDS = 100
 
@@ -44,10 +46,18 @@ def message_properties(
     """The properties of a message, but for those that its conversation gives it.
 
     Raises:
-        InvalidInputError: on an empty role, a time that is none, tags that are no texts, metadata that is no JSON.
+        InvalidInputError: on content that is no text or too long, an empty role, a time that is none, tags that are no
+            texts, metadata that is no JSON object.
     """
     if not isinstance(content, str):
         raise InvalidInputError(f"The content of a message is text, not {type(content).__name__}.")
+    if len(content) > MAX_CONTENT_CHARS:
+        raise InvalidInputError(
+            f"A message has at most {MAX_CONTENT_CHARS} characters, not {len(content)}: ingest a text of this length "
+            "as a document, and refer to it."
+        )
+    if metadata is not None and not isinstance(metadata, Mapping):
+        raise InvalidInputError(f"The metadata of a message is a mapping, not {type(metadata).__name__}.")
     text = clean_text(content)
     if "\0" in text:
         text = text.replace("\0", "")
@@ -73,8 +83,10 @@ def checked_name(name: str, what: str) -> str:
     Raises:
         InvalidInputError: when it is.
     """
-    if not isinstance(name, str) or not name.strip() or len(name) > MAX_NAME_CHARS:
-        raise InvalidInputError(f"{what} has 1 to {MAX_NAME_CHARS} characters; {str(name)[:50]!r} cannot be one.")
+    if not isinstance(name, str):
+        raise InvalidInputError(f"{what} is text, not {type(name).__name__}.")
+    if not name.strip() or len(name) > MAX_NAME_CHARS:
+        raise InvalidInputError(f"{what} has 1 to {MAX_NAME_CHARS} characters; {name[:50]!r} cannot be one.")
     return clean_text(name)
 
 

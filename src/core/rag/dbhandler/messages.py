@@ -120,7 +120,9 @@ class MessageReading(UserOperations):
         )
 
     async def _find_conversation(self, conversation_id: str) -> Row | None:
-        if not isinstance(conversation_id, str) or not conversation_id:
+        if not isinstance(conversation_id, str):
+            raise InvalidInputError(f"The id of a conversation is text, not {type(conversation_id).__name__}.")
+        if not conversation_id:
             raise InvalidInputError("The id of the conversation is empty.")
         own = self._conversation_node(conversation_id)
         rows = await self.read(

@@ -36,12 +36,8 @@ class UserOperations(DocumentOperations):
         Raises:
             InvalidInputError: on an id that is empty, too long, or no text.
         """
-        if not isinstance(user_id, str):
-            raise InvalidInputError(
-                f"The id of a user is text, not {type(user_id).__name__}: use {str(user_id)[:50]!r}."
-            )
-        properties = merge_properties({"name": name}, external_id=user_id)
         existing = await self._find_user(user_id)
+        properties = merge_properties({"name": name}, external_id=user_id)
         if existing is not None and (name is None or existing["name"] == name):
             return str(existing["id"])
         identifier = existing["id"] if existing else self._user_node(user_id)
@@ -204,7 +200,11 @@ class UserOperations(DocumentOperations):
         return sorted(row["id"] for row in rows)
 
     async def _find_user(self, user_id: str) -> Row | None:
-        if not isinstance(user_id, str) or not user_id:
+        if not isinstance(user_id, str):
+            raise InvalidInputError(
+                f"The id of a user is text, not {type(user_id).__name__}: use {str(user_id)[:50]!r}."
+            )
+        if not user_id:
             raise InvalidInputError("The id of the user is empty.")
         own = self._user_node(user_id)
         rows = await self.read(

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
 
+from core.rag.errors import InvalidInputError
 from core.rag.memory.given_names import names_in
 
 _EMAIL = re.compile(r"(?<![\w.+-])[\w.+%-]{1,64}@(?:[\w-]{1,63}\.)+[^\W\d_]{2,24}(?![\w-])")
@@ -69,7 +70,15 @@ class Anonymizer:
             region: Where phone numbers without a country code are from, such as ``DE``; ``None``: only those with one,
                 and those written as in the United States.
             same: Names of one person, and ids that are as good as names.
+
+        Raises:
+            InvalidInputError: when there is no such region.
         """
+        if region is not None:
+            import phonenumbers
+
+            if region not in phonenumbers.SUPPORTED_REGIONS:
+                raise InvalidInputError(f"There is no region {region!r}; give the two capitals of a country, like DE.")
         self._known: dict[tuple[str, str], str] = {}
         self._numbers: Counter[str] = Counter()
         self._regions = (None, "US") if region is None else (None, region)

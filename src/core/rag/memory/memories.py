@@ -116,6 +116,8 @@ class Memories:
         from core.rag.memory.recall import Recaller
         from core.rag.times import utc_now
 
+        if not isinstance(query, str):
+            raise InvalidInputError(f"A query is text, not {type(query).__name__}.")
         if not query.strip():
             raise InvalidInputError("The query is empty.")
         if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= 1000:
