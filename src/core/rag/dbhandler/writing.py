@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import Any
 
 from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.creating import create_chunks, create_documents, create_vectors
 from core.rag.dbhandler.linking import LinkRow, relink_incoming, write_links
 from core.rag.dbhandler.records import RecordRow
 from core.rag.dbhandler.removing import existing_chunks, remove_chunks, remove_unused_vectors
@@ -147,7 +148,8 @@ async def write_documents(
         order = [chunk.id for chunk in document.chunks]
         next_edges += [{"a": a, "b": b} for a, b in pairwise(order)]
 
-    await _merge_documents(tx, documents, namespace, now)
+    await _create_documents(tx, [d for d in documents if d.id in outcome.added], namespace, now)
+    await _merge_documents(tx, replaced, namespace, now)
     maybe_unused = await remove_chunks(tx, removed)
     maybe_unused |= {row["id"] for row in stale_edges}
     for rows in batches(stale_edges):
@@ -156,7 +158,7 @@ async def write_documents(
             "DELETE r",
             {"rows": rows},
         )
-    await _merge_chunks(tx, new_chunks, namespace, text_label, now)
+    await create_chunks(tx, [{"id": c.id, **c.properties} for c in new_chunks], text_label, namespace, now)
     for rows in batches(changed):
         await tx.run(
             "UNWIND $rows AS row MATCH (c:DocumentChunk {id: row.id}) SET c += row.props, c.updated_at = $now",
@@ -244,6 +246,14 @@ async def _chunk_positions(tx: Transaction, documents: Sequence[str]) -> dict[st
     return positions
 
 
+async def _create_documents(tx: Transaction, documents: Sequence[DocumentRow], namespace: str, now: str) -> None:
+    by_source: dict[str | None, list[Row]] = {}
+    for document in documents:
+        by_source.setdefault(document.source_id, []).append({"id": document.id, **document.properties})
+    for source, rows in by_source.items():
+        await create_documents(tx, rows, source, namespace, now)
+
+
 async def _merge_documents(tx: Transaction, documents: Sequence[DocumentRow], namespace: str, now: str) -> None:
     by_source: dict[str | None, list[Row]] = {}
     for document in documents:
@@ -308,24 +318,21 @@ async def attach_vectors(
     Returns:
         Ids of vectors that were to be reused but are not there.
     """
-    label = check_name(vector_label)
     fresh: dict[str, Row] = {}
     reused: list[Row] = []
+    stored: set[str] = set()
+    for part in batches(
+        sorted({chunk.vector_id for chunk in chunks if chunk.vector_id and chunk.embedding is not None})
+    ):
+        rows = await tx.run("UNWIND $ids AS i MATCH (v:Vector {id: i}) RETURN v.id AS id", {"ids": part})
+        stored.update(row["id"] for row in rows)
     for chunk in chunks:
         assert chunk.vector_id is not None
-        if chunk.embedding is not None and chunk.vector_id not in fresh:
+        if chunk.embedding is not None and chunk.vector_id not in fresh and chunk.vector_id not in stored:
             fresh[chunk.vector_id] = {"id": chunk.vector_id, "chunk_id": chunk.id, "embedding": chunk.embedding}
         else:
             reused.append({"id": chunk.vector_id, "chunk_id": chunk.id})
-    for rows in batches(list(fresh.values())):
-        await tx.run(
-            "MATCH (s:VectorStore {id: $store}) UNWIND $rows AS row MATCH (c:DocumentChunk {id: row.chunk_id}) "
-            "MERGE (v:Vector {id: row.id}) "
-            f"ON CREATE SET v:{label}, v.embedding = row.embedding, v.namespace = $namespace, "
-            "v.vector_store_id = $store, v.chunk_id = row.chunk_id, v.created_at = $now, v.updated_at = $now "
-            "MERGE (v)-[:EMBEDDING_OF]->(c) MERGE (v)-[:STORED_IN]->(s)",
-            {"rows": rows, "store": vector_store, "namespace": namespace, "now": now},
-        )
+    await create_vectors(tx, list(fresh.values()), vector_store, vector_label, namespace, now)
     missing: set[str] = set()
     for rows in batches(reused):
         found = await tx.run(

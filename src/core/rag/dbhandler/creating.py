@@ -1,0 +1,125 @@
+"""Creating nodes that are known not to be there, in bulk: the fastest form that every engine takes.
+
+``MERGE`` and ``SET n += row.props`` cost half as much again: looking for what was just read to be missing, and checking
+the constraints of a node once more for each thing that is set. So properties are named in the statement, and those that
+are the same in every row are sent once. Where somebody else creates the same node meanwhile, the constraint on its id
+refuses the second, and the unit of work is repeated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.store import Row, Transaction
+from core.rag.schema import check_name, text_partition
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Rows of one statement.
+
+    Attributes:
+        map: The properties as a Cypher map over ``row`` and parameters.
+        rows: What differs from row to row.
+        shared: What does not, as parameters.
+    """
+
+    map: str
+    rows: list[Row]
+    shared: dict[str, Any]
+
+
+def _parts(rows: Sequence[Row], shared: Mapping[str, Any]) -> Iterator[_Part]:
+    """Cut rows into statements; those with the same properties come together."""
+    by_names: dict[tuple[str, ...], list[Row]] = {}
+    for row in rows:
+        by_names.setdefault(tuple(row), []).append(row)
+    for names, alike in by_names.items():
+        for part in batches(alike):
+            yield _part(names, part, shared)
+
+
+def _part(names: Sequence[str], rows: list[Row], shared: Mapping[str, Any]) -> _Part:
+    first = rows[0]
+    same = {name for name in names if name != "id" and all(row[name] == first[name] for row in rows)}
+    parameters = {**shared, **{name: first[name] for name in names if name in same}}
+    differing = [name for name in names if name not in same]
+    terms = [f"{check_name(name)}: ${name}" for name in parameters]
+    terms += [f"{check_name(name)}: row.{name}" for name in differing]
+    if same:
+        rows = [{name: row[name] for name in differing} for row in rows]
+    return _Part("{" + ", ".join(terms) + "}", rows, {f"{name}": value for name, value in parameters.items()})
+
+
+async def create_documents(tx: Transaction, rows: Sequence[Row], source: str | None, namespace: str, now: str) -> None:
+    """Create documents of one source.
+
+    Args:
+        tx: The transaction.
+        rows: Their properties, ``id`` among them.
+        source: Id of their Source, which exists.
+        namespace: Where they go.
+        now: The time of the write.
+    """
+    match, edge = "", ""
+    if source is not None:
+        match, edge = "MATCH (s:Source {id: $of_source}) ", "-[:SOURCED_FROM]->(s)"
+    for part in _parts(rows, {"namespace": namespace, "created_at": now, "updated_at": now}):
+        await tx.run(
+            f"{match}UNWIND $rows AS row CREATE (d:Document {part.map}){edge}",
+            {"rows": part.rows, "of_source": source, **part.shared},
+        )
+
+
+async def create_chunks(tx: Transaction, rows: Sequence[Row], text_label: str, namespace: str, now: str) -> None:
+    """Create chunks of documents that exist.
+
+    Args:
+        tx: The transaction.
+        rows: Their properties, ``id`` and ``parent_id`` among them.
+        text_label: ``:Label`` that they need to be in the keyword index, or nothing.
+        namespace: Where they go.
+        now: The time of the write.
+    """
+    label = f":{check_name(text_label[1:])}" if text_label else ""
+    shared = {
+        "namespace": namespace,
+        "partition": text_partition(namespace),
+        "created_at": now,
+        "updated_at": now,
+    }
+    for part in _parts(rows, shared):
+        # Where all chunks are of one document, its id is a parameter.
+        parent = "$parent_id" if "parent_id" in part.shared else "row.parent_id"
+        await tx.run(
+            f"UNWIND $rows AS row MATCH (d:Document {{id: {parent}}}) "
+            f"CREATE (c:DocumentChunk{label} {part.map})-[:CHUNK_OF]->(d)",
+            {"rows": part.rows, **part.shared},
+        )
+
+
+async def create_vectors(
+    tx: Transaction, rows: Sequence[Row], store: str, label: str, namespace: str, now: str
+) -> None:
+    """Create vectors of chunks that exist.
+
+    Args:
+        tx: The transaction.
+        rows: ``id``, ``chunk_id`` and ``embedding`` of each.
+        store: Id of the VectorStore, which exists.
+        label: Their second label.
+        namespace: Where they go.
+        now: The time of the write.
+    """
+    check_name(label)
+    for part in batches(rows):
+        await tx.run(
+            "MATCH (s:VectorStore {id: $store}) UNWIND $rows AS row MATCH (c:DocumentChunk {id: row.chunk_id}) "
+            f"CREATE (v:Vector:{label} {{id: row.id, embedding: row.embedding, chunk_id: row.chunk_id, "
+            "namespace: $namespace, vector_store_id: $store, created_at: $now, updated_at: $now}) "
+            "CREATE (v)-[:EMBEDDING_OF]->(c) CREATE (v)-[:STORED_IN]->(s)",
+            {"rows": part, "store": store, "namespace": namespace, "now": now},
+        )
