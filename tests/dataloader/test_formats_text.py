@@ -45,6 +45,7 @@ def test_unicode_without_a_byte_order_mark(text: str, encoding: str) -> None:
         ("It’s “quoted” – and costs £3.\n", "cp1252"),
         ("Kvinnan åt köttbullar.\n", "latin-1"),
         ("größer", "cp1252"),
+        ("Déjà vu à la forêt: élève, hôtel. Où êtes-vous allés cet été? Ça va très bien, merci.\n", "latin-1"),
         (JAPANESE, "shift-jis"),
         ("日本語のテキスト\n", "cp932"),
         ("ﾃｽﾄです。カタカナ\n", "cp932"),
@@ -53,6 +54,8 @@ def test_unicode_without_a_byte_order_mark(text: str, encoding: str) -> None:
         (RUSSIAN, "cp1251"),
         (RUSSIAN, "koi8-r"),
         (POLISH, "cp1250"),
+        ("A fűnyíró nem működik, mert elromlott az öregebbik kötél.\n", "cp1250"),
+        ("Dnes večer půjdeme do divadla, těšíme se.\n", "cp1250"),
         (CHINESE, "gb18030"),
     ],
 )

@@ -356,6 +356,14 @@ def test_row_numbers_of_the_loader_come_first() -> None:
         assert chunk.metadata["sheet"] == "First"
 
 
+def test_a_row_of_one_sheet_says_nothing_of_the_next() -> None:
+    text = "## A\n\n| a |\n| --- |\n| 1 |\n\n## B\n\n| b |\n| --- |\n| 2 |"
+    places = {"sheet": [(0, "A"), (text.index("## B"), "B")], "row": [(text.index("| 1"), 2), (text.index("| 2"), 2)]}
+    a, b = split(text, 1024, format="markdown", locations=places)
+    assert (a.metadata["sheet"], b.metadata["sheet"]) == ("A", "B")
+    assert "row" not in b.metadata, "the row above it is one of the other sheet"
+
+
 def test_records_are_not_cut_where_they_fit() -> None:
     records = [f"name: record {number}\ntext: {SENTENCES[number]}\nmore: {number}" for number in range(40)]
     chunks = split("\n\n".join(records), 128, 32, format="records")

@@ -69,12 +69,25 @@ _OTHER_SCRIPTS = frozenset(
         "iso8859-8",
     )
 )
-_CENTRAL_EUROPEAN = frozenset(("pl", "cs", "sk", "hu", "sl", "hr", "bs", "sr", "ro", "sq"))
+# The letters beyond a to z of each language written in cp1250.
+_CENTRAL_EUROPEAN = {
+    "pl": frozenset("ąćęłńóśźż"),
+    "cs": frozenset("áčďéěíňóřšťúůýž"),
+    "sk": frozenset("áäčďéíĺľňóôŕšťúýž"),
+    "hu": frozenset("áéíóöőúüű"),
+    "sl": frozenset("čšžćđ"),
+    "hr": frozenset("čćđšž"),
+    "bs": frozenset("čćđšž"),
+    "sr": frozenset("čćđšž"),
+    "ro": frozenset("âăîşţ"),
+    "sq": frozenset("ëç"),
+}
 _HIGH_RUN = re.compile(rb"[\x80-\xff]{3}")
 _MULTIBYTE = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
 _CONTROL_BYTES = bytes(set(range(32)) - set(b"\t\n\r\f\b\x1b")) + b"\x7f"
 _SAMPLE = 65_536
 _TIE = 0.85
+_FITTING = 0.8
 
 
 class Decoded(NamedTuple):
@@ -177,9 +190,20 @@ def detect_encoding(data: bytes) -> str | None:
     name = "utf-8" if name == "ascii" else name
     if name in _OTHER_SCRIPTS and _HIGH_RUN.search(sample) is None:
         return "cp1252"
-    if name == "cp1250" and (language not in _CENTRAL_EUROPEAN or _is_western_as_well(sample, found["confidence"])):
+    if name == "cp1250" and (
+        language not in _CENTRAL_EUROPEAN
+        or not _is_central_european(sample)
+        or _is_western_as_well(sample, found["confidence"])
+    ):
         return "cp1252"
     return name
+
+
+def _is_central_european(sample: bytes) -> bool:
+    """Whether there is a language that has most of the letters which cp1250 makes of the bytes."""
+    letters = [char for char in sample.decode("cp1250", "ignore").lower() if not char.isascii() and char.isalpha()]
+    most = max(sum(char in alphabet for char in letters) for alphabet in _CENTRAL_EUROPEAN.values())
+    return most >= _FITTING * len(letters)
 
 
 def _is_western_as_well(sample: bytes, confidence: float) -> bool:

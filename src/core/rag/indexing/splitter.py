@@ -286,13 +286,14 @@ def _add_places(
     last = start + len(chunk.rstrip()) - 1
     if first >= end:
         first = last = start
+    sheets = [place for place, _ in locations.get("sheet", ()) if place <= first]
     for name in _PLACES:
         starts = locations.get(name)
         if not starts:
             continue
         index = bisect_right(starts, first, key=_start) - 1
-        if index < 0:
-            continue
+        if index < 0 or (name == "row" and sheets and starts[index][0] < sheets[-1]):
+            continue  # a row of the sheet before is none of this one
         metadata[name] = starts[index][1]
         if name == "page" and (index_end := bisect_right(starts, last, key=_start) - 1) > index:
             metadata["page_end"] = starts[index_end][1]
