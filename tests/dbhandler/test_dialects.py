@@ -77,9 +77,9 @@ async def test_a_memgraph_without_its_modules_has_no_searches() -> None:
 
 @pytest.mark.parametrize(("signature", "limit"), [(LIMIT_TEXT, ", $k)"), (MAP_TEXT, ", {limit: $k})")])
 async def test_the_limit_of_a_text_search_is_sent_as_the_version_takes_it(signature: str, limit: str) -> None:
-    runner = memgraph(VECTORS, signature, CALL_text=[{"id": "a", "score": 0.5}, {"id": "b", "score": 2.0}])
+    runner = memgraph(VECTORS, signature, CALL_text=[{"ids": ["a", "b"], "scores": [0.5, 2.0]}])
     dialect = await MemgraphDialect.learn(runner)
-    assert await dialect.text_search(TEXT, {"alpha": 2.0, "beta": 1.0}, 7) == [Match("b", 4.0), Match("a", 1.0)]
+    assert await dialect.text_candidates(TEXT, {"alpha": 2.0, "beta": 1.0}, 7) == {"a": 0.5, "b": 2.0}
     statement, parameters = runner.sent[-1]
     assert limit in statement
     assert parameters["query"] == f'+data.partition:"{TEXT.key}"^0 +data.terms:("alpha" "beta"^0.5)'
@@ -213,6 +213,5 @@ def test_only_analysed_words_are_sent() -> None:
 
 
 def test_weights_are_written_without_an_exponent() -> None:
-    query, factor = words_query("", "k", {"a": 1e5, "b": 1e-3, "c": 5e4})
+    query = words_query("", "k", {"a": 1e5, "b": 1e-3, "c": 5e4})
     assert query == '+partition:"k"^0 +terms:("a" "b"^0.00000001 "c"^0.5)'
-    assert factor == 1e5

@@ -20,11 +20,16 @@ from core.rag.schema import TextIndex
 if TYPE_CHECKING:
     from core.rag.dbhandler.dialect import Dialect, Runner
 
-#: A server orders a little differently: this many candidates for each result, and so many more. Memgraph measures
-#: lengths by the average of all namespaces and properties, so there the best may be further down.
+#: A server orders a little differently: this many candidates for each result, and so many more.
 _FACTOR = 2
-_MORE = {"memgraph": 300}
-_MORE_ELSEWHERE = 100
+_MORE = 100
+
+#: So many more where one of the best may be further down: the lengths of texts in other namespaces, by which a server
+#: measures, may be quite different ones.
+_MANY_MORE = 1_000
+
+#: A text that was not looked at may gain more by our ranking than any that was: by this factor, it is assumed.
+_SLACK = 1.1
 
 #: The average length comes from at most so many texts: the first by id, which are as good as drawn by lot.
 _SAMPLE = 20_000
@@ -67,18 +72,28 @@ class WordSearch:
         Raises:
             IndexMissingError: when the server has no such index.
         """
-        wanted = min(MAX_K, _FACTOR * k + _MORE.get(self._dialect.name, _MORE_ELSEWHERE))
-        found = await self._dialect.text_search(index, words, wanted)
-        if not found:
-            return []
-        texts, numbers = await asyncio.gather(self._texts(index, found, words), self._of(index))
-        if len(found) < wanted:  # these are all, and can be counted
-            holding = {word: sum(word in text.counts for text in texts) for word in words}
-        else:
-            holding = await self._holding(index, numbers, words)
+        ranked: list[Match] = []
+        for more in (_MORE, _MANY_MORE):
+            wanted = min(MAX_K, _FACTOR * k + more)
+            found = await self._dialect.text_candidates(index, words, wanted)
+            if not found:
+                break
+            ranked = await self._ranked(index, found, words, all_of_them=len(found) < wanted)
+            if len(found) < wanted or not _others_may_be_better(ranked, found, k):
+                break
+        return ranked[:k]
+
+    async def _ranked(
+        self, index: TextIndex, found: Mapping[str, float], words: Mapping[str, float], *, all_of_them: bool
+    ) -> list[Match]:
+        """The texts that a server has found, best first; where these are all, they can be counted here."""
+        texts, numbers = await asyncio.gather(
+            self._texts(index, list(found), words), self._of(index, () if all_of_them else words)
+        )
+        holding = _holding(texts, words) if all_of_them else numbers.holding
         scores = bm25_scores(texts, words, holding, max(numbers.total, len(texts)), numbers.average)
-        best = sorted(((text.id, score) for text, score in zip(texts, scores, strict=True)), key=_best_first)
-        return [Match(identifier, score) for identifier, score in best[:k]]
+        best = sorted([(-score, text.id) for text, score in zip(texts, scores, strict=True)])
+        return [Match(identifier, -score) for score, identifier in best]
 
     def changed(self, statements: Collection[str]) -> None:
         """Take note of a commit: what was counted of the labels that its statements name is outdated."""
@@ -86,18 +101,25 @@ class WordSearch:
             if numbers.total <= _FEW and any(f":{index.label}" in statement for statement in statements):
                 self._numbers.pop(index, None)
 
-    async def _texts(self, index: TextIndex, found: Sequence[Match], words: Mapping[str, float]) -> list[Text]:
+    async def _texts(self, index: TextIndex, found: Sequence[str], words: Mapping[str, float]) -> list[Text]:
         rows = await self._runner.query(
             # In one row: to the driver, a row is far more work than an item of a list.
             f"UNWIND $ids AS i MATCH (n:{index.label} {{id: i}}) WHERE n.terms IS NOT NULL "
             "RETURN collect(i) AS ids, collect(n.terms) AS terms",
-            {"ids": [match.id for match in found]},
+            {"ids": found},
             "A keyword search",
         )
         texts = (Text.of(i, terms, words) for row in rows for i, terms in zip(row["ids"], row["terms"], strict=True))
         return [text for text in texts if text.counts]  # else it was changed since
 
-    async def _of(self, index: TextIndex) -> _Numbers:
+    async def _of(self, index: TextIndex, words: Collection[str]) -> _Numbers:
+        """The numbers of a namespace, with how many texts hold each of these words."""
+        numbers = await self._counted(index)
+        if unknown := [word for word in words if word not in numbers.holding]:
+            numbers.holding |= dict.fromkeys(unknown, 0) | await self._dialect.text_counts(index, unknown)
+        return numbers
+
+    async def _counted(self, index: TextIndex) -> _Numbers:
         now = time.monotonic()
         known = self._numbers.get(index)
         if known is not None:
@@ -118,13 +140,15 @@ class WordSearch:
         numbers = self._numbers[index] = _Numbers(now, rows[0]["n"], average)
         return numbers
 
-    async def _holding(self, index: TextIndex, numbers: _Numbers, words: Mapping[str, float]) -> dict[str, int]:
-        """How many texts hold each of the words."""
-        unknown = [word for word in words if word not in numbers.holding]
-        if unknown:
-            numbers.holding |= dict.fromkeys(unknown, 0) | await self._dialect.text_counts(index, unknown)
-        return numbers.holding
+
+def _others_may_be_better(ranked: Sequence[Match], found: Mapping[str, float], k: int) -> bool:
+    """Whether a text that the server ranks below all that it gave may be among the ``k`` best of our ranking."""
+    if len(ranked) < k:
+        return True
+    gain = max((match.score / found[match.id] for match in ranked if found[match.id] > 0), default=0.0)
+    return ranked[k - 1].score < _SLACK * gain * min(found.values())
 
 
-def _best_first(item: tuple[str, float]) -> tuple[float, str]:
-    return -item[1], item[0]
+def _holding(texts: Sequence[Text], words: Collection[str]) -> dict[str, int]:
+    """How many of the texts hold each of the words."""
+    return {word: sum(word in text.counts for text in texts) for word in words}

@@ -94,8 +94,8 @@ class Dialect(Protocol):
         """Vectors by cosine."""
         ...
 
-    async def text_search(self, index: TextIndex, words: Mapping[str, float], k: int) -> list[Match]:
-        """Nodes with words as :func:`plain_words` gives them, the best by the server's own ranking."""
+    async def text_candidates(self, index: TextIndex, words: Mapping[str, float], k: int) -> dict[str, float]:
+        """The ``k`` best nodes with words as :func:`plain_words` gives them, with the server's own scores by id."""
         ...
 
     async def text_counts(self, index: TextIndex, words: Sequence[str]) -> dict[str, int]:
@@ -154,29 +154,27 @@ def _is_plain(word: str) -> bool:
     )
 
 
-def words_query(prefix: str, key: str, words: Mapping[str, float]) -> tuple[str, float]:
+def words_query(prefix: str, key: str, words: Mapping[str, float]) -> str:
     """A query in the language of Lucene and Tantivy: the namespace is a must that scores nothing, then any word.
+
+    Weights in it are at most 1, and written without an exponent, which Lucene would read as something else.
 
     Args:
         prefix: What stands before the names of properties.
         key: The partition.
         words: As :func:`plain_words` gives them; not empty.
-
-    Returns:
-        The query, and what its scores are to be multiplied by: weights in it are at most 1, and written without an
-        exponent, which Lucene would read as something else.
     """
     top = max(words.values())
     parts = []
     for word, weight in words.items():
         boost = f"{weight / top:.10f}".rstrip("0").rstrip(".")
         parts.append(f'"{word}"' if boost == "1" else f'"{word}"^{boost}')
-    return f'+{prefix}partition:"{key}"^0 +{prefix}terms:({" ".join(parts)})', top
+    return f'+{prefix}partition:"{key}"^0 +{prefix}terms:({" ".join(parts)})'
 
 
 def word_queries(prefix: str, key: str, words: Sequence[str]) -> list[dict[str, str]]:
     """For each word, the query that finds all texts with it."""
-    return [{"word": word, "query": words_query(prefix, key, {word: 1.0})[0]} for word in words]
+    return [{"word": word, "query": words_query(prefix, key, {word: 1.0})} for word in words]
 
 
 def matches(rows: Sequence[Row], score: Callable[[float], float], k: int) -> list[Match]:

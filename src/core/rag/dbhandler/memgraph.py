@@ -234,13 +234,14 @@ class MemgraphDialect:
         rows = await self._runner.query("SHOW VECTOR INDEX INFO")
         return sum(row["size"] for row in rows if row["label"].lstrip(":") == index.label)
 
-    async def text_search(self, index: TextIndex, words: Mapping[str, float], k: int) -> list[Match]:
+    async def text_candidates(self, index: TextIndex, words: Mapping[str, float], k: int) -> dict[str, float]:
         """See :class:`~core.rag.dbhandler.dialect.Dialect`."""
-        query, factor = words_query("data.", index.key, words)
+        query = words_query("data.", index.key, words)
         try:
             rows = await self._runner.query(
                 f"CALL text_search.search($name, $query, {self._limit}) YIELD node, score "
-                "WITH node, score WHERE node.namespace = $namespace RETURN node.id AS id, score",
+                "WITH node, score WHERE node.namespace = $namespace AND node.id IS NOT NULL "
+                "RETURN collect(node.id) AS ids, collect(score) AS scores",
                 {"name": text_index_name(index.label), "query": query, "k": k, "namespace": index.namespace},
                 "A keyword search",
             )
@@ -248,7 +249,7 @@ class MemgraphDialect:
             if cause_matches(error, _MISSING):
                 raise IndexMissingError(f"The keyword index of {index.label} does not work: {error}") from error
             raise
-        return matches(rows, lambda score: score * factor, k)
+        return {i: score for row in rows for i, score in zip(row["ids"], row["scores"], strict=True)}
 
     async def text_counts(self, index: TextIndex, words: Sequence[str]) -> dict[str, int]:
         """See :class:`~core.rag.dbhandler.dialect.Dialect`. Counts up to ``MAX_K``, the most that a search gives."""

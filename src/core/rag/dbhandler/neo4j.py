@@ -29,9 +29,6 @@ from core.rag.schema import PROPERTY_INDEXES, Label, TextIndex, VectorIndex, che
 #: Seconds that the server is given to fill new indexes.
 _FILL_SECONDS = 300
 
-#: To the driver, a row is far more work than an item of a list.
-_IN_ONE_ROW = "WHERE id IS NOT NULL RETURN collect(id) AS ids, collect(score) AS scores"
-
 _MISSING = re.compile(r"no such (vector|fulltext) schema index|still populating|failed state|not online", re.I)
 _THERE = re.compile(r"EquivalentSchemaRuleAlreadyExists|ConstraintAlreadyExists")
 
@@ -196,9 +193,11 @@ class Neo4jDialect:
             raise IndexMissingError(f"The server has no vector index for {index.name}.")
         try:
             rows = await self._runner.query(
-                # The index looks around no farther than it has to for that many.
+                # The index looks around no farther than it has to for that many. All in one row: to the driver, a row
+                # is far more work than an item of a list.
                 "CALL db.index.vector.queryNodes($name, $wanted, $query) YIELD node, score "
-                f"WITH node.id AS id, score LIMIT {int(k)} WITH id, score {_IN_ONE_ROW}",
+                f"WITH node.id AS id, score LIMIT {int(k)} WITH id, score WHERE id IS NOT NULL "
+                "RETURN collect(id) AS ids, collect(score) AS scores",
                 {"name": found["name"], "wanted": more_than(k, 4, 128), "query": query},
                 "A vector search",
             )
@@ -209,13 +208,14 @@ class Neo4jDialect:
             raise
         return matches(_pairs(rows), lambda score: 2 * score - 1, k)
 
-    async def text_search(self, index: TextIndex, words: Mapping[str, float], k: int) -> list[Match]:
+    async def text_candidates(self, index: TextIndex, words: Mapping[str, float], k: int) -> dict[str, float]:
         """See :class:`~core.rag.dbhandler.dialect.Dialect`."""
-        query, factor = words_query("", index.key, words)
+        query = words_query("", index.key, words)
         try:
             rows = await self._runner.query(
                 "CALL db.index.fulltext.queryNodes($name, $query, {limit: $k}) YIELD node, score "
-                f"WHERE node.namespace = $namespace WITH node.id AS id, score {_IN_ONE_ROW}",
+                "WHERE node.namespace = $namespace AND node.id IS NOT NULL "
+                "RETURN collect(node.id) AS ids, collect(score) AS scores",
                 {"name": text_index_name(index.label), "query": query, "k": k, "namespace": index.namespace},
                 "A keyword search",
             )
@@ -223,7 +223,7 @@ class Neo4jDialect:
             if cause_matches(error, _MISSING):
                 raise IndexMissingError(f"The keyword index of {index.label} does not work: {error}") from error
             raise
-        return matches(_pairs(rows), lambda score: score * factor, k)
+        return {i: score for row in rows for i, score in zip(row["ids"], row["scores"], strict=True)}
 
     async def text_counts(self, index: TextIndex, words: Sequence[str]) -> dict[str, int]:
         """See :class:`~core.rag.dbhandler.dialect.Dialect`."""
