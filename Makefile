@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .PHONY: help
 help: ## Show this list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
 
 $(BIN)/python:
 	@python=$$(./scripts/find-python) && echo "Creating $(VENV) with $$python" && "$$python" -m venv $(VENV)
@@ -39,8 +39,15 @@ install: $(VENV)/.run ## Create .venv with the command mgrag
 demo: $(VENV)/.run ## Ingest examples/corpus and search it
 	@$(BIN)/python examples/demo.py
 
+# The parser of Mermaid, for the tests of diagrams: it needs Node, and those tests are skipped without it.
+MERMAID := tests/answering/mermaid
+$(MERMAID)/node_modules: $(MERMAID)/package-lock.json
+	@if command -v npm >/dev/null 2>&1; then \
+	echo "Installing the parser of Mermaid ..."; npm ci --prefix $(MERMAID) --silent --no-audit --no-fund || \
+	echo "It cannot be installed: the tests that need it will be skipped."; fi
+
 .PHONY: test
-test: $(VENV)/.dev ## Run all tests that need no server
+test: $(VENV)/.dev $(MERMAID)/node_modules ## Run all tests that need no server
 	@$(BIN)/pytest -q -m "not bolt and not java" $(ARGS)
 
 # The tests on the server, then every statement that tests of the embedded engine alone give to it.
@@ -108,4 +115,4 @@ constraints: $(VENV)/.dev ## Pin the versions that are installed now in constrai
 
 .PHONY: clean
 clean: ## Remove .venv, caches and the demo's graph
-	rm -rf $(VENV) .mgrag .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(MERMAID)/node_modules .mgrag .mypy_cache .ruff_cache .pytest_cache .hypothesis

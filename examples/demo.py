@@ -18,13 +18,12 @@ SEARCHES = (
     ("fuzzy", "Runing the mil"),
 )
 
-NEXT = """
-Try next:
-  .venv/bin/mgrag search "Who paid for the clay?" -k 3
-  .venv/bin/mgrag ingest PATH_OR_URL     files, folders, web pages
-  .venv/bin/mgrag status                 what is in the graph
-  .venv/bin/mgrag --help                 everything else
-"""
+NEXT = (
+    ('search "Who lent money to Margaret Harrow?" -k 2', "another search"),
+    ('ask "Who paid for the clay?"', "an answer with its sources"),
+    ('graph path "Josiah Penrose" "Lighthouse Fund"', "what connects two names"),
+    ("status", "what is in the graph"),
+)
 
 
 def mgrag(*arguments: str) -> None:
@@ -36,17 +35,23 @@ def mgrag(*arguments: str) -> None:
         sys.exit(code)
 
 
+def show(command: str, what: str) -> None:
+    """Print a command to type, and what it is for."""
+    print(f"  .venv/bin/mgrag {command:<67} {what}")
+
+
 def main(namespace: str = "demo") -> None:
     """The whole demonstration."""
     folder = CORPUS.relative_to(Path.cwd()) if CORPUS.is_relative_to(Path.cwd()) else CORPUS
     mgrag("ingest", str(folder), "--namespace", namespace)
     for mode, query in SEARCHES:
         mgrag("search", query, "-k", "3", "--mode", mode, "--namespace", namespace)
-    print(
-        NEXT.replace("mgrag search", f"mgrag search --namespace {namespace}").replace(
-            "mgrag status  ", f"mgrag status --namespace {namespace}  "
-        )
-    )
+    print("\nTry next:")
+    for command, what in NEXT:
+        show(f"{command} --namespace {namespace}", what)
+    print("And with files of your own:")
+    show("ingest PATH_OR_URL", "files, folders, web pages")
+    show("--help", "everything else")
 
 
 if __name__ == "__main__":
