@@ -38,6 +38,7 @@ from core.rag.dbhandler.store import (
     check_vector,
 )
 from core.rag.dbhandler.vector_table import VectorTables, changes_vectors
+from core.rag.dbhandler.word_scores import WordScores
 from core.rag.errors import (
     BackupError,
     QueryError,
@@ -81,6 +82,7 @@ class EmbeddedStore:
         self._checkpoints = False
         self._log = CommitLog(path, every_commit=sync) if path is not None else None
         self._vectors = VectorTables()
+        self._words = WordScores()
         self._retry_deadline = retry_deadline
         self._pid = os.getpid()
         self._gate = WriterGate()
@@ -215,7 +217,8 @@ class EmbeddedStore:
         terms = check_terms(terms)
         if not terms:
             return []
-        found = await self._reading(lambda db: dialect.text_search(db, index, terms, k), "A keyword search")
+        words = self._words
+        found = await self._reading(lambda db: words.search(db, index, terms, k), "A keyword search")
         return [Match(identifier, score) for identifier, score in found]
 
     async def vector_search(self, index: VectorIndex, query: Sequence[float], k: int) -> list[Match]:
@@ -278,8 +281,13 @@ class EmbeddedStore:
     async def exclusively[T](self, function: Callable[[Any], T], what: str) -> T:
         """Call the engine itself while no transaction is open; for maintenance that no statement can express."""
         self._check_usable(what)
+
+        def work(db: Any) -> T:
+            with self._words.changing(None):
+                return function(db)
+
         async with self._gate.hold():
-            return await self._writing(function, what)
+            return await self._writing(work, what)
 
     async def _writing[T](self, function: Callable[[Any], T], what: str) -> T:
         """Call the engine in a worker thread, and wait for it even when cancelled: it cannot be interrupted."""
@@ -315,7 +323,7 @@ class _EmbeddedTransaction:
         self._running = threading.Lock()  # statements may be gathered, but the engine takes one at a time
         self._spoiled: BaseException | None = None
         self._ended = False
-        self._changes_vectors = False
+        self._statements: set[str] = set()
 
     async def run(self, statement: str, parameters: Parameters | None = None) -> list[Row]:
         """See :class:`~core.rag.dbhandler.store.Transaction`."""
@@ -330,7 +338,7 @@ class _EmbeddedTransaction:
         with self._running:
             if self._ended:
                 raise QueryError("A statement came after its transaction had ended: use it inside of the unit of work.")
-            self._changes_vectors = self._changes_vectors or changes_vectors(statement)
+            self._statements.add(statement)
             try:
                 return engine.call(lambda handle: engine.rows(handle, statement, parameters), self._handle, "A write")
             except BaseException as error:
@@ -358,9 +366,10 @@ class _EmbeddedTransaction:
                 ) from self._spoiled
             self._ended = True
             try:
-                self._handle.commit()
+                with self._store._words.changing(self._statements):
+                    self._handle.commit()
             finally:
-                if self._changes_vectors:
+                if any(map(changes_vectors, self._statements)):
                     self._store._vectors.changed()
             self._handle = None
         return self._store._log.written() if self._store._log is not None else 0

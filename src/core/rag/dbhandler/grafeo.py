@@ -24,8 +24,8 @@ BM25_B = 0.75
 #: single letters and common English words.
 TOKENIZER = "standard"
 
-#: Most results of a text search that the engine gives at once.
-MAX_PARTS = 10_000
+# More nodes than a graph has.
+_ALL = 1 << 40
 
 # A search of many vectors looks at this many first, to learn from which score on the others are worth sorting.
 _FIRST_LOOK = 1024
@@ -156,33 +156,38 @@ def _lost(db: Runner, index: TextIndex) -> int:
     lost = 0
     for row in db.execute_cypher(statement):
         words = dict.fromkeys(row["terms"].split()[:_SAMPLE_WORDS], 1.0)
-        lost += row["id"] not in {found for found, _ in text_search(db, index, words, MAX_PARTS)}
+        lost += row["id"] not in {found for found, _ in text_search(db, index, words, _ALL)}
     return lost
 
 
 def text_search(db: Runner, index: TextIndex, terms: Mapping[str, float], k: int) -> list[tuple[str, float]]:
-    """BM25 over weighted terms: one search per distinct weight, added up."""
+    """BM25 over weighted terms: one search per distinct weight, added up; equal scores in the engine's order."""
     by_weight: dict[float, list[str]] = {}
     for term, weight in terms.items():
         by_weight.setdefault(weight, []).append(term)
     # Only the sum decides the order: each part has to give all where there are several; the engine scores all anyway.
-    wanted = k if len(by_weight) == 1 else MAX_PARTS
+    wanted = k if len(by_weight) == 1 else _ALL
     scores: dict[int, float] = {}
+    for weight, words in by_weight.items():
+        for node, score in word_search(db, index, " ".join(words), wanted):
+            scores[node] = scores.get(node, 0.0) + weight * score
+    return ids_of(db, heapq.nsmallest(k, scores.items(), key=lambda item: (-item[1], item[0])))
+
+
+def word_search(db: Runner, index: TextIndex, words: str, k: int = _ALL) -> list[tuple[int, float]]:
+    """The engine's own nodes with any of some words and what they score; nothing without such an index."""
     try:
-        for weight, words in by_weight.items():
-            for node, score in db.text_search(index.partition, "terms", " ".join(words), wanted):
-                scores[node] = scores.get(node, 0.0) + weight * score
+        return db.text_search(index.partition, "terms", words, k)
     except RuntimeError as error:
         if _is_missing_text_index(error):
             return []
         raise
-    best = heapq.nlargest(k, scores, key=lambda node: scores[node])
-    found = [
-        (identifier, scores[node])
-        for node, identifier in zip(best, db.get_property_batch(best, "id"), strict=True)
-        if identifier is not None  # deleted since
-    ]
-    return best_first(found)
+
+
+def ids_of(db: Runner, nodes: Sequence[tuple[int, float]]) -> list[tuple[str, float]]:
+    """The ids of the engine's own nodes, with their scores; those that were deleted since are left out."""
+    ids = db.get_property_batch([node for node, _ in nodes], "id")
+    return best_first([(key, score) for key, (_, score) in zip(ids, nodes, strict=True) if key is not None])
 
 
 def vector_search(db: Runner, index: VectorIndex, query: tuple[float, ...], k: int) -> list[tuple[str, float]]:
