@@ -167,16 +167,16 @@ def test_chat_goes_on_after_a_question_that_failed(graph: Path, mgrag: Command, 
 
 def test_ctrl_c_leaves_a_chat_cleanly(graph: Path, bare: Path) -> None:
     with subprocess.Popen(
-        [*ENTRY, "chat", "--conversation", "talk"], cwd=bare, env=dict(os.environ), stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        [*ENTRY, "chat", "--conversation", "talk"], cwd=bare, env={**os.environ, "PYTHONUNBUFFERED": ""},
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     ) as process:  # fmt: skip
         assert process.stdin is not None
         assert process.stdout is not None
         assert process.stderr is not None
         process.stdin.write("Who founded the trust?\n")
         process.stdin.flush()
-        while "characters" not in process.stdout.readline():
-            pass
+        while "characters" not in (text := process.stdout.readline()):
+            assert text, "the answer ended without its sources"
         process.send_signal(signal.SIGINT)
         code = process.wait(30)
         err = process.stderr.read()

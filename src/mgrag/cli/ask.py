@@ -146,6 +146,7 @@ def _turn(
 
 def _question() -> str | None:
     """What is typed next; ``None`` at the end."""
+    sys.stdout.flush()  # whoever reads the answers through a pipe has them before the next question
     if not sys.stdin.isatty():
         text = sys.stdin.readline()
         return text.rstrip("\n") if text else None
