@@ -1,20 +1,65 @@
-"""Answers without a model: how often they cite a relevant passage, compared with search@5, and how often they say that
-there is nothing, for questions of the set and for questions of another one."""
+"""Answers without a model: how often they cite a relevant passage, compared with search@5, and how often they are given
+at all: for questions of the set, for questions of others, and for everyday questions."""
 
 from __future__ import annotations
 
 import statistics
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from benchmarks.conversation import conversation
 from benchmarks.data import DataSet, load
 from core.rag import KnowledgeBase
 
 SETS = ("2wiki_train500", "mtrag_un_dev")
-#: A set about something quite different, and how many of its questions are asked.
-OTHER = "cranfield"
+#: Sets whose questions are asked of the others, too, and how many of each.
+OTHERS = ("cranfield", "mtrag_un_dev", "2wiki_train500")
 FOREIGN = 50
+#: What people ask of everything.
+EVERYDAY = (
+    "How do I bake a sourdough bread with a crispy crust?",
+    "What temperature should the oven have for roast chicken?",
+    "Which vaccine protects against measles and when is it given?",
+    "How do I sort a list of dictionaries in Python?",
+    "What is the offside rule in football?",
+    "How often should I water an orchid?",
+    "Which chords belong to the key of G major?",
+    "What is the airspeed of an unladen swallow?",
+    "Which enzyme fixes carbon in photosynthesis?",
+    "How does a transistor amplify a signal?",
+    "What are the side effects of ibuprofen?",
+    "How do whales sleep?",
+    "What is the capital gains treatment of my grandmother's knitting patterns?",
+    "Why do cats purr?",
+    "How many moves does a knight need to cross a chessboard?",
+    "How do I change a bicycle inner tube?",
+    "What is the boiling point of mercury?",
+    "Explain the second law of thermodynamics",
+    "Tell me about volcanoes on Io",
+    "How is Kubernetes related to Docker?",
+    "What is the difference between baking soda and baking powder?",
+    "Who won the Eurovision Song Contest in 1974?",
+    "Wie wechsle ich die Bremsbeläge an meinem Fahrrad?",
+    "Comment faire une pâte feuilletée maison ?",
+    "What else should I know about keeping honey bees?",
+    "Which yoga poses help against back pain?",
+    "How do I remove red wine stains from a carpet?",
+    "What does the mitochondrion do in a cell?",
+    "Summarize the plot of the Tale of Genji",
+    "When do tomatoes need to be pruned?",
+    "How do I tune a violin?",
+    "What causes auroras?",
+    "How do you prove that the square root of two is irrational?",
+    "What is the recipe for pancakes?",
+    "How do penguins keep their eggs warm?",
+    "Which screws fit a Shimano derailleur hanger?",
+    "What is the best litter for hamsters?",
+    "How do glaciers move?",
+    "Why is the sky blue?",
+    "What is a monad in Haskell?",
+)
 
 
 @dataclass
@@ -25,57 +70,64 @@ class Counts:
         searched: A relevant passage is among the five hits of the search.
         cited: A relevant passage is cited.
         answered: Something relevant was found.
-        foreign: The same for questions of another set.
         milliseconds: Of each answer.
     """
 
     searched: int = 0
     cited: int = 0
     answered: int = 0
-    foreign: int = 0
     milliseconds: list[float] = field(default_factory=list)
 
 
 async def main(folder: Path, questions: int | None = None) -> None:
-    """Print a table.
+    """Print a table for each set, and what share of foreign questions is answered.
 
     Args:
         folder: Where the sets are.
         questions: Of each set at most; ``None``: all.
     """
-    print(
-        f"{'data set':16}{'questions':>10}{'search@5':>10}{'cited':>8}{'found':>8}"
-        f"{'foreign':>9}{'p50 ms':>8}{'p95 ms':>8}"
-    )
     for name in SETS:
         if not (folder / name).is_dir():
             continue
-        data, other = load(folder, name), load(folder, OTHER)
-        counts = await measure(data, other, questions)
-        total = len(data.queries[:questions])
-        counts.milliseconds.sort()
-        print(
-            f"{name:16}{total:10}{100 * counts.searched / total:10.1f}{100 * counts.cited / total:8.1f}"
-            f"{100 * counts.answered / total:8.1f}{100 * counts.foreign / min(FOREIGN, len(other.queries)):9.1f}"
-            f"{statistics.median(counts.milliseconds):8.1f}{counts.milliseconds[int(0.95 * total)]:8.1f}",
-            flush=True,
-        )
+        data = load(folder, name)
+        async with KnowledgeBase.open("embedded::memory:") as kb:
+            await kb.ingest(data.documents())
+            print(f"\n{name:24}{'questions':>10}{'search@5':>10}{'cited':>8}{'found':>8}{'p50 ms':>8}{'p95 ms':>8}")
+            _show("alone", await measure(kb, data, questions, talking=False))
+            if any(query.get("history") for query in data.queries):
+                _show("in the conversation", await measure(kb, data, questions, talking=True))
+            for other in (other for other in OTHERS if other != name and (folder / other).is_dir()):
+                await _foreign(kb, other, [query["text"] for query in load(folder, other).queries[:FOREIGN]])
+            await _foreign(kb, "everyday questions", EVERYDAY)
 
 
-async def measure(data: DataSet, other: DataSet, questions: int | None) -> Counts:
-    """Ask all questions of a set, and some of another."""
+async def measure(kb: KnowledgeBase, data: DataSet, questions: int | None, *, talking: bool) -> Counts:
+    """Ask all questions of a set, by themselves or in the conversations that they come from."""
     counts = Counts()
-    async with KnowledgeBase.open("embedded::memory:") as kb:
-        await kb.ingest(data.documents())
-        for query in data.queries[:questions]:
-            relevant = set(query["relevant"])
-            hits = await kb.search(query["text"], k=5)
-            started = time.perf_counter()
-            answer = await kb.ask(query["text"], extracts=True)
-            counts.milliseconds.append(1000 * (time.perf_counter() - started))
-            counts.searched += any(hit.path in relevant for hit in hits)
-            counts.cited += any(citation.path in relevant for citation in answer.citations)
-            counts.answered += answer.found
-        for query in other.queries[:FOREIGN]:
-            counts.foreign += (await kb.ask(query["text"], extracts=True)).found
+    for query in data.queries[:questions]:
+        relevant = set(query["relevant"])
+        talk = await conversation(kb, query) if talking else None
+        hits = await kb.search(query["text"], k=5, conversation_id=talk)
+        started = time.perf_counter()
+        answer = await kb.ask(query["text"], conversation_id=talk, extracts=True)
+        counts.milliseconds.append(1000 * (time.perf_counter() - started))
+        counts.searched += any(hit.path in relevant for hit in hits)
+        counts.cited += any(citation.path in relevant for citation in answer.citations)
+        counts.answered += answer.found
     return counts
+
+
+def _show(name: str, counts: Counts) -> None:
+    times = sorted(counts.milliseconds)
+    shares = [100 * number / len(times) for number in (counts.searched, counts.cited, counts.answered)]
+    print(
+        f"{name:24}{len(times):10}{shares[0]:10.1f}{shares[1]:8.1f}{shares[2]:8.1f}"
+        f"{statistics.median(times):8.1f}{times[int(0.95 * len(times))]:8.1f}",
+        flush=True,
+    )
+
+
+async def _foreign(kb: KnowledgeBase, name: str, questions: Sequence[str]) -> None:
+    """How many questions that this set has nothing to do with are answered all the same."""
+    found = [(await kb.ask(question, extracts=True)).found for question in questions]
+    print(f"{name:24}{len(questions):10}{'':18}{100 * sum(found) / len(found):8.1f}", flush=True)

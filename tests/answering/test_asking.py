@@ -76,6 +76,14 @@ async def test_every_passage_of_the_search_is_cited_by_extracts(kb: KnowledgeBas
     assert {hit.path for hit in hits} <= {citation.path for citation in answer.citations}
 
 
+async def test_extracts_are_numbered_in_the_order_in_which_they_stand(kb: KnowledgeBase) -> None:
+    answer = await kb.ask("Who lived in Oslo, who leads Lighthouse, and who works on search quality?", "flow", k=4)
+    shown = [int(number) for number in re.findall(r"\[(\d+)\]$", answer.text, re.MULTILINE)]
+    assert len(set(shown)) > 1
+    assert shown == sorted(shown)
+    assert [citation.number for citation in answer.citations] == sorted(set(shown))
+
+
 async def test_a_written_answer_is_checked(talker: KnowledgeBase, said: Talking, caplog: Any) -> None:
     caplog.set_level(logging.INFO)
     said.chat.then(

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Collection
+from pathlib import Path
+
 import pytest
 
-from core.rag.answering.relevant import LENIENT, STRICT, Gate, is_relevant
+from answering.models import talking
+from core.rag import KnowledgeBase
+from core.rag.analysis import analyze
+from core.rag.answering.extracts import LABEL, NEAREST
+from core.rag.answering.relevant import NEAR, RELEVANT, Asked, relevance
+from core.rag.answering.response import NOTHING_FOUND
 from core.rag.answering.types import Analysis, FoundEntity, FoundFact, Knowledge
 from core.rag.retrieval.hits import Hit
+from libs.dataloader import Document
 
 MILL = "The tide mill of Kestrel Bay was built in 1612. Its wheel turns with the ebb and grinds wheat for the villages."
+SEA = "Ships pass the bay when the tide is high. Fog hides the light for many a long day, and nobody can find the way."
+CORPUS = [frozenset(analyze(text)) for text in (MILL, *[SEA] * 400)]
 
 
 def hit(content: str = MILL, vector: float = 0.0) -> Hit:
@@ -18,16 +30,22 @@ def hit(content: str = MILL, vector: float = 0.0) -> Hit:
     )  # fmt: skip
 
 
-def asked(question: str, *entities: str, by_model: bool = False) -> Analysis:
-    return Analysis(question, entities, "factual", fallback=not entities, by_model=by_model)
+def asked(
+    question: str,
+    *entities: str,
+    by_model: bool = False,
+    before: str = "",
+    sample: Collection[Collection[str]] = CORPUS,
+) -> Asked:
+    return Asked.of(Analysis(question, entities, "factual", not entities, by_model), before, sample)
 
 
-@pytest.mark.parametrize("gate", [STRICT, LENIENT])
 @pytest.mark.parametrize(
     "question, relevant",
     [
         ("When was the tide mill built?", True),
         ("when does the wheel turn", True),
+        ("Wer baute die tide mill?", True),
         ("Is Kestrel Bay nice?", True),
         ("Which enzyme fixes carbon in photosynthesis?", False),
         ("What is the airspeed of an unladen swallow?", False),
@@ -36,48 +54,85 @@ def asked(question: str, *entities: str, by_model: bool = False) -> Analysis:
         ("🦀", False),
     ],
 )
-def test_words_and_names_tell(gate: Gate, question: str, relevant: bool) -> None:
-    assert is_relevant(asked(question), Knowledge(hits=[hit()]), gate=gate) is relevant
+def test_words_tell(question: str, relevant: bool) -> None:
+    likelihood = relevance(asked(question), Knowledge(hits=[hit(vector=0.1)]))
+    assert likelihood >= RELEVANT if relevant else likelihood < NEAR
 
 
-@pytest.mark.parametrize("gate", [STRICT, LENIENT])
-def test_a_near_passage_in_other_words_is_relevant(gate: Gate) -> None:
+def test_a_rare_word_says_more_than_common_ones_and_one_that_no_passage_has_speaks_against_all() -> None:
+    common = asked("when does the tide come to the bay in Venezuela")
+    rare = asked("when does the wheel come to the bay in Venezuela")
+    assert common.likelihood(hit()) < rare.likelihood(hit()) < asked("when does the wheel turn").likelihood(hit())
+    assert common.likelihood(hit()) < 0.5 < asked("the tide in the bay").likelihood(hit())
+
+
+def test_a_near_passage_in_other_words_is_relevant() -> None:
     question = asked("Wann entstand die Anlage?")
-    assert is_relevant(question, Knowledge(hits=[hit(vector=0.6)]), gate=gate)
-    assert not is_relevant(question, Knowledge(hits=[hit(vector=0.1)]), gate=gate)
+    assert relevance(question, Knowledge(hits=[hit(vector=0.6)])) >= RELEVANT
+    assert relevance(question, Knowledge(hits=[hit(vector=0.1)])) < NEAR
 
 
-def test_a_model_is_asked_later_than_extracts_are_shown() -> None:
-    question = asked("how long would one person have to walk through several villages until evening comes")
-    found = Knowledge(hits=[hit("From the villages one sees the river.")])
-    assert is_relevant(question, found, gate=LENIENT)
-    assert not is_relevant(question, found, gate=STRICT)
+def test_half_the_words_and_half_the_meaning_add_up() -> None:
+    question = asked("wheel oxygen", sample=())
+    assert question.likelihood(hit()) == 0.5
+    assert question.likelihood(hit(vector=0.5)) == 0.75
+    assert question.likelihood(hit(vector=-0.5)) == 0.5
 
 
 def test_entities_and_relations_that_the_question_names_are_relevant() -> None:
     alice = FoundEntity("1", "Alice Smith", score=3)
     works = FoundFact("1", "Alice", "2", "Google", "WORKS_FOR", "Alice started in 2020", score=2)
     question = asked("Who is Alice?", "Alice")
-    assert is_relevant(question, Knowledge(entities=[alice]), gate=STRICT)
-    assert is_relevant(question, Knowledge(facts=[works]), gate=STRICT)
-    assert is_relevant(asked("Who is Alise Smith?", "Alise Smith"), Knowledge(entities=[FoundEntity("1", "Alice Smith",
-                       similarity=0.6)]), gate=STRICT)  # fmt: skip
-    assert not is_relevant(question, Knowledge(entities=[FoundEntity("2", "Bob", score=1)]), gate=STRICT)
+    similar = FoundEntity("1", "Alice Smith", similarity=0.6)
+    assert relevance(question, Knowledge(entities=[alice])) == 1
+    assert relevance(question, Knowledge(facts=[works])) == 1
+    assert relevance(asked("Who is Alise Smith?", "Alise Smith"), Knowledge(entities=[similar])) == 1
+    assert relevance(question, Knowledge(entities=[FoundEntity("2", "Bob", score=1)])) == 0
 
 
 def test_a_title_that_is_an_ordinary_word_of_the_question_is_not_enough() -> None:
     heat = Knowledge(entities=[FoundEntity("1", "Heat", score=3)])
     question = "how does heat flow through the wall of a slender cone at hypersonic speed"
-    assert not is_relevant(asked(question, "Heat"), heat, gate=STRICT)
-    assert is_relevant(asked(question, "Heat", by_model=True), heat, gate=STRICT)
-    assert is_relevant(asked("Who directed Heat in the year 1995 with two famous actors?", "Heat"), heat, gate=STRICT)
+    assert relevance(asked(question, "Heat"), heat) == 0
+    assert relevance(asked(question, "Heat", by_model=True), heat) == 1
+    assert relevance(asked("Who directed Heat in the year 1995 with two famous actors?", "Heat"), heat) == 1
 
 
 def test_what_was_said_before_counts_for_a_question_without_words_of_its_own() -> None:
     found = Knowledge(hits=[hit()])
-    assert not is_relevant(asked("And why?"), found, gate=STRICT)
-    assert is_relevant(asked("And why?"), found, "user: When does the wheel of the mill turn?", STRICT)
+    before = "When does the wheel of the mill turn?"
+    assert relevance(asked("And why?"), found) < NEAR
+    assert relevance(asked("And why?", before=before), found) >= RELEVANT
+    assert relevance(asked("Which enzyme fixes carbon in photosynthesis?", before=before), found) < RELEVANT
 
 
 def test_nothing_is_not_relevant() -> None:
-    assert not is_relevant(asked("When was the tide mill built?"), Knowledge(), gate=LENIENT)
+    assert relevance(asked("When was the tide mill built?"), Knowledge()) == 0
+
+
+@pytest.mark.parametrize("strategy", ["flow", "basic", "drift"])
+async def test_a_conversation_does_not_make_everything_relevant(strategy: str, tmp_path: Path) -> None:
+    async with KnowledgeBase.open(f"embedded:{tmp_path}/graph.grafeo") as kb:
+        (tmp_path / "mill.md").write_text(MILL, encoding="utf-8")
+        (tmp_path / "sea.md").write_text(SEA, encoding="utf-8")
+        await kb.ingest(tmp_path)
+        assert (await kb.ask("When does the wheel of the mill turn?", strategy, "talk")).found  # type: ignore[arg-type]
+        assert (await kb.ask("And why?", strategy, "talk")).found  # type: ignore[arg-type]
+        other = await kb.ask("Which enzyme fixes carbon in photosynthesis?", strategy, "talk")  # type: ignore[arg-type]
+        assert not other.found
+        assert other.text == NOTHING_FOUND or other.text.startswith(NEAREST)
+        assert (await kb.ask("So which mill was it?", strategy, "talk")).found  # type: ignore[arg-type]
+
+
+async def test_what_is_only_near_is_shown_as_such_but_not_to_a_model() -> None:
+    async with talking() as said, KnowledgeBase.open("embedded::memory:", language_model=said.model) as kb:
+        said.chat.default = json.dumps({"entities": ["villages"], "intent": "factual"})
+        await kb.ingest([Document(path="mill.md", content=MILL), Document(path="sea.md", content=SEA)])
+        question = "how many people walk through these villages each evening in winter"
+        shown = await kb.ask(question, extracts=True)
+        assert shown.text.startswith(NEAREST)
+        assert (shown.found, shown.supported, shown.extracts) == (False, False, True)
+        assert [f"[{citation.number}]" in shown.text for citation in shown.citations] == [True, True]
+        assert (await kb.ask(question)).text == NOTHING_FOUND
+        assert not any(body.get("stream") for body in said.chat.bodies)
+        assert (await kb.ask("when does the wheel turn", extracts=True)).text.startswith(LABEL)

@@ -10,7 +10,7 @@ from core.rag.answering.events import AnalysisEvent, DoneEvent, Event
 from core.rag.answering.intents import intent_of
 from core.rag.answering.metrics import Metrics
 from core.rag.answering.pipeline import answered
-from core.rag.answering.relevant import is_relevant
+from core.rag.answering.relevant import judge
 from core.rag.answering.services import AnsweringBase, Services
 from core.rag.answering.types import Analysis, Answer, Knowledge
 
@@ -59,6 +59,6 @@ async def basic_events(question: str, services: Services) -> AsyncGenerator[Even
     metrics.search_metrics.vector_results = metrics.search_metrics.passages = len(hits)
     metrics.search_metrics.total_retrieval_time = time.monotonic() - started
     knowledge = Knowledge(hits=hits)
-    knowledge.relevant = is_relevant(analysis, knowledge, services.dialogue, services.gate)
+    await judge(analysis, knowledge, services.kb.client, services.before)
     async for event in answered("basic", services, analysis, knowledge, metrics, started):
         yield event

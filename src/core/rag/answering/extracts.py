@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 #: Says what the answer is; the first line of it.
 LABEL = "Extracts from the sources (no language model is set):"
+#: The same where nothing that was found is likely to have to do with the question.
+NEAREST = "Nothing in the sources is clearly about this. The nearest extracts (no language model is set):"
 
 #: Sentences of one passage at most.
 PER_PASSAGE: dict[Intent, int] = {"factual": 1, "relationship": 2, "summary": 3, "exploration": 2}
@@ -38,18 +40,23 @@ class _Sentence:
 
 
 async def extract(
-    question: str, intent: Intent, passages: Sequence[Passage], embedder: EmbeddingService | None = None
+    question: str,
+    intent: Intent,
+    passages: Sequence[Passage],
+    embedder: EmbeddingService | None = None,
+    label: str = LABEL,
 ) -> tuple[str, tuple[Citation, ...]]:
     """Answer with sentences of the passages.
 
     Every passage gives its best sentence, and up to ``PER_PASSAGE`` where others are nearly as good as the best of all.
-    The passage with the best sentence comes first; sentences of one passage stand in its order.
+    Passages come in their order, which knows more than single sentences do, and sentences in that of their passage.
 
     Args:
         question: The question.
         intent: What sort of answer it wants.
         passages: The best ones, in order.
         embedder: Compares sentences with the question by meaning, too; ``None``, or where it fails: by words alone.
+        label: The first line.
 
     Returns:
         The text, one item for each sentence, and the citations: the quote is the passage's best sentence.
@@ -62,14 +69,13 @@ async def extract(
         good = [one for one in own[1 : PER_PASSAGE[intent]] if one.score >= _NEARLY_BEST * best > 0]
         if own:
             chosen.append((passage, [own[0], *good]))
-    chosen.sort(key=lambda item: -item[1][0].score)
     items = [
         f"- {_shown(one.text)} [{passage.number}]"
         for passage, taken in chosen
         for one in sorted(taken, key=lambda one: one.start)
     ]
-    citations = sorted((citation(passage, taken[0].text) for passage, taken in chosen), key=lambda one: one.number)
-    return "\n".join([LABEL, "", *items]), tuple(citations)
+    citations = tuple(citation(passage, taken[0].text) for passage, taken in chosen)
+    return "\n".join([label, "", *items]), citations
 
 
 async def _scored(question: str, passages: Sequence[Passage], embedder: EmbeddingService | None) -> list[_Sentence]:

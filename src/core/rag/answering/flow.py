@@ -53,9 +53,7 @@ async def flow_events(question: str, services: Services) -> AsyncGenerator[Event
     metrics, started = Metrics(), time.monotonic()
     analysis = await analyze_query(question, services.kb.client, services.model, metrics, services.dialogue)
     yield AnalysisEvent(analysis)
-    options = RetrievalOptions(
-        passages=services.passages, search=services.search, dialogue=services.dialogue, gate=services.gate
-    )
+    options = RetrievalOptions(passages=services.passages, search=services.search, before=services.before)
     knowledge = await retrieve_knowledge(analysis, services.kb, options, metrics)
     async with contextlib.aclosing(answered("flow", services, analysis, knowledge, metrics, started)) as events:
         async for event in events:
@@ -118,12 +116,12 @@ class KnowledgeRAGFlow:
         return await analyze_query(_question(state), self._kb.client, self._model)
 
     async def retrieve_knowledge_node(self, analysis: Analysis) -> Knowledge:
-        """Second stage: entities, relations and passages."""
+        """Second stage: entities, relations and passages, and whether they have to do with the question."""
         return await retrieve_knowledge(analysis, self._kb)
 
     def build_context_node(self, knowledge: Knowledge) -> Context:
-        """Third stage: the context and the diagram."""
-        return build_context(knowledge)
+        """Third stage: the context and the diagram; empty where nothing is relevant, so that no model has to guess."""
+        return build_context(knowledge if knowledge.relevant else Knowledge())
 
     async def generate_response_node(self, analysis: Analysis, context: Context) -> Response:
         """Fourth stage: the answer."""

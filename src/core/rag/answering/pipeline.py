@@ -38,7 +38,8 @@ async def answered(
     Yields:
         A retrieval event, tokens, citations, and the end.
     """
-    context = build_context(knowledge if knowledge.relevant else Knowledge(), services.token_budget, metrics)
+    shown = knowledge.relevant or (knowledge.near and services.model is None)
+    context = build_context(knowledge if shown else Knowledge(), services.token_budget, metrics)
     yield RetrievalEvent(context.passages, context.entities, context.facts, context.mermaid)
     response: Response | None = None
     written = generate_response(

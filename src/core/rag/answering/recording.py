@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Any
 
+from core.rag.analysis.language import detect_language
+from core.rag.analysis.words import is_stop_word
 from core.rag.answering.events import DoneEvent, Event, RetrievalEvent
 from core.rag.answering.services import Services
-
-if TYPE_CHECKING:
-    from core.rag.dbhandler import MemGraphClient
+from core.rag.extraction.words import normalized_words
+from core.rag.retrieval.referents import referents
 
 #: A strategy: from a question and what to answer it with, the events.
 Strategy = Callable[[str, Services], AsyncGenerator[Event, None]]
@@ -50,9 +51,11 @@ async def recorded(
         return
     client = services.kb.client
     await client.create_conversation(user_id=user_id, conversation_id=conversation_id)
+    messages = await client.recent_messages(conversation_id, MESSAGES)
     services = replace(
         services,
-        dialogue=await _dialogue(client, conversation_id),
+        dialogue="\n".join(f"{message['role']}: {message['content'][:_CHARS_PER_MESSAGE]}" for message in messages),
+        before=_gone_on_with(question, messages),
         search={**services.search, "conversation_id": conversation_id},
     )
     asked = await client.add_message(conversation_id, question, "user", user_id=user_id)
@@ -72,6 +75,18 @@ async def recorded(
             yield event
 
 
-async def _dialogue(client: MemGraphClient, conversation_id: str) -> str:
-    messages = await client.recent_messages(conversation_id, MESSAGES)
-    return "\n".join(f"{message['role']}: {message['content'][:_CHARS_PER_MESSAGE]}" for message in messages)
+def _gone_on_with(question: str, messages: Sequence[Mapping[str, Any]]) -> str:
+    """What a question may go on with: the last one that has words of its own, and what it points back at."""
+    newest = [message for message in reversed(messages) if message["content"].strip()]
+    questions = [message["content"] for message in newest if message["role"] == "user"]
+    answers = [message["content"] for message in newest if message["role"] != "user"]
+    pointed = [referent.text for referent in referents(question, questions, answers)]
+    last = next((said[:_CHARS_PER_MESSAGE] for said in questions if _has_words(said)), "")
+    return "\n".join([last, *pointed]).strip()
+
+
+def _has_words(text: str) -> bool:
+    """Whether a text has words other than function words."""
+    words = normalized_words(text[:_CHARS_PER_MESSAGE])
+    language = detect_language(words)
+    return any(not is_stop_word(word, language) for word in words)

@@ -1,95 +1,131 @@
 """Whether anything that was found has to do with the question.
 
-The thresholds are those at which no question of mtrag_un_dev and 2wiki_train500 whose passages a search finds is turned
-away (extracts), or 1 % of them (a model, which does better without what only looks alike); see ADR 11.
+A passage speaks for itself in two ways: by its share of the words of the question, each counting as much as it is rare
+in the corpus (so words that no passage has count most, against it), and by its cosine with the question. With the two
+as independent witnesses, the chance that it has to do with the question is 1 - (1 - share) (1 - cosine).
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from core.rag.analysis import analyze, index_terms, query_terms
+from core.rag.analysis.language import detect_language
 from core.rag.answering.relevance import matches, search_terms
 from core.rag.answering.types import Analysis, Knowledge
 from core.rag.extraction.names import names_in
+from core.rag.retrieval.bm25 import idf
 from core.rag.retrieval.hits import Hit
+from core.rag.retrieval.legs import SAMPLE_SIZE, Legs
 
+if TYPE_CHECKING:
+    from core.rag.dbhandler import MemGraphClient
 
-@dataclass(frozen=True, slots=True)
-class Gate:
-    """What a passage has to have in common with a question; one of these is enough.
-
-    Attributes:
-        near: Cosine with the question.
-        words: Share of the words of a question that names nothing.
-        more_words: Share of the words of one that names something.
-        names: Share of the words of the names.
-        said: Words of what was said before.
-    """
-
-    near: float
-    words: float
-    more_words: float
-    names: float
-    said: int = 2
-
-
-#: Before a model is asked.
-STRICT = Gate(near=0.4, words=0.3, more_words=0.5, names=0.5)
-#: For extracts: who reads them sees what they are.
-LENIENT = Gate(near=0.35, words=0.17, more_words=0.4, names=0.5)
+#: A passage has to do with a question: as likely as not.
+RELEVANT = 0.5
+#: It may do: one time in three. Worth showing to somebody who is told so, but not to a model.
+NEAR = 1 / 3
 
 #: An entity whose name is this similar to one of the question is what is meant, but for a typing error.
 SIMILAR_NAME = 0.5
+#: Words of a question that are looked at.
+_MOST_WORDS = 500
+
+#: The words of a question: of each its stems, in the language of the question and in those that documents may be in,
+#: with how much the word tells.
+Words = Mapping[frozenset[str], float]
 
 
-def is_relevant(analysis: Analysis, knowledge: Knowledge, dialogue: str = "", gate: Gate = LENIENT) -> bool:
-    """Whether it is worth answering from what was found.
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question as passages are compared with it.
+
+    Attributes:
+        forms: The words of the question, and those together with what was said before; one of the two is enough.
+        names: What it names, normalised.
+    """
+
+    forms: tuple[Words, ...]
+    names: tuple[str, ...]
+
+    @classmethod
+    def of(cls, analysis: Analysis, before: str = "", sample: Collection[Collection[str]] = ()) -> Asked:
+        """From the analysis of a question.
+
+        Args:
+            analysis: The question.
+            before: What was said before that it goes on with: "And when was that?" has no word of its own.
+            sample: The words of some passages drawn by lot; of all where there are few.
+        """
+        texts = (analysis.query, f"{before}\n{analysis.query}") if before else (analysis.query,)
+        forms = tuple(_weighed(text, sample) for text in texts)
+        written = names_in(analysis.query)
+        names = [
+            term
+            for term in search_terms(() if analysis.fallback else analysis.entities)
+            # A single word in lower case may well be the title of something quite different.
+            if analysis.by_model or term in written or " " in term or len(forms[0]) <= 2
+        ]
+        return cls(forms, tuple(names))
+
+    def likelihood(self, hit: Hit) -> float:
+        """How likely it is that a passage has to do with the question, from 0 to 1."""
+        words = set(index_terms(hit.title, hit.heading, hit.content).split())
+        share = max(_share(form, words) for form in self.forms)
+        return 1 - (1 - share) * (1 - max(hit.scores.get("vector", 0.0), 0.0))
+
+
+async def judge(analysis: Analysis, knowledge: Knowledge, client: MemGraphClient, before: str = "") -> None:
+    """Say of what was found whether it is ``relevant``, or at least ``near``.
 
     Args:
         analysis: The question.
         knowledge: What was found.
-        dialogue: What was said before: "And when was that?" has no word of its own.
-        gate: How much has to be in common.
+        client: The graph, which tells how rare the words of the question are.
+        before: What was said before that the question goes on with.
     """
-    question = _Question(analysis, dialogue)
-    if question.names:
-        if any(matches(item.name, question.names) or item.similarity >= SIMILAR_NAME for item in knowledge.entities):
-            return True
-        if any(matches(fact.fact, question.names) for fact in knowledge.facts):
-            return True
-    return any(question.passes(hit, gate) for hit in knowledge.hits)
+    sample = await Legs(client, None).sampled_words()
+    likelihood = relevance(Asked.of(analysis, before, sample), knowledge)
+    knowledge.relevant = likelihood >= RELEVANT
+    knowledge.near = likelihood >= NEAR
 
 
-class _Question:
-    """The words of a question, and of what was said before."""
+def relevance(asked: Asked, knowledge: Knowledge) -> float:
+    """How likely it is that anything of what was found has to do with the question, from 0 to 1.
 
-    def __init__(self, analysis: Analysis, dialogue: str) -> None:
-        self._own = set(analyze(analysis.query))
-        # Stems in other languages as well: documents may be in one of them.
-        self._all = set(query_terms(analysis.query))
-        written = names_in(analysis.query)
-        self._named = {term for name in written for term in query_terms(name)} & self._all
-        self._said = set(query_terms(dialogue)) if dialogue else set()
-        self.names = [
-            term
-            for term in search_terms(() if analysis.fallback else analysis.entities)
-            # A single word in lower case may well be the title of something quite different.
-            if analysis.by_model or term in written or " " in term or len(self._own) <= 2
-        ]
-
-    def passes(self, hit: Hit, gate: Gate) -> bool:
-        """Whether a passage has enough in common with it."""
-        if hit.scores.get("vector", 0.0) >= gate.near:
-            return True
-        words = set(index_terms(hit.title, hit.heading, hit.content).split())
-        if self._named and len(self._named & words) >= gate.names * len(self._named):
-            return True
-        if len(self._said & words) >= gate.said:
-            return True
-        share = max(_share(self._own, words), _share(self._all, words))
-        return share >= (gate.more_words if self._named else gate.words)
+    An entity or a relation that the question names is certain to have; else the likeliest passage counts.
+    """
+    if asked.names:
+        if any(matches(item.name, asked.names) or item.similarity >= SIMILAR_NAME for item in knowledge.entities):
+            return 1.0
+        if any(matches(fact.fact, asked.names) for fact in knowledge.facts):
+            return 1.0
+    return max(map(asked.likelihood, knowledge.hits), default=0.0)
 
 
-def _share(wanted: set[str], words: set[str]) -> float:
-    return len(wanted & words) / len(wanted) if wanted else 0.0
+def _weighed(text: str, sample: Collection[Collection[str]]) -> Words:
+    # Few passages say little about how rare a word is: then all words count much the same.
+    size = max(len(sample), SAMPLE_SIZE)
+    return {stems: idf(size, sum(not stems.isdisjoint(words) for words in sample)) for stems in _words(text)}
+
+
+def _words(text: str) -> set[frozenset[str]]:
+    tokens = text.split()[:_MOST_WORDS]
+    language = detect_language(tokens)
+    own, of_any_language = set(analyze(text, language)), set(query_terms(text))
+    words: set[frozenset[str]] = set()
+    for token in tokens:
+        stems = own.intersection(analyze(token, language))
+        if len(stems) == 1:
+            words.add(frozenset(stems | of_any_language.intersection(query_terms(token, language))))
+        else:  # a compound, or a language without spaces
+            words.update(frozenset((stem,)) for stem in stems)
+    return words
+
+
+def _share(words: Words, found: Collection[str]) -> float:
+    total = math.fsum(words.values())
+    return math.fsum(weight for stems, weight in words.items() if not stems.isdisjoint(found)) / total if total else 0.0

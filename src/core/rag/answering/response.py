@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from core.rag.answering.checking import Checked, check_citations
-from core.rag.answering.extracts import extract
+from core.rag.answering.extracts import NEAREST, extract
 from core.rag.answering.markers import MarkerFilter
 from core.rag.answering.metrics import Metrics
 from core.rag.answering.prompts import AnswerPrompt
@@ -70,7 +70,7 @@ async def generate_response(
         embedder: For the check of citations, and for choosing extracts.
         metrics: Where to count.
         relevant: Whether anything in the context has to do with the question. Where nothing does, the answer says so,
-            and no model is asked to guess.
+            and no model is asked to guess; without a model, extracts of what there is follow.
         dialogue: What was said before.
 
     Yields:
@@ -83,7 +83,11 @@ async def generate_response(
     metrics = metrics or Metrics()
     started = time.monotonic()
     response: Response
-    if not relevant or not (context.passages or context.facts or context.entities):
+    if model is None and not relevant and context.passages:
+        text, _ = nearest = await extract(analysis.query, analysis.intent, context.passages, embedder, NEAREST)
+        yield text
+        response = Response(Checked(*nearest, supported=False), extracts=True, found=False)
+    elif not relevant or not (context.passages or context.facts or context.entities):
         yield NOTHING_FOUND
         response = Response(Checked(NOTHING_FOUND, ()), extracts=model is None, found=False)
     elif model is None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from core.rag.answering.graph_search import GraphSearch
 from core.rag.answering.metrics import Metrics
 from core.rag.answering.relevance import best_entities, best_facts, entity_score, fact_score, search_terms
-from core.rag.answering.relevant import LENIENT, Gate, is_relevant
+from core.rag.answering.relevant import judge
 from core.rag.answering.types import Analysis, FoundEntity, FoundFact, Intent, Knowledge
 from core.rag.errors import EmbeddingError, StoreError
 from core.rag.retrieval.hits import Hit, SearchMode
@@ -47,7 +47,7 @@ class Searching(Protocol):
         """The graph."""
         ...
 
-    async def search(self, query: str, k: int = 5, mode: SearchMode = "hybrid", **options: Any) -> list[Hit]:
+    async def search(self, query: str, k: int = 5, mode: SearchMode = "auto", **options: Any) -> list[Hit]:
         """See :meth:`core.rag.KnowledgeBase.search`."""
         ...
 
@@ -62,8 +62,7 @@ class RetrievalOptions:
         passages: Passages of the search.
         fact_passages: More passages, of the best relations.
         search: What is handed on to the search: ``filters``, ``conversation_id``, ``user_id``.
-        dialogue: What was said before.
-        gate: How much has to be in common with the question for an answer.
+        before: What was said before that the question goes on with.
     """
 
     node_limit: int = NODE_LIMIT
@@ -71,8 +70,7 @@ class RetrievalOptions:
     passages: int = PASSAGES
     fact_passages: int = FACT_PASSAGES
     search: dict[str, Any] = field(default_factory=dict)
-    dialogue: str = ""
-    gate: Gate = LENIENT
+    before: str = ""
 
 
 async def retrieve_knowledge(
@@ -155,7 +153,7 @@ class _Retrieval:
         knowledge = Knowledge(entities, facts, hits, errors=self._counts.failed)
         if filters := self._options.search.get("filters"):
             knowledge = await _narrowed(knowledge, self._kb.client, filters)
-        knowledge.relevant = is_relevant(self._analysis, knowledge, self._options.dialogue, self._options.gate)
+        await judge(self._analysis, knowledge, self._kb.client, self._options.before)
         return knowledge
 
     async def _both[Found: FoundEntity | FoundFact](

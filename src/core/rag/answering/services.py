@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from core.rag.answering.context import TOKEN_BUDGET
-from core.rag.answering.relevant import LENIENT, STRICT, Gate
 from core.rag.answering.retrieval import Searching
 
 if TYPE_CHECKING:
@@ -37,6 +36,7 @@ class Services:
         model: The language model; ``None``: answers are extracts.
         search: What is handed on to every search: ``filters``, ``conversation_id``, ``user_id``.
         dialogue: What was said before, for the model.
+        before: What of it the question goes on with.
         passages: How many passages the search gives.
         token_budget: Tokens of the context at most.
     """
@@ -45,10 +45,6 @@ class Services:
     model: LanguageModel | None = None
     search: dict[str, Any] = field(default_factory=dict)
     dialogue: str = ""
+    before: str = ""
     passages: int = 5
     token_budget: int = TOKEN_BUDGET
-
-    @property
-    def gate(self) -> Gate:
-        """How much has to be in common with a question for an answer."""
-        return LENIENT if self.model is None else STRICT

@@ -138,6 +138,7 @@ class Knowledge:
         facts: Best first.
         hits: Passages, best first.
         relevant: Whether anything of it has to do with the question.
+        near: Whether anything of it may have to do with the question.
         errors: What went wrong in single legs.
     """
 
@@ -145,6 +146,7 @@ class Knowledge:
     facts: list[FoundFact] = field(default_factory=list)
     hits: list[Hit] = field(default_factory=list)
     relevant: bool = False
+    near: bool = False
     errors: list[str] = field(default_factory=list)
 
 
@@ -232,7 +234,8 @@ class Answer:
         supported: Whether it cites something, and everything that it says is in what it cites.
         question: The question.
         extracts: Whether it consists of sentences of the passages, because there is no language model.
-        found: Whether anything relevant was found.
+        found: Whether anything relevant was found; without a language model the nearest extracts may be there all the
+            same, under a line that says so.
         unsupported: Sentences whose source does not say so.
         missing: Sentences that state something and cite nothing.
         dropped: Citations that were taken out of the text, because there is no such passage.

@@ -16,7 +16,7 @@ from core.rag.answering.drift.knowledge import knowledge_of, mixed
 from core.rag.answering.events import AnalysisEvent, Event
 from core.rag.answering.metrics import Metrics
 from core.rag.answering.pipeline import answered
-from core.rag.answering.relevant import is_relevant
+from core.rag.answering.relevant import judge
 from core.rag.answering.types import Knowledge
 from core.rag.dbhandler.store import GraphStore
 from core.rag.errors import EmptyGraphError, NoEntryPointsError
@@ -67,7 +67,7 @@ async def drift_events(question: str, services: Services) -> AsyncGenerator[Even
         knowledge.hits = mixed(found.hits[:limit], knowledge.hits, 2 * limit)
         if filters:
             knowledge = await Admission(client, filters).narrowed(knowledge)
-        knowledge.relevant = is_relevant(analysis, knowledge)
+        await judge(analysis, knowledge, client, services.before)
     metrics.search_metrics.passages = len(knowledge.hits)
     metrics.search_metrics.total_retrieval_time = time.monotonic() - since
     events = answered("drift", services, analysis, knowledge, metrics, started, details)
