@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Final
 
@@ -30,6 +31,8 @@ WORDS: Final = 0.6
 DIRECTION: Final = 0.4
 #: A sentence is worth so much even if it has no word of the question in common: it may say it in other words.
 LEAST_WORTH: Final = 0.25
+
+_NO_WORDS: Final[frozenset[str]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +124,7 @@ def ways(
     around: Neighbourhood,
     question: Question,
     seeds: Iterable[Seed],
-    words: Mapping[str, Collection[str]],
+    words: Mapping[str, AbstractSet[str]],
     closeness: Mapping[str, float],
     *,
     named: Collection[str] = (),
@@ -144,10 +147,11 @@ def ways(
         missing = asked - seed.words
         gains: dict[str, float] = {}
 
-        def gain_of(passage: str, missing: Collection[str] = missing, gains: dict[str, float] = gains) -> float:
-            if passage not in gains:
-                gains[passage] = question.share(set(missing) & set(words.get(passage, ())))
-            return gains[passage]
+        def gain_of(passage: str, missing: AbstractSet[str] = missing, gains: dict[str, float] = gains) -> float:
+            gain = gains.get(passage)
+            if gain is None:
+                gain = gains[passage] = question.share(missing & words.get(passage, _NO_WORDS))
+            return gain
 
         def fit(passage: str, gain_of: Callable[[str], float] = gain_of) -> float:
             return (0.6 + 0.8 * closeness.get(passage, 0.0)) * (1 + COVERAGE * gain_of(passage))

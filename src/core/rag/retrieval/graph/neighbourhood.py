@@ -7,14 +7,17 @@ of the corpus.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 #: Passages taken in at most.
 MAX_PASSAGES: Final = 1_500
 #: An entity that more chunks mention, or more documents are titled like, leads nowhere in particular.
 MAX_HOLDERS: Final = 20
+
+_NONE: Final[frozenset[str]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +35,11 @@ class Entity:
     name: str
     mention_count: int
     titled: int
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> Entity:
+        """From a row of its properties."""
+        return cls(row["id"], row["name"], int(row["mention_count"] or 0), int(row["titled"] or 0))
 
     @property
     def is_selective(self) -> bool:
@@ -75,6 +83,14 @@ class Neighbourhood:
         """Take in entities."""
         self.entities.update((entity.id, entity) for entity in entities)
 
+    def add_rows(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        """The same from rows with ``id``, ``name``, ``mention_count`` and ``titled``; known ones stay as they are."""
+        known = self.entities
+        for row in rows:
+            key = row["id"]
+            if key not in known:
+                known[key] = Entity.of(row)
+
     def add_passages(self, passages: Iterable[str]) -> None:
         """Take in passages, as far as there is room."""
         for passage in passages:
@@ -82,10 +98,26 @@ class Neighbourhood:
 
     def add_mention(self, passage: str, entity: str, count: float) -> None:
         """Take in that a passage mentions an entity that is known."""
-        if entity in self.entities and self._room_for(passage):
-            known = self.mentions[passage]
-            known[entity] = max(known.get(entity, 0.0), count)
-            self._holders.setdefault(entity, set()).add(passage)
+        self.add_mentions(((passage, entity, count),))
+
+    def add_mentions(self, found: Iterable[tuple[str, str, float]]) -> None:
+        """The same for many: passage, entity, and how often."""
+        entities, mentions, holders = self.entities, self.mentions, self._holders
+        for passage, entity, count in found:
+            if entity not in entities:
+                continue
+            held = mentions.get(passage)
+            if held is None:
+                if len(mentions) >= MAX_PASSAGES:
+                    continue
+                held = mentions[passage] = {}
+            if held.get(entity, 0.0) < count:
+                held[entity] = count
+            there = holders.get(entity)
+            if there is None:
+                holders[entity] = {passage}
+            else:
+                there.add(passage)
 
     def add_title(self, entity: str, passage: str, document: str) -> None:
         """Take in that the document of a passage is titled like an entity; the passage is about it."""
@@ -93,9 +125,9 @@ class Neighbourhood:
             self.titled.setdefault(entity, {})[passage] = document
             self.add_mention(passage, entity, 1.0)
 
-    def holders(self, entity: str) -> frozenset[str]:
+    def holders(self, entity: str) -> AbstractSet[str]:
         """The passages known to mention an entity, by its name or in their title."""
-        return frozenset(self._holders.get(entity, ()))
+        return self._holders.get(entity, _NONE)
 
     def rarity(self, entity: str) -> float:
         """The weight of an entity: ln(1 + N / n) for one that n of the N chunks mention."""

@@ -10,8 +10,8 @@ by B. Gutiérrez et al., "HippoRAG", arXiv:2405.14831. Measured here in docs/adr
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -54,25 +54,17 @@ def pagerank(
     from scipy.sparse import csr_array
 
     names = sorted(around.mentions)
-    things = sorted({entity for held in around.mentions.values() for entity in held} | set(entities))
+    things = sorted({*entities, *chain.from_iterable(around.mentions.values())})
     begin_there = _shares(things, entities)
     begin_here = _shares(names, passages)
     if not names or not (begin_there.any() or begin_here.any()):
         return {}
     if begin_there.any() and begin_here.any():
         begin_there, begin_here = begin_there / 2, begin_here / 2
-    columns = {entity: place for place, entity in enumerate(things)}
-    edges = [
-        (row, columns[entity], (1 + math.log(max(count, 1.0))) * around.rarity(entity), name in _titled(around, entity))
-        for row, name in enumerate(names)
-        for entity, count in sorted(around.mentions[name].items())
-    ]
+    rows, columns, weights, boosts = _edges(around, names, things)
     shape = (len(names), len(things))
-    where = np.array([(row, column) for row, column, _, _ in edges], dtype=np.int64).reshape(-1, 2).T
-    weights = np.array([weight for _, _, weight, _ in edges], dtype=np.float64)
-    boosted = weights * np.array([TITLE_BOOST if own else 1.0 for _, _, _, own in edges], dtype=np.float64)
-    out = csr_array((weights, (where[0], where[1])), shape=shape)
-    back = csr_array((boosted, (where[0], where[1])), shape=shape)
+    out = csr_array((weights, (rows, columns)), shape=shape)
+    back = csr_array((weights * boosts, (rows, columns)), shape=shape)
     leaving = 1 / np.maximum(out.sum(axis=1), 1e-12)
     arriving = 1 / np.maximum(back.sum(axis=0), 1e-12)
     to_entities = csr_array(out.T)
@@ -87,8 +79,28 @@ def pagerank(
     return {name: float(share / mass) for name, share in zip(names, here, strict=True)} if mass > 0 else {}
 
 
-def _titled(around: Neighbourhood, entity: str) -> Mapping[str, str]:
-    return around.titled.get(entity, {})
+def _edges(
+    around: Neighbourhood, names: list[str], things: list[str]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+    """For each mention, by passage and entity: row, column, weight, and how many times it counts on the way back."""
+    held = [around.mentions[name] for name in names]
+    number = sum(map(len, held))
+    place = {entity: column for column, entity in enumerate(things)}
+    columns = np.fromiter(map(place.__getitem__, chain.from_iterable(held)), np.int64, number)
+    counts = np.fromiter(chain.from_iterable(mentions.values() for mentions in held), np.float64, number)
+    rows = np.repeat(np.arange(len(names)), [len(mentions) for mentions in held])
+    edges = rows * len(things) + columns
+    order = np.argsort(edges)  # whatever came first: sums depend on their order
+    row_of = {name: row for row, name in enumerate(names)}
+    titles = [
+        row_of[passage] * len(things) + place[entity]
+        for entity, passages in around.titled.items()
+        for passage in passages
+    ]
+    boosts = np.where(np.isin(edges, np.array(titles, dtype=np.int64)), TITLE_BOOST, 1.0)
+    rarities = np.array([around.rarity(entity) for entity in things], dtype=np.float64)
+    weights = (1 + np.log(np.maximum(counts, 1.0))) * rarities[columns]
+    return rows[order], columns[order], weights[order], boosts[order]
 
 
 def _shares(keys: list[str], weights: Mapping[str, float]) -> NDArray[np.float64]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Final
 
@@ -34,21 +35,19 @@ class Question:
     def share(self, words: Collection[str]) -> float:
         """How much of the question these words are, from 0 to 1."""
         total = math.fsum(self.weights.values())
-        return (
-            math.fsum(self.weights[word] for word in sorted(self.weights.keys() & set(words))) / total if total else 0.0
-        )
+        return math.fsum(self.weights[word] for word in self.weights.keys() & words) / total if total else 0.0
 
     def without(self, words: Collection[str]) -> dict[str, float]:
         """What is left of the words of the question without these."""
         return {word: weight for word, weight in self.weights.items() if word not in words}
 
 
-def weigh(terms: Iterable[str], sample: Iterable[Collection[str]]) -> dict[str, float]:
+def weigh(terms: Iterable[str], sample: Iterable[AbstractSet[str]]) -> dict[str, float]:
     """The idf of words, from the words of some chunks drawn by lot: ln(1 + (N - n + 0.5) / (n + 0.5)).
 
     Five hundred chunks do: what none of them has is rare enough.
     """
-    held = [set(words) for words in sample]
+    held = list(sample)
     weights = {}
     for term in terms:
         having = sum(term in words for words in held)

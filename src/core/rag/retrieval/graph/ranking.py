@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -80,13 +80,16 @@ class Ranked:
         """Whether the graph knows anything of what was found: whether entities were extracted from it."""
         return any(self.around.mentions.values())
 
-    def trace(self, passage: str) -> Trace:
-        """How a passage was found."""
+    def traces(self, passages: Iterable[str]) -> dict[str, Trace]:
+        """How passages were found."""
         names = {entity.id: entity.name for entity in self.around.entities.values()}
         told = {key: way for key, way in self.ways.items() if 2 * way.score >= self.walked.get(key, 0.0)}
-        shared = self.around.mentions.get(passage, {}).keys() & self.named
-        rarest = max(sorted(shared), key=self.around.rarity, default="")
-        return trace(passage, told, self.anchors, names, self.named.get(rarest, ""))
+        found = {}
+        for passage in passages:
+            shared = self.around.mentions.get(passage, {}).keys() & self.named
+            rarest = max(sorted(shared), key=self.around.rarity, default="")
+            found[passage] = trace(passage, told, self.anchors, names, self.named.get(rarest, ""))
+        return found
 
 
 class GraphRanking:
@@ -129,8 +132,7 @@ class GraphRanking:
     async def _widen(self, around: Neighbourhood, passages: set[str]) -> None:
         await self._reader.add_mentions(around, passages)
         entities = {entity for passage in passages for entity in around.mentions.get(passage, ())}
-        await self._reader.add_titled(around, entities)
-        await self._reader.add_holders(around, entities)
+        await self._reader.add_surroundings(around, entities)
 
     async def _bridge(
         self, question: Question, ranked: Ranked, named: Sequence[Entity], near: Mapping[str, float]
@@ -209,8 +211,9 @@ class GraphRanking:
         cosines: Sequence[float] | None,
         led: frozenset[str],
     ) -> Seed:
-        own = {entity for entity, titled in around.titled.items() if passage in titled}
-        ids = {around.entities[entity].name: entity for entity in around.mentions.get(passage, ()) if entity not in own}
+        held = around.mentions.get(passage, {})
+        own = {entity for entity in held if passage in around.titled.get(entity, ())}
+        ids = {around.entities[entity].name: entity for entity in held if entity not in own}
         places = mentions(text.content, NameTable(ids))
         parts = [text.content[start:end] for start, end in spans]
         facts = [fact for entity in sorted(own) for fact in around.facts.get(entity, ()) if fact.entity not in own]
@@ -248,14 +251,13 @@ def _closeness(around: Neighbourhood, found: Found) -> dict[str, float]:
     """How near each passage is to the question: the mean of its scores, each by the best of all."""
     most = max(found.keyword.values(), default=0.0)
     nearest = max(found.cosine.values(), default=0.0)
-    return {
-        passage: (
-            (found.keyword.get(passage, 0.0) / most if most > 0 else 0.0)
-            + (max(found.cosine.get(passage, found.usual), 0.0) / nearest if nearest > 0 else 0.0)
-        )
-        / 2
-        for passage in around.mentions
-    }
+    usual = max(found.usual, 0.0) / nearest if nearest > 0 else 0.0
+    near = dict.fromkeys(around.mentions, usual / 2)
+    for passage in near.keys() & (found.keyword.keys() | found.cosine.keys()):
+        words = found.keyword.get(passage, 0.0) / most if most > 0 else 0.0
+        meaning = max(found.cosine.get(passage, found.usual), 0.0) / nearest if nearest > 0 else 0.0
+        near[passage] = (words + meaning) / 2
+    return near
 
 
 def _walk(around: Neighbourhood, named: Sequence[Entity], found: Found, near: Mapping[str, float]) -> dict[str, float]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+import asyncio
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
 from core.rag.dbhandler.batches import batches
@@ -20,6 +22,9 @@ MAX_EDGES: Final = 4_000
 
 #: Facts about one entity that are looked at.
 MAX_FACTS: Final = 50
+
+#: What tells rows apart, in the order of their names.
+_KEYS: Final = frozenset({"entity", "id", "passage", "type"})
 
 _ENTITY: Final = "e.normalized_name AS name, e.mention_count AS mention_count, e.titled AS titled"
 
@@ -52,28 +57,39 @@ class GraphReader:
         """The entities with these normalised names."""
         ids = sorted({entity_id(self._client.namespace, name) for name in names})
         rows = await self._read(f"MATCH (e:Entity {{id: i}}) RETURN e.id AS id, {_ENTITY}", ids)
-        return [_entity(row) for row in rows]
+        return [Entity.of(row) for row in rows]
 
     async def add_mentions(self, around: Neighbourhood, passages: Collection[str]) -> None:
         """Take in what passages mention, and the titles of their documents."""
         around.add_passages(sorted(passages))
-        for row in await self._read(
-            "MATCH (c:DocumentChunk {id: i})-[m:MENTIONS]->(e:Entity) "
-            f"RETURN i AS passage, m.count AS count, e.id AS id, {_ENTITY}",
-            passages,
-        ):
-            around.add_entities([_entity(row)])
-            around.add_mention(row["passage"], row["id"], float(row["count"] or 1))
-        for row in await self._read(
-            "MATCH (c:DocumentChunk {id: i})-[:CHUNK_OF]->(d:Document)-[:TITLED]->(e:Entity) "
-            f"RETURN i AS passage, d.id AS document, e.id AS id, {_ENTITY}",
-            passages,
-        ):
-            around.add_entities([_entity(row)])
+        mentioned, titled = await asyncio.gather(
+            self._read(
+                "MATCH (c:DocumentChunk {id: i})-[m:MENTIONS]->(e:Entity) "
+                f"RETURN i AS passage, m.count AS count, e.id AS id, {_ENTITY}",
+                passages,
+            ),
+            self._read(
+                "MATCH (c:DocumentChunk {id: i})-[:CHUNK_OF]->(d:Document)-[:TITLED]->(e:Entity) "
+                f"RETURN i AS passage, d.id AS document, e.id AS id, {_ENTITY}",
+                passages,
+            ),
+        )
+        around.add_rows(mentioned)
+        around.add_mentions((row["passage"], row["id"], float(row["count"] or 1)) for row in mentioned)
+        around.add_rows(titled)
+        for row in titled:
             around.add_title(row["id"], row["passage"], row["document"])
 
-    async def add_holders(self, around: Neighbourhood, entities: Collection[str]) -> None:
-        """Take in the passages that mention entities, of the rarest first as many as there is room for."""
+    async def add_surroundings(self, around: Neighbourhood, entities: Collection[str]) -> None:
+        """Take in the passages of documents titled like entities, and those that mention them."""
+        titles, holders = await asyncio.gather(
+            self._titles(around, entities, MAX_HOLDERS), self._holders(around, entities)
+        )
+        _take_titles(around, titles)
+        _take_holders(around, holders)
+
+    async def _holders(self, around: Neighbourhood, entities: Collection[str]) -> list[dict[str, Any]]:
+        """The passages that mention entities, of the rarest first as many as there may be."""
         rare = sorted(
             (
                 around.entities[entity]
@@ -88,50 +104,55 @@ class GraphReader:
             if edges > MAX_EDGES:
                 break
             wanted.append(entity.id)
-        for row in await self._read(
+        return await self._read(
             "MATCH (e:Entity {id: i})<-[m:MENTIONS]-(c:DocumentChunk) "
             "RETURN i AS entity, c.id AS passage, m.count AS count",
             wanted,
-        ):
-            around.add_mention(row["passage"], row["entity"], float(row["count"] or 1))
+        )
 
     async def add_titled(self, around: Neighbourhood, entities: Collection[str], most: int = MAX_HOLDERS) -> None:
         """Take in the passages of documents titled like entities that at most so many documents are titled like."""
+        _take_titles(around, await self._titles(around, entities, most))
+
+    async def _titles(self, around: Neighbourhood, entities: Collection[str], most: int) -> list[dict[str, Any]]:
         wanted = [entity for entity in entities if 0 < around.entities[entity].titled <= most]
-        for row in await self._read(
+        return await self._read(
             "MATCH (e:Entity {id: i})<-[:TITLED]-(d:Document)<-[:CHUNK_OF]-(c:DocumentChunk) "
             "WHERE c.chunk_index < $chunks RETURN i AS entity, c.id AS passage, d.id AS document",
             wanted,
             chunks=MAX_CHUNKS,
-        ):
-            around.add_title(row["entity"], row["passage"], row["document"])
+        )
 
     async def add_facts(self, around: Neighbourhood, entities: Collection[str]) -> None:
         """Take in the facts about entities and what these lead to; chunks that support one mention both its ends."""
         others: set[str] = set()
-        for pattern in (
-            "(a:Entity {id: i})-[r:RELATED]->(e:Entity)",
-            "(a:Entity {id: i})<-[r:RELATED]-(e:Entity)",
-        ):
-            for row in await self._read(
-                f"MATCH {pattern} WHERE r.chunk_ids IS NOT NULL OR r.fact IS NOT NULL "
-                f"RETURN i AS entity, a.name AS ours, e.name AS theirs, e.id AS id, {_ENTITY}, "
-                "r.type AS type, r.fact AS fact, r.chunk_ids AS chunks",
-                entities,
-            ):
+        arrows = ("-[r:RELATED]->", "<-[r:RELATED]-")
+        outward, inward = await asyncio.gather(
+            *(
+                self._read(
+                    f"MATCH (a:Entity {{id: i}}){arrow}(e:Entity) WHERE r.chunk_ids IS NOT NULL OR r.fact IS NOT NULL "
+                    f"RETURN i AS entity, a.name AS ours, e.name AS theirs, e.id AS id, {_ENTITY}, "
+                    "coalesce(r.type, '') AS type, r.fact AS fact, r.chunk_ids AS chunks",
+                    entities,
+                )
+                for arrow in arrows
+            )
+        )
+        for rows in (outward, inward):
+            for row in rows:
                 known = around.facts.setdefault(row["entity"], [])
                 if len(known) >= MAX_FACTS:
                     continue
-                around.add_entities([_entity(row)])
-                ends = (row["ours"], row["theirs"]) if "->" in pattern else (row["theirs"], row["ours"])
-                relation = (row["type"] or "").replace("_", " ")
+                around.add_rows([row])
+                ends = (row["ours"], row["theirs"]) if rows is outward else (row["theirs"], row["ours"])
+                relation = row["type"].replace("_", " ")
                 known.append(Fact(row["fact"] or f"{ends[0]} {relation} {ends[1]}", row["id"]))
                 others.add(row["id"])
                 for chunk in sorted(row["chunks"] or [])[:MAX_HOLDERS]:
                     around.add_mention(chunk, row["entity"], 1.0)
                     around.add_mention(chunk, row["id"], 1.0)
-        await self.add_titled(around, others)
-        await self.add_holders(around, others)
+        if others:
+            await self.add_surroundings(around, others)
 
     async def texts(self, passages: Collection[str]) -> dict[str, Text]:
         """What passages say."""
@@ -162,12 +183,18 @@ class GraphReader:
         rows: list[dict[str, Any]] = []
         for part in batches(sorted(ids), max_rows=1000):
             rows += await self._client.read(f"UNWIND $ids AS i {statement}", ids=part, **parameters)
-        keys = sorted(set(rows[0]) & {"id", "passage", "entity", "type"}) if rows else []
-        return sorted(rows, key=lambda row: tuple(row[key] or "" for key in keys))
+        if rows:
+            rows.sort(key=itemgetter(*sorted(rows[0].keys() & _KEYS)))
+        return rows
 
 
-def _entity(row: dict[str, Any]) -> Entity:
-    return Entity(row["id"], row["name"], int(row["mention_count"] or 0), int(row["titled"] or 0))
+def _take_titles(around: Neighbourhood, rows: Iterable[Mapping[str, Any]]) -> None:
+    for row in rows:
+        around.add_title(row["entity"], row["passage"], row["document"])
+
+
+def _take_holders(around: Neighbourhood, rows: Iterable[Mapping[str, Any]]) -> None:
+    around.add_mentions((row["passage"], row["entity"], float(row["count"] or 1)) for row in rows)
 
 
 def _words(terms: str | None) -> frozenset[str]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from core.rag.retrieval.graph.auto import blended, graph_share
 from core.rag.retrieval.graph.question import Question, weigh
 from core.rag.retrieval.graph.ranking import Found, GraphRanking, Ranked
 from core.rag.retrieval.graph.reading import GraphReader
-from core.rag.retrieval.graph.why import Because, Trace
+from core.rag.retrieval.graph.why import Because
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
@@ -82,6 +82,6 @@ class GraphSearch:
         ranked = self._ranked
         if ranked is None:
             return {}
-        traces: Mapping[str, Trace] = {chunk: ranked.trace(chunk) for chunk in chunks}
+        traces = ranked.traces(chunks)
         titles = await GraphReader(self._client).titles({key for trace in traces.values() for key in trace.passages})
         return {chunk: trace.told(titles) for chunk, trace in traces.items()}
