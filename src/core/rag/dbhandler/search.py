@@ -116,9 +116,9 @@ class SearchOperations(VectorStoreOperations):
     async def count_chunks(self) -> int:
         """How many chunks the namespace has."""
         graph = await self.connect()
-        statement = "MATCH (c:DocumentChunk) WHERE c.namespace = $namespace RETURN count(c) AS n"
+        statement = "MATCH (c:DocumentChunk) WHERE c.namespace = $namespace RETURN count(*) AS n"
         if graph.capabilities.text_index_per_namespace:  # the label of one's own is counted much faster
-            statement = f"MATCH (c:{TextIndex(Label.CHUNK, self._namespace).partition}) RETURN count(c) AS n"
+            statement = f"MATCH (c:{TextIndex(Label.CHUNK, self._namespace).partition}) RETURN count(*) AS n"
         return int((await self.read(statement))[0]["n"])
 
     async def chunks_of_vectors(self, matches: Sequence[Match], k: int) -> list[dict[str, Any]]:

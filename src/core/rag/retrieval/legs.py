@@ -87,7 +87,7 @@ class Legs:
             sample = _unit_rows([row["embedding"] for row in rows])
             if len(rows) == SAMPLE_SIZE:  # a smaller one is the whole corpus, which still grows
                 samples[label] = sample
-        return [float(score) for score in sample @ _unit_rows([query])[0]] if len(sample) else []
+        return _dots(sample, query)
 
     async def sampled_words(self) -> list[frozenset[str]]:
         """The analysed words of a random sample of the chunks, which tell how rare a word is."""
@@ -200,7 +200,13 @@ _word_samples: WeakKeyDictionary[GraphStore, dict[str, list[frozenset[str]]]] = 
 
 
 def _cosines(vectors: Sequence[Sequence[float]], query: Sequence[float]) -> list[float]:
-    return [float(score) for score in _unit_rows(vectors) @ _unit_rows([query])[0]] if vectors else []
+    return _dots(_unit_rows(vectors), query)
+
+
+def _dots(rows: NDArray[np.float32], query: Sequence[float]) -> list[float]:
+    """The cosine of a query with each row of length 1, by one thread: several would wait for each other."""
+    scores: list[float] = np.vecdot(rows, _unit_rows([query])[0]).tolist() if len(rows) else []
+    return scores
 
 
 def _unit_rows(vectors: Sequence[Sequence[float]]) -> NDArray[np.float32]:

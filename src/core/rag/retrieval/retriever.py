@@ -16,6 +16,7 @@ from core.rag.retrieval.legs import Legs
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
+    from core.rag.dbhandler.vectors import VectorStoreInfo
     from core.rag.embedder import EmbeddingService
     from core.rag.retrieval.dialogue import Dialogue
     from core.rag.retrieval.filters import Filter
@@ -48,6 +49,7 @@ class Retriever:
         self._client = client
         self._embedder = embedder
         self._dialogue = dialogue
+        self._embedded: dict[str, list[float]] = {}
 
     async def search(
         self,
@@ -68,13 +70,9 @@ class Retriever:
         if not query.strip():
             raise InvalidInputError("The query is empty.")
         wanted = _parse(filters)
-        stores = [
-            store
-            for store in await self._client.vector_stores()
-            if store.model == self._embedder.model and store.dimension == self._embedder.dimension
-        ]
-        legs = Legs(self._client, stores[0] if stores else None)
         dialogue = self._dialogue
+        by_words = mode in {"keyword", "fuzzy"} and dialogue is None
+        legs = Legs(self._client, None if by_words else await self._store())
         if dialogue is not None and await dialogue.is_left_by(
             legs, await self._embed(query), dict.fromkeys(query_terms(query), 1.0), await legs.total()
         ):
@@ -145,14 +143,21 @@ class Retriever:
             return by_graph, among
         return {"vector": vector, "keyword": keyword, "fuzzy": fuzzy, "hybrid": hybrid}[mode], among
 
+    async def _store(self) -> VectorStoreInfo | None:
+        """The vector store of the embedder's model, if there is one."""
+        model, dimension = self._embedder.model, self._embedder.dimension
+        stores = await self._client.vector_stores()
+        return next((store for store in stores if (store.model, store.dimension) == (model, dimension)), None)
+
     async def _embed(self, query: str) -> Sequence[float] | None:
         """The vector of a query; ``None`` for one without anything to compare, such as a lone emoji."""
         from core.rag.embedder import embed_texts, is_blank
 
         if is_blank(query):
             return None
-        vector: list[float] = (await embed_texts(self._embedder, [query]))[0].tolist()
-        return vector
+        if query not in self._embedded:
+            self._embedded[query] = (await embed_texts(self._embedder, [query]))[0].tolist()
+        return self._embedded[query]
 
     async def _hybrid(
         self,
