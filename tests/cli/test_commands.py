@@ -350,3 +350,11 @@ def test_what_a_terminal_would_obey_is_not_printed(mgrag: Command, graph: Path) 
     ):
         done = mgrag(*arguments)
         assert not {*done.out, *done.err} & {"\x1b", "\x07", "\u009b", "\u202e", "\u2066", "\r"}
+
+
+def test_a_path_that_is_not_there_makes_no_graph(bare: Path, mgrag: Command) -> None:
+    for sources in (["nowhere"], ["nowhere", "nor/here.md"]):
+        done = mgrag("ingest", *sources)
+        assert (done.code, done.out) == (1, "")
+        assert "nowhere: there is no such file or folder" in done.err
+    assert not (bare / ".mgrag").exists()

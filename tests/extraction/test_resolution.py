@@ -128,3 +128,22 @@ async def test_only_what_is_there_can_be_merged(kb: KnowledgeBase) -> None:
         await kb.merge_entities("ada lovelace", "Ada Lovelace")
     with pytest.raises(NotFoundError):
         await kb.split_entity('"; MATCH (n) DETACH DELETE n //')
+
+
+async def test_what_a_person_made_can_be_taken_back(kb: KnowledgeBase) -> None:
+    await kb.link("Alpha Works", "Beta Works", "owns", create=True)
+    await kb.add_triples([("Beta Works", "owns", "Gamma Works")])
+    await kb.merge_entities("Alpha Works", "Gamma Works")
+    await kb.ingest([Document(path="a", content="They asked BETA WORKS. Then BETA WORKS closed.")])
+    assert await kb.remove_entity("Alpha Works")
+    assert (await kb.graph_stats()).edges_by_type == {"owns": 1}
+    assert await kb.remove_entity("beta works")
+    stats = await kb.graph_stats()
+    assert (stats.edges, stats.nodes) == (0, 2), "Gamma was made by hand, Beta is in a text"
+    assert [node.name for node in await kb.search_nodes("beta")] == ["BETA WORKS"], "named as the text says now"
+    assert await kb.remove_entity("Beta Works") is False
+    assert await kb.remove_entity("Gamma Works")
+    await kb.delete("a")
+    assert "Entity" not in (await kb.client.counts())["nodes"]
+    with pytest.raises(NotFoundError):
+        await kb.remove_entity("Alpha Works")

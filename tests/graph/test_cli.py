@@ -124,6 +124,47 @@ def test_merge_and_split(mgrag: Command) -> None:
     assert mgrag("graph", "merge", "Bob Smith", "Nobody").code == 4
 
 
+def test_edges(mgrag: Command) -> None:
+    found, after = [], ""
+    while True:
+        page = mgrag("graph", "edges", "-k", "3", "--after", after, "--json").json
+        found += [(page["names"][e["source"]], e["type"], page["names"][e["target"]]) for e in page["edges"]]
+        after = page["next"]
+        if not after:
+            break
+    assert sorted(found) == [
+        ("Alice Johnson", "works_at", "TechCorp"),
+        ("Bob Smith", "leads", "Platform Core"),
+        ("Bob Smith", "works_at", "TechCorp"),
+        ("Platform Core", "built_by", "Backend <b>"),
+    ]
+    assert mgrag("graph", "edges", "--relation", "leads").out.strip() == (
+        "Bob Smith -> leads -> Platform Core  (by hand)"
+    )
+    assert mgrag("graph", "edges", "--relation", "SAME_AS").out.strip() == "Nothing found."
+    assert "--after" in mgrag("graph", "edges", "-k", "1").err
+    assert mgrag("graph", "edges", "--after", "x").code == 2
+
+
+def test_remove_what_was_made_by_hand(mgrag: Command) -> None:
+    assert mgrag("graph", "remove", "techcorp").out.strip() == "Removed: techcorp."
+    assert mgrag("graph", "neighbors", "TechCorp").code == 4
+    assert mgrag("graph", "stats", "--json").json["edges"] == 2
+    assert mgrag("graph", "remove", "TechCorp").code == 4
+    assert mgrag("graph", "remove", "A note").code == 4, "that is of a document"
+    assert mgrag("graph", "neighbors", "A note").code == 0
+
+
+def test_resolve(mgrag: Command) -> None:
+    text = "Tech Corp is TechCorp. The North Atlantic Treaty Organization (NATO) met."
+    (mgrag.folder / "names.txt").write_text(text, encoding="utf-8")
+    assert mgrag("ingest", "names.txt").code == 0
+    done = mgrag("graph", "resolve", "--no-vectors")
+    assert "  NATO is North Atlantic Treaty Organization  (acronym, 0.95)" in done.out.splitlines()
+    assert done.out.splitlines()[-1] == "2 pairs are the same: 2 of them are new, 0 hold no longer."
+    assert mgrag("graph", "resolve", "--json").json["added"] == 0
+
+
 def test_where_there_is_no_graph_none_is_made(tmp_path: Path) -> None:
     for arguments in (
         ["stats"],

@@ -101,6 +101,13 @@ async def test_example_intersection(graph: KnowledgeGraph) -> None:
         await graph.get_nodes_intersection([])
 
 
+async def test_a_node_that_was_not_found_is_told_of(graph: KnowledgeGraph) -> None:
+    missing = await graph.get_node_by_content("nowhere")
+    for walk in (graph.get_nodes_within_steps, graph.query_by_node, graph.get_neighbors):
+        with pytest.raises(InvalidInputError, match="was it found"):
+            await walk(missing)  # type: ignore[arg-type]
+
+
 async def test_use_case_knowledge_chains(meaning: KnowledgeGraph) -> None:
     browser = UndirectedNode("browser automation", "concept")
     testing = UndirectedNode("testing", "concept")

@@ -122,6 +122,22 @@ class Knowledge:
         a = await self._entity_id(entity)
         return await self._client.split_entity(a, [] if other is None else [await self._entity_id(other)])
 
+    async def remove_entity(self, entity: str) -> bool:
+        """Take back an entity made by hand (:meth:`link` with ``create``, :meth:`add_triples`), with its links by hand.
+
+        It goes, unless documents or records have it, too; entities that only these have go with them.
+
+        Args:
+            entity: Name or id.
+
+        Returns:
+            Whether it was made by hand.
+
+        Raises:
+            NotFoundError: when there is no such entity.
+        """
+        return await self._client.release_entity(await self._entity_id(entity))
+
     async def resolve_entities(self, *, vectors: bool = True) -> ResolutionReport:
         """Find entities that are the same under several names, and connect them with SAME_AS.
 

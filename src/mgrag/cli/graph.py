@@ -9,12 +9,13 @@ import typer
 
 from mgrag.cli.options import Common, DbOption, JsonOption, NamespaceOption, common
 from mgrag.cli.output import line, note, print_json, table
-from mgrag.cli.runtime import EXIT_FAILED, EXIT_NOT_FOUND, EXIT_USAGE, existing_graph, fail, run
+from mgrag.cli.runtime import EXIT_FAILED, EXIT_NOT_FOUND, EXIT_USAGE, existing_graph, fail, open_kb, run
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from core.rag.graph.parts import GraphEdge, GraphNode, Piece
+    from core.rag.indexing.resolving import ResolutionReport
     from core.rag.knowledge_base import KnowledgeBase
 
 commands = typer.Typer(help="Entities and what connects them.", no_args_is_help=True)
@@ -104,6 +105,29 @@ def neighbors(
     line((page.node.name, "bold"), f"  {page.node.type or page.node.label}, {page.degree:,} edges")
     for edge in page.edges:
         _say(edge, names)
+    _more(page.next)
+
+
+@commands.command()
+def edges(
+    context: typer.Context,
+    relation: Annotated[str | None, typer.Option(metavar="TYPE", help="Only those that say this.")] = None,
+    limit: LimitOption = 20,
+    after: AfterOption = "",
+    db: DbOption = None,
+    namespace: NamespaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List the edges between entities, in pages."""
+    chosen = common(context, db, namespace, as_json)
+    page = _with_kb(chosen, lambda kb: kb.edges(relation=relation, limit=limit, after=after))
+    if chosen.json:
+        print_json(page.to_dict())
+        return
+    for edge in page.edges:
+        _say(edge, page.names)
+    if not page.edges:
+        line("Nothing found.")
     _more(page.next)
 
 
@@ -215,6 +239,51 @@ def unlink(
         fail(
             "There is no such link that was made by hand; others go with the documents they come from.", EXIT_NOT_FOUND
         )
+
+
+@commands.command()
+def remove(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="Name or id of an entity.")],
+    db: DbOption = None,
+    namespace: NamespaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Take back an entity that was made by hand, with its links; it stays only where documents or records have it."""
+    chosen = common(context, db, namespace, as_json)
+    removed = _with_kb(chosen, lambda kb: kb.remove_entity(name))
+    if chosen.json:
+        print_json({"removed": removed})
+    elif removed:
+        line(f"Removed: {name}.")
+    if not removed:
+        fail(f"{name} was not made by hand; it goes with the documents and records that have it.", EXIT_NOT_FOUND)
+
+
+@commands.command()
+def resolve(
+    context: typer.Context,
+    vectors: Annotated[
+        bool, typer.Option("--vectors/--no-vectors", help="Also compare what names mean (the default), or do not.")
+    ] = True,
+    db: DbOption = None,
+    namespace: NamespaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Find entities that are one under several names, and note it; split undoes it."""
+    chosen = common(context, db, namespace, as_json)
+
+    async def work() -> ResolutionReport:
+        async with open_kb(chosen, create=False, embedding=vectors) as kb:
+            return await kb.resolve_entities(vectors=vectors)
+
+    report = run(work)
+    if chosen.json:
+        print_json(report.to_dict())
+        return
+    for same in report.same:
+        line(f"  {same.alias} is ", (same.entity, "bold"), f"  ({same.method}, {same.score:.2f})")
+    line(f"{len(report.same)} pairs are the same: {report.added} of them are new, {report.removed} hold no longer.")
 
 
 @commands.command()

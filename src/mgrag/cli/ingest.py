@@ -9,7 +9,7 @@ import typer
 
 from mgrag.cli.options import Common, DbOption, JsonOption, ModelOption, NamespaceOption, common
 from mgrag.cli.output import line, print_json, progress
-from mgrag.cli.runtime import EXIT_FAILED, EXIT_INTERRUPTED, open_kb, run, stop_on_interrupt
+from mgrag.cli.runtime import EXIT_FAILED, EXIT_INTERRUPTED, fail, open_kb, run, stop_on_interrupt
 
 if TYPE_CHECKING:
     from core.rag.indexing.report import IngestReport
@@ -64,6 +64,7 @@ def ingest(
         "chunk_overlap": chunk_overlap,
     }
     chosen = common(context, db, namespace, as_json)
+    _check_there(sources)
     report = run(
         lambda: _ingest(chosen, opening, sources, prune=prune, facts=extract is Extract.LLM or None, options=options)
     )
@@ -76,6 +77,22 @@ def ingest(
         raise typer.Exit(EXIT_INTERRUPTED)
     if done.failed and (strict or not (done.added or done.updated or done.unchanged)):
         raise typer.Exit(EXIT_FAILED)
+
+
+def _check_there(sources: list[str]) -> None:
+    """Make no graph where none of the files and folders is there."""
+    from libs.dataloader import DocumentLoader, LoadError, SourceNotFoundError
+
+    missing = []
+    for source in sources:
+        try:
+            if source.lower().startswith(("http://", "https://")) or DocumentLoader(source).source:
+                return
+        except SourceNotFoundError as error:
+            missing.append(str(error))
+        except LoadError:
+            return  # told when it is loaded
+    fail("; ".join(missing), EXIT_FAILED)
 
 
 async def _ingest(

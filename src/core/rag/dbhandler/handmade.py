@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.rag.dbhandler.entities import FROM_CALLER, remove_unused_entities
+from core.rag.dbhandler.entities import FROM_CALLER, FROM_TEXT, EntityLedger, remove_unused_entities
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.dbhandler.vectors import VectorStoreOperations
 from core.rag.errors import NotFoundError
@@ -101,5 +101,32 @@ class LinkOperations(VectorStoreOperations):
             await tx.run(f"{pattern}DELETE r", parameters)
             await remove_unused_entities(tx, [a, b])
             return int(rows[0]["n"])
+
+        return await self._write(work)
+
+    async def release_entity(self, identifier: str) -> bool:
+        """Take back an entity that a person made, with the links and merges by hand that it has.
+
+        It goes, unless documents or records have it, too: then it is what these say from now on.
+
+        Returns:
+            Whether a person had made it.
+        """
+        entity = "UNWIND $ids AS i MATCH (e:Entity {id: i})"
+        parameters = {"ids": [identifier], "origin": FROM_CALLER}
+
+        async def work(tx: Transaction) -> bool:
+            made = await tx.run(f"{entity} WHERE e.origin = $origin RETURN e.normalized_name AS name", parameters)
+            if not made:
+                return False
+            links = f"{entity}-[r:RELATED|SAME_AS]-(o:Entity) WHERE r.origin = $origin "
+            others = await tx.run(f"{links}RETURN DISTINCT o.id AS id", parameters)
+            await tx.run(f"{links}DELETE r", parameters)
+            await tx.run(f"{entity} SET e.origin = $text", {"ids": [identifier], "text": FROM_TEXT})
+            ledger = EntityLedger(self._namespace, utc_now())
+            ledger.spelling(made[0]["name"], "", "")  # no change, but its name follows from the texts again
+            await ledger.settle(tx)
+            await remove_unused_entities(tx, [identifier, *(row["id"] for row in others)])
+            return True
 
         return await self._write(work)

@@ -124,7 +124,7 @@ class TraversalOperations(VectorStoreOperations):
         return sorted(rows, key=strength)[:limit]
 
     async def neighbour_page(
-        self, label: Label, node: str, edges: Sequence[EdgeType], after: tuple[str, str], limit: int
+        self, label: Label, node: str, edges: Sequence[EdgeType], after: Sequence[str], limit: int
     ) -> list[Row]:
         """Neighbours of one node by name and id, those behind ``after``, each once; rows as above."""
         types = "|".join(check_name(edge) for edge in edges)
@@ -161,6 +161,33 @@ class TraversalOperations(VectorStoreOperations):
                     )
                     rows += [{**row, **plain_node(row), "outward": outward} for row in found]
         return rows
+
+    async def edge_page(self, relation: str | None, after: Sequence[str], limit: int) -> list[Row]:
+        """Edges between entities, by the ids of their ends and their own, those behind ``after``.
+
+        Args:
+            relation: Only those that say this.
+            after: Source, target and key of the last one before; three empty texts at the beginning.
+            limit: At most so many.
+
+        Returns:
+            Rows of ``source``, ``target``, their names ``source_name`` and ``target_name``, ``key``, ``said`` (the
+            relation, else the type) and the edge as :meth:`hop` gives it.
+        """
+        return await self.read(
+            "MATCH (a:Entity)-[r:RELATED|SAME_AS]->(b:Entity) WHERE a.namespace = $namespace "
+            "WITH r, a.id AS source, b.id AS target, a.name AS source_name, b.name AS target_name, "
+            "coalesce(r.type, type(r)) AS said, coalesce(r.id, r.type, type(r)) AS key "
+            "WHERE (source > $a OR (source = $a AND (target > $b OR (target = $b AND key > $key)))) "
+            + ("AND said = $relation " if relation is not None else "")
+            + "WITH r, source, target, source_name, target_name, said, key "
+            f"ORDER BY source, target, key LIMIT {int(limit)} "
+            f"RETURN source, target, source_name, target_name, said, key, {_EDGE_COLUMNS}",
+            a=after[0],
+            b=after[1],
+            key=after[2],
+            **({} if relation is None else {"relation": relation}),
+        )
 
     async def degree(self, label: Label, node: str, edges: Sequence[EdgeType]) -> int:
         """How many edges of these types a node has."""
@@ -215,7 +242,7 @@ class TraversalOperations(VectorStoreOperations):
             found += [{**plain_node(row), "mentions": row["mentions"]} for row in rows]
         return found
 
-    async def list_entities(self, *, kind: str | None, after: tuple[str, str], limit: int) -> list[Row]:
+    async def list_entities(self, *, kind: str | None, after: Sequence[str], limit: int) -> list[Row]:
         """Entities by name and id, those behind ``after``; rows as above."""
         rows = await self.read(
             "MATCH (n:Entity) WHERE n.namespace = $namespace AND n.name >= $name "

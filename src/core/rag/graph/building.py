@@ -203,7 +203,9 @@ class GraphBuilder:
         rows = await self._client.concept_rows(ids)
         return [UndirectedNode.from_row(rows[key]) for key in ids if key in rows]
 
-    def _id(self, node: UndirectedNode | str) -> str:
+    def _id(self, node: UndirectedNode | str | None) -> str:
+        if not isinstance(node, UndirectedNode | str):
+            raise InvalidInputError(f"A node is needed, but this is {type(node).__name__}: was it found?")
         return concept_id(self._client.namespace, node if isinstance(node, str) else node.id)
 
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from core.rag.graph.context import GraphContext
     from core.rag.graph.exploring import Direction
     from core.rag.graph.knowledge_graph import KnowledgeGraph
-    from core.rag.graph.parts import GraphEdge, GraphNode, GraphStats, NeighbourPage, Path, Piece
+    from core.rag.graph.parts import EdgePage, GraphEdge, GraphNode, GraphStats, NeighbourPage, Path, Piece
     from core.rag.graph.searching import KnowledgeHit, KnowledgeMode
 
 
@@ -76,6 +76,18 @@ class Exploration:
         from core.rag.graph.exploring import list_entities
 
         return await list_entities(self._client, type, limit, after)
+
+    async def edges(self, *, relation: str | None = None, limit: int = 100, after: str = "") -> EdgePage:
+        """All edges between entities, in pages.
+
+        Args:
+            relation: Only those that say this, such as ``works_at`` or ``SAME_AS``.
+            limit: At most so many, 1 to 10,000.
+            after: The ``next`` of the page before.
+        """
+        from core.rag.graph.exploring import list_edges
+
+        return await list_edges(self._client, relation, limit, after)
 
     async def neighbors(
         self, node: str, *, edge_types: Sequence[str] | None = None, limit: int = 100, after: str = ""

@@ -13,7 +13,7 @@ from core.rag.errors import InvalidInputError, NotFoundError
 from core.rag.graph.building import check_number
 from core.rag.graph.hops import by_label, ring
 from core.rag.graph.lightest import Found, Search
-from core.rag.graph.parts import GraphEdge, GraphNode, GraphStats, NeighbourPage, Path, Piece
+from core.rag.graph.parts import EdgePage, GraphEdge, GraphNode, GraphStats, NeighbourPage, Path, Piece
 from core.rag.schema import EdgeType, Label
 
 if TYPE_CHECKING:
@@ -79,6 +79,19 @@ async def list_entities(
     last = rows[limit - 1] if len(rows) > limit else None
     following = json.dumps([last["name"], last["id"]], ensure_ascii=False) if last else ""
     return [GraphNode.of(row) for row in rows[:limit]], following
+
+
+async def list_edges(
+    client: MemGraphClient, relation: str | None = None, limit: int = 100, after: str = ""
+) -> EdgePage:
+    """See :meth:`core.rag.KnowledgeBase.edges`."""
+    check_number("limit", limit, 1, MAX_VISITED)
+    found = await client.edge_page(relation, _cursor(after, 3), limit + 1)
+    rows = found[:limit]
+    names = {row[end]: row[f"{end}_name"] for row in rows for end in ("source", "target")}
+    edges = [GraphEdge.of({**row, "here": row["source"], "id": row["target"], "outward": True}) for row in rows]
+    last = rows[-1] if len(found) > limit else None
+    return EdgePage(edges, names, json.dumps([last["source"], last["target"], last["key"]]) if last else "")
 
 
 async def neighbours(
@@ -257,16 +270,16 @@ def _labels(nodes: Iterable[GraphNode]) -> dict[str, Label]:
     return {node.id: Label(node.label) for node in nodes}
 
 
-def _cursor(after: str) -> tuple[str, str]:
+def _cursor(after: str, parts: int = 2) -> tuple[str, ...]:
     if not after:
-        return ("", "")
+        return ("",) * parts
     try:
-        name, identifier = json.loads(after)
-    except ValueError as error:
-        raise InvalidInputError("after is not what an earlier page gave as its next.") from error
-    if not (isinstance(name, str) and isinstance(identifier, str)):
+        found = json.loads(after)
+    except ValueError:
+        found = None
+    if not isinstance(found, list) or len(found) != parts or not all(isinstance(part, str) for part in found):
         raise InvalidInputError("after is not what an earlier page gave as its next.")
-    return (name, identifier)
+    return tuple(found)
 
 
 def _offset(after: str) -> int:

@@ -107,6 +107,25 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
+class EdgePage:
+    """Edges of the entity graph.
+
+    Attributes:
+        edges: By the ids of their ends, at most as many as were asked for.
+        names: What the entities at their ends are called, by id.
+        next: What to give as ``after`` to go on; empty at the end.
+    """
+
+    edges: list[GraphEdge]
+    names: dict[str, str]
+    next: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values, ready for JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
 class NeighbourPage:
     """The neighbours of a node.
 
