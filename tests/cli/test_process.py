@@ -7,7 +7,9 @@ import os
 import signal
 import subprocess
 import sys
-import time
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -135,58 +137,89 @@ def test_completion(tmp_path: Path) -> None:
     assert "--expand" in complete("mgrag search --")
 
 
+READ = 5  # pages that are answered at once
+
+
+class Endless(ThreadingHTTPServer):
+    """A site in which every page leads to another; one that is asked for later has to wait for ``go_on``."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Page)
+        self.asked = threading.Event()
+        self.go_on = threading.Event()
+
+
+class Page(BaseHTTPRequestHandler):
+    server: Endless
+
+    def do_GET(self) -> None:
+        number = self.path.strip("/")
+        if not number.isdigit():
+            self.send_error(404)
+            return
+        if int(number) > READ:
+            self.server.asked.set()
+            self.server.go_on.wait()
+        text = f"<h1>Page {number}</h1><p>The mill turned {number} times.</p><a href='/{int(number) + 1}'>More</a>"
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text.encode())
+
+    def log_message(self, *_: object) -> None:
+        """Quiet."""
+
+
 @pytest.fixture
-def crowded(tmp_path: Path) -> Path:
-    folder = tmp_path / "docs"
-    folder.mkdir()
-    for number in range(2500):
-        (folder / f"{number}.md").write_text(f"# Number {number}\n\n" + f"The mill turned {number} times. " * 40)
-    return tmp_path
+def endless() -> Iterator[Endless]:
+    with Endless() as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server
+        server.go_on.set()
+        server.shutdown()
 
 
-def begun(folder: Path) -> subprocess.Popen[bytes]:
-    """An ingest that has written its first documents."""
+def interrupted(server: Endless, folder: Path) -> subprocess.Popen[bytes]:
+    """An ingest that has read some pages, waits for one, and was sent Ctrl-C."""
     process = subprocess.Popen(
-        [MGRAG, "ingest", "docs", "--json"],
+        [MGRAG, "ingest", f"http://127.0.0.1:{server.server_port}/1", "--json"],
         cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=environment(),
     )
-    log = folder / ".mgrag" / "graph.grafeo.wal"
-    while process.poll() is None:
-        try:
-            if sum(file.stat().st_size for file in log.iterdir()) > 50_000:
-                break
-        except FileNotFoundError:
-            pass
-        time.sleep(0.005)
+    assert server.asked.wait(120)
+    process.send_signal(signal.SIGINT)
+    assert process.stderr is not None
+    line = b""
+    while b"press Ctrl-C again" not in line:
+        line = process.stderr.readline()
+        assert line, "it ended without a word"
     return process
 
 
-def test_ctrl_c_finishes_what_is_in_flight(crowded: Path) -> None:
-    with begun(crowded) as process:
-        process.send_signal(signal.SIGINT)
+def test_ctrl_c_finishes_what_is_in_flight(endless: Endless, tmp_path: Path) -> None:
+    with interrupted(endless, tmp_path) as process:
+        endless.go_on.set()
         out, err = process.communicate(timeout=120)
     assert process.returncode == 130
-    assert b"press Ctrl-C again" in err
     assert b"Traceback" not in err
     report = json.loads(out)
     assert report["interrupted"]
-    assert 0 < report["documents"]["added"] < 2500
-    status = json.loads(run("status", "--json", folder=crowded).stdout)
+    assert report["documents"]["added"] in (READ, READ + 1)
+    status = json.loads(run("status", "--json", folder=tmp_path).stdout)
     assert status["nodes"]["Document"] == report["documents"]["added"]
 
 
-def test_ctrl_c_twice_stops_at_once_and_nothing_is_torn(crowded: Path) -> None:
-    with begun(crowded) as process:
-        process.send_signal(signal.SIGINT)
-        line = process.stderr.readline() if process.stderr else b""
+def test_ctrl_c_twice_stops_at_once_and_nothing_is_torn(endless: Endless, tmp_path: Path) -> None:
+    with interrupted(endless, tmp_path) as process:
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=120)
     assert process.returncode == 130
-    assert b"press Ctrl-C again" in line
     assert b"Stopped." in err
     assert b"Traceback" not in err
     assert out == b""
-    assert run("doctor", folder=crowded).returncode == 0
+    assert run("doctor", folder=tmp_path).returncode == 0

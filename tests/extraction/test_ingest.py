@@ -148,7 +148,7 @@ async def test_extraction_can_be_switched_off_and_on(engine: Engine) -> None:
 async def test_a_run_that_was_cut_short_is_made_up_for(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
     from core.rag.indexing.titles import TitleLinker
 
-    async def killed(_: TitleLinker) -> None:
+    async def killed(*_: object) -> None:
         raise RuntimeError("killed")
 
     await kb.ingest([doc("text", "by the tide mill.")])

@@ -7,6 +7,7 @@ on every engine, and nothing of one namespace can collide with anything of anoth
 from __future__ import annotations
 
 import hashlib
+import os
 import posixpath
 import re
 import uuid
@@ -112,19 +113,12 @@ def standardize_resource_uri(path: str) -> str:
         return "file://" + posixpath.normpath(path[7:].replace("\\", "/"))
     if _SCHEME.match(path) and not _DRIVE.match(path):
         return _standardize_url(path) if path[:4].lower() == "http" else path
-    if _exists(path):
+    if os.path.exists(path):  # noqa: PTH110 a fifth of the time of Path, and there are as many as documents
         path = str(Path(path).absolute())
     path = path.replace("\\", "/")
     if path.startswith("/") or _DRIVE.match(path):
         return "file://" + posixpath.normpath(path)
     return path
-
-
-def _exists(path: str) -> bool:
-    try:
-        return Path(path).exists()
-    except (OSError, ValueError):  # too long, or a NUL character: no file can be called so
-        return False
 
 
 def _standardize_url(url: str) -> str:

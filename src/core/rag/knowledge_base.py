@@ -327,4 +327,5 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
             await self._store(),
             extraction=self._settings.extraction,
             hints=self._hints(),
+            worker=self._settings.ingest_worker,
         )

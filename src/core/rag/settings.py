@@ -71,6 +71,7 @@ class Settings(BaseSettings):
     max_file_bytes: int = Field(default=50_000_000, alias="MGRAG_MAX_FILE_BYTES", ge=1)
     chunk_size: int = Field(default=256, alias="MGRAG_CHUNK_SIZE", ge=16)
     chunk_overlap: int = Field(default=32, alias="MGRAG_CHUNK_OVERLAP", ge=0)
+    ingest_worker: bool = Field(default=True, alias="MGRAG_INGEST_WORKER")
     extraction: bool = Field(default=True, alias="MGRAG_EXTRACTION")
     llm_extraction: bool = Field(default=False, alias="MGRAG_LLM_EXTRACTION")
     entity_fields: str = Field(default="", alias="MGRAG_ENTITY_FIELDS")

@@ -126,7 +126,7 @@ class MentionChanges:
         by_count: dict[int, list[str]] = {}  # most have the same
         for mention in mentions:
             ledger.mention(mention.name, mention.text, 1)
-            by_count.setdefault(mention.count, []).append(ledger.id(mention.name))
+            by_count.setdefault(mention.times, []).append(ledger.id(mention.name))
         self._edges += [{"c": chunk, "n": count, "e": ids} for count, ids in by_count.items()]
 
     def _compare(self, chunk: str, before: _Before, mentions: Iterable[Mention]) -> None:
@@ -136,8 +136,8 @@ class MentionChanges:
             if count is None:
                 fresh.append(mention)
                 continue
-            if count != mention.count:
-                self._recounted.append({"c": chunk, "e": self._ledger.id(mention.name), "n": mention.count})
+            if count != mention.times:
+                self._recounted.append({"c": chunk, "e": self._ledger.id(mention.name), "n": mention.times})
             spelt = before.spellings.get(mention.name, "")
             if spelt != mention.text:
                 self._ledger.spelling(mention.name, spelt, mention.text)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from core.rag.analysis.stopwords import stop_words
 from core.rag.extraction.facts import ChunkFacts
@@ -22,23 +21,21 @@ _EXTENSION: Final = re.compile(r"\.[A-Za-z0-9]{1,5}$")
 _BETWEEN: Final = re.compile(r"[_\s-]+")
 
 
-@dataclass(slots=True)
-class Mention:
+class Mention(NamedTuple):
     """A name that a chunk mentions.
 
     Attributes:
         name: Normalised; see :func:`core.rag.extraction.words.normalize_name`.
         text: As it is spelt there; empty where only a title was recognised, whatever its spelling.
-        count: How often.
+        times: How often it is there.
     """
 
     name: str
     text: str
-    count: int
+    times: int
 
 
-@dataclass(frozen=True, slots=True)
-class Title:
+class Title(NamedTuple):
     """A name that the title of a document gives it.
 
     Attributes:
@@ -93,7 +90,7 @@ def with_facts(mentions: Iterable[Mention], content: str, heading: str, facts: C
     for entity in facts.entities:
         known = found.get(entity.name)
         if known is None or not known.text:
-            found[entity.name] = Mention(entity.name, spelt[entity.name], known.count if known else 1)
+            found[entity.name] = Mention(entity.name, spelt[entity.name], known.times if known else 1)
     return list(found.values())
 
 

@@ -14,10 +14,12 @@ from core.rag.errors import EmbeddingInputError, InvalidInputError, MGRagError, 
 from core.rag.extraction.mentions import EXTRACTION_VERSION
 from core.rag.extraction.records import FIELD_HINTS
 from core.rag.identity import document_id, standardize_resource_uri
-from core.rag.indexing.prepare import Prepared, Preparer
+from core.rag.indexing.cutting import Cutter, Prepared
+from core.rag.indexing.prepare import Preparer
 from core.rag.indexing.report import IngestReport
 from core.rag.indexing.state import StateReader
 from core.rag.indexing.titles import TitleLinker
+from core.rag.indexing.workbench import Workbench
 from libs.dataloader import Document, Loader, LoadError, LoadFailure, LoadResult, Unchanged
 
 if TYPE_CHECKING:
@@ -39,7 +41,7 @@ class _Tools:
     """What depends on how documents are split."""
 
     state: StateReader
-    preparer: Preparer
+    cutter: Cutter
 
 
 @dataclass(slots=True)
@@ -67,6 +69,7 @@ class Indexer:
         *,
         extraction: bool = True,
         hints: Mapping[str, str] = FIELD_HINTS,
+        worker: bool = True,
     ) -> None:
         """Prepare an indexer.
 
@@ -77,25 +80,32 @@ class Indexer:
             vector_store: Where vectors go.
             extraction: Whether to find the names that documents mention.
             hints: The fields of records that are entities; see :mod:`core.rag.extraction.records`.
+            worker: Whether a large run may use a second process; see :mod:`core.rag.indexing.workbench`.
         """
         self._client = client
         self._embedder = embedder
         self._splitter = splitter
         self._vector_store = vector_store
-        self._linker = TitleLinker(client) if extraction else None
+        self._extraction = extraction
         self._hints = hints
+        self._worker = worker
         self._tools = self._tools_with(splitter)
 
     def _tools_with(self, splitter: TextSplitter) -> _Tools:
         how = splitter.fingerprint
-        if self._linker is not None:
+        if self._extraction:
             hints = [field for field in self._hints if field not in FIELD_HINTS]
             how = " ".join((how, f"names {EXTRACTION_VERSION}", *hints))
         state = StateReader(self._client, how, self._vector_store.id)
-        preparer = Preparer(
-            self._client, self._embedder, splitter, self._vector_store, state.pipeline, self._linker, self._hints
+        cutter = Cutter(
+            namespace=self._client.namespace,
+            splitter=splitter,
+            title_weight=self._embedder.title_weight,
+            vector_store=self._vector_store.id,
+            pipeline=state.pipeline,
+            hints=self._hints if self._extraction else None,
         )
-        return _Tools(state, preparer)
+        return _Tools(state, cutter)
 
     def _tools_for(self, loader: Loader) -> _Tools:
         """Those for a loader that was made with chunk sizes of its own, else the common ones."""
@@ -138,9 +148,10 @@ class Indexer:
             await run.all(loaders)
             if prune and not run.stop.is_set():
                 await run.prune()
-            if self._linker is not None:
-                await self._linker.link()
+            if self._extraction:
+                await TitleLinker(self._client).link(await run.workbench.finder())
         finally:
+            await run.workbench.close()
             report.seconds = time.perf_counter() - started
         report.interrupted = run.stop.is_set()
         return report
@@ -158,6 +169,10 @@ class _Run:
     ) -> None:
         self._indexer = indexer
         self._client = indexer._client
+        self.workbench = Workbench(
+            self._client, indexer._embedder, extraction=indexer._extraction, worker=indexer._worker
+        )
+        self._preparer = Preparer(self._client, self.workbench)
         self.report = report
         self.stop = stop
         self._progress = progress
@@ -166,14 +181,14 @@ class _Run:
         self._seen: list[tuple[Loader, str, set[str]]] = []
         self._barren: list[str] = []
         self._loaded: asyncio.Queue[_Batch | None] = asyncio.Queue(_WAITING)
-        self._split: asyncio.Queue[Prepared | None] = asyncio.Queue(_WAITING)
+        self._cut: asyncio.Queue[asyncio.Task[list[Prepared]] | None] = asyncio.Queue(_WAITING)
         self._embedded: asyncio.Queue[Prepared | None] = asyncio.Queue(_WAITING)
 
     async def all(self, loaders: Sequence[Loader]) -> None:
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._load(loaders))
-                group.create_task(self._prepare())
+                group.create_task(self._prepare(group))
                 group.create_task(self._embed())
                 group.create_task(self._write())
         except BaseExceptionGroup as failed:
@@ -243,37 +258,39 @@ class _Run:
         batch.chars += len(document.content)
         return batch
 
-    async def _prepare(self) -> None:
+    async def _prepare(self, group: asyncio.TaskGroup) -> None:
         while (batch := await self._loaded.get()) is not None:
             changed = await batch.tools.state.changed(batch.documents, batch.source_id, self._touched)
             self.report.documents.unchanged += changed.unchanged
             if not changed.documents:
                 self._tell()
                 continue
-            for part in await self._split_each(batch.tools, changed.documents, batch.source_id):
-                await self._split.put(part)
-        await self._split.put(None)
+            # Not awaited here: the next batch is asked for while this one is on its way from another process.
+            cut = self._cut_each(batch.tools.cutter, changed.documents, batch.source_id)
+            await self._cut.put(group.create_task(cut))
+        await self._cut.put(None)
 
-    async def _split_each(self, tools: _Tools, documents: list[Document], source_id: str) -> list[Prepared]:
-        """Split documents together, or one by one where one of them is refused."""
+    async def _cut_each(self, cutter: Cutter, documents: list[Document], source_id: str) -> list[Prepared]:
+        """Cut documents together, or one by one where one of them is refused."""
         try:
-            return [await tools.preparer.split(documents, source_id)]
+            return [await self._preparer.cut(cutter, documents, source_id)]
         except InvalidInputError as error:
             if len(documents) == 1:
                 self.report.fail(documents[0].path, str(error))
                 return []
-        return [part for document in documents for part in await self._split_each(tools, [document], source_id)]
+        return [part for document in documents for part in await self._cut_each(cutter, [document], source_id)]
 
     async def _embed(self) -> None:
-        while (part := await self._split.get()) is not None:
-            for embedded in await self._embed_each(part):
-                await self._embedded.put(embedded)
+        while (cut := await self._cut.get()) is not None:
+            for part in await cut:
+                for embedded in await self._embed_each(part):
+                    await self._embedded.put(embedded)
         await self._embedded.put(None)
 
     async def _embed_each(self, part: Prepared) -> list[Prepared]:
         """Embed the chunks together, or document by document where one of them is refused."""
         try:
-            await self._indexer._tools.preparer.embed(part)
+            await self._preparer.embed(part)
         except EmbeddingInputError as error:
             if len(part.rows) == 1:
                 self.report.fail(part.rows[0].properties["path"], str(error))
@@ -290,7 +307,7 @@ class _Run:
         outcome = await self._client.write_documents(part.rows, self._indexer._vector_store)
         while outcome.missing_vectors:
             # Somebody removed, in the meantime, the last document that used these texts.
-            await self._indexer._tools.preparer.embed_again(part, outcome.missing_vectors)
+            await self._preparer.embed_again(part, outcome.missing_vectors)
             outcome = await self._client.write_documents(part.rows, self._indexer._vector_store)
         self.report.documents.added += len(outcome.added)
         self.report.documents.updated += len(outcome.updated)

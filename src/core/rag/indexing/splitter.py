@@ -7,7 +7,7 @@ import importlib.metadata
 import math
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from core.rag.errors import InvalidInputError
@@ -101,6 +101,10 @@ class TextSplitter:
         other = TextSplitter(chunk_size, chunk_overlap, self.separator)
         other._counter = self._counter
         return other
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        count = self._counter.function if isinstance(self._counter, FunctionTokens) else None
+        return partial(type(self), count_tokens=count), (self.chunk_size, self.chunk_overlap, self.separator)
 
     def __repr__(self) -> str:
         return f"TextSplitter({self.chunk_size}, {self.chunk_overlap}, {self.separator!r})"

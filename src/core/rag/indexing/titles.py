@@ -1,4 +1,4 @@
-"""Mentions of titles in the chunks of a run, and, at its end, in the chunks that were there before the titles."""
+"""Mentions of titles in chunks that were there before the titles: what is left to do at the end of a run."""
 
 from __future__ import annotations
 
@@ -8,16 +8,13 @@ from typing import TYPE_CHECKING
 from core.rag.analysis.stopwords import LATIN_LANGUAGES
 from core.rag.analysis.words import fold, is_stop_word, stem
 from core.rag.dbhandler.store import MAX_K
-from core.rag.dbhandler.writing import DocumentRow
 from core.rag.extraction.matching import NameTable
-from core.rag.extraction.mentions import is_sought, mentions_of, sought
+from core.rag.extraction.mentions import sought
 from core.rag.extraction.words import is_unspaced, normalized_words
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
-
-#: Characters of normalised text that are kept in memory until the end of a run.
-_KEPT_CHARS = 20_000_000
+    from core.rag.indexing.title_finder import TitleFinder
 
 #: Chunks whose texts are read at once.
 _PAGE = 500
@@ -30,7 +27,7 @@ _SEARCHED_WORDS = 3
 
 
 class TitleLinker:
-    """Finds the titles of documents in chunks, for one run.
+    """Brings mentions up to date with the titles that there are.
 
     A chunk is written with the mentions of the titles known by then. Titles that come after it are found at the end
     of the run, by keyword or by reading on, whichever is less work; a mark at the source tells the next run where this
@@ -38,97 +35,43 @@ class TitleLinker:
     """
 
     def __init__(self, client: MemGraphClient) -> None:
-        """Prepare a linker; it reads the titles of the graph when it is first needed."""
+        """Prepare a linker for a graph."""
         self._client = client
-        self._loaded = False
-        self._at_start: set[str] = set()
-        self._born: dict[str, int] = {}
-        self._table = NameTable()
-        self._batch_of: dict[str, int] = {}
-        self._batch = 0
-        self._sources: set[str] = set()
-        self._words: dict[str, str] = {}
-        self._kept_chars = 0
 
-    async def load(self) -> None:
-        """Read the titles of the graph, once."""
-        if not self._loaded:
-            self._at_start = set(filter(is_sought, await self._client.title_names()))
-            self._table = NameTable(self._at_start)
-            self._loaded = True
+    async def link(self, finder: TitleFinder | None) -> None:
+        """Bring the mentions in all chunks up to date with the titles that there are now.
 
-    def fill(self, rows: Sequence[DocumentRow]) -> None:
-        """Find out what the chunks of a batch of documents mention."""
-        self._batch += 1
-        for row in rows:
-            if row.source_id is not None:
-                self._sources.add(row.source_id)
-            for title in row.titles:
-                if title.name not in self._table and is_sought(title.name):
-                    self._table.add(title.name)
-                    self._born[title.name] = self._batch
-        for row in rows:
-            for chunk in row.chunks:
-                content = chunk.properties["content"]
-                words = normalized_words(content)
-                self._remember(chunk.id, words)
-                chunk.mentions = mentions_of(content, chunk.properties["heading"], self._table, words)
-
-    def _remember(self, chunk: str, words: Sequence[str]) -> None:
-        """Keep the words of a chunk for the end of the run; of a very large run, those of the first chunks only."""
-        self._batch_of[chunk] = self._batch
-        self._kept_chars += sum(map(len, words))
-        if self._kept_chars < _KEPT_CHARS:
-            self._words[chunk] = " ".join(words)
-
-    async def link(self) -> None:
-        """Bring the mentions in all chunks up to date with the titles that there are now."""
+        Args:
+            finder: What the run knows; ``None``: nothing, so that every chunk is looked at.
+        """
         pending = await self._client.unlinked_sources()
         if not pending:
             return
         titles = sought(now := await self._client.title_names())
-        if pending <= self._sources:
-            chunks = await self._affected({name for name in now if name in titles})
+        if finder is not None and pending <= finder.sources:
+            chunks = await self._affected(finder, {name for name in now if name in titles})
         else:  # another run was cut short
             chunks = await self._client.chunk_ids()
         await self._client.extract_again(chunks, titles)
         await self._client.set_linked(pending)
 
-    async def _affected(self, now: set[str]) -> list[str]:
+    async def _affected(self, finder: TitleFinder, now: set[str]) -> list[str]:
         """Chunks that name a title which came after them, or one that was expected but did not come."""
-        phantoms = (self._at_start | self._born.keys()) - now
-        fresh = now - self._at_start
-        table = NameTable([*phantoms, *fresh])
-        if not len(table):
-            return []
-        affected: list[str] = []
-
-        def look(chunk: str, words: Sequence[str]) -> None:
-            batch = self._batch_of.get(chunk, 0)
-            for _, _, name in table.find(words):
-                if name in phantoms or self._born.get(name, self._batch + 1) > batch:
-                    affected.append(chunk)
-                    return
-
-        async def look_up(chunks: Sequence[str]) -> None:
-            for page in _pages(chunks):
-                for chunk, text in (await self._client.chunk_texts(page)).items():
-                    look(chunk, normalized_words(text))
-
-        newest = max(self._born.values(), default=0)
-        everywhere = bool(phantoms) or any(name not in self._born for name in fresh)
-        behind = [chunk for chunk, batch in self._batch_of.items() if everywhere or batch < newest]
-        for chunk in behind:
-            if chunk in self._words:
-                look(chunk, self._words[chunk].split(" "))
-        await look_up([chunk for chunk in behind if chunk not in self._words])
+        affected, unknown = finder.behind(now)
+        phantoms, fresh = finder.changes(now)
         if fresh:
-            await look_up(await self._older(fresh))
+            unknown += await self._older(finder, fresh)
+        table = NameTable([*phantoms, *fresh])
+        for page in _pages(unknown):
+            for chunk, text in (await self._client.chunk_texts(page)).items():
+                if finder.is_behind(chunk, normalized_words(text), table, phantoms):
+                    affected.append(chunk)
         return affected
 
-    async def _older(self, titles: set[str]) -> list[str]:
+    async def _older(self, finder: TitleFinder, titles: set[str]) -> list[str]:
         """Chunks from before this run that may name one of the titles."""
-        if await self._client.count_chunks() > _READS_PER_SEARCH * len(titles) + len(self._batch_of):
+        seen = finder.batch_of.keys()
+        if await self._client.count_chunks() > _READS_PER_SEARCH * len(titles) + len(seen):
             found: set[str] = set()
             for title in sorted(titles):
                 chunks = await self._search(title)
@@ -136,8 +79,8 @@ class TitleLinker:
                     break
                 found |= chunks
             else:
-                return sorted(found - self._batch_of.keys())
-        return [chunk for chunk in await self._client.chunk_ids() if chunk not in self._batch_of]
+                return sorted(found - seen)
+        return [chunk for chunk in await self._client.chunk_ids() if chunk not in seen]
 
     async def _search(self, title: str) -> set[str] | None:
         """All chunks with the words of a title, by the keyword index; ``None`` where it cannot tell."""

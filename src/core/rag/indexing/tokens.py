@@ -169,15 +169,15 @@ class FunctionTokens:
     overhead = 0
 
     def __init__(self, function: Callable[[str], int]) -> None:
-        self._function = function
+        self.function = function
 
     @property
     def fingerprint(self) -> str:
         """What the function is called and how it counts a few texts."""
-        own = getattr(self._function, "fingerprint", None)
+        own = getattr(self.function, "fingerprint", None)
         if isinstance(own, str):
             return own
-        name = getattr(self._function, "__qualname__", type(self._function).__qualname__)
+        name = getattr(self.function, "__qualname__", type(self.function).__qualname__)
         counts = [self.count(probe) for probe in _PROBES]
         return f"{name}-{hashlib.sha256(repr(counts).encode()).hexdigest()[:12]}"
 
@@ -187,7 +187,7 @@ class FunctionTokens:
         Raises:
             InvalidInputError: if that is no whole number >= 0.
         """
-        number = self._function(text)
+        number = self.function(text)
         if not isinstance(number, int) or number < 0:
             raise InvalidInputError(f"count_tokens must return a whole number >= 0, not {number!r}.")
         return number

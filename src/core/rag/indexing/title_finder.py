@@ -1,0 +1,100 @@
+"""Which titles the chunks of a run mention: what is known in the middle of it. Nothing here asks the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+
+from core.rag.dbhandler.writing import DocumentRow
+from core.rag.extraction.matching import NameTable
+from core.rag.extraction.mentions import is_sought, mentions_of
+from core.rag.extraction.words import normalized_words
+
+#: Characters of normalised text that are kept in memory until the end of a run.
+_KEPT_CHARS = 20_000_000
+
+
+class TitleFinder:
+    """Finds titles in chunks, and remembers which chunks came before which titles.
+
+    It may be pickled: in a large run it lives in the process where documents are cut.
+    """
+
+    def __init__(self, at_start: Iterable[str]) -> None:
+        """Prepare a finder.
+
+        Args:
+            at_start: The normalised titles of the documents that the graph has.
+        """
+        self.at_start = set(filter(is_sought, at_start))
+        #: The batch that brought each title that was not there at the start.
+        self.born: dict[str, int] = {}
+        #: The batch of each chunk.
+        self.batch_of: dict[str, int] = {}
+        #: Ids of the sources of the documents seen.
+        self.sources: set[str] = set()
+        self._table = NameTable(self.at_start)
+        self._batch = 0
+        self._words: dict[str, str] = {}
+        self._kept_chars = 0
+
+    def fill(self, rows: Sequence[DocumentRow]) -> None:
+        """Find out what the chunks of a batch of documents mention."""
+        self._batch += 1
+        for row in rows:
+            if row.source_id is not None:
+                self.sources.add(row.source_id)
+            for title in row.titles:
+                if title.name not in self._table and is_sought(title.name):
+                    self._table.add(title.name)
+                    self.born[title.name] = self._batch
+        for row in rows:
+            for chunk in row.chunks:
+                content = chunk.properties["content"]
+                words = normalized_words(content)
+                self._remember(chunk.id, words)
+                chunk.mentions = mentions_of(content, chunk.properties["heading"], self._table, words)
+
+    def _remember(self, chunk: str, words: Sequence[str]) -> None:
+        """Keep the words of a chunk for the end of the run; of a very large run, those of the first chunks only."""
+        self.batch_of[chunk] = self._batch
+        self._kept_chars += sum(map(len, words))
+        if self._kept_chars < _KEPT_CHARS:
+            self._words[chunk] = " ".join(words)
+
+    def is_behind(self, chunk: str, words: Sequence[str], table: NameTable, phantoms: Collection[str]) -> bool:
+        """Whether a chunk names a title that came after it, or one that was expected but did not come.
+
+        Args:
+            chunk: Its id; any that this run did not see was there before.
+            words: Its normalised words.
+            table: The titles in question.
+            phantoms: Those that did not come.
+        """
+        batch = self.batch_of.get(chunk, 0)
+        return any(name in phantoms or self.born.get(name, self._batch + 1) > batch for _, _, name in table.find(words))
+
+    def behind(self, now: set[str]) -> tuple[list[str], list[str]]:
+        """Chunks of this run that have to be looked at again.
+
+        Args:
+            now: The normalised titles that there are now.
+
+        Returns:
+            Those that name a title which came after them, or one that was expected but did not come; and those of
+            which this can only be told by reading them again.
+        """
+        phantoms, fresh = self.changes(now)
+        table = NameTable([*phantoms, *fresh])
+        newest = max(self.born.values(), default=0)
+        everywhere = bool(phantoms) or any(name not in self.born for name in fresh)
+        chunks = [chunk for chunk, batch in self.batch_of.items() if everywhere or batch < newest] if len(table) else []
+        found = [
+            chunk
+            for chunk in chunks
+            if chunk in self._words and self.is_behind(chunk, self._words[chunk].split(" "), table, phantoms)
+        ]
+        return found, [chunk for chunk in chunks if chunk not in self._words]
+
+    def changes(self, now: set[str]) -> tuple[set[str], set[str]]:
+        """Titles that were known but are not there now, and titles that are there now but were not at the start."""
+        return (self.at_start | self.born.keys()) - now, now - self.at_start

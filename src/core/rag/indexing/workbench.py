@@ -1,0 +1,165 @@
+"""Where documents are cut and texts embedded: in a thread of this process and, in a large run, in a second process.
+
+Python runs on one core, and the embedded engine holds it while it writes. So a run that has more than a few hundred
+documents gets a worker process, beside which this one goes on writing. What it makes is the same in either place.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from core.rag.embedder import embed_texts
+from core.rag.embedder.wordllama import WordLlamaEmbedding
+from core.rag.indexing.title_finder import TitleFinder
+from core.rag.indexing.worker_process import WorkerGoneError, WorkerProcess
+
+if TYPE_CHECKING:
+    from core.rag.dbhandler import MemGraphClient
+    from core.rag.embedder import EmbeddingService
+    from core.rag.embedder.base import Vectors
+    from core.rag.indexing.cutting import Cutter, Prepared
+    from libs.dataloader import Document
+
+#: So much in one batch means that there is more to come, and that a second process is worth its start.
+_WORTHWHILE_DOCUMENTS = 200
+_WORTHWHILE_CHARS = 400_000
+
+_logger = logging.getLogger("mgrag")
+
+
+class Workbench:
+    """Cuts and embeds for one run."""
+
+    def __init__(self, client: MemGraphClient, embedder: EmbeddingService, *, extraction: bool, worker: bool) -> None:
+        """Prepare a workbench.
+
+        Args:
+            client: The graph, whose titles are read when the first documents are cut.
+            embedder: What texts are embedded by.
+            extraction: Whether mentions are looked for.
+            worker: Whether a second process may be used.
+        """
+        self._client = client
+        self._embedder = embedder
+        self._dimension = embedder.dimension if type(embedder) is WordLlamaEmbedding else None
+        self._extraction = extraction
+        self._worker_allowed = worker
+        self._turn = asyncio.Lock()
+        self._finder: TitleFinder | None = None
+        self._lost = False
+        self._process: WorkerProcess | None = None
+        self._starting: asyncio.Task[WorkerProcess | None] | None = None
+
+    async def cut(self, cutter: Cutter, documents: Sequence[Document], source_id: str) -> Prepared:
+        """Cut documents, and find what their chunks mention. May be called again before it is done.
+
+        Raises:
+            InvalidInputError: when one of them cannot be stored as it is.
+        """
+        async with self._turn:
+            if self._extraction and self._finder is None and self._process is None:
+                self._finder = TitleFinder(await self._client.title_names())
+            await self._move(cutter, documents)
+            process = self._process
+            if process is None:
+                return await asyncio.to_thread(self._cut, cutter, documents, source_id)
+        try:
+            prepared: Prepared = await process.call("cut", cutter, documents, source_id)
+        except WorkerGoneError as error:
+            await self._recover(process, error)
+            return await self.cut(cutter, documents, source_id)
+        return prepared
+
+    def _cut(self, cutter: Cutter, documents: Sequence[Document], source_id: str) -> Prepared:
+        prepared = cutter.cut(documents, source_id)
+        if self._finder is not None:
+            self._finder.fill(prepared.rows)
+        return prepared
+
+    async def embed(self, texts: Sequence[str], names: Sequence[str]) -> Vectors:
+        """Embed texts, in the worker where that has nothing else to do.
+
+        Raises:
+            EmbeddingError: as :func:`core.rag.embedder.embed_texts`.
+        """
+        process = self._process
+        if process is not None and not process.waiting and type(self._embedder) is WordLlamaEmbedding:
+            try:
+                vectors, tokens = await process.call("embed", self._embedder.dimension, texts)
+            except WorkerGoneError as error:
+                await self._recover(process, error)
+            else:
+                self._embedder.count(tokens)
+                made: Vectors = vectors
+                return made
+        return await embed_texts(self._embedder, texts, names)
+
+    async def finder(self) -> TitleFinder | None:
+        """What the run knows of titles; ``None`` where that is nothing, or got lost."""
+        if self._process is not None and self._extraction:
+            try:
+                self._finder = await self._process.call("finder")
+            except WorkerGoneError as error:
+                await self._recover(self._process, error)
+        return None if self._lost else self._finder
+
+    async def close(self) -> None:
+        """End the worker process."""
+        if self._starting is not None:
+            self._starting.cancel()
+            started = (await asyncio.gather(self._starting, return_exceptions=True))[0]
+            if isinstance(started, WorkerProcess):
+                await started.close()
+        self._process = self._starting = None
+
+    async def _move(self, cutter: Cutter, documents: Sequence[Document]) -> None:
+        """Start a worker process where there is much to do, and move there once it is up."""
+        if not self._worker_allowed or self._process is not None:
+            return
+        if self._starting is None:
+            chars = sum(len(document.content) for document in documents)
+            if len(documents) >= _WORTHWHILE_DOCUMENTS or chars >= _WORTHWHILE_CHARS:
+                self._starting = asyncio.create_task(self._start(cutter))
+        elif self._starting.done():
+            process = self._starting.result()
+            if process is not None and await self._asks(process, "adopt", self._finder):
+                self._process, self._finder = process, None
+                _logger.debug("A second process cuts documents from here on.")
+            else:
+                self._worker_allowed = False
+
+    async def _start(self, cutter: Cutter) -> WorkerProcess | None:
+        try:
+            process = WorkerProcess.start()
+        except WorkerGoneError as error:
+            _logger.info("One process does all, since no second one can be started: %s", error)
+            return None
+        if await self._asks(process, "warm_up", cutter, self._dimension):
+            _logger.debug("A second process is up.")
+            return process
+        await process.close()
+        return None
+
+    async def _asks(self, process: WorkerProcess, name: str, *arguments: Any) -> bool:
+        """Whether a process that is not used yet does as it is told."""
+        try:
+            await process.call(name, *arguments)
+        except asyncio.CancelledError:
+            await process.close()
+            raise
+        except Exception as error:  # noqa: BLE001 a tokenizer of the caller's own that cannot be sent may raise anything
+            _logger.info("One process does all, since a second one cannot take part: %s", error)
+            return False
+        return True
+
+    async def _recover(self, process: WorkerProcess, error: WorkerGoneError) -> None:
+        """Go on without a worker that ended, for want of memory most likely."""
+        async with self._turn:
+            if self._process is not process:
+                return
+            _logger.warning("One process does all from here on: %s.", error)
+            await process.close()
+            self._process, self._worker_allowed, self._lost = None, False, True

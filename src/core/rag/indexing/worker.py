@@ -1,0 +1,120 @@
+"""The worker process of a large ingest: cuts documents and embeds texts beside the process that writes.
+
+It reads requests from its standard input and writes replies to its standard output, both as pickles behind their
+length, and ends when its input does: nothing outlives the process that started it. :mod:`.worker_process` is the
+other end.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import queue
+import sys
+import threading
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+if TYPE_CHECKING:
+    from core.rag.embedder.base import Vectors
+    from core.rag.indexing.cutting import Cutter, Prepared
+    from core.rag.indexing.title_finder import TitleFinder
+    from libs.dataloader import Document
+
+#: Bytes of the length before each message, big-endian.
+LENGTH_BYTES = 8
+
+#: Requests that are read ahead, so that the next one is there when a reply has been written.
+_AHEAD = 4
+
+
+class Worker:
+    """What may be asked for; each public method is a request."""
+
+    def __init__(self) -> None:
+        self._finder: TitleFinder | None = None
+
+    def warm_up(self, cutter: Cutter, dimension: int | None) -> None:
+        """Load what the first documents would wait for.
+
+        Args:
+            cutter: What they will be cut by.
+            dimension: That of the offline model, where it is used.
+        """
+        import core.rag.extraction.names
+        import core.rag.indexing.title_finder  # noqa: F401
+
+        cutter.splitter.count_tokens("warm")
+        if dimension is not None:
+            self.embed(dimension, ["warm"])
+
+    def adopt(self, finder: TitleFinder | None) -> None:
+        """Take over what the run knows of titles."""
+        self._finder = finder
+
+    def cut(self, cutter: Cutter, documents: Sequence[Document], source_id: str) -> Prepared:
+        """Cut documents, and find what their chunks mention."""
+        prepared = cutter.cut(documents, source_id)
+        if self._finder is not None:
+            self._finder.fill(prepared.rows)
+        return prepared
+
+    def embed(self, dimension: int, texts: Sequence[str]) -> tuple[Vectors, int]:
+        """Embed with the offline model.
+
+        Returns:
+            The vectors, and the number of tokens.
+        """
+        from core.rag.embedder.wordllama import WordLlamaEmbedding
+
+        return WordLlamaEmbedding(dimension).embed(texts)
+
+    def finder(self) -> TitleFinder | None:
+        """Give back what the run knows of titles."""
+        return self._finder
+
+
+def serve() -> None:
+    """Answer requests until there are no more."""
+    replies = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what a library may print must not get between the replies
+    requests: queue.Queue[bytes | None] = queue.Queue(_AHEAD)
+    threading.Thread(target=_read, args=(sys.stdin.buffer, requests), daemon=True).start()
+    worker = Worker()
+    while (request := requests.get()) is not None:
+        reply = _answer(worker, request)
+        try:
+            replies.write(len(reply).to_bytes(LENGTH_BYTES) + reply)
+            replies.flush()
+        except BrokenPipeError:
+            break
+    os._exit(0)  # at once: a pipe that nobody reads any more would be flushed with an error
+
+
+def _read(source: BinaryIO, requests: queue.Queue[bytes | None]) -> None:
+    while len(header := source.read(LENGTH_BYTES)) == LENGTH_BYTES:
+        size = int.from_bytes(header)
+        request = source.read(size)
+        if len(request) < size:
+            break
+        requests.put(request)
+    requests.put(None)
+
+
+def _answer(worker: Worker, request: bytes) -> bytes:
+    """The reply: whether it went well, and the result or the error."""
+    try:
+        name, arguments = pickle.loads(request)  # noqa: S301 from the process that started this one
+        result: Any = getattr(worker, name)(*arguments)
+        return pickle.dumps((True, result), pickle.HIGHEST_PROTOCOL)
+    except Exception as error:  # noqa: BLE001 it is raised where the request came from
+        return _failure(error)
+
+
+def _failure(error: Exception) -> bytes:
+    try:
+        reply = pickle.dumps((False, error))
+        pickle.loads(reply)  # noqa: S301 some errors can be written but not read
+    except Exception:  # noqa: BLE001 whatever its own methods raise
+        return pickle.dumps((False, RuntimeError(f"{type(error).__name__}: {error}")))
+    return reply

@@ -1,0 +1,236 @@
+"""A large ingest cuts and embeds in a second process: the graph is the same, whatever happens to that process."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.graphs import orphans, snapshot
+
+from core.rag import KnowledgeBase, MemGraphClient
+from core.rag.dbhandler.rows import MAX_PATH_CHARS
+from core.rag.embedder import open_embedder
+from core.rag.indexing import TextSplitter
+from core.rag.indexing.worker_process import WorkerGoneError, WorkerProcess
+from core.rag.settings import Settings
+from libs.dataloader import Document
+
+DOCUMENTS = 700
+FIRST = 256  # as many as make a batch, and so let the second process be started
+
+
+def documents() -> list[Document]:
+    """Documents that name one another, those that come later too."""
+    return [
+        Document(
+            path=f"mills/{number}",
+            title=f"Mill {number}",
+            content=f"The Mill {(number * 7) % DOCUMENTS} is near Ferté, and {number} is on the Marne. " * 3,
+        )
+        for number in range(DOCUMENTS)
+    ]
+
+
+class Started:
+    """The processes that were started, and how far that got."""
+
+    def __init__(self) -> None:
+        self.processes: list[WorkerProcess] = []
+        self.decided = asyncio.Event()
+        self.moved = asyncio.Event()
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> Started:
+    seen = Started()
+    start = WorkerProcess.start
+
+    def noted() -> WorkerProcess:
+        process = start()
+        seen.processes.append(process)
+        return process
+
+    def note(record: logging.LogRecord) -> bool:
+        message = record.getMessage()
+        if "second process cuts" in message:
+            seen.moved.set()
+        elif "second process is up" in message or "One process does all" in message:
+            seen.decided.set()
+        return True
+
+    monkeypatch.setattr(WorkerProcess, "start", staticmethod(noted))
+    caplog.set_level(logging.DEBUG, "mgrag")
+    caplog.handler.addFilter(note)
+    return seen
+
+
+async def in_time(
+    started: Started, *, then: Callable[[], None] | None = None, late: list[Document] | None = None
+) -> AsyncIterator[Document]:
+    """The documents, those behind the first batch only when it is decided whether there is a second process.
+
+    Args:
+        started: Tells.
+        then: To be done when the second process has the second batch.
+        late: Further documents.
+    """
+    for number, document in enumerate(documents()):
+        if number == FIRST + 1:
+            await started.decided.wait()
+        if number == 2 * FIRST + 1 and then is not None:
+            await started.moved.wait()
+            then()
+        yield document
+    for document in late or ():
+        yield document
+
+
+async def ingested(
+    source: Any, splitter: TextSplitter | None = None, **settings: Any
+) -> tuple[list[str], dict[str, Any]]:
+    """The whole graph, and the report."""
+    everything = Settings(_env_file=None, **settings)
+    embedder = open_embedder("wordllama", everything)
+    client = MemGraphClient("embedded::memory:", embedder=embedder, settings=everything)
+    async with KnowledgeBase(client, embedder, settings=everything, splitter=splitter) as kb:
+        report = await kb.ingest(source)
+        assert not any((await orphans(client)).values())
+        assert embedder.usage.tokens > 0
+        return await snapshot(client), report.to_dict()
+
+
+def without_seconds(report: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in report.items() if key != "seconds"}
+
+
+async def test_two_processes_make_the_graph_that_one_makes(started: Started) -> None:
+    alone, report = await ingested(documents(), MGRAG_INGEST_WORKER=False)
+    assert not started.processes
+
+    together, other = await ingested(in_time(started, then=lambda: None))
+
+    assert len(started.processes) == 1
+    assert started.processes[0]._process.returncode is not None, "it has ended with the run"
+    assert together == alone
+    assert without_seconds(other) == without_seconds(report)
+
+
+async def test_a_process_that_is_killed_is_done_without(started: Started, caplog: pytest.LogCaptureFixture) -> None:
+    alone, _ = await ingested(documents(), MGRAG_INGEST_WORKER=False)
+
+    together, _ = await ingested(in_time(started, then=lambda: started.processes[0]._process.kill()))
+
+    assert together == alone
+    assert "One process does all from here on" in caplog.text
+
+
+async def test_what_one_process_refuses_so_does_the_other(started: Started) -> None:
+    bad = Document(path="x" * (MAX_PATH_CHARS + 1), content="Of no use.", uri="note:bad")
+    good = Document(path="good", content="All is well.")
+
+    _, report = await ingested(in_time(started, then=lambda: None, late=[bad, good]))
+
+    assert [failed["path"] for failed in report["documents"]["failed"]] == [bad.path]
+    assert report["documents"]["added"] == DOCUMENTS + 1
+
+
+async def test_a_tokenizer_of_ones_own_stays_here(started: Started) -> None:
+    splitter = TextSplitter(64, 8, count_tokens=lambda text: len(text.split()))
+
+    _, report = await ingested(in_time(started), splitter)
+
+    assert report["documents"]["added"] == DOCUMENTS
+    assert all(process._process.returncode is not None for process in started.processes)
+
+
+async def test_where_no_process_can_be_started(started: Started, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused() -> WorkerProcess:
+        raise WorkerGoneError("no more processes")
+
+    monkeypatch.setattr(WorkerProcess, "start", staticmethod(refused))
+
+    _, report = await ingested(in_time(started))
+
+    assert report["documents"]["added"] == DOCUMENTS
+
+
+async def test_errors_come_back_as_they_were() -> None:
+    process = WorkerProcess.start()
+    try:
+        with pytest.raises(AttributeError, match="no_such_thing"):
+            await process.call("no_such_thing")
+        assert await process.call("finder") is None, "it goes on"
+    finally:
+        await process.close()
+    with pytest.raises(WorkerGoneError):
+        await process.call("finder")
+
+
+SCRIPT = """
+import asyncio, os, signal
+from core.rag import KnowledgeBase, MemGraphClient
+from core.rag.indexing.worker_process import WorkerProcess
+from libs.dataloader import Document
+
+print("once", flush=True)
+start = WorkerProcess.start.__func__
+
+async def main():
+    async with KnowledgeBase.open("embedded:graph.grafeo") as kb:
+        def documents():
+            for number in range(3000):
+                if number == 2500 and {killed}:
+                    os.kill(os.getpid(), signal.SIGKILL)
+                yield Document(path=str(number), content=f"The mill turned {{number}} times. " * 20)
+        report = await kb.ingest(documents())
+        print(report.documents.added, flush=True)
+
+def noted(cls):
+    process = start(cls)
+    print("worker", process._process.pid, flush=True)
+    return process
+
+WorkerProcess.start = classmethod(noted)
+asyncio.run(main())
+"""
+
+
+def run_script(folder: Path, *, killed: bool) -> tuple[int, list[str]]:
+    """Run a script that has no ``if __name__ == "__main__"``; gives its exit code and what it printed."""
+    script = folder / "script.py"
+    script.write_text(SCRIPT.format(killed=killed), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, str(script)],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    return done.returncode, done.stdout.split("\n")
+
+
+def test_a_script_is_not_run_twice(tmp_path: Path) -> None:
+    code, lines = run_script(tmp_path, killed=False)
+    assert code == 0
+    assert lines.count("once") == 1
+    assert "3000" in lines
+
+
+def test_nothing_outlives_a_process_that_is_killed(tmp_path: Path) -> None:
+    """``communicate`` returns when the pipes are closed, so by then the second process has ended, too."""
+    code, lines = run_script(tmp_path, killed=True)
+    assert code == -signal.SIGKILL
+    worker = int(next(line for line in lines if line.startswith("worker")).split()[1])
+    status = Path(f"/proc/{worker}/stat")
+    if Path("/proc/self/stat").exists() and status.exists():
+        assert status.read_text().rsplit(")", 1)[1].split()[0] in "ZX", "it has ended, if nobody has asked for it yet"
