@@ -11,8 +11,9 @@ import pytest
 from answering.models import talking
 from core.rag import KnowledgeBase
 from core.rag.analysis import analyze
-from core.rag.answering.extracts import LABEL, NEAREST
-from core.rag.answering.relevant import NEAR, RELEVANT, Asked, relevance
+from core.rag.answering.extracts import LABEL, NEAREST, STATEMENTS
+from core.rag.answering.relevant import NEAR, RELEVANT, Asked
+from core.rag.answering.relevant import relevance as relevance_of
 from core.rag.answering.response import NOTHING_FOUND
 from core.rag.answering.types import Analysis, FoundEntity, FoundFact, Knowledge
 from core.rag.retrieval.hits import Hit
@@ -40,6 +41,10 @@ def asked(
     return Asked.of(Analysis(question, entities, "factual", not entities, by_model), before, sample)
 
 
+def relevance(question: Asked, found: Knowledge) -> float:
+    return relevance_of(question, found, {hit.chunk_id: question.likelihood(hit) for hit in found.hits})
+
+
 @pytest.mark.parametrize(
     "question, relevant",
     [
@@ -47,6 +52,8 @@ def asked(
         ("when does the wheel turn", True),
         ("Wer baute die tide mill?", True),
         ("Is Kestrel Bay nice?", True),
+        ("What else should I know about this wheel?", True),
+        ("Summarize the background of Kestrel Bay", True),
         ("Which enzyme fixes carbon in photosynthesis?", False),
         ("What is the airspeed of an unladen swallow?", False),
         ("Who was Ada Lovelace?", False),
@@ -132,7 +139,27 @@ async def test_what_is_only_near_is_shown_as_such_but_not_to_a_model() -> None:
         shown = await kb.ask(question, extracts=True)
         assert shown.text.startswith(NEAREST)
         assert (shown.found, shown.supported, shown.extracts) == (False, False, True)
-        assert [f"[{citation.number}]" in shown.text for citation in shown.citations] == [True, True]
+        assert [citation.path for citation in shown.citations][:1] == ["mill.md"]
         assert (await kb.ask(question)).text == NOTHING_FOUND
         assert not any(body.get("stream") for body in said.chat.bodies)
         assert (await kb.ask("when does the wheel turn", extracts=True)).text.startswith(LABEL)
+
+
+async def test_extracts_leave_out_what_has_no_word_of_the_question_and_is_not_near() -> None:
+    roses = "Roses want sun. Prune them in spring."
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        await kb.ingest([Document(path="mill.md", content=MILL), Document(path="roses.md", content=roses)])
+        assert [hit.path for hit in await kb.search("when does the wheel turn")] == ["mill.md", "roses.md"]
+        assert [citation.path for citation in (await kb.ask("when does the wheel turn")).citations] == ["mill.md"]
+        both = await kb.ask("which wheel turns in spring")
+        assert [citation.path for citation in both.citations] == ["mill.md", "roses.md"]
+
+
+@pytest.mark.parametrize("strategy", ["flow", "drift"])
+async def test_without_passages_the_statements_of_the_graph_are_the_answer(strategy: str) -> None:
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        await kb.insert("projects", {"name": "Platform Core", "company": "TechCorp", "owner": "Bob Smith"})
+        answer = await kb.ask("Who owns Platform Core?", strategy)  # type: ignore[arg-type]
+        assert answer.text.startswith(STATEMENTS)
+        assert "Bob Smith" in answer.text
+        assert (answer.found, answer.extracts, answer.supported, answer.citations) == (True, True, False, ())

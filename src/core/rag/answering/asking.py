@@ -177,5 +177,7 @@ def _check(question: str, k: int, token_budget: int | None) -> None:
         raise InvalidInputError(f"The question has {len(question)} characters; {MAX_QUESTION_CHARS} at most.")
     if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= MAX_PASSAGES:
         raise InvalidInputError(f"k is {k!r}, but has to be a whole number from 1 to {MAX_PASSAGES}.")
-    if token_budget is not None and token_budget < MIN_TOKEN_BUDGET:
-        raise InvalidInputError(f"token_budget is {token_budget}, but has to be at least {MIN_TOKEN_BUDGET}.")
+    if token_budget is not None and (type(token_budget) is not int or token_budget < MIN_TOKEN_BUDGET):
+        raise InvalidInputError(
+            f"token_budget is {token_budget!r}, but has to be a whole number from {MIN_TOKEN_BUDGET} up."
+        )

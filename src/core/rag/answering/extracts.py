@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ from core.rag.analysis import analyze, query_terms
 from core.rag.analysis.language import detect_language
 from core.rag.answering.checking import citation
 from core.rag.answering.markers import MARKER
-from core.rag.answering.types import Citation, Intent, Passage
+from core.rag.answering.types import Citation, FoundEntity, FoundFact, Intent, Passage
 from core.rag.answering.vectors import unit_vectors
 from core.rag.extraction.words import normalize_name
 from core.rag.indexing.sentences import is_heading, sentence_spans
@@ -28,6 +28,10 @@ PER_PASSAGE: dict[Intent, int] = {"factual": 1, "relationship": 2, "summary": 3,
 #: A second sentence of a passage has to be this good, compared with the best of all.
 _NEARLY_BEST = 0.5
 _LONGEST_EXTRACT = 600
+
+#: The first line of an answer without a model and without passages.
+STATEMENTS = "Statements of the graph (no language model is set, and no passage says so):"
+_MOST_STATEMENTS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +80,14 @@ async def extract(
     ]
     citations = tuple(citation(passage, taken[0].text) for passage, taken in chosen)
     return "\n".join([label, "", *items]), citations
+
+
+def statements(facts: Iterable[FoundFact], entities: Iterable[FoundEntity]) -> str:
+    """What the graph itself says, best first, where there is no passage to take extracts from."""
+    items = [fact.fact or f"{fact.source} {fact.type} {fact.target}" for fact in facts]
+    items += [f"{entity.name}: {entity.summary}" if entity.summary else entity.name for entity in entities]
+    lines = [f"- {_shown(item)}" for item in dict.fromkeys(items[:_MOST_STATEMENTS])]
+    return "\n".join([STATEMENTS, "", *lines])
 
 
 async def _scored(question: str, passages: Sequence[Passage], embedder: EmbeddingService | None) -> list[_Sentence]:

@@ -134,7 +134,7 @@ class KnowledgeRAGFlow:
 
 
 def _question(state: Mapping[str, str] | str) -> str:
-    question = state if isinstance(state, str) else state.get("query")
+    question = state.get("query") if isinstance(state, Mapping) else state
     if not isinstance(question, str) or not question.strip():
         raise InvalidInputError("There is no question: give {'query': '…'}.")
     return question

@@ -45,6 +45,12 @@ _PHRASES: dict[Intent, tuple[str, ...]] = {
 }
 _RULES = {intent: re.compile(rf"\b(?:{'|'.join(phrases)})\b", re.IGNORECASE) for intent, phrases in _PHRASES.items()}
 
+#: Those that hold nothing of what a question is about.
+_FRAMES = re.compile(
+    rf"\b(?:{'|'.join(phrase for phrases in _PHRASES.values() for phrase in phrases if '.' not in phrase)})\b",
+    re.IGNORECASE,
+)
+
 _NEXT_PART = re.compile(r"\w\?\s+\w|\w,?\s+(and|then) (who|what|where|when|which|how|why)\b", re.IGNORECASE)
 
 
@@ -59,6 +65,17 @@ def intent_of(question: str) -> Intent:
         if pattern.search(question):
             return intent
     return "factual"
+
+
+def subject_of(question: str) -> str:
+    """A question without the phrases that only say what sort of answer it wants; all of it where nothing is left.
+
+    Example:
+        >>> subject_of("What else should I know about this project?")
+        '  about this project?'
+    """
+    subject = _FRAMES.sub("", question)
+    return subject if re.search(r"\w", subject) else question
 
 
 def has_parts(question: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import AsyncGenerator
+from dataclasses import replace
 from typing import Any
 
 from core.rag.answering.context import build_context
@@ -38,8 +39,12 @@ async def answered(
     Yields:
         A retrieval event, tokens, citations, and the end.
     """
-    shown = knowledge.relevant or (knowledge.near and services.model is None)
-    context = build_context(knowledge if shown else Knowledge(), services.token_budget, metrics)
+    if not (knowledge.relevant or (knowledge.near and services.model is None)):
+        knowledge = Knowledge()
+    elif services.model is None:  # who reads extracts should not have to read what is far from the question
+        near = [hit for hit in knowledge.hits if hit.chunk_id not in knowledge.far]
+        knowledge = replace(knowledge, hits=near or knowledge.hits)
+    context = build_context(knowledge, services.token_budget, metrics)
     yield RetrievalEvent(context.passages, context.entities, context.facts, context.mermaid)
     response: Response | None = None
     written = generate_response(

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from core.rag.analysis import analyze, index_terms, query_terms
 from core.rag.analysis.language import detect_language
+from core.rag.answering.intents import subject_of
 from core.rag.answering.relevance import matches, search_terms
 from core.rag.answering.types import Analysis, Knowledge
 from core.rag.extraction.names import names_in
@@ -60,7 +61,8 @@ class Asked:
             before: What was said before that it goes on with: "And when was that?" has no word of its own.
             sample: The words of some passages drawn by lot; of all where there are few.
         """
-        texts = (analysis.query, f"{before}\n{analysis.query}") if before else (analysis.query,)
+        subject = subject_of(analysis.query)
+        texts = (subject, f"{before}\n{subject}") if before else (subject,)
         forms = tuple(_weighed(text, sample) for text in texts)
         written = names_in(analysis.query)
         names = [
@@ -73,13 +75,16 @@ class Asked:
 
     def likelihood(self, hit: Hit) -> float:
         """How likely it is that a passage has to do with the question, from 0 to 1."""
+        return 1 - (1 - self.share(hit)) * (1 - max(hit.scores.get("vector", 0.0), 0.0))
+
+    def share(self, hit: Hit) -> float:
+        """How much of the question the words of a passage are, from 0 to 1."""
         words = set(index_terms(hit.title, hit.heading, hit.content).split())
-        share = max(_share(form, words) for form in self.forms)
-        return 1 - (1 - share) * (1 - max(hit.scores.get("vector", 0.0), 0.0))
+        return max(_share(form, words) for form in self.forms)
 
 
 async def judge(analysis: Analysis, knowledge: Knowledge, client: MemGraphClient, before: str = "") -> None:
-    """Say of what was found whether it is ``relevant``, or at least ``near``.
+    """Say of what was found whether it is ``relevant``, or at least ``near``, and which passages are ``far``.
 
     Args:
         analysis: The question.
@@ -88,22 +93,34 @@ async def judge(analysis: Analysis, knowledge: Knowledge, client: MemGraphClient
         before: What was said before that the question goes on with.
     """
     sample = await Legs(client, None).sampled_words()
-    likelihood = relevance(Asked.of(analysis, before, sample), knowledge)
+    asked = Asked.of(analysis, before, sample)
+    likelihoods = {hit.chunk_id: asked.likelihood(hit) for hit in knowledge.hits}
+    likelihood = relevance(asked, knowledge, likelihoods)
     knowledge.relevant = likelihood >= RELEVANT
     knowledge.near = likelihood >= NEAR
+    # Where the graph led need not have a word of the question.
+    plain = (hit for hit in knowledge.hits if hit.scores and not hit.scores.get("graph"))
+    knowledge.far = frozenset(
+        hit.chunk_id for hit in plain if likelihoods[hit.chunk_id] < NEAR and not asked.share(hit)
+    )
 
 
-def relevance(asked: Asked, knowledge: Knowledge) -> float:
+def relevance(asked: Asked, knowledge: Knowledge, likelihoods: Mapping[str, float]) -> float:
     """How likely it is that anything of what was found has to do with the question, from 0 to 1.
 
     An entity or a relation that the question names is certain to have; else the likeliest passage counts.
+
+    Args:
+        asked: The question.
+        knowledge: What was found.
+        likelihoods: Of its passages, by the id of the chunk.
     """
     if asked.names:
         if any(matches(item.name, asked.names) or item.similarity >= SIMILAR_NAME for item in knowledge.entities):
             return 1.0
         if any(matches(fact.fact, asked.names) for fact in knowledge.facts):
             return 1.0
-    return max(map(asked.likelihood, knowledge.hits), default=0.0)
+    return max(likelihoods.values(), default=0.0)
 
 
 def _weighed(text: str, sample: Collection[Collection[str]]) -> Words:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from core.rag.answering.checking import Checked, check_citations
-from core.rag.answering.extracts import NEAREST, extract
+from core.rag.answering.extracts import NEAREST, extract, statements
 from core.rag.answering.markers import MarkerFilter
 from core.rag.answering.metrics import Metrics
 from core.rag.answering.prompts import AnswerPrompt
@@ -90,6 +90,10 @@ async def generate_response(
     elif not relevant or not (context.passages or context.facts or context.entities):
         yield NOTHING_FOUND
         response = Response(Checked(NOTHING_FOUND, ()), extracts=model is None, found=False)
+    elif model is None and not context.passages:
+        text = statements(context.facts, context.entities)
+        yield text
+        response = Response(Checked(text, (), supported=False), extracts=True)
     elif model is None:
         text, citations = await extract(analysis.query, analysis.intent, context.passages, embedder)
         yield text

@@ -139,6 +139,7 @@ class Knowledge:
         hits: Passages, best first.
         relevant: Whether anything of it has to do with the question.
         near: Whether anything of it may have to do with the question.
+        far: Ids of the passages that are not near, and have no word of the question.
         errors: What went wrong in single legs.
     """
 
@@ -147,6 +148,7 @@ class Knowledge:
     hits: list[Hit] = field(default_factory=list)
     relevant: bool = False
     near: bool = False
+    far: frozenset[str] = frozenset()
     errors: list[str] = field(default_factory=list)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from core.rag.answering.context import build_context
@@ -15,17 +15,13 @@ from core.rag.answering.intents import intent_of
 from core.rag.answering.metrics import Metrics
 from core.rag.answering.pipeline import answer_of
 from core.rag.answering.response import Response, generate_response
-from core.rag.answering.types import Analysis, Answer, Context, Knowledge
+from core.rag.answering.types import Analysis, Answer
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
     from core.rag.llm import LanguageModel
 
-#: Said of an answer without a model and without passages; the first line of it.
-STATEMENTS = "Statements of the graph (no language model is set, and no passage says so):"
-
 _NAMES = 12
-_STATEMENTS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +80,6 @@ async def respond(
             if isinstance(part, Response):
                 response = part
     assert response is not None
-    response = with_statements(response, context, knowledge)
     metrics.total_seconds = time.monotonic() - started
     answer = answer_of("drift", analysis, context, response, metrics)
     text = answer.text
@@ -92,17 +87,6 @@ async def respond(
         text = "\n\n".join(part for part in (text, _provenance(answer, paths)) if part)
     notes = ("There is no language model, so the answer consists of extracts.",) if model is None else ()
     return DRIFTResponse(text, answer, tuple(paths), notes)
-
-
-def with_statements(response: Response, context: Context, knowledge: Knowledge) -> Response:
-    """The response, with what the graph itself says where there is no model and no passage to take extracts from."""
-    if not response.extracts or context.passages or not (knowledge.entities or knowledge.facts):
-        return response
-    items = [fact.fact or f"{fact.source} {fact.type} {fact.target}" for fact in knowledge.facts]
-    items += [f"{entity.name}: {entity.summary}" if entity.summary else entity.name for entity in knowledge.entities]
-    lines = [f"- {' '.join(item.split())}" for item in dict.fromkeys(items[:_STATEMENTS])]
-    checked = replace(response.checked, text="\n".join([STATEMENTS, "", *lines]), supported=False)
-    return replace(response, checked=checked, found=True)
 
 
 def _provenance(answer: Answer, paths: Sequence[Path]) -> str:
