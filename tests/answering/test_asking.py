@@ -202,6 +202,13 @@ async def test_a_cut_stream_tells_what_was_received(talker: KnowledgeBase, said:
     assert caught.value.received == "Alice leads Light"
 
 
+async def test_an_empty_answer_is_a_failure(talker: KnowledgeBase, said: Talking) -> None:
+    said.chat.then(ANALYSIS, Stream([" ", "\n"]))
+    with pytest.raises(LanguageModelError, match="empty answer"):
+        await talker.ask("What does Alice lead?", conversation_id="talk")
+    assert [message["role"] for message in await talker.client.get_conversation_messages("talk")] == ["user"]
+
+
 async def test_a_model_that_fails_is_told_of(talker: KnowledgeBase, said: Talking) -> None:
     said.chat.then(ANALYSIS)
     said.server.then(None, fail(401))

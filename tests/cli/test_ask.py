@@ -77,6 +77,11 @@ def test_a_model_writes_and_the_check_is_shown(graph: Path, mgrag: Command, chat
     assert "<passages>" in done.out.split("Context:")[1]
 
 
+def test_an_answer_that_ran_out_of_tokens_says_so(graph: Path, mgrag: Command, chat: Chat) -> None:
+    chat.then(ANALYSIS, Stream(["The mill stood still from 1936 [1]."], finish_reason="length"))
+    assert "The answer is cut off" in mgrag("ask", QUESTION).out
+
+
 def test_the_diagram_is_written(graph: Path, mgrag: Command, bare: Path) -> None:
     assert mgrag("ask", "Who founded the Kestrel Bay Mill Trust?", "--mermaid", "graph.mmd").code == 0
     assert '["Kestrel Bay Mill Trust"]' in (bare / "graph.mmd").read_text(encoding="utf-8")

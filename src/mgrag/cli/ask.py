@@ -200,6 +200,8 @@ def _show(answer: Answer, chosen: Common, *, show_context: bool, lines: bool = F
     for sentence in answer.unsupported:
         cited = ", ".join(map(str, sentence.numbers))
         line(("Not in its source ", "yellow"), f"[{cited}]: {sentence.text}")
+    if answer.details.get("cut"):
+        line(("The answer is cut off: ", "yellow"), "it reached the longest that the language model may write.")
     for text in answer.missing:
         line(("Without a source: ", "yellow"), text)
     if show_context and answer.context:

@@ -14,7 +14,7 @@ from core.rag.answering.markers import MarkerFilter
 from core.rag.answering.metrics import Metrics
 from core.rag.answering.prompts import AnswerPrompt
 from core.rag.answering.types import Analysis, Context, Intent
-from core.rag.errors import StreamCutError
+from core.rag.errors import LanguageModelError, StreamCutError
 
 if TYPE_CHECKING:
     from core.rag.embedder import EmbeddingService
@@ -78,7 +78,7 @@ async def generate_response(
 
     Raises:
         StreamCutError: The answer ended too early; holds what was received, without markers of what does not exist.
-        LanguageModelError: The model failed before the answer began.
+        LanguageModelError: The model failed before the answer began, or said nothing.
     """
     metrics = metrics or Metrics()
     started = time.monotonic()
@@ -155,4 +155,6 @@ async def _written(
     if text := cleaner.end():
         written.text += text
         yield text
+    if not written.text.strip():
+        raise LanguageModelError("The language model gave an empty answer. Ask again, or in other words")
     written.dropped = tuple(cleaner.dropped)
