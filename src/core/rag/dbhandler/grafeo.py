@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
+from core.rag.dbhandler.float_rows import float_rows
 from core.rag.errors import ModelMismatchError
 from core.rag.schema import PROPERTY_INDEXES, Label, TextIndex, VectorIndex
 
@@ -231,14 +232,12 @@ def cosines(db: Runner, index: VectorIndex, query: tuple[float, ...], ids: Seque
 
 def some_vectors(db: Runner, index: VectorIndex, skip: int, limit: int) -> tuple[list[str], NDArray[np.float32]]:
     """A part of the vectors of an index, those of the right dimension, in the engine's own order: ids, and a matrix."""
-    import numpy as np
-
     statement = (
         f"MATCH (v:{index.label}) WHERE cosine_similarity(v.embedding, $probe) IS NOT NULL "
         f"RETURN v.id AS id, v.embedding AS embedding SKIP {skip} LIMIT {limit}"
     )
     rows = list(db.execute_cypher(statement, {"probe": (1.0,) * index.dimension}))
-    vectors = np.array([row["embedding"] for row in rows], np.float32)
+    vectors = float_rows([row["embedding"] for row in rows])
     return [row["id"] for row in rows], vectors.reshape(len(rows), index.dimension)
 
 

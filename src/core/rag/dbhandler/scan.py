@@ -9,6 +9,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
+from core.rag.dbhandler.float_rows import float_rows
 from core.rag.dbhandler.store import GraphStore, Match
 from core.rag.errors import InvalidVectorError
 from core.rag.schema import TextIndex, VectorIndex, check_name
@@ -52,8 +53,8 @@ async def scan_search(store: GraphStore, index: VectorIndex, query: Sequence[flo
         after = max(row["id"] for row in rows)
         usable = [row for row in rows if row["embedding"] is not None and len(row["embedding"]) == index.dimension]
         if usable:
-            matrix = np.array([row["embedding"] for row in usable], dtype=np.float32)
-            scores = (matrix @ unit) / np.maximum(np.linalg.norm(matrix, axis=1), 1e-30)
+            matrix = float_rows([row["embedding"] for row in usable])
+            scores = np.vecdot(matrix, unit) / np.maximum(np.linalg.norm(matrix, axis=1), 1e-30)
             best += [(float(score), row["id"]) for score, row in zip(scores, usable, strict=True)]
             best.sort(key=lambda item: (-item[0], item[1]))
             del best[k:]

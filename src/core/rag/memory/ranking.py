@@ -9,13 +9,15 @@ own spread first, as in :mod:`core.rag.retrieval.fusion`.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
+
+from core.rag.dbhandler.float_rows import float_rows
 
 K1: Final = 1.2
 B: Final = 0.3
@@ -44,7 +46,8 @@ class Session:
         node: Id of its node.
         revision: Changes with everything that happens to it.
         ids: Ids of the turns.
-        words: For each analysed word: in which turns it stands, and how often.
+        turns: The analysed words to find each turn by.
+        words: All of these.
         lengths: How many words each turn has.
         tags: Analysed words of each tag of each turn.
         vectors: One unit row per turn, zeros where it has no vector; ``None`` where none has.
@@ -54,7 +57,8 @@ class Session:
     node: str
     revision: str
     ids: tuple[str, ...]
-    words: Mapping[str, Sequence[tuple[int, int]]]
+    turns: tuple[list[str], ...]
+    words: frozenset[str]
     lengths: Vector
     tags: tuple[tuple[frozenset[str], ...], ...]
     vectors: NDArray[np.float32] | None
@@ -87,19 +91,17 @@ def session_of(node: str, revision: str, rows: Sequence[Mapping[str, Any]], vect
     matrix: NDArray[np.float32] | None = None
     if vectors:
         there = [number for number, row in enumerate(rows) if row["id"] in vectors]
-        known = np.array([vectors[rows[number]["id"]] for number in there], dtype=np.float32)
+        known = float_rows([vectors[rows[number]["id"]] for number in there])
         matrix = np.zeros((len(rows), known.shape[1]), dtype=np.float32)
         matrix[there] = _unit_rows(known)
     turns = [(row["terms"] or "").split() for row in rows]
-    words: dict[str, list[tuple[int, int]]] = {}
-    for number, turn in enumerate(turns):
-        for word, count in Counter([*turn, *rows[number].get("around", ())]).items():
-            words.setdefault(word, []).append((number, count))
+    findable = tuple([*turn, *row.get("around", ())] for turn, row in zip(turns, rows, strict=True))
     return Session(
         node=node,
         revision=revision,
         ids=tuple(row["id"] for row in rows),
-        words=words,
+        turns=findable,
+        words=frozenset(chain.from_iterable(findable)),
         lengths=np.array([len(turn) for turn in turns], dtype=np.float64),
         tags=tuple(tuple(frozenset(tag) for tag in row["tags"] if tag) for row in rows),
         vectors=matrix,
@@ -129,16 +131,14 @@ def rank(sessions: Sequence[Session], terms: Sequence[str], vector: Sequence[flo
     lengths = [session.lengths for session in sessions]
     all_counts = np.vstack(own_counts)
     idf = _idf(all_counts)
-    words = _bm25(all_counts, np.concatenate(lengths), idf)
-    window_words = _bm25(
-        np.vstack([_windows(counts) for counts in own_counts]),
-        np.concatenate([_windows(length[:, None])[:, 0] for length in lengths]),
-        idf,
-    )
+    place = np.repeat(np.arange(len(sessions)), [len(session.ids) for session in sessions])
+    own_lengths = np.concatenate(lengths)
+    window_words = _bm25(_windows(all_counts, place), _windows(own_lengths[:, None], place)[:, 0], idf)
+    words = _bm25(all_counts, own_lengths, idf)
     whole = _bm25(
         np.vstack([counts.sum(axis=0) for counts in own_counts]), np.array([part.sum() for part in lengths]), idf
     )
-    session_words = np.repeat(whole, [len(session.ids) for session in sessions])
+    session_words = whole[place]
     meaning, window_meaning = _cosines(sessions, vector)
     tagged = _tag_hits(sessions, asked)
     own = OWN_WORDS * _units(words) + OWN_MEANING * _units(meaning)
@@ -147,7 +147,7 @@ def rank(sessions: Sequence[Session], terms: Sequence[str], vector: Sequence[flo
         + WINDOW_WORDS * _units(window_words)
         + WINDOW_MEANING * _units(window_meaning)
         + SESSION_WORDS * _units(session_words)
-        + NEIGHBOURS * np.concatenate(_neighbour_means(own, sessions))
+        + NEIGHBOURS * (_windows(own[:, None], place, 1)[:, 0] - own) / 2
         + TAG_BONUS * _units(tagged)
     )
     score[(window_words == 0) & (tagged == 0) & (meaning <= 0)] = 0.0
@@ -166,8 +166,8 @@ def rank(sessions: Sequence[Session], terms: Sequence[str], vector: Sequence[flo
 def _count_matrix(session: Session, terms: Sequence[str]) -> Vector:
     counts = np.zeros((len(session.ids), len(terms)))
     for column, term in enumerate(terms):
-        for row, count in session.words.get(term, ()):
-            counts[row, column] = count
+        if term in session.words:
+            counts[:, column] = [turn.count(term) for turn in session.turns]
     return counts
 
 
@@ -184,12 +184,17 @@ def _bm25(counts: Vector, lengths: Vector, idf: Vector) -> Vector:
     return scores
 
 
-def _windows(values: NDArray[Any]) -> Vector:
-    """Sums over each row and those around it."""
-    sums = np.vstack([np.zeros((1, values.shape[1])), np.cumsum(values, axis=0, dtype=np.float64)])
-    rows = np.arange(len(values))
-    result: Vector = sums[np.minimum(rows + REACH + 1, len(values))] - sums[np.maximum(rows - REACH, 0)]
-    return result
+def _windows(values: NDArray[Any], place: NDArray[np.int64] | None = None, reach: int = REACH) -> Vector:
+    """Sums over each row and those around it, of the same place if there are several."""
+    sums: Vector = values.astype(np.float64)
+    for step in range(1, min(reach, len(values) - 1) + 1):
+        before, after = values[:-step], values[step:]
+        if place is not None:
+            together = (place[step:] == place[:-step])[:, None]
+            before, after = before * together, after * together
+        sums[step:] += before
+        sums[:-step] += after
+    return sums
 
 
 def _cosines(sessions: Sequence[Session], vector: Sequence[float] | None) -> tuple[Vector, Vector]:
@@ -211,17 +216,6 @@ def _tag_hits(sessions: Sequence[Session], asked: frozenset[str]) -> Vector:
         [sum(1 for tag in tags if tag <= asked) for session in sessions for tags in session.tags],
         dtype=np.float64,
     )
-
-
-def _neighbour_means(own: Vector, sessions: Sequence[Session]) -> list[Vector]:
-    means: list[Vector] = []
-    start = 0
-    for session in sessions:
-        part = own[start : start + len(session.ids)]
-        start += len(session.ids)
-        padded = np.concatenate([[0.0], part, [0.0]])
-        means.append((padded[:-2] + padded[2:]) / 2)
-    return means
 
 
 def _unit_rows(matrix: NDArray[np.float32]) -> NDArray[np.float32]:

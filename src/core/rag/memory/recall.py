@@ -94,8 +94,7 @@ class Recaller:
         missing = [row for row in wanted if not self._is_fresh(row)]
         if missing:
             nodes = [row["node_id"] for row in missing]
-            rows = await client.session_rows(nodes)
-            vectors = await client.session_vectors(nodes, store) if store is not None else {}
+            rows, vectors = await asyncio.gather(client.session_rows(nodes), _vectors(client, nodes, store))
             by_node: dict[str, list[Row]] = {node: [] for node in nodes}
             for row in rows:
                 row["tags"] = [analyze(tag) for tag in row["tags"] or []]
@@ -196,6 +195,12 @@ class Recaller:
             if len(found) >= limit or len(matches) < wanted or wanted >= MAX_K:
                 return found
             wanted *= 7
+
+
+async def _vectors(
+    client: MemGraphClient, nodes: Sequence[str], store: VectorStoreInfo | None
+) -> dict[str, list[float]]:
+    return {} if store is None else await client.session_vectors(nodes, store)
 
 
 def _is_allowed(row: Row, allowed: Collection[str] | None) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.float_rows import float_rows
 from core.rag.dbhandler.store import GraphStore, Match
 from core.rag.retrieval.fuzzy import FuzzyIndex
 
@@ -210,7 +211,7 @@ def _dots(rows: NDArray[np.float32], query: Sequence[float]) -> list[float]:
 
 
 def _unit_rows(vectors: Sequence[Sequence[float]]) -> NDArray[np.float32]:
-    matrix: NDArray[np.float32] = np.array(vectors, dtype=np.float32)
+    matrix = float_rows(vectors)
     if len(matrix):
         matrix /= np.maximum(np.linalg.norm(matrix, axis=-1, keepdims=True), 1e-30)
     return matrix
