@@ -56,6 +56,7 @@ def test_entities(mgrag: Command) -> None:
 
 
 def test_neighbors(mgrag: Command) -> None:
+    assert "Alice Johnson  Entity, 1 edge\n" in mgrag("graph", "neighbors", "Alice Johnson").out
     done = mgrag("graph", "neighbors", "techcorp")
     assert "Alice Johnson -> works_at -> TechCorp  (by hand)" in done.out
     page = mgrag("graph", "neighbors", "techcorp", "-k", "1", "--json").json

@@ -31,6 +31,15 @@ def test_remember_recall_list_and_forget(tmp_path: Path, monkeypatch: pytest.Mon
     assert forgotten == {"memories": 1, "sessions": 1, "users": 1}
     assert call(tmp_path, "list", "s")[1].strip() == "Nothing found."
     assert call(tmp_path, "forget")[0] == 2
+    call(tmp_path, "remember", "s", "The mill turns.")
+    assert call(tmp_path, "forget", "--session", "s", "--yes")[1] == "Forgotten: 1 memory, 1 session, 0 users.\n"
+
+
+def test_only_remembering_makes_a_graph(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for arguments in (("recall", "mill"), ("compact", "s"), ("list", "s"), ("forget", "--session", "s", "--yes")):
+        assert call(tmp_path, *arguments)[0] == 4
+    assert not list(tmp_path.iterdir())
 
 
 def run(place: Path, *arguments: str) -> tuple[int, str]:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from mgrag.cli.options import Common, DbOption, JsonOption, NamespaceOption, YesOption, common
-from mgrag.cli.output import line, note, print_json, table
+from mgrag.cli.output import counted, line, note, print_json, table
 from mgrag.cli.runtime import EXIT_NOT_FOUND, EXIT_USAGE, confirm, existing_graph, fail, run
 from mgrag.cli.search import place
 
@@ -136,13 +136,13 @@ def delete(
         if not found:
             fail(f"There is no document {'whose path begins so' if prefix else 'of this source'}.", EXIT_NOT_FOUND)
         examples = ", ".join(row["path"] for row in found[:_EXAMPLES]) + (" …" if len(found) > _EXAMPLES else "")
-        confirm(f"Delete {len(found)} documents ({examples})?", yes=yes)
+        confirm(f"Delete {counted(len(found), 'document')} ({examples})?", yes=yes)
         run(lambda: _delete_all(chosen, [row["id"] for row in found]))
         result = {"deleted": [row["path"] for row in found], "missing": []}
     if chosen.json:
         print_json(result)
     else:
-        line(f"Deleted: {len(result['deleted'])} documents.")
+        line(f"Deleted: {counted(len(result['deleted']), 'document')}.")
     if result["missing"]:
         raise typer.Exit(EXIT_NOT_FOUND)
 

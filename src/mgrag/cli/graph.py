@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mgrag.cli.options import Common, DbOption, JsonOption, NamespaceOption, common
-from mgrag.cli.output import line, note, print_json, table
-from mgrag.cli.runtime import EXIT_FAILED, EXIT_NOT_FOUND, EXIT_USAGE, existing_graph, fail, open_kb, run
+from mgrag.cli.options import DbOption, JsonOption, NamespaceOption, common
+from mgrag.cli.output import counted, line, note, print_json, table
+from mgrag.cli.runtime import EXIT_FAILED, EXIT_NOT_FOUND, EXIT_USAGE, fail, open_kb, run, with_kb
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
     from core.rag.graph.parts import GraphEdge, GraphNode, Piece
     from core.rag.indexing.resolving import ResolutionReport
     from core.rag.knowledge_base import KnowledgeBase
@@ -43,7 +41,7 @@ def stats(
 ) -> None:
     """Count entities and the edges between them, by type."""
     chosen = common(context, db, namespace, as_json)
-    found = _with_kb(chosen, lambda kb: kb.graph_stats()).to_dict()
+    found = with_kb(chosen, lambda kb: kb.graph_stats()).to_dict()
     if chosen.json:
         print_json(found)
         return
@@ -74,7 +72,7 @@ def entities(
             return await kb.entities(type=kind, limit=limit, after=after)
         return await kb.search_nodes(query, limit, type=kind), ""
 
-    nodes, following = _with_kb(chosen, work)
+    nodes, following = with_kb(chosen, work)
     if chosen.json:
         print_json({"nodes": [_node(node) for node in nodes], "next": following})
     elif nodes:
@@ -97,12 +95,12 @@ def neighbors(
 ) -> None:
     """List what an edge leads to, by name, in pages."""
     chosen = common(context, db, namespace, as_json)
-    page = _with_kb(chosen, lambda kb: kb.neighbors(name, edge_types=edge_type, limit=limit, after=after))
+    page = with_kb(chosen, lambda kb: kb.neighbors(name, edge_types=edge_type, limit=limit, after=after))
     if chosen.json:
         print_json(page.to_dict())
         return
     names = {page.node.id: page.node.name, **{node.id: node.name for node in page.nodes}}
-    line((page.node.name, "bold"), f"  {page.node.type or page.node.label}, {page.degree:,} edges")
+    line((page.node.name, "bold"), f"  {page.node.type or page.node.label}, {counted(page.degree, 'edge')}")
     for edge in page.edges:
         _say(edge, names)
     _more(page.next)
@@ -120,7 +118,7 @@ def edges(
 ) -> None:
     """List the edges between entities, in pages."""
     chosen = common(context, db, namespace, as_json)
-    page = _with_kb(chosen, lambda kb: kb.edges(relation=relation, limit=limit, after=after))
+    page = with_kb(chosen, lambda kb: kb.edges(relation=relation, limit=limit, after=after))
     if chosen.json:
         print_json(page.to_dict())
         return
@@ -145,7 +143,7 @@ def path(
 ) -> None:
     """Find a shortest path between two nodes."""
     chosen = common(context, db, namespace, as_json)
-    found = _with_kb(
+    found = with_kb(
         chosen, lambda kb: kb.shortest_path(start, end, weighted=weighted, max_depth=depth, edge_types=edge_type)
     )
     if chosen.json:
@@ -155,7 +153,7 @@ def path(
         for edge in found.edges:
             _say(edge, {node.id: node.name for node in found.nodes})
     if found is None:
-        fail(f"There is no path of at most {depth} edges from {start!r} to {end!r}.", EXIT_NOT_FOUND)
+        fail(f"There is no path of at most {counted(depth, 'edge')} from {start!r} to {end!r}.", EXIT_NOT_FOUND)
 
 
 @commands.command()
@@ -183,7 +181,7 @@ def show(
     to_output = [target for target in wanted.values() if str(target) == "-"]
     if str(html) == "-" or len(to_output) > 1 or (to_output and chosen.json):
         fail("Standard output takes one of Mermaid, GraphML and JSON; give files for the others.", EXIT_USAGE)
-    piece = _with_kb(chosen, lambda kb: kb.traverse(name, depth, edge_types=edge_type, limit=limit, induced=True))
+    piece = with_kb(chosen, lambda kb: kb.traverse(name, depth, edge_types=edge_type, limit=limit, induced=True))
     for kind, target in wanted.items():
         _write(kind, target, piece)
     if chosen.json:
@@ -211,7 +209,7 @@ def link(
 ) -> None:
     """Link two entities, or two concepts, by hand."""
     chosen = common(context, db, namespace, as_json)
-    edge = _with_kb(chosen, lambda kb: kb.link(source, target, relation, fact=fact, weight=weight, create=create))
+    edge = with_kb(chosen, lambda kb: kb.link(source, target, relation, fact=fact, weight=weight, create=create))
     if chosen.json:
         print_json(_edge(edge))
     else:
@@ -230,7 +228,7 @@ def unlink(
 ) -> None:
     """Take back links that were made by hand."""
     chosen = common(context, db, namespace, as_json)
-    count = _with_kb(chosen, lambda kb: kb.unlink(source, target, relation))
+    count = with_kb(chosen, lambda kb: kb.unlink(source, target, relation))
     if chosen.json:
         print_json({"removed": count})
     elif count:
@@ -251,7 +249,7 @@ def remove(
 ) -> None:
     """Take back an entity that was made by hand, with its links; it stays only where documents or records have it."""
     chosen = common(context, db, namespace, as_json)
-    removed = _with_kb(chosen, lambda kb: kb.remove_entity(name))
+    removed = with_kb(chosen, lambda kb: kb.remove_entity(name))
     if chosen.json:
         print_json({"removed": removed})
     elif removed:
@@ -297,7 +295,7 @@ def merge(
 ) -> None:
     """Say that two entities are one; split undoes it."""
     chosen = common(context, db, namespace, as_json)
-    _with_kb(chosen, lambda kb: kb.merge_entities(alias, entity))
+    with_kb(chosen, lambda kb: kb.merge_entities(alias, entity))
     if chosen.json:
         print_json({"alias": alias, "entity": entity})
     else:
@@ -317,21 +315,13 @@ def split(
 ) -> None:
     """Undo a merge, whoever made it; it is not made again."""
     chosen = common(context, db, namespace, as_json)
-    count = _with_kb(chosen, lambda kb: kb.split_entity(entity, other))
+    count = with_kb(chosen, lambda kb: kb.split_entity(entity, other))
     if chosen.json:
         print_json({"split": count})
     elif count:
         line(f"Undone: {count} {'merge' if count == 1 else 'merges'}.")
     if not count:
         fail("These were not merged.", EXIT_NOT_FOUND)
-
-
-def _with_kb[T](chosen: Common, work: Callable[[KnowledgeBase], Awaitable[T]]) -> T:
-    async def call() -> T:
-        async with existing_graph(chosen) as kb:
-            return await work(kb)
-
-    return run(call)
 
 
 def _write(kind: str, target: Path, piece: Piece) -> None:

@@ -7,14 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mgrag.cli.options import Common, DbOption, JsonOption, NamespaceOption, YesOption, common
-from mgrag.cli.output import line, print_json
-from mgrag.cli.runtime import confirm, existing_graph, open_kb, run
+from mgrag.cli.output import counted, line, print_json
+from mgrag.cli.runtime import confirm, with_kb
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from core.rag.knowledge_base import KnowledgeBase
-    from core.rag.memory.records import Memory
+    from core.rag.memory.records import Forgotten, Memory
 
 commands = typer.Typer(help="Remember what was said, recall it, and forget it.", no_args_is_help=True)
 
@@ -41,7 +38,12 @@ def remember(
 ) -> None:
     """Keep something that was said; exact repeats are counted."""
     chosen = common(context, db, namespace, as_json)
-    identifier = _with_kb(chosen, lambda kb: kb.remember(session, role, content, tag or (), user_id=user))
+    identifier = with_kb(
+        chosen,
+        lambda kb: kb.remember(session, role, content, tag or (), user_id=user),
+        embedding=True,
+        create=True,
+    )
     _print(chosen, {"memoryId": identifier}, identifier)
 
 
@@ -57,7 +59,7 @@ def list_memories(
 ) -> None:
     """List what a session remembers, in order."""
     chosen = common(context, db, namespace, as_json)
-    found = _with_kb(chosen, lambda kb: kb.memories(session, limit=limit, compacted=compacted), embedding=False)
+    found = with_kb(chosen, lambda kb: kb.memories(session, limit=limit, compacted=compacted))
     _print(chosen, {"memories": [memory.to_dict() for memory in found]}, _lines(found))
 
 
@@ -74,7 +76,7 @@ def recall(
 ) -> None:
     """Find what was said: in a session, in all sessions of a user, or in all there are."""
     chosen = common(context, db, namespace, as_json)
-    found = _with_kb(chosen, lambda kb: kb.recall(session, query, limit, user_id=user))
+    found = with_kb(chosen, lambda kb: kb.recall(session, query, limit, user_id=user), embedding=True)
     _print(chosen, {"memories": [memory.to_dict() for memory in found]}, _lines(found))
 
 
@@ -99,15 +101,9 @@ def forget(
     ]
     if what and memory is None:
         confirm(f"Forget everything {' '.join(what)}?", yes=yes)
-    gone = _with_kb(
+    print_forgotten(
         chosen,
-        lambda kb: kb.forget(session_id=session, memory_id=memory, user_id=user, before=before),
-        embedding=False,
-    )
-    _print(
-        chosen,
-        gone.to_dict(),
-        f"Forgotten: {gone.memories} memories, {gone.sessions} sessions, {gone.users} users.",
+        with_kb(chosen, lambda kb: kb.forget(session_id=session, memory_id=memory, user_id=user, before=before)),
     )
 
 
@@ -122,16 +118,18 @@ def compact(
 ) -> None:
     """Put a summary in the place of older memories."""
     chosen = common(context, db, namespace, as_json)
-    summary = _with_kb(chosen, lambda kb: kb.compact(session, keep))
+    summary = with_kb(chosen, lambda kb: kb.compact(session, keep), embedding=True)
     _print(chosen, {"memoryId": summary}, summary or "There was nothing to compact.")
 
 
-def _with_kb[T](chosen: Common, work: Callable[[KnowledgeBase], Awaitable[T]], *, embedding: bool = True) -> T:
-    async def call() -> T:
-        async with open_kb(chosen) if embedding else existing_graph(chosen) as kb:
-            return await work(kb)
-
-    return run(call)
+def print_forgotten(chosen: Common, gone: Forgotten) -> None:
+    """What was removed."""
+    counts = (
+        counted(gone.memories, "memory", "memories"),
+        counted(gone.sessions, "session"),
+        counted(gone.users, "user"),
+    )
+    _print(chosen, gone.to_dict(), f"Forgotten: {', '.join(counts)}.")
 
 
 def _lines(memories: list[Memory]) -> str:

@@ -49,6 +49,11 @@ def note(text: str) -> None:
     sys.stderr.write(_encodable(clean(text)) + "\n")
 
 
+def counted(number: int, one: str, several: str = "") -> str:
+    """A number and what it counts: ``1 edge``, ``2 edges``."""
+    return f"{number:,} {one if number == 1 else several or one + 's'}"
+
+
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Columns, aligned; the last one may be of any width."""
     cells = [head, *([clean(cell) for cell in row] for row in rows)]

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mgrag.cli.memory import print_forgotten
 from mgrag.cli.options import Common, DbOption, JsonOption, NamespaceOption, YesOption, common
-from mgrag.cli.output import line, print_json, table
-from mgrag.cli.runtime import EXIT_NOT_FOUND, confirm, existing_graph, fail, open_kb, run
+from mgrag.cli.output import counted, line, print_json, table
+from mgrag.cli.runtime import EXIT_NOT_FOUND, confirm, fail, with_kb
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
     from core.rag.knowledge_base import KnowledgeBase
 
 users = typer.Typer(
@@ -49,11 +48,11 @@ def feedback(
 ) -> None:
     """Say how helpful a passage was; later rankings regard it gently. Write a value below 0 behind --."""
     chosen = common(context, db, namespace, as_json)
-    chunks = _with_graph(chosen, lambda kb: kb.feedback(target, value, query, user))
+    chunks = with_kb(chosen, lambda kb: kb.feedback(target, value, query, user))
     if chosen.json:
         print_json({"chunk_ids": chunks})
     else:
-        line(f"Rated: {len(chunks)} chunks.")
+        line(f"Rated: {counted(len(chunks), 'chunk')}.")
 
 
 @users.command()
@@ -66,7 +65,7 @@ def history(
 ) -> None:
     """List the documents that a user viewed, the latest first."""
     chosen = common(context, db, namespace, as_json)
-    viewed = _with_graph(chosen, lambda kb: kb.history(user))
+    viewed = with_kb(chosen, lambda kb: kb.history(user))
     if chosen.json:
         print_json(viewed)
     elif not viewed:
@@ -87,7 +86,7 @@ def export(
 ) -> None:
     """Print all that is stored of a person, as JSON."""
     chosen = common(context, db, namespace, as_json)
-    print_json(_with_graph(chosen, lambda kb: kb.export_user(user)))
+    print_json(with_kb(chosen, lambda kb: kb.export_user(user)))
 
 
 @users.command("forget")
@@ -102,11 +101,8 @@ def forget_user(
     """Remove every trace of a person: sessions, what they said elsewhere, views, ratings, the user itself."""
     chosen = common(context, db, namespace, as_json)
     confirm(f"Forget everything of the user {user!r}?", yes=yes)
-    gone = _with_graph(chosen, lambda kb: kb.forget(user_id=user))
-    if chosen.json:
-        print_json(gone.to_dict())
-    else:
-        line(f"Forgotten: {gone.memories} memories, {gone.sessions} sessions, {gone.users} users.")
+    gone = with_kb(chosen, lambda kb: kb.forget(user_id=user))
+    print_forgotten(chosen, gone)
     if not any(gone.to_dict().values()):
         raise typer.Exit(EXIT_NOT_FOUND)
 
@@ -124,7 +120,7 @@ def anonymize_user(
     """Replace names, addresses and numbers in what a person said, and cut the link to them."""
     chosen = common(context, db, namespace, as_json)
     confirm(f"Anonymize everything that the user {user!r} said? It cannot be undone.", yes=yes)
-    _print_anonymized(chosen, _with_graph(chosen, lambda kb: kb.anonymize(user_id=user, region=region), embedding=True))
+    _print_anonymized(chosen, with_kb(chosen, lambda kb: kb.anonymize(user_id=user, region=region), embedding=True))
 
 
 @conversations.command("list")
@@ -139,7 +135,7 @@ def list_conversations(
 ) -> None:
     """List conversations, the one changed last first."""
     chosen = common(context, db, namespace, as_json)
-    found = _with_graph(chosen, lambda kb: kb.client.list_conversations(user, limit, offset))
+    found = with_kb(chosen, lambda kb: kb.client.list_conversations(user, limit, offset))
     if chosen.json:
         print_json(found)
     elif not found:
@@ -163,7 +159,7 @@ def show_conversation(
 ) -> None:
     """Print the messages of a conversation, in order, with what they refer to."""
     chosen = common(context, db, namespace, as_json)
-    found, messages = _with_graph(chosen, lambda kb: _conversation(kb, conversation, limit))
+    found, messages = with_kb(chosen, lambda kb: _conversation(kb, conversation, limit))
     if chosen.json:
         print_json({**found, "messages": messages})
         return
@@ -187,13 +183,14 @@ def delete_conversation(
 ) -> None:
     """Remove a conversation with everything that belonged to it."""
     chosen = common(context, db, namespace, as_json)
-    found, _ = _with_graph(chosen, lambda kb: _conversation(kb, conversation, 1))
-    confirm(f"Delete the conversation {found['title'] or conversation!r} ({found['message_count']} messages)?", yes=yes)
-    gone = _with_graph(chosen, lambda kb: kb.forget(session_id=conversation))
+    found, _ = with_kb(chosen, lambda kb: _conversation(kb, conversation, 1))
+    messages = counted(found["message_count"], "message")
+    confirm(f"Delete the conversation {found['title'] or conversation!r} ({messages})?", yes=yes)
+    gone = with_kb(chosen, lambda kb: kb.forget(session_id=conversation))
     if chosen.json:
         print_json(gone.to_dict())
     else:
-        line(f"Deleted: {gone.memories} messages.")
+        line(f"Deleted: {counted(gone.memories, 'message')}.")
 
 
 @conversations.command("anonymize")
@@ -211,7 +208,7 @@ def anonymize_conversation(
     confirm(f"Anonymize the conversation {conversation!r}? It cannot be undone.", yes=yes)
     _print_anonymized(
         chosen,
-        _with_graph(chosen, lambda kb: kb.anonymize(conversation_id=conversation, region=region), embedding=True),
+        with_kb(chosen, lambda kb: kb.anonymize(conversation_id=conversation, region=region), embedding=True),
     )
 
 
@@ -227,18 +224,10 @@ def _print_anonymized(chosen: Common, report: dict[str, Any]) -> None:
         print_json(report)
         return
     kinds = ", ".join(f"{count} x {kind}" for kind, count in report["replaced"].items()) or "nothing"
-    line(f"Anonymized: {len(report['conversations'])} conversations; replaced: {kinds}.")
+    line(f"Anonymized: {counted(len(report['conversations']), 'conversation')}; replaced: {kinds}.")
     for identifier in report["conversations"]:
         line(identifier)
 
 
 def _time(moment: str) -> str:
     return moment[:16].replace("T", " ")
-
-
-def _with_graph[T](chosen: Common, work: Callable[[KnowledgeBase], Awaitable[T]], *, embedding: bool = False) -> T:
-    async def call() -> T:
-        async with open_kb(chosen, create=False) if embedding else existing_graph(chosen) as kb:
-            return await work(kb)
-
-    return run(call)

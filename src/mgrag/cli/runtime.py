@@ -58,6 +58,25 @@ def existing_graph(options: Common) -> KnowledgeBase:
     return open_kb(options, create=False, embedding=False)
 
 
+def with_kb[T](
+    options: Common, work: Callable[[KnowledgeBase], Awaitable[T]], *, embedding: bool = False, create: bool = False
+) -> T:
+    """Do one thing with the knowledge base.
+
+    Args:
+        options: Which one.
+        work: What to do.
+        embedding: Whether it needs the embedding service.
+        create: Whether a graph may be made where there is none.
+    """
+
+    async def call() -> T:
+        async with open_kb(options, create=create, embedding=embedding) as kb:
+            return await work(kb)
+
+    return run(call)
+
+
 def run[T](work: Callable[[], Awaitable[T]]) -> T:
     """Run a command; see :func:`telling_errors`."""
     import asyncio
