@@ -8,6 +8,7 @@ import threading
 from collections.abc import Coroutine, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
+from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from core.rag.errors import ConfigurationError, InvalidInputError
@@ -178,6 +179,54 @@ class Bridge:
                 " from_uri, which opens one for programs that are not asynchronous."
             )
         return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+
+class Retrieves:
+    """What the retrievers of all frameworks share: to search a knowledge base of their own, and to close it."""
+
+    _bridge: Bridge
+
+    @classmethod
+    def from_uri(
+        cls,
+        uri: str | None = None,
+        *,
+        k: int = 5,
+        mode: str | None = None,
+        filters: str | Mapping[str, Any] | None = None,
+        expand: int = 0,
+        **arguments: Any,
+    ) -> Self:
+        """A retriever with a knowledge base of its own, for programs without an event loop; close it.
+
+        Args:
+            uri: ``embedded:PATH``, ``bolt://HOST:7687`` …; ``None``: ``MEMGRAPH_URI``, else the embedded default.
+            k: At most this many passages.
+            mode: How to search; ``None``: the default of :meth:`core.rag.KnowledgeBase.search`.
+            filters: Only passages of documents that pass.
+            expand: So many neighbouring passages on either side are added to the text of each.
+            arguments: As of :meth:`core.rag.KnowledgeBase.open`.
+
+        Raises:
+            ConfigurationError, StoreUnavailableError, ModelMismatchError: when it cannot be opened.
+        """
+        bridge = Bridge.opened(SearchOptions(k, mode, filters, None, expand), uri=uri, **arguments)
+        make: Any = cls  # of which every framework has its own kind
+        retriever: Self = make(knowledge_base=bridge.knowledge_base, k=k, mode=mode, filters=filters, expand=expand)
+        retriever._bridge = bridge
+        return retriever
+
+    def close(self) -> None:
+        """Close what :meth:`from_uri` opened. Safe to call twice."""
+        self._bridge.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
 
 
 def _run(loop: asyncio.AbstractEventLoop) -> None:

@@ -8,11 +8,10 @@ Example:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from core.rag.errors import MissingDependencyError
-from core.rag.integrations.bridge import Bridge, Found, SearchOptions
+from core.rag.integrations.bridge import Bridge, Found, Retrieves, SearchOptions
 
 try:
     from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
@@ -23,7 +22,7 @@ except ImportError as error:
     raise MissingDependencyError("langchain-core", "langchain", "The retriever for LangChain") from error
 
 
-class KnowledgeBaseRetriever(BaseRetriever):
+class KnowledgeBaseRetriever(Retrieves, BaseRetriever):
     """Passages of a knowledge base as documents.
 
     A document has the id and the text of the chunk, and as metadata ``source`` (the path), ``title``, ``heading``,
@@ -56,47 +55,6 @@ class KnowledgeBaseRetriever(BaseRetriever):
         """Prepare the search."""
         super().model_post_init(context)
         self._bridge = Bridge(self.knowledge_base, self._options())
-
-    @classmethod
-    def from_uri(
-        cls,
-        uri: str | None = None,
-        *,
-        k: int = 5,
-        mode: str | None = None,
-        filters: str | Mapping[str, Any] | None = None,
-        expand: int = 0,
-        **arguments: Any,
-    ) -> Self:
-        """A retriever with a knowledge base of its own, for programs without an event loop; close it.
-
-        Args:
-            uri: ``embedded:PATH``, ``bolt://HOST:7687`` …; ``None``: ``MEMGRAPH_URI``, else the embedded default.
-            k: As above.
-            mode: As above.
-            filters: As above.
-            expand: As above.
-            arguments: As of :meth:`core.rag.KnowledgeBase.open`.
-
-        Raises:
-            ConfigurationError, StoreUnavailableError, ModelMismatchError: when it cannot be opened.
-        """
-        bridge = Bridge.opened(SearchOptions(k, mode, filters, None, expand), uri=uri, **arguments)
-        retriever = cls(knowledge_base=bridge.knowledge_base, k=k, mode=mode, filters=filters, expand=expand)
-        retriever._bridge = bridge
-        return retriever
-
-    def close(self) -> None:
-        """Close what :meth:`from_uri` opened. Safe to call twice."""
-        self._bridge.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _options(self) -> SearchOptions:
         return SearchOptions(

@@ -8,11 +8,10 @@ Example:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from core.rag.errors import MissingDependencyError
-from core.rag.integrations.bridge import Bridge, Found, SearchOptions
+from core.rag.integrations.bridge import Bridge, Found, Retrieves, SearchOptions
 
 try:
     from llama_index.core.retrievers import BaseRetriever
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 SHOWN = ("path", "title", "heading", "page")
 
 
-class KnowledgeBaseRetriever(BaseRetriever):
+class KnowledgeBaseRetriever(Retrieves, BaseRetriever):
     """Passages of a knowledge base as nodes.
 
     A node has the id and the text of the chunk, where it stands in its document (``start_char_idx``, ``end_char_idx``),
@@ -65,47 +64,6 @@ class KnowledgeBaseRetriever(BaseRetriever):
         search = SearchOptions(k, mode, filters, namespace, expand, conversation_id, user_id)
         self._bridge = Bridge(knowledge_base, search)
         super().__init__(**options)
-
-    @classmethod
-    def from_uri(
-        cls,
-        uri: str | None = None,
-        *,
-        k: int = 5,
-        mode: str | None = None,
-        filters: str | Mapping[str, Any] | None = None,
-        expand: int = 0,
-        **arguments: Any,
-    ) -> Self:
-        """A retriever with a knowledge base of its own, for programs without an event loop; close it.
-
-        Args:
-            uri: ``embedded:PATH``, ``bolt://HOST:7687`` …; ``None``: ``MEMGRAPH_URI``, else the embedded default.
-            k: As above.
-            mode: As above.
-            filters: As above.
-            expand: As above.
-            arguments: As of :meth:`core.rag.KnowledgeBase.open`.
-
-        Raises:
-            ConfigurationError, StoreUnavailableError, ModelMismatchError: when it cannot be opened.
-        """
-        bridge = Bridge.opened(SearchOptions(k, mode, filters, None, expand), uri=uri, **arguments)
-        retriever = cls(bridge.knowledge_base)
-        retriever._bridge = bridge
-        return retriever
-
-    def close(self) -> None:
-        """Close what :meth:`from_uri` opened. Safe to call twice."""
-        self._bridge.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         return [_node(found) for found in self._bridge.search(query_bundle.query_str)]
