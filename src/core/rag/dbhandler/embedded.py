@@ -12,7 +12,6 @@ import ctypes
 import logging
 import os
 import random
-import threading
 import time
 import weakref
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -23,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 from core.rag.dbhandler import grafeo as dialect
 from core.rag.dbhandler import grafeo_engine as engine
 from core.rag.dbhandler.commitlog import CommitLog
+from core.rag.dbhandler.embedded_transaction import EmbeddedTransaction
 from core.rag.dbhandler.gate import WriterGate
 from core.rag.dbhandler.store import (
     Capabilities,
@@ -37,11 +37,10 @@ from core.rag.dbhandler.store import (
     check_terms,
     check_vector,
 )
-from core.rag.dbhandler.vector_table import VectorTables, changes_vectors
+from core.rag.dbhandler.vector_table import VectorTables
 from core.rag.dbhandler.word_scores import WordScores
 from core.rag.errors import (
     BackupError,
-    QueryError,
     StoreConflictError,
     StoreError,
     StoreLockedError,
@@ -163,11 +162,16 @@ class EmbeddedStore:
         return result
 
     async def _attempt[T](self, work: Callable[[Transaction], Awaitable[T]]) -> tuple[T, int]:
-        transaction = _EmbeddedTransaction(self)
+        transaction = EmbeddedTransaction(self._begin, self._writing, self._vectors, self._words)
+
+        def commit(db: Any) -> int:
+            transaction.commit(db)
+            return self._log.written() if self._log is not None else 0
+
         try:
             await self._writing(transaction.begin, "Beginning a transaction")
             result = await work(transaction)
-            return result, await self._writing(transaction.commit, "A commit")
+            return result, await self._writing(commit, "A commit")
         except BaseException as error:
             # Also on cancellation: a later commit must never write what a failed unit of work left behind.
             try:
@@ -175,6 +179,15 @@ class EmbeddedStore:
             except StoreError as second:
                 error.add_note(f"The rollback failed, too: {second}")
             raise
+
+    def _begin(self, db: Any) -> Any:
+        """Begin; the first writing transaction of a file also turns its checkpoints on."""
+        if self._log is not None:
+            self._log.check()
+            if not self._checkpoints:
+                engine.start_checkpoints(db)
+                self._checkpoints = True
+        return db.begin_transaction()
 
     async def ensure_schema(self) -> None:
         """See :class:`~core.rag.dbhandler.store.GraphStore`."""
@@ -312,75 +325,6 @@ class EmbeddedStore:
                 "The graph was opened in the parent of this process. An embedded graph belongs to one process: open it"
                 " after forking, start helpers with the 'spawn' method, or use a Memgraph server (bolt://)."
             )
-
-
-class _EmbeddedTransaction:
-    """A transaction of the engine. Once a statement has failed, or was cancelled, it can only be rolled back."""
-
-    def __init__(self, store: EmbeddedStore) -> None:
-        self._store = store
-        self._handle: Any = None
-        self._running = threading.Lock()  # statements may be gathered, but the engine takes one at a time
-        self._spoiled: BaseException | None = None
-        self._ended = False
-        self._statements: set[str] = set()
-
-    async def run(self, statement: str, parameters: Parameters | None = None) -> list[Row]:
-        """See :class:`~core.rag.dbhandler.store.Transaction`."""
-        check_parameters(parameters or {})
-        try:
-            return await self._store._writing(lambda _: self._run(statement, parameters), "A write")
-        except asyncio.CancelledError as error:
-            self._spoiled = self._spoiled or error
-            raise
-
-    def _run(self, statement: str, parameters: Parameters | None) -> list[Row]:
-        with self._running:
-            if self._ended:
-                raise QueryError("A statement came after its transaction had ended: use it inside of the unit of work.")
-            self._statements.add(statement)
-            try:
-                return engine.call(lambda handle: engine.rows(handle, statement, parameters), self._handle, "A write")
-            except BaseException as error:
-                self._spoiled = self._spoiled or error
-                raise
-
-    def begin(self, db: Any) -> None:
-        """Begin; the first writing transaction of a file also turns its checkpoints on."""
-        if self._store._log is not None:
-            self._store._log.check()
-            if not self._store._checkpoints:
-                engine.start_checkpoints(db)
-                self._store._checkpoints = True
-        self._handle = db.begin_transaction()
-
-    def commit(self, _: Any) -> int:
-        """Commit; returns the number of the commit in the log."""
-        with self._running:
-            if isinstance(self._spoiled, StoreConflictError):
-                raise self._spoiled
-            if self._spoiled is not None:
-                raise QueryError(
-                    "Nothing was stored: a statement of the transaction had failed or was cancelled, but the unit of"
-                    f" work went on ({str(self._spoiled) or 'cancelled'})."
-                ) from self._spoiled
-            self._ended = True
-            try:
-                with self._store._words.changing(self._statements):
-                    self._handle.commit()
-            finally:
-                if any(map(changes_vectors, self._statements)):
-                    self._store._vectors.changed()
-            self._handle = None
-        return self._store._log.written() if self._store._log is not None else 0
-
-    def roll_back(self, _: Any) -> None:
-        """Undo everything; no error when the engine has done so already."""
-        with self._running:
-            self._ended = True
-            handle, self._handle = self._handle, None
-            if handle is not None:
-                engine.roll_back(handle)
 
 
 async def _open_when_free(file: Path | None, deadline: float) -> Any:
