@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from core.rag import KnowledgeBase
 from core.rag.errors import InvalidInputError, NotFoundError
 from core.rag.extraction.names import type_of
-from core.rag.extraction.resolution import Candidate, groups, resolve
+from core.rag.extraction.resolution import Candidate, alike, groups, resolve
 from core.rag.extraction.words import normalize_name
 from dbhandler.kit import Engine
 from libs.dataloader import Document
@@ -97,15 +97,16 @@ async def same(kb: KnowledgeBase) -> set[tuple[str, str, str]]:
 async def test_merges_are_recorded_and_reversible(kb: KnowledgeBase) -> None:
     text = "We asked Tech Corp. We like TechCorp. The North Atlantic Treaty Organization (NATO) said so."
     await kb.ingest([Document(path="a", content=text), Document(path="b", content="In TechCorp we trust.")])
+    assert await same(kb) == {
+        ("Tech Corp", "TechCorp", "alias"),
+        ("NATO", "North Atlantic Treaty Organization", "acronym"),
+    }, "ingest does this by itself"
     report = await kb.resolve_entities()
     assert {(item.alias, item.entity, item.method) for item in report.same} == {
         ("Tech Corp", "TechCorp", "alias"),
         ("NATO", "North Atlantic Treaty Organization", "acronym"),
     }
-    found = await same(kb)
-    assert report.added == len(found) == 2
-    again = await kb.resolve_entities()
-    assert (again.added, again.removed) == (0, 0)
+    assert (report.added, report.removed) == (0, 0)
 
     assert await kb.split_entity("Tech Corp") == 1
     assert not any("Tech Corp" in pair for pair in await same(kb))
@@ -118,6 +119,33 @@ async def test_merges_are_recorded_and_reversible(kb: KnowledgeBase) -> None:
     await kb.delete("a")
     await kb.delete("b")
     assert "Entity" not in (await kb.client.counts())["nodes"]
+
+
+async def test_ingest_regards_spelling_and_initials_only(kb: KnowledgeBase) -> None:
+    await kb.ingest([Document(path="a", content="Then Elisabeth of France came. So did Elizabeth of France.")])
+    assert await same(kb) == set()
+    await kb.resolve_entities()
+    assert {method for _, _, method in await same(kb)} == {"fuzzy"}
+    await kb.ingest([Document(path="b", content="Café Müller closed; Cafe Muller is open.")])
+    assert {method for _, _, method in await same(kb)} == {"fuzzy", "alias"}, "what was found before stays"
+    await kb.split_entity("Café Müller")
+    await kb.ingest([Document(path="c", content="Café Müller again.")])
+    assert {method for _, _, method in await same(kb)} == {"fuzzy"}, "a split by hand holds"
+    await kb.ingest([Document(path="b", content="Nothing is left.")])
+    await kb.ingest([Document(path="a", content="Nothing is left.")])
+    assert await same(kb) == set()
+
+
+NAMES = ["tech corp", "techcorp", "the tech corp", "tech corp ltd", "café müller", "cafe muller", "nato", "n a t o"]
+NAMES += ["north atlantic treaty organization", "north of the atlantic treaty organization", "who", "acme", "an acme"]
+
+
+@given(st.lists(st.sampled_from(NAMES), unique=True))
+def test_what_may_be_alike_is_found_before_anything_is_looked_up(names: list[str]) -> None:
+    there = [Candidate(name, name, name, type_of(name.upper() if name in {"nato", "who"} else name)) for name in names]
+    few = alike(names, [item.name for item in there if item.type == "acronym"])
+    some = [item for item in there if item.name in few]
+    assert resolve(some, together=set, fuzzy=False) == resolve(there, together=set, fuzzy=False)
 
 
 async def test_only_what_is_there_can_be_merged(kb: KnowledgeBase) -> None:

@@ -142,8 +142,8 @@ class Knowledge:
         """Find entities that are the same under several names, and connect them with SAME_AS.
 
         By spelling, by initials, by a letter or two of a long word, and by vectors above 0.95; rather two than a
-        wrong one. The result follows from the entities that there are, whatever was found before; merges and splits
-        by hand stay.
+        wrong one. Every ingest does the first two by itself; the others take longer. The result follows from the
+        entities that there are, whatever was found before; merges and splits by hand stay.
 
         Args:
             vectors: Whether to compare vectors of names, too.

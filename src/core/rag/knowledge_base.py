@@ -229,6 +229,11 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
         loaders = loaders_for(sources, self._settings, **options)
         indexer = await self._indexer()
         report = await indexer.index(loaders, prune=prune, stop=stop, progress=progress)
+        done = report.documents
+        if self._settings.extraction and (done.added or done.updated or done.deleted) and not report.interrupted:
+            from core.rag.indexing.resolving import resolve_names
+
+            await resolve_names(self._client)
         if facts and not report.interrupted:
             report.facts = (await self.extract_facts(stop=stop)).to_dict()
         return report

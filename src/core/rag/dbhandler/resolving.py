@@ -2,25 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from core.rag.dbhandler.base import ClientBase
 from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.entities import FROM_CALLER, FROM_RULE
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.extraction.resolution import Candidate, Sameness
+from core.rag.identity import entity_id
 from core.rag.times import utc_now
+
+_CANDIDATE = (
+    "e.id AS id, e.normalized_name AS name, e.name AS text, e.type AS type, e.mention_count AS mentions, "
+    "e.titled AS titled"
+)
 
 
 class ResolutionOperations(ClientBase):
     """Reading candidates, and writing what is the same."""
 
-    async def resolution_candidates(self) -> list[Candidate]:
-        """All entities of the namespace."""
+    async def entity_names(self, kind: str | None = None) -> list[str]:
+        """The normalised names of all entities of the namespace, or of those of one type."""
+        which = "" if kind is None else "AND e.type = $kind "
         rows = await self.read(
-            "MATCH (e:Entity) WHERE e.namespace = $namespace RETURN e.id AS id, e.normalized_name AS name, "
-            "e.name AS text, e.type AS type, e.mention_count AS mentions, e.titled AS titled"
+            f"MATCH (e:Entity) WHERE e.namespace = $namespace {which}RETURN collect(e.normalized_name) AS names",
+            **({} if kind is None else {"kind": kind}),
         )
+        return list(rows[0]["names"]) if rows else []
+
+    async def resolution_candidates(self, names: Iterable[str] | None = None) -> list[Candidate]:
+        """All entities of the namespace, or those with these normalised names."""
+        if names is None:
+            rows = await self.read(f"MATCH (e:Entity) WHERE e.namespace = $namespace RETURN {_CANDIDATE}")
+        else:
+            rows = []
+            for part in batches(sorted({entity_id(self._namespace, name) for name in names})):
+                rows += await self.read(f"UNWIND $ids AS i MATCH (e:Entity {{id: i}}) RETURN {_CANDIDATE}", ids=part)
         return [
             Candidate(row["id"], row["name"], row["text"], row["type"] or "", row["mentions"] or 0, bool(row["titled"]))
             for row in rows
@@ -54,26 +71,37 @@ class ResolutionOperations(ClientBase):
         )
         return {(min(row["id"], other), max(row["id"], other)) for row in rows for other in row["others"]}
 
-    async def write_sameness(self, wanted: Iterable[Sameness]) -> tuple[int, int]:
+    async def write_sameness(
+        self, wanted: Iterable[Sameness], methods: Collection[str] | None = None
+    ) -> tuple[int, int]:
         """Make the SAME_AS edges that rules found exactly these.
+
+        Args:
+            wanted: What is the same.
+            methods: Only what these methods found before may go; ``None``: what any did.
 
         Returns:
             How many were added, and how many removed.
         """
-        stored = {
-            (row["alias"], row["entity"]): (row["method"], row["score"]) for row in await self.same_entities(FROM_RULE)
-        }
-        by_hand = {frozenset((row["alias"], row["entity"])) for row in await self.same_entities(FROM_CALLER)}
+        rows = await self.same_entities()
+        stored = {(row["alias"], row["entity"]): row for row in rows if row["origin"] == FROM_RULE}
+        by_hand = {frozenset((row["alias"], row["entity"])) for row in rows if row["origin"] == FROM_CALLER}
         new = {
             (same.alias, same.entity): (same.method, same.score)
             for same in wanted
             if frozenset((same.alias, same.entity)) not in by_hand
         }
-        gone = [{"a": a, "b": b} for a, b in sorted(stored) if stored[a, b] != new.get((a, b))]
+        known = {pair: (row["method"], row["score"]) for pair, row in stored.items()}
+        gone = [
+            {"a": a, "b": b}
+            for (a, b), (method, score) in sorted(known.items())
+            if (methods is None or method in methods or (a, b) in new or (b, a) in new)
+            and new.get((a, b)) != (method, score)
+        ]
         added = [
             {"a": a, "b": b, "method": method, "score": score}
             for (a, b), (method, score) in sorted(new.items())
-            if stored.get((a, b)) != (method, score)
+            if known.get((a, b)) != (method, score)
         ]
 
         async def work(tx: Transaction) -> None:

@@ -6,7 +6,7 @@ Nothing is compared with everything: names are put into blocks that any two whic
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Final
@@ -22,6 +22,7 @@ _SMALL: Final = frozenset("of the and for in on at to de la le du des von und fÃ
 _ROMAN: Final = frozenset("i ii iii iv v vi vii viii ix x xi xii xiii xiv xv xvi jr sr".split())  # noqa: SIM905
 
 _SHORTEST_KEY: Final = 4
+_SHORTEST_ACRONYM: Final = 3
 _SHORTEST_FUZZY_WORD: Final = 6
 _TWO_EDITS_FROM: Final = 11
 _LARGEST_BLOCK: Final = 60
@@ -66,9 +67,31 @@ class Sameness:
     score: float
 
 
+def alike(names: Iterable[str], acronyms: Iterable[str]) -> set[str]:
+    """Those of many names that are spelt like another, or have initials that an acronym is; quick, as :func:`resolve`
+    is not.
+
+    Args:
+        names: Normalised names of entities.
+        acronyms: Those of them that are acronyms.
+    """
+    blocks: dict[str, list[str]] = defaultdict(list)
+    short = {name.replace(" ", ""): name for name in acronyms}
+    lengths = {len(name) for name in short}
+    found: set[str] = set()
+    for name in names:
+        for key in _spellings(name):
+            blocks[key].append(name)
+        if name.count(" ") >= 2 and (letters := _initials_of(name, lengths)):
+            for initials in letters & short.keys():
+                found.update((name, short[initials]))
+    return found.union(*(block for block in blocks.values() if len(block) > 1))
+
+
 def resolve(
     candidates: Iterable[Candidate],
     *,
+    fuzzy: bool = True,
     together: Callable[[Sequence[tuple[str, str]]], set[tuple[str, str]]] | None = None,
     similarities: Callable[[Sequence[tuple[Candidate, Candidate]]], Sequence[float]] | None = None,
 ) -> list[Sameness]:
@@ -79,6 +102,7 @@ def resolve(
 
     Args:
         candidates: The entities.
+        fuzzy: Whether names that differ by a letter or two are one.
         together: Of pairs of ids (acronym, phrase), those that a chunk mentions both of; without it, acronyms stay.
         similarities: The cosines of the vectors of pairs; without it, vectors are not compared.
 
@@ -102,7 +126,7 @@ def resolve(
         for a, b in pairs:
             if (a.id, b.id) in there:
                 add(a, b, "acronym", 0.95)
-    for a, b, score in _nearly_alike(usable):
+    for a, b, score in _nearly_alike(usable) if fuzzy else ():
         add(a, b, "fuzzy", score)
     if similarities is not None:
         close = [pair for pair in _sharing_words(usable) if _key(pair) not in found]
@@ -117,37 +141,44 @@ def _key(pair: tuple[Candidate, Candidate]) -> tuple[str, str]:
     return (min(a.id, b.id), max(a.id, b.id))
 
 
+def _spellings(name: str) -> set[str]:
+    """The letters of a name, without accents, spaces, an article before and a legal form behind."""
+    words = (name if name.isascii() else fold(name)).split(" ")
+    if len(words) > 1 and words[0] in _ARTICLES:
+        words = words[1:]
+    keys = {"".join(words)}
+    while len(words) > 1 and words[-1] in _LEGAL:
+        words = words[:-1]
+        keys.add("".join(words))
+    return {key for key in keys if len(key) >= _SHORTEST_KEY}
+
+
 def _spelt_alike(candidates: Sequence[Candidate]) -> Iterator[tuple[Candidate, Candidate]]:
-    """Names with the same letters, without accents, spaces, an article before and a legal form behind."""
+    """Names with the same letters."""
     blocks: dict[str, list[Candidate]] = defaultdict(list)
     for candidate in candidates:
-        words = fold(candidate.name).split(" ")
-        if len(words) > 1 and words[0] in _ARTICLES:
-            words = words[1:]
-        keys = {"".join(words)}
-        while len(words) > 1 and words[-1] in _LEGAL:
-            words = words[:-1]
-            keys.add("".join(words))
-        for key in keys:
-            if len(key) >= _SHORTEST_KEY:
-                blocks[key].append(candidate)
+        for key in _spellings(candidate.name):
+            blocks[key].append(candidate)
     for block in blocks.values():
         yield from combinations(block, 2)
+
+
+def _initials_of(name: str, lengths: Container[int]) -> set[str]:
+    """The initials of a phrase, with and without its small words, if they have one of the lengths."""
+    words = name.split(" ")
+    kept = ("".join(word[0] for word in words), "".join(word[0] for word in words if word not in _SMALL))
+    return {initials for initials in kept if len(initials) >= _SHORTEST_ACRONYM and len(initials) in lengths}
 
 
 def _initials(candidates: Sequence[Candidate]) -> Iterator[tuple[Candidate, Candidate]]:
     """Acronyms with the only phrase that has these initials."""
     acronyms = {candidate.name.replace(" ", ""): candidate for candidate in candidates if candidate.type == "acronym"}
+    lengths = {len(name) for name in acronyms}
     phrases: dict[str, list[Candidate]] = defaultdict(list)
     for candidate in candidates:
-        words = candidate.name.split(" ")
-        if len(words) < 3:
-            continue
-        for kept in (words, [word for word in words if word not in _SMALL]):
-            initials = "".join(word[0] for word in kept)
-            if len(kept) >= 3 and initials in acronyms and candidate not in phrases[initials]:
-                phrases[initials].append(candidate)
-    for initials, block in phrases.items():
+        for initials in _initials_of(candidate.name, lengths) & acronyms.keys():
+            phrases[initials].append(candidate)
+    for initials, block in sorted(phrases.items()):
         if len(block) == 1:
             yield acronyms[initials], block[0]
 

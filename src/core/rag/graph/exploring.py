@@ -30,6 +30,9 @@ FAN_OUT = 1_000
 
 _SUGGESTED = 3
 
+#: Edges that say something of a node, not only that it is another one.
+_SAYING = (EdgeType.RELATED, EdgeType.RELATED_TO)
+
 _LINKED_LABELS = frozenset({Label.ENTITY, Label.CONCEPT})
 
 
@@ -236,7 +239,7 @@ async def _edges_from(
         return checked_edges(edge_types)
     if node.label not in _LINKED_LABELS:
         return (*GRAPH_EDGES, *DOCUMENT_EDGES)
-    if node.label == Label.ENTITY and not await client.has_edges(Label.ENTITY, node.id, GRAPH_EDGES):
+    if node.label == Label.ENTITY and not await client.has_edges(Label.ENTITY, node.id, _SAYING):
         return (*GRAPH_EDGES, EdgeType.MENTIONS, EdgeType.TITLED)
     return GRAPH_EDGES
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from core.rag.embedder import embed_texts
-from core.rag.extraction.resolution import Candidate, Sameness, resolve
+from core.rag.extraction.resolution import Candidate, Sameness, alike, resolve
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
@@ -57,6 +57,26 @@ class ResolutionReport:
         return {"same": pairs, "added": self.added, "removed": self.removed}
 
 
+async def resolve_names(client: MemGraphClient) -> ResolutionReport:
+    """Bring up to date which entities are one by spelling or initials; quick enough to follow every ingest.
+
+    What :func:`resolve_all` found by other means stays.
+    """
+    names = await client.entity_names()
+    maybe = await asyncio.to_thread(alike, names, await client.entity_names("acronym"))
+    candidates = await client.resolution_candidates(maybe)
+    acronyms: list[tuple[str, str]] = []
+
+    def note_together(asked: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
+        acronyms.extend(asked)
+        return set()
+
+    resolve(candidates, fuzzy=False, together=note_together)
+    together = await client.mentioned_together(acronyms) if acronyms else set()
+    found = resolve(candidates, fuzzy=False, together=lambda asked: together & set(asked))
+    return await _written(client, candidates, found, methods=("alias", "acronym"))
+
+
 async def resolve_all(client: MemGraphClient, embedder: EmbeddingService | None) -> ResolutionReport:
     """Bring the SAME_AS edges of rules up to date; see :meth:`core.rag.KnowledgeBase.resolve_entities`."""
     candidates = await client.resolution_candidates()
@@ -83,9 +103,19 @@ async def resolve_all(client: MemGraphClient, embedder: EmbeddingService | None)
         together=lambda asked: together & set(asked),
         similarities=lambda asked: [cosines.get((a.id, b.id), 0.0) for a, b in asked],
     )
+    return await _written(client, candidates, found)
+
+
+async def _written(
+    client: MemGraphClient,
+    candidates: Sequence[Candidate],
+    found: Sequence[Sameness],
+    methods: Collection[str] | None = None,
+) -> ResolutionReport:
+    """Store what was found, but for what a person took apart."""
     apart = await client.distinct_entities()
     kept = [same for same in found if (min(same.alias, same.entity), max(same.alias, same.entity)) not in apart]
-    added, removed = await client.write_sameness(kept)
+    added, removed = await client.write_sameness(kept, methods)
     texts = {candidate.id: candidate.text for candidate in candidates}
     return ResolutionReport([_named(same, texts) for same in kept], added, removed)
 
