@@ -1,38 +1,17 @@
-"""The graph database: :class:`MemGraphClient`, on Memgraph, Neo4j, or embedded."""
+"""The graph database: :class:`MemGraphClient`, on Memgraph, Neo4j, or embedded; imported when it is first used."""
 
-from core.rag.dbhandler.admin import AdminOperations
-from core.rag.dbhandler.dialogue import DialogueSearchOperations
-from core.rag.dbhandler.factwriting import FactOperations
-from core.rag.dbhandler.handmade import LinkOperations
-from core.rag.dbhandler.knowledge import KnowledgeOperations
-from core.rag.dbhandler.recording import RecordOperations
-from core.rag.dbhandler.resolving import ResolutionOperations
-from core.rag.dbhandler.titling import TitleOperations
-from core.rag.dbhandler.transfer import TransferOperations
-from core.rag.dbhandler.traversal import TraversalOperations
+from __future__ import annotations
 
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-class MemGraphClient(
-    KnowledgeOperations,
-    TraversalOperations,
-    LinkOperations,
-    DialogueSearchOperations,
-    AdminOperations,
-    TransferOperations,
-    TitleOperations,
-    RecordOperations,
-    FactOperations,
-    ResolutionOperations,
-):
-    """A graph database that holds documents, chunks, vectors and what connects them.
-
-    Methods return plain dicts and string ids. Everything is asynchronous, inside one namespace, and safe to repeat.
-
-    Example:
-        >>> async with MemGraphClient("embedded:graph.grafeo") as client:
-        ...     await client.create_document("note/1", "Memgraph speaks Cypher.")
-        ...     document = await client.find_document("note/1")
-    """
-
+if TYPE_CHECKING:
+    from core.rag.dbhandler.client import MemGraphClient
 
 __all__ = ["MemGraphClient"]
+
+
+def __getattr__(name: str) -> object:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module("core.rag.dbhandler.client"), name)

@@ -15,6 +15,7 @@ from typing import Any
 
 from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.store import Row, Transaction
+from core.rag.extraction.mentions import Mention
 from core.rag.extraction.names import type_of
 from core.rag.identity import entity_id
 
@@ -117,12 +118,29 @@ class EntityLedger:
         """A chunk mentions (1) or no longer mentions (-1) an entity, spelt like this."""
         change = self._change(name, number)
         change.mentions += number
-        if text:
-            forms = change.forms
-            if forms is None:
-                change.forms = {text: number}
+        change.form(text, number)
+
+    def mention_all(self, mentions: Iterable[Mention]) -> dict[int, list[str]]:
+        """A chunk mentions entities; the same as :meth:`mention` for each, of which there are very many.
+
+        Returns:
+            The ids of the entities by how often they are mentioned.
+        """
+        changes, ids = self._changes, self._ids
+        by_count: dict[int, list[str]] = {}
+        for name, text, times in mentions:
+            change = changes.get(name)
+            if change is None:
+                change = changes[name] = _Change(1, 0, {text: 1} if text else None)
             else:
-                forms[text] = forms.get(text, 0) + number
+                change.mentions += 1
+                change.form(text, 1)
+            identifier = ids.get(name) or self.id(name)
+            if times in by_count:
+                by_count[times].append(identifier)
+            else:
+                by_count[times] = [identifier]
+        return by_count
 
     def spelling(self, name: str, before: str, after: str) -> None:
         """A chunk that mentions an entity spells it otherwise now."""

@@ -122,25 +122,21 @@ class MentionChanges:
         self._titles = {}
 
     def _mention(self, chunk: str, mentions: Iterable[Mention]) -> None:
-        ledger = self._ledger
-        by_count: dict[int, list[str]] = {}  # most have the same
-        for mention in mentions:
-            ledger.mention(mention.name, mention.text, 1)
-            by_count.setdefault(mention.times, []).append(ledger.id(mention.name))
+        by_count = self._ledger.mention_all(mentions)  # most have the same
         self._edges += [{"c": chunk, "n": count, "e": ids} for count, ids in by_count.items()]
 
     def _compare(self, chunk: str, before: _Before, mentions: Iterable[Mention]) -> None:
         fresh: list[Mention] = []
-        for mention in mentions:
-            count = before.counts.pop(mention.name, None)
+        for name, text, times in mentions:
+            count = before.counts.pop(name, None)
             if count is None:
-                fresh.append(mention)
+                fresh.append((name, text, times))
                 continue
-            if count != mention.times:
-                self._recounted.append({"c": chunk, "e": self._ledger.id(mention.name), "n": mention.times})
-            spelt = before.spellings.get(mention.name, "")
-            if spelt != mention.text:
-                self._ledger.spelling(mention.name, spelt, mention.text)
+            if count != times:
+                self._recounted.append({"c": chunk, "e": self._ledger.id(name), "n": times})
+            spelt = before.spellings.get(name, "")
+            if spelt != text:
+                self._ledger.spelling(name, spelt, text)
         self._mention(chunk, fresh)
         for name in before.counts:
             self._ledger.mention(name, before.spellings.get(name, ""), -1)

@@ -260,8 +260,10 @@ def _check_value(place: str, value: Any, *, is_id: bool = False) -> None:
         if not -_INT <= value < _INT:
             raise InvalidInputError(f"{place} is {value}, which does not fit into 64 bits: store it as a string.")
     elif isinstance(value, dict):
+        if "id" not in value and _PLAIN.issuperset(map(type, value.values())) and _TEXT.issuperset(map(type, value)):
+            return  # most are like this
         for key, item in value.items():
-            if _is_plain(key, item):  # most are
+            if _is_plain(key, item):
                 continue
             if not isinstance(key, str):
                 raise InvalidInputError(f"{place} has the key {key!r}, but keys are strings.")
@@ -269,6 +271,8 @@ def _check_value(place: str, value: Any, *, is_id: bool = False) -> None:
     elif isinstance(value, list):
         if value and all(isinstance(item, float) for item in value):
             raise InvalidInputError(f"{place} is a list of floats: send an embedding as a tuple, other lists as JSON.")
+        if _PLAIN.issuperset(map(type, value)):
+            return
         for position, item in enumerate(value):
             if item.__class__ not in _PLAIN:
                 _check_value(f"{place}[{position}]", item)
@@ -280,6 +284,7 @@ def _check_value(place: str, value: Any, *, is_id: bool = False) -> None:
 
 
 _PLAIN = frozenset({str, bool, float, type(None)})
+_TEXT = frozenset({str})
 _INT = 2**63
 
 

@@ -21,18 +21,9 @@ _EXTENSION: Final = re.compile(r"\.[A-Za-z0-9]{1,5}$")
 _BETWEEN: Final = re.compile(r"[_\s-]+")
 
 
-class Mention(NamedTuple):
-    """A name that a chunk mentions.
-
-    Attributes:
-        name: Normalised; see :func:`core.rag.extraction.words.normalize_name`.
-        text: As it is spelt there; empty where only a title was recognised, whatever its spelling.
-        times: How often it is there.
-    """
-
-    name: str
-    text: str
-    times: int
+#: A name that a chunk mentions: normalised (:func:`core.rag.extraction.words.normalize_name`); as it is spelt there,
+#: empty where only a title was recognised, whatever its spelling; and how often.
+type Mention = tuple[str, str, int]
 
 
 class Title(NamedTuple):
@@ -67,14 +58,14 @@ def mentions_of(content: str, heading: str, titles: NameTable, words: Sequence[s
         for _, _, name in titles.find(normalized_words(content) if words is None else words):
             named[name] = named.get(name, 0) + 1
     if not named:
-        return [Mention(name, known.text, known.count) for name, known in found.items()]
+        return [(name, known.text, known.count) for name, known in found.items()]
     joined = "|".join(f" {name} " for name in named)
     mentions = [
-        Mention(name, known.text, max(known.count, named.get(name, 0)))
+        (name, known.text, max(known.count, named.get(name, 0)))
         for name, known in found.items()
         if name in named or f" {name} " not in joined
     ]
-    return mentions + [Mention(name, "", count) for name, count in named.items() if name not in found]
+    return mentions + [(name, "", count) for name, count in named.items() if name not in found]
 
 
 def spellings(content: str, heading: str, facts: ChunkFacts | None = None) -> dict[str, str]:
@@ -86,11 +77,11 @@ def spellings(content: str, heading: str, facts: ChunkFacts | None = None) -> di
 def with_facts(mentions: Iterable[Mention], content: str, heading: str, facts: ChunkFacts) -> list[Mention]:
     """The mentions of a chunk, and the entities that a language model found in it."""
     spelt = spellings(content, heading, facts)
-    found = {mention.name: mention for mention in mentions}
+    found = {mention[0]: mention for mention in mentions}
     for entity in facts.entities:
-        known = found.get(entity.name)
-        if known is None or not known.text:
-            found[entity.name] = Mention(entity.name, spelt[entity.name], known.times if known else 1)
+        _, text, times = found.get(entity.name, ("", "", 1))
+        if not text:
+            found[entity.name] = (entity.name, spelt[entity.name], times)
     return list(found.values())
 
 

@@ -290,7 +290,7 @@ class _Run:
     async def _embed_each(self, part: Prepared) -> list[Prepared]:
         """Embed the chunks together, or document by document where one of them is refused."""
         try:
-            await self._preparer.embed(part)
+            await self._preparer.embed(part, ahead=not self._embedded.empty())
         except EmbeddingInputError as error:
             if len(part.rows) == 1:
                 self.report.fail(part.rows[0].properties["path"], str(error))

@@ -34,25 +34,30 @@ class Preparer:
         """
         return await self._workbench.cut(cutter, documents, source_id)
 
-    async def embed(self, prepared: Prepared) -> None:
+    async def embed(self, prepared: Prepared, *, ahead: bool = False) -> None:
         """Embed the texts that have no vector in the graph yet.
+
+        Args:
+            prepared: Documents.
+            ahead: Whether others are embedded already and wait to be written.
 
         Raises:
             EmbeddingInputError: when the model cannot take one of them.
         """
         wanted = [key for key in prepared.texts if key not in self._made]
         there = await self._client.existing_vectors(wanted) if wanted else set()
-        await self._embed(prepared, [key for key in wanted if key not in there])
+        await self._embed(prepared, [key for key in wanted if key not in there], ahead=ahead)
 
     async def embed_again(self, prepared: Prepared, ids: Collection[str]) -> None:
         """Embed texts whose vectors were in the graph but are gone."""
         await self._embed(prepared, sorted(ids))
 
-    async def _embed(self, prepared: Prepared, keys: Sequence[str]) -> None:
+    async def _embed(self, prepared: Prepared, keys: Sequence[str], *, ahead: bool = False) -> None:
         if not keys:
             return
-        texts = [prepared.texts[key] for key in keys]
-        vectors = await self._workbench.embed([text for text, _ in texts], [name for _, name in texts])
+        texts = [text for text, _ in map(prepared.texts.__getitem__, keys)]
+        names = [name for _, name in map(prepared.texts.__getitem__, keys)]
+        vectors = await self._workbench.embed(texts, names, ahead=ahead)
         made = {key: tuple(vector) for key, vector in zip(keys, vectors.tolist(), strict=True)}
         for chunk in (chunk for row in prepared.rows for chunk in row.chunks):
             if chunk.embedding is None and chunk.vector_id in made:

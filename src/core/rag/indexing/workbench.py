@@ -79,14 +79,19 @@ class Workbench:
             self._finder.fill(prepared.rows)
         return prepared
 
-    async def embed(self, texts: Sequence[str], names: Sequence[str]) -> Vectors:
-        """Embed texts, in the worker where that has nothing else to do.
+    async def embed(self, texts: Sequence[str], names: Sequence[str], *, ahead: bool = False) -> Vectors:
+        """Embed texts, in the worker where that has nothing else to do or this process has too much.
+
+        Args:
+            texts: The texts.
+            names: What each is called in an error.
+            ahead: Whether others wait already for this process to write them.
 
         Raises:
             EmbeddingError: as :func:`core.rag.embedder.embed_texts`.
         """
         process = self._process
-        if process is not None and not process.waiting and type(self._embedder) is WordLlamaEmbedding:
+        if process is not None and (ahead or not process.waiting) and type(self._embedder) is WordLlamaEmbedding:
             try:
                 vectors, tokens = await process.call("embed", self._embedder.dimension, texts)
             except WorkerGoneError as error:

@@ -1,0 +1,35 @@
+"""The client: every operation on the graph, by floors."""
+
+from core.rag.dbhandler.admin import AdminOperations
+from core.rag.dbhandler.dialogue import DialogueSearchOperations
+from core.rag.dbhandler.factwriting import FactOperations
+from core.rag.dbhandler.handmade import LinkOperations
+from core.rag.dbhandler.knowledge import KnowledgeOperations
+from core.rag.dbhandler.recording import RecordOperations
+from core.rag.dbhandler.resolving import ResolutionOperations
+from core.rag.dbhandler.titling import TitleOperations
+from core.rag.dbhandler.transfer import TransferOperations
+from core.rag.dbhandler.traversal import TraversalOperations
+
+
+class MemGraphClient(
+    KnowledgeOperations,
+    TraversalOperations,
+    LinkOperations,
+    DialogueSearchOperations,
+    AdminOperations,
+    TransferOperations,
+    TitleOperations,
+    RecordOperations,
+    FactOperations,
+    ResolutionOperations,
+):
+    """A graph database that holds documents, chunks, vectors and what connects them.
+
+    Methods return plain dicts and string ids. Everything is asynchronous, inside one namespace, and safe to repeat.
+
+    Example:
+        >>> async with MemGraphClient("embedded:graph.grafeo") as client:
+        ...     await client.create_document("note/1", "Memgraph speaks Cypher.")
+        ...     document = await client.find_document("note/1")
+    """
