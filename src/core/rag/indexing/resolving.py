@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
     from core.rag.embedder import EmbeddingService
 
+#: With at most this many chunks, looking at all names takes a few milliseconds.
+_ALWAYS_CHUNKS = 2_000
+
+#: In a larger graph, one document in so many chunks has to have changed.
+_WORTHWHILE_SHARE = 100
+
 
 @dataclass(frozen=True, slots=True)
 class Same:
@@ -57,8 +63,24 @@ class ResolutionReport:
         return {"same": pairs, "added": self.added, "removed": self.removed}
 
 
+async def resolve_names_after(client: MemGraphClient, changed: int) -> None:
+    """Bring up to date which entities are one by spelling or initials, if enough has changed since.
+
+    It reads the names of all entities, so a few documents in a large graph do not pay for it; the next large ingest
+    or :func:`resolve_all` makes up for them.
+
+    Args:
+        client: The graph.
+        changed: How many documents an ingest added, replaced or removed.
+    """
+    if changed:
+        chunks = await client.count_chunks()
+        if chunks <= _ALWAYS_CHUNKS or changed * _WORTHWHILE_SHARE >= chunks:
+            await resolve_names(client)
+
+
 async def resolve_names(client: MemGraphClient) -> ResolutionReport:
-    """Bring up to date which entities are one by spelling or initials; quick enough to follow every ingest.
+    """Bring up to date which entities are one by spelling or initials.
 
     What :func:`resolve_all` found by other means stays.
     """
