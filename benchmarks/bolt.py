@@ -76,6 +76,8 @@ class Recorder:
         self.transactions.append(statements)
 
         class Recorded:
+            locking = transaction.locking
+
             async def run(self, statement: str, parameters: Parameters | None = None) -> list[Row]:
                 statements.append((statement, dict(parameters or {})))
                 return await transaction.run(statement, parameters)

@@ -9,6 +9,8 @@ from tests.servers.proxy import BoltProxy
 
 from dbhandler.kit import BOLT_URI, Engine, bolt_engine_for_a_test
 
+pytest.register_assert_rewrite("faults.kit")  # else a failure there does not say what was found
+
 
 @pytest.fixture
 async def engine() -> AsyncIterator[Engine]:

@@ -31,11 +31,17 @@ async def through(engine: Engine, proxy: BoltProxy) -> AsyncIterator[Corner]:
     await store.close()
 
 
-async def write(corner: Corner, name: str, title: str = "x") -> None:
+async def write(corner: Corner, name: str, title: str = "x") -> int:
+    """Write a node; how many attempts that took."""
+    attempts = 0
+
     async def work(tx: Transaction) -> None:
+        nonlocal attempts
+        attempts += 1
         await tx.run(MERGE, {"id": corner.id(name), "namespace": corner.namespace, "title": title})
 
     await corner.store.transaction(work)
+    return attempts
 
 
 async def stored(engine: Engine, corner: Corner) -> list[str]:
@@ -54,7 +60,7 @@ async def stored(engine: Engine, corner: Corner) -> list[str]:
 async def test_a_cut_around_a_commit(engine: Engine, proxy: BoltProxy, through: Corner, moment: CommitMoment) -> None:
     """The transaction is repeated whole: what was acknowledged is there, once."""
     cut = proxy.cut_on_commit(moment)
-    await write(through, "a")
+    assert await write(through, "a") == (1 if moment == "after" else 2)
     await cut.wait()
     assert await stored(engine, through) == ["a"]
     await write(through, "b")
@@ -112,6 +118,7 @@ async def test_a_server_that_is_gone_for_a_while(engine: Engine, proxy: BoltProx
             await asyncio.sleep(0.005)
         await proxy.refuse()
         proxy.cut_all()
+        assert not ingesting.done()
         await asyncio.sleep(1.0)
         await proxy.accept()
         report = await ingesting
@@ -148,10 +155,11 @@ async def test_a_query_that_is_never_answered(engine: Engine, proxy: BoltProxy, 
     await store.ensure_schema()
     await write(corner, "a")
     proxy.stall(direction)  # type: ignore[arg-type]
-    started = time.monotonic()
+    started, lines = time.monotonic(), proxy.accepted
     with pytest.raises(StoreTimeoutError, match="MGRAG_QUERY_TIMEOUT"):
         await corner.stored()
     assert time.monotonic() - started < 10
+    assert proxy.accepted == lines  # the line is given up, so that a repetition would need a new one
     with pytest.raises(StoreError):
         await write(corner, "b")
     proxy.resume()

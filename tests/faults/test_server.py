@@ -30,8 +30,9 @@ async def own(server: Neo4jServer) -> AsyncIterator[Engine]:
     yield Engine(server.uri, server.user, server.password)
 
 
-@pytest.mark.fault("The server is killed (SIGKILL) and started in the middle of an ingest")
-async def test_a_server_that_is_killed_in_the_middle_of_an_ingest(own: Engine, server: Neo4jServer) -> None:
+@pytest.mark.fault("The server is killed (SIGKILL), or stopped, and started in the middle of an ingest")
+@pytest.mark.parametrize("end", ["kill", "stop"])
+async def test_a_server_that_ends_in_the_middle_of_an_ingest(own: Engine, server: Neo4jServer, end: str) -> None:
     """The ingest waits and completes: nothing lost, nothing twice, indexes whole."""
     given = documents(30)
     async with (
@@ -42,8 +43,8 @@ async def test_a_server_that_is_killed_in_the_middle_of_an_ingest(own: Engine, s
         ingesting = asyncio.create_task(kb.ingest(given))
         while proxy.commits == before and not ingesting.done():
             await asyncio.sleep(0.001)
-        await asyncio.to_thread(server.kill)
-        await asyncio.sleep(0.5)
+        await asyncio.to_thread(getattr(server, end))
+        assert not ingesting.done()
         await asyncio.to_thread(server.start)
         report = await ingesting
         assert report.documents.failed == []

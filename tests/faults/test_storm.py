@@ -7,6 +7,7 @@ import os
 import random
 import sys
 import zlib
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import numpy as np
@@ -27,10 +28,16 @@ PROCESSES = 8
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.fault(f"{PROCESSES} processes ingest overlapping documents at once, into a namespace that is new")
-async def test_processes_ingest_overlapping_documents_at_once(engine: Engine) -> None:
-    """Everything is there once: one vector store, one source, no document or chunk twice."""
+@pytest.mark.fault(f"{PROCESSES} processes ingest overlapping folders at once, into a namespace that is new")
+async def test_processes_ingest_overlapping_folders_at_once(engine: Engine, tmp_path: Path) -> None:
+    """Everything is there once: one vector store, no source, document or chunk twice."""
     namespace = engine.namespace(used_before=False)
+    given = documents(5 * (PROCESSES + 2))
+    folders = [tmp_path / f"part{number}" for number in range(PROCESSES + 2)]
+    for number, document in enumerate(given):
+        path = folders[number // 5] / f"{number}.md"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(document.content, encoding="utf-8")
     environment = {
         **os.environ,
         "PYTHONPATH": f"{ROOT / 'src'}:{ROOT / 'tests'}:{ROOT}",
@@ -39,36 +46,81 @@ async def test_processes_ingest_overlapping_documents_at_once(engine: Engine) ->
     }
     children = [
         await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "tests.faults.ingesting", engine.uri, namespace, str(5 * number), "15"),
+            *(sys.executable, "-m", "tests.faults.ingesting", engine.uri, namespace, *folders[number : number + 3]),
             cwd=ROOT,
             env=environment,
+            stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.STDOUT,
         )
         for number in range(PROCESSES)
     ]
-    said = await asyncio.gather(*(child.communicate() for child in children))
+    for child in children:
+        assert child.stdout is not None
+        assert await child.stdout.readline() == b"ready\n"
+    said = await asyncio.gather(*(child.communicate(b"go\n") for child in children))
     assert [(child.returncode, text[0].decode()) for child, text in zip(children, said, strict=True)] == [
         (0, "")
     ] * PROCESSES
-    everything = documents(5 * (PROCESSES - 1) + 15)
+    everything = [
+        Document(path=str(folders[number // 5] / f"{number}.md"), content=document.content)
+        for number, document in enumerate(given)
+    ]
     async with knowledge(engine, namespace) as kb:
         await assert_sound(kb.client, everything)
         await assert_found(kb, everything[::10])
 
 
-@pytest.mark.fault("A storm of conflicts: 40 writers attach to one hub, and to each other's nodes in any order")
+@pytest.mark.fault("4 clients ingest different versions of the same documents at once, and again")
+async def test_clients_replace_the_same_documents_at_once(engine: Engine) -> None:
+    """Each document is one of the versions, whole: nothing of another one is left."""
+    namespace = engine.namespace()
+    async with AsyncExitStack() as stack:
+        clients = [await stack.enter_async_context(knowledge(engine, namespace)) for _ in range(4)]
+        for versions in ([1, 2, 3, 4], [5, 6, 7, 8]):
+            given = [documents(6, version=version) for version in versions]
+            reports = await asyncio.gather(*(kb.ingest(some) for kb, some in zip(clients, given, strict=True)))
+            assert [report.documents.failed for report in reports] == [[]] * len(clients)
+            client = clients[0].client
+            rows = await client.read(
+                "MATCH (d:Document)<-[:CHUNK_OF]-(c:DocumentChunk) WHERE d.namespace = $namespace "
+                "RETURN d.path AS path, d.content AS content, collect(c.content) AS chunks"
+            )
+            stored = [Document(path=row["path"], content=row["content"]) for row in rows]
+            assert {(one.path, one.content) for one in stored} <= {(one.path, one.content) for x in given for one in x}
+            assert [row["path"] for row in rows if any(chunk not in row["content"] for chunk in row["chunks"])] == []
+            assert len(stored) == 6
+            await assert_sound(client, stored)
+
+
+@pytest.mark.fault(
+    "A storm of conflicts: 40 writers in 4 clients, each of which wants what the next one has, and a hub"
+)
 async def test_a_storm_of_conflicts_on_a_hub(engine: Engine) -> None:
     """Every edge is there, once."""
-    store = await engine.open(MGRAG_RETRY_DEADLINE=DEADLINE)
-    await store.ensure_schema()
-    corner = Corner(engine, store)
+    writers = 40
+    stores = [await engine.open(MGRAG_RETRY_DEADLINE=DEADLINE) for _ in range(4)]
+    await stores[0].ensure_schema()
+    corner = Corner(engine, stores[0])
     await corner.put("hub")
-    generator = np.random.default_rng(5)
-    orders = [generator.permutation(6).tolist() for _ in range(40)]
+    await corner.put(*(f"s{number}" for number in range(writers)), label=Label.CONCEPT)
+    everybody = asyncio.Barrier(writers)
+    attempts = 0
 
     async def attach(number: int) -> None:
+        first = True
+
+        async def touch(tx: Transaction, name: str) -> None:
+            await tx.run("MATCH (s:Concept {id: $id}) SET s.last = $number", {"id": corner.id(name), "number": number})
+
         async def work(tx: Transaction) -> None:
+            nonlocal attempts, first
+            attempts += 1
+            await touch(tx, f"s{number}")
+            if first:
+                first = False
+                await everybody.wait()
+            await touch(tx, f"s{(number + 1) % writers}")
             await tx.run(
                 "MATCH (h:Document {id: $hub}) SET h.last = $number MERGE (c:DocumentChunk {id: $id}) "
                 "SET c.namespace = $namespace MERGE (c)-[:CHUNK_OF]->(h)",
@@ -79,23 +131,20 @@ async def test_a_storm_of_conflicts_on_a_hub(engine: Engine) -> None:
                     "namespace": corner.namespace,
                 },
             )
-            for other in orders[number]:
-                await tx.run(
-                    "MERGE (s:Concept {id: $id}) SET s.namespace = $namespace, s.last = $number",
-                    {"id": corner.id(f"s{other}"), "number": number, "namespace": corner.namespace},
-                )
 
-        await store.transaction(work)
+        await stores[number % 4].transaction(work)
 
-    await asyncio.gather(*(attach(number) for number in range(40)))
-    rows = await store.run(
+    await asyncio.gather(*(attach(number) for number in range(writers)))
+    assert attempts > writers
+    rows = await corner.store.run(
         "MATCH (h:Document {id: $id})<-[r:CHUNK_OF]-(c:DocumentChunk) "
         "RETURN count(r) AS edges, count(DISTINCT c) AS nodes",
         {"id": corner.id("hub")},
     )
-    assert rows == [{"edges": 40, "nodes": 40}]
-    assert len(await corner.stored(Label.CONCEPT)) == 6
-    await store.close()
+    assert rows == [{"edges": writers, "nodes": writers}]
+    assert len(await corner.stored(Label.CONCEPT)) == writers
+    for store in stores:
+        await store.close()
 
 
 @pytest.mark.fault("Searches while vectors and words are written, changed, deleted and rolled back")
@@ -146,7 +195,7 @@ async def test_searches_during_writes(engine: Engine) -> None:
     await store.close()
 
 
-@pytest.mark.fault("A keyword index has lost what was committed, as after a crash")
+@pytest.mark.fault("A keyword index has lost what was committed (a crash of Memgraph loses the last of it; here, all)")
 async def test_a_keyword_index_that_lost_transactions_is_found_and_repaired(engine: Engine) -> None:
     """Searches go on with the words in the graph, and say so; `mgrag doctor` finds and repairs it."""
     store = await engine.open()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -39,7 +40,7 @@ from core.rag.dbhandler.store import (
     check_terms,
     check_vector,
 )
-from core.rag.errors import BackupError, ConfigurationError, StoreError, StoreUnavailableError
+from core.rag.errors import BackupError, ConfigurationError, StoreConflictError, StoreError, StoreUnavailableError
 from core.rag.schema import Label, TextIndex, VectorIndex, check_name
 
 if TYPE_CHECKING:
@@ -210,10 +211,33 @@ class BoltStore:
             )
         self._check_open("A transaction")
         self._inside.add(task)
+        unit = work
+
+        async def attempt() -> T:
+            nonlocal unit
+            try:
+                return await self._attempt(unit)
+            except RetryableError as error:
+                if isinstance(error.failed.error, StoreConflictError):
+                    unit = self._in_turn(work)
+                raise
+
         try:
-            return await attempts(lambda: self._attempt(work), self._retry_deadline, self._gate)
+            return await attempts(attempt, self._retry_deadline, self._gate)
         finally:
             self._inside.discard(task)
+
+    def _in_turn[T](self, work: Callable[[Transaction], Awaitable[T]]) -> Callable[[Transaction], Awaitable[T]]:
+        """The same work, alone among all that have met a conflict, of whatever process."""
+        turn = self._dialect.turn
+        if turn is None:
+            return work
+
+        async def alone(tx: Transaction) -> T:
+            await tx.run(turn, {"taken": uuid.uuid4().hex})  # another value each time: an equal one would be no write
+            return await work(tx)
+
+        return alone
 
     async def _attempt[T](self, work: Callable[[Transaction], Awaitable[T]]) -> T:
         async with self._drivers.session(reading=False) as session:
@@ -222,6 +246,7 @@ class BoltStore:
                 self._address,
                 query_timeout=self._patience,
                 server_timeout=self._query_timeout * _STATEMENTS,
+                locking=self._dialect.locking,
             )
             result = await transaction.attempt(work)
             self._words.changed(transaction.statements)

@@ -83,7 +83,9 @@ async def attempts[T](attempt: Callable[[], Awaitable[T]], deadline: float, gate
 class BoltTransaction:
     """One attempt at a transaction. Once a statement has failed, or was cancelled, it can only be rolled back."""
 
-    def __init__(self, session: AsyncSession, address: Address, *, query_timeout: float, server_timeout: float) -> None:
+    def __init__(
+        self, session: AsyncSession, address: Address, *, query_timeout: float, server_timeout: float, locking: bool
+    ) -> None:
         """Prepare a transaction.
 
         Args:
@@ -91,7 +93,9 @@ class BoltTransaction:
             address: For messages.
             query_timeout: Seconds that a statement, or the commit, may take.
             server_timeout: Seconds after which the server ends the whole transaction.
+            locking: See :class:`~core.rag.dbhandler.store.Transaction`.
         """
+        self.locking = locking
         #: What was run, without parameters.
         self.statements: set[str] = set()
         self._session = session

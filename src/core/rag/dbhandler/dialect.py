@@ -70,6 +70,16 @@ class Dialect(Protocol):
         """What the server can do."""
         ...
 
+    @property
+    def locking(self) -> bool:
+        """See :class:`~core.rag.dbhandler.store.Transaction`."""
+        ...
+
+    @property
+    def turn(self) -> str | None:
+        """The statement by which a transaction that is repeated after a conflict takes its turn; none: locks do it."""
+        ...
+
     async def ensure_schema(self) -> None:
         """Create the constraints and property indexes that are missing."""
         ...

@@ -17,6 +17,8 @@ from core.rag.errors import QueryError, StoreConflictError
 class EmbeddedTransaction:
     """A transaction of the engine. Once a statement has failed, or was cancelled, it can only be rolled back."""
 
+    locking = False
+
     def __init__(
         self,
         begin: Callable[[Any], Any],

@@ -14,10 +14,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.locking import lock
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.extraction.mentions import Mention
 from core.rag.extraction.names import type_of
 from core.rag.identity import entity_id
+from core.rag.schema import Label
 
 #: ``origin`` of an entity that came out of texts and records; one that a person made is never removed by itself.
 FROM_TEXT = "text"
@@ -209,7 +211,9 @@ class EntityLedger:
 
     async def _read(self, tx: Transaction, names: Iterable[str]) -> list[Row]:
         found: list[Row] = []
-        for part in batches([self.id(name) for name in names]):
+        ids = [self.id(name) for name in names]
+        await lock(tx, Label.ENTITY, ids)
+        for part in batches(ids):
             found += await tx.run(f"UNWIND $ids AS i MATCH (e:Entity {{id: i}}) RETURN {_COLUMNS}", {"ids": part})
         return found
 
@@ -341,6 +345,7 @@ async def remove_unused_entities(tx: Transaction, ids: Sequence[str]) -> None:
 
     That a rule takes an entity for the same as another does not support it.
     """
+    await lock(tx, Label.ENTITY, ids)
     for part in batches(sorted(set(ids))):
         await tx.run(
             "UNWIND $ids AS i MATCH (e:Entity {id: i})-[s:SAME_AS]-(:Entity) WHERE s.origin = $rule "

@@ -6,8 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.locking import lock
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.identity import document_id, resource_id
+from core.rag.schema import Label
 
 #: ``origin`` of an edge or resource that came from the text of a document; what callers link by hand has another.
 FROM_TEXT = "text"
@@ -163,7 +165,9 @@ async def release_incoming(tx: Transaction, documents: Sequence[tuple[str, str]]
 
 async def remove_unused_resources(tx: Transaction, ids: Iterable[str]) -> None:
     """Remove those of the resources that came from texts and that nothing refers to any more."""
-    for part in batches(sorted(ids)):
+    unique = sorted(ids)
+    await lock(tx, Label.RESOURCE, unique)
+    for part in batches(unique):
         await tx.run(
             "UNWIND $ids AS i MATCH (t:Resource {id: i}) WHERE t.origin = $origin AND NOT (t)--() DETACH DELETE t",
             {"ids": part, "origin": FROM_TEXT},

@@ -40,6 +40,12 @@ class MemgraphDialect:
     """See :class:`~core.rag.dbhandler.dialect.Dialect`."""
 
     name = "memgraph"
+    locking = False
+
+    #: Nothing waits for a lock here: of two transactions that write to one node, the later one fails when it comes to
+    #: it. Large ones that meet again and again would do most of their work in vain; so all of them touch this node
+    #: first, and whoever is not alone fails at once.
+    turn = f"MERGE (t:{Label.SCHEMA_VERSION} {{id: 'turn'}}) SET t.taken = $taken"
 
     def __init__(self, runner: Runner, abilities: Abilities, *, limit_in_map: bool) -> None:
         """Use :meth:`learn`.

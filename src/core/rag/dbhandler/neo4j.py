@@ -37,6 +37,8 @@ class Neo4jDialect:
     """See :class:`~core.rag.dbhandler.dialect.Dialect`."""
 
     name = "neo4j"
+    locking = True
+    turn = None
 
     def __init__(self, runner: Runner, abilities: Abilities) -> None:
         """Use :meth:`learn`."""

@@ -6,8 +6,10 @@ from collections.abc import Iterable, Sequence
 
 from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.linking import release_incoming, remove_unused_resources
+from core.rag.dbhandler.locking import lock
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.dbhandler.supporting import Support
+from core.rag.schema import Label
 from core.rag.times import utc_now
 
 
@@ -22,6 +24,7 @@ async def remove_documents(tx: Transaction, ids: Sequence[str], *, namespace: st
         How many documents there were.
     """
     unique = sorted(set(ids))
+    await lock(tx, Label.DOCUMENT, unique)
     found: list[Row] = []
     sources: set[str] = set()
     for part in batches(unique):
@@ -57,12 +60,15 @@ async def remove_documents(tx: Transaction, ids: Sequence[str], *, namespace: st
 
 async def remove_unused_sources(tx: Transaction, ids: Iterable[str]) -> None:
     """Remove those of the sources that no document comes from, and that none refers to."""
-    for part in batches(sorted(ids)):
+    unique = sorted(ids)
+    await lock(tx, Label.SOURCE, unique)
+    for part in batches(unique):
         await tx.run("UNWIND $ids AS i MATCH (s:Source {id: i}) WHERE NOT (s)--() DETACH DELETE s", {"ids": part})
 
 
 async def existing_chunks(tx: Transaction, documents: Sequence[str]) -> dict[str, dict[str, Row]]:
-    """For each of the documents that exists: its chunks by id, with their properties and vectors."""
+    """For each of the documents that exists: its chunks by id, with their properties and vectors; for changing them."""
+    await lock(tx, Label.DOCUMENT, documents)
     found: dict[str, dict[str, Row]] = {}
     for part in batches(documents):
         rows = await tx.run("UNWIND $ids AS i MATCH (d:Document {id: i}) RETURN d.id AS id", {"ids": part})
@@ -105,7 +111,9 @@ async def remove_chunks(tx: Transaction, ids: Sequence[str]) -> set[str]:
 
 async def remove_unused_vectors(tx: Transaction, ids: Iterable[str]) -> None:
     """Remove those of the vectors that embed nothing any more; the others name a chunk that is there."""
-    for part in batches(sorted(ids)):
+    unique = sorted(ids)
+    await lock(tx, Label.VECTOR, unique)
+    for part in batches(unique):
         await tx.run(
             "UNWIND $ids AS i MATCH (v:Vector {id: i}) WHERE NOT (v)-[:EMBEDDING_OF]->() DETACH DELETE v",
             {"ids": part},

@@ -33,6 +33,11 @@ MAX_DEPTH = 64
 class Transaction(Protocol):
     """An open transaction. It is rolled back when the unit of work raises, and committed when it returns."""
 
+    @property
+    def locking(self) -> bool:
+        """Whether what is read can be changed by others before it is written, unless it is locked (``locking.py``)."""
+        ...
+
     async def run(self, statement: str, parameters: Parameters | None = None) -> list[Row]:
         """Run one statement and return all of its rows."""
         ...

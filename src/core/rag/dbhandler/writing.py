@@ -15,6 +15,7 @@ from typing import Any
 from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.creating import create_chunks, create_documents, create_vectors
 from core.rag.dbhandler.linking import LinkRow, relink_incoming, write_links
+from core.rag.dbhandler.locking import lock
 from core.rag.dbhandler.records import RecordRow
 from core.rag.dbhandler.removing import existing_chunks, remove_chunks, remove_unused_vectors
 from core.rag.dbhandler.store import Row, Transaction
@@ -22,7 +23,7 @@ from core.rag.dbhandler.supporting import Support
 from core.rag.extraction.mentions import Mention, Title
 from core.rag.extraction.symbols import CodeFacts
 from core.rag.identity import chunk_id
-from core.rag.schema import check_name, text_partition
+from core.rag.schema import Label, check_name, text_partition
 from core.rag.times import utc_now
 
 
@@ -199,6 +200,7 @@ async def add_chunks(
     """
     now = utc_now()
     documents = sorted({chunk.properties["parent_id"] for chunk in chunks})
+    await lock(tx, Label.DOCUMENT, documents)
     there = await _chunk_positions(tx, documents)
     for chunk in chunks:
         siblings = there[chunk.properties["parent_id"]]
