@@ -24,6 +24,7 @@ from core.rag.errors import InvalidInputError, LanguageModelError, StreamCutErro
 from dbhandler.kit import Engine
 from fakes.openai_chat import Stream
 from fakes.openai_server import fail
+from libs.dataloader import Document
 
 ANALYSIS = json.dumps({"entities": ["Alice"], "intent": "factual"})
 CITATION_KEYS = {
@@ -82,6 +83,15 @@ async def test_extracts_are_numbered_in_the_order_in_which_they_stand(kb: Knowle
     assert len(set(shown)) > 1
     assert shown == sorted(shown)
     assert [citation.number for citation in answer.citations] == sorted(set(shown))
+
+
+async def test_the_sentence_below_a_heading_is_one_of_its_own() -> None:
+    text = "# Tide mill\nThe tide mill was built in 1612. Its wheel turns with the ebb. It was restored in 1998."
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        await kb.ingest([Document(path="mill.md", content=text)])
+        answer = await kb.ask("When was the mill built?")
+    assert answer.text.endswith("\n- The tide mill was built in 1612. [1]")
+    assert answer.citations[0].quote == "The tide mill was built in 1612."
 
 
 async def test_a_written_answer_is_checked(talker: KnowledgeBase, said: Talking, caplog: Any) -> None:

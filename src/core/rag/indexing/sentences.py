@@ -8,9 +8,11 @@ from core.rag.indexing.breaks import SENTENCE_END
 
 #: A line that does not go on in the next one: an item, a heading, a row, a fence.
 _ITEM = r"[ \t]*(?:[-*+•·‣▪#>|]|\d{1,4}[.)]\s|`{3})"
-_END = re.compile(rf"{SENTENCE_END}|\s*\n\s*\n\s*|[ \t]*\n(?={_ITEM})")
+#: A heading is one line, whatever stands below it.
+_HEADING_LINE = r"^[ \t]*#{1,6}[ \t][^\n]*\n"
+_END = re.compile(rf"(?m:{_HEADING_LINE})|{SENTENCE_END}|\s*\n\s*\n\s*|[ \t]*\n(?={_ITEM})")
 _MARKUP = re.compile(r"(?:[-*+•·‣▪>]\s+|#{1,6}\s+|\d{1,4}[.)]\s+)")
-_HEADING = re.compile(r"#{1,6}\s")
+_HEADING = re.compile(r"[ \t]*#{1,6}\s")
 _ABBREVIATION = re.compile(
     r"(?:\b(?:Mr|Mrs|Ms|Dr|Prof|St|Sr|Jr|Gen|Col|Capt|Lt|Rev|Hon|vs|etc|No|Nr|Fig|Vol|Co|Inc|Ltd|ca|approx|z\.B|d\.h|e\.g"
     r"|i\.e|[A-ZÄÖÜ]|(?:[A-Z]\.)+[A-Z]))\.[\"'”’)\]]*\s*$"
@@ -31,7 +33,7 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
     start = 0
     for match in _END.finditer(text):
-        paragraph = "\n" in match[0] and not match[0].strip()
+        paragraph = "\n" in match[0] and match[0].strip()[:1] in {"", "#"}
         if not paragraph and _ABBREVIATION.search(text[start : match.end()][-24:]):
             continue
         _add(spans, text, start, match.end())
