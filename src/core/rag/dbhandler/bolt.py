@@ -22,24 +22,13 @@ from core.rag.dbhandler.bolt_drivers import Drivers
 from core.rag.dbhandler.bolt_errors import closed, not_a_cluster, wrong_product
 from core.rag.dbhandler.bolt_words import WordSearch
 from core.rag.dbhandler.bolt_work import BoltTransaction, RetryableError, answered, attempts, cancellable, rows
+from core.rag.dbhandler.checks import check_k, check_parameters, check_path, check_reading, check_terms, check_vector
 from core.rag.dbhandler.dialect import Dialect, IndexMissingError, labels_statement, plain_words
 from core.rag.dbhandler.gate import WriterGate
 from core.rag.dbhandler.memgraph import MemgraphDialect
 from core.rag.dbhandler.neo4j import Neo4jDialect
 from core.rag.dbhandler.scan import scan_search, scan_text
-from core.rag.dbhandler.store import (
-    Capabilities,
-    Match,
-    Parameters,
-    Row,
-    Transaction,
-    check_k,
-    check_parameters,
-    check_path,
-    check_reading,
-    check_terms,
-    check_vector,
-)
+from core.rag.dbhandler.store import Capabilities, Match, Parameters, Row, Transaction
 from core.rag.errors import BackupError, ConfigurationError, StoreConflictError, StoreError, StoreUnavailableError
 from core.rag.schema import Label, TextIndex, VectorIndex, check_name
 

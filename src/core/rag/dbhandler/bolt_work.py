@@ -11,8 +11,9 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from core.rag.dbhandler.bolt_errors import Again, Failure, failure, timed_out
+from core.rag.dbhandler.checks import check_parameters
 from core.rag.dbhandler.gate import WriterGate
-from core.rag.dbhandler.store import Parameters, Row, check_parameters
+from core.rag.dbhandler.store import Parameters, Row
 from core.rag.errors import MGRagError, QueryError, StoreConflictError
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from core.rag.dbhandler.checks import check_vector
 from core.rag.dbhandler.interactions import (
     Indexes,
     InteractionRow,
@@ -17,7 +18,7 @@ from core.rag.dbhandler.interactions import (
 )
 from core.rag.dbhandler.message_rows import checked_name, message_properties, retrieved_rows
 from core.rag.dbhandler.messages import MessageReading
-from core.rag.dbhandler.store import Row, Transaction, check_vector
+from core.rag.dbhandler.store import Row, Transaction
 from core.rag.embedder.base import embed_texts, is_blank
 from core.rag.errors import NotFoundError
 from core.rag.identity import stable_id, vector_id

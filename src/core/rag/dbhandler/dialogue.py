@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from core.rag.dbhandler.checks import check_k
 from core.rag.dbhandler.rewriting import RewritingOperations
 from core.rag.dbhandler.rows import DOCUMENT_COLUMNS, found_document
 from core.rag.dbhandler.search import SearchOperations
-from core.rag.dbhandler.store import MAX_K, check_k
+from core.rag.dbhandler.store import MAX_K
 from core.rag.ports import CONVERSATION_SEARCH
 
 #: Documents are found through their chunks: this many times the documents wanted are looked at.

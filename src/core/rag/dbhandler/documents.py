@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.checks import check_vector
 from core.rag.dbhandler.ingestion import IngestOperations
 from core.rag.dbhandler.removing import remove_documents
 from core.rag.dbhandler.rows import (
@@ -17,7 +18,7 @@ from core.rag.dbhandler.rows import (
     found_chunk,
     found_document,
 )
-from core.rag.dbhandler.store import Transaction, check_vector
+from core.rag.dbhandler.store import Transaction
 from core.rag.dbhandler.vectors import VectorStoreInfo
 from core.rag.dbhandler.writing import (
     ChunkRow,

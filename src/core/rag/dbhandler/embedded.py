@@ -21,22 +21,11 @@ from typing import TYPE_CHECKING, Any
 
 from core.rag.dbhandler import grafeo as dialect
 from core.rag.dbhandler import grafeo_engine as engine
+from core.rag.dbhandler.checks import check_k, check_parameters, check_path, check_reading, check_terms, check_vector
 from core.rag.dbhandler.commitlog import CommitLog
 from core.rag.dbhandler.embedded_transaction import EmbeddedTransaction
 from core.rag.dbhandler.gate import WriterGate
-from core.rag.dbhandler.store import (
-    Capabilities,
-    Match,
-    Parameters,
-    Row,
-    Transaction,
-    check_k,
-    check_parameters,
-    check_path,
-    check_reading,
-    check_terms,
-    check_vector,
-)
+from core.rag.dbhandler.store import Capabilities, Match, Parameters, Row, Transaction
 from core.rag.dbhandler.vector_table import VectorTables
 from core.rag.dbhandler.word_scores import WordScores
 from core.rag.errors import (

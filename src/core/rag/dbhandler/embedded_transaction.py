@@ -8,7 +8,8 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from core.rag.dbhandler import grafeo_engine as engine
-from core.rag.dbhandler.store import Parameters, Row, check_parameters
+from core.rag.dbhandler.checks import check_parameters
+from core.rag.dbhandler.store import Parameters, Row
 from core.rag.dbhandler.vector_table import VectorTables, changes_vectors
 from core.rag.dbhandler.word_scores import WordScores
 from core.rag.errors import QueryError, StoreConflictError

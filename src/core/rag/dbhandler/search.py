@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from core.rag.dbhandler.checks import check_k, check_vector
 from core.rag.dbhandler.rows import CHUNK_COLUMNS, DOCUMENT_COLUMNS, found_chunk, found_document
 from core.rag.dbhandler.scan import cosine_similarity, scan_search
-from core.rag.dbhandler.store import MAX_K, Match, check_k, check_vector
+from core.rag.dbhandler.store import MAX_K, Match
 from core.rag.dbhandler.vectors import VectorStoreInfo, VectorStoreOperations
 from core.rag.errors import NotFoundError
 from core.rag.schema import DEFAULT_VECTOR_INDEX, Label, TextIndex

@@ -7,7 +7,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from core.rag.analysis import query_terms
-from core.rag.dbhandler.store import MAX_K, check_k
+from core.rag.dbhandler.checks import check_k
+from core.rag.dbhandler.store import MAX_K
 from core.rag.errors import InvalidInputError
 from core.rag.retrieval.bm25 import Bm25
 from core.rag.retrieval.fusion import fuse_hybrid

@@ -1,0 +1,180 @@
+"""What is refused before it reaches an engine: values that one of them would silently take for something else."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from core.rag.dbhandler.store import MAX_DEPTH, MAX_K, Parameters
+from core.rag.errors import InvalidInputError, InvalidVectorError, QueryError
+from core.rag.schema import check_name
+
+
+def check_vector(vector: Sequence[float], dimension: int, what: str = "The query vector") -> tuple[float, ...]:
+    """Check a vector before it reaches an engine; engines store or search broken ones without a word.
+
+    Args:
+        vector: The numbers.
+        dimension: How many there have to be.
+        what: How to call it in the error.
+
+    Returns:
+        The vector as a tuple of floats.
+
+    Raises:
+        InvalidVectorError: on another length, a value that is no finite number, or a vector of zeros.
+    """
+    try:
+        values = tuple(map(float, vector))
+    except (TypeError, ValueError) as error:
+        raise InvalidVectorError(f"{what} is not a sequence of numbers: {error}.") from error
+    if len(values) != dimension:
+        raise InvalidVectorError(
+            f"{what} has {len(values)} dimensions, but this vector store has {dimension}: use the model that the graph"
+            " was built with."
+        )
+    if not all(map(math.isfinite, values)):
+        raise InvalidVectorError(f"{what} holds values that are not finite (NaN or infinity).")
+    if not any(values):
+        raise InvalidVectorError(f"{what} is all zeros, which has no direction to compare.")
+    return values
+
+
+def check_k(k: int) -> int:
+    """Check the number of results asked for.
+
+    Raises:
+        InvalidInputError: unless it is a whole number from 1 to ``MAX_K``.
+    """
+    if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= MAX_K:
+        raise InvalidInputError(f"k is {k!r}, but has to be a whole number from 1 to {MAX_K}.")
+    return k
+
+
+def check_parameters(parameters: Parameters) -> None:
+    """Refuse values that some engine would silently store as something else.
+
+    What may travel: ``None``, ``bool``, ``int`` of 64 bits, ``float``, ``str``, ``list`` and ``dict`` of these, and an
+    embedding as a ``tuple`` of floats. A ``list`` of nothing but floats would become a 32-bit vector on Grafeo: such
+    lists are stored as JSON instead. ``id`` values have to be non-empty strings: a MERGE would make a node without id.
+
+    Raises:
+        InvalidVectorError: on an embedding that is empty, not finite, all zeros, or not all floats.
+        InvalidInputError: on any other such value, naming the place.
+    """
+    for name, value in parameters.items():
+        _check_value(name, value, is_id=name == "id")
+
+
+def _check_value(place: str, value: Any, *, is_id: bool = False) -> None:
+    if is_id and (not isinstance(value, str) or not value):
+        raise InvalidInputError(f"The id at {place} is {value!r}, but ids are non-empty strings.")
+    if value is None or isinstance(value, str | bool | float):
+        return
+    if isinstance(value, tuple):
+        _check_embedding(place, value)
+    elif isinstance(value, int):
+        if not -_INT <= value < _INT:
+            raise InvalidInputError(f"{place} is {value}, which does not fit into 64 bits: store it as a string.")
+    elif isinstance(value, dict):
+        if "id" not in value and _PLAIN.issuperset(map(type, value.values())) and _TEXT.issuperset(map(type, value)):
+            return  # most are like this
+        for key, item in value.items():
+            if _is_plain(key, item):
+                continue
+            if not isinstance(key, str):
+                raise InvalidInputError(f"{place} has the key {key!r}, but keys are strings.")
+            _check_value(f"{place}.{key}", item, is_id=key == "id")
+    elif isinstance(value, list):
+        if value and all(isinstance(item, float) for item in value):
+            raise InvalidInputError(f"{place} is a list of floats: send an embedding as a tuple, other lists as JSON.")
+        if _PLAIN.issuperset(map(type, value)):
+            return
+        for position, item in enumerate(value):
+            if item.__class__ not in _PLAIN:
+                _check_value(f"{place}[{position}]", item)
+    else:
+        raise InvalidInputError(
+            f"{place} is a {type(value).__name__}, which not every engine can store: send text, numbers, truth values,"
+            " lists, dicts, or an embedding as a tuple of floats; times as ISO strings."
+        )
+
+
+_PLAIN = frozenset({str, bool, float, type(None)})
+_TEXT = frozenset({str})
+_INT = 2**63
+
+
+def _is_plain(key: Any, item: Any) -> bool:
+    kind = item.__class__
+    if key == "id" or key.__class__ is not str:
+        return False
+    return kind in _PLAIN or (kind is int and -_INT <= item < _INT)
+
+
+def _check_embedding(place: str, value: tuple[Any, ...]) -> None:
+    if not value or not all(issubclass(kind, float) for kind in set(map(type, value))):
+        raise InvalidVectorError(f"{place} is a tuple, so an embedding, but not one of floats: send lists as lists.")
+    # A sum of finite numbers is finite, unless they are huge: only then look at each.
+    if not math.isfinite(sum(value)) and not all(map(math.isfinite, value)):
+        raise InvalidVectorError(f"The embedding at {place} holds values that are not finite (NaN or infinity).")
+    if not any(value):
+        raise InvalidVectorError(f"The embedding at {place} is all zeros, which has no direction to compare.")
+
+
+def check_reading(statement: str) -> None:
+    """Refuse a writing statement where only reading ones belong: it would pass by the guards of a transaction.
+
+    Raises:
+        QueryError: naming the clause.
+    """
+    clause = _writing_clause(statement)
+    if clause:
+        raise QueryError(f"A statement with {clause} was sent as a query: writes belong into a transaction.")
+
+
+_TEXTS = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`|//[^\n]*|/\*.*?\*/""", re.DOTALL)
+_WRITING = re.compile(
+    r"(?<![\w.$:|])(CREATE|MERGE|SET|DELETE|DETACH|REMOVE|DROP|INSERT|FOREACH|LOAD|ALTER)(?=[\s(])", re.IGNORECASE
+)
+
+
+@lru_cache(maxsize=512)
+def _writing_clause(statement: str) -> str:
+    found = _WRITING.search(_TEXTS.sub("''", statement))
+    return found[1].upper() if found else ""
+
+
+def check_terms(terms: Mapping[str, float]) -> dict[str, float]:
+    """Check the words of a keyword search.
+
+    Returns:
+        The words that count: not empty, and of a weight above zero.
+
+    Raises:
+        InvalidInputError: on a weight that is negative or not finite.
+    """
+    for term, weight in terms.items():
+        if not 0 <= weight < math.inf:
+            raise InvalidInputError(f"The weight of {term[:50]!r} is {weight}, but weights are finite, from 0 up.")
+    return {term: float(weight) for term, weight in terms.items() if weight and term.strip()}
+
+
+def check_path(edge_types: Sequence[str], max_depth: int) -> list[str]:
+    """Check what a path search may follow.
+
+    Returns:
+        The edge types, safe to be part of a statement.
+
+    Raises:
+        InvalidNameError: on an edge type that is no name.
+        InvalidInputError: without edge types, or on a depth outside of 1 to ``MAX_DEPTH``.
+    """
+    if isinstance(max_depth, bool) or not isinstance(max_depth, int) or not 1 <= max_depth <= MAX_DEPTH:
+        raise InvalidInputError(f"max_depth is {max_depth!r}, but has to be a whole number from 1 to {MAX_DEPTH}.")
+    if not edge_types:
+        raise InvalidInputError("A path needs at least one edge type to follow.")
+    return [check_name(name) for name in edge_types]
