@@ -167,6 +167,9 @@ async def test_anonymizing_cuts_every_link_and_keeps_what_was_said(kb: Knowledge
     [
         ("mail a.b+c@mail.example.co.uk!", "mail [email 1]!"),
         ("pay DE89 3704 0044 0532 0130 00 now", "pay [account 1] now"),
+        ("My account number is 123456789, yes", "My account number is [account 1], yes"),
+        ("Kontonummer: 0532 0130 00; konto 532013000", "Kontonummer: [account 1]; konto [account 2]"),
+        ("On account of 2026 they opened account 12.", "On account of 2026 they opened account 12."),
         ("card 4111 1111 1111 1111.", "card [card 1]."),
         ("card 4111 1111 1111 1112.", "card 4111 1111 1111 1112."),
         ("call (415) 555-2671", "call [phone 1]"),

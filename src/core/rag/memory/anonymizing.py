@@ -1,9 +1,10 @@
 """Replacing what tells who somebody is in texts: the same thing by the same word everywhere, without any model.
 
 Found by form: e-mail addresses, phone numbers (the library phonenumbers, a port of libphonenumber), card numbers (with
-their check digit), IBANs (with theirs), IP and street addresses. Found by name: names that the graph knows, names
-behind a title (Mr, Dr, Frau …), an introduction (my name is …), a greeting (Dear …) or a farewell (Best regards, …),
-in an e-mail address (ann.lee@…), given names that are on the lists of Faker, and the words with capitals behind these.
+their check digit), IBANs (with theirs), numbers behind a word like "account", IP and street addresses. Found by name:
+names that the graph knows, names behind a title (Mr, Dr, Frau …), an introduction (my name is …), a greeting (Dear …)
+or a farewell (Best regards, …), in an e-mail address (ann.lee@…), given names that are on the lists of Faker, and the
+words with capitals behind these.
 A name that nothing gives away stays.
 """
 
@@ -20,6 +21,12 @@ from core.rag.memory.given_names import names_in
 _EMAIL = re.compile(r"(?<![\w.+-])[\w.+%-]{1,64}@(?:[\w-]{1,63}\.)+[^\W\d_]{2,24}(?![\w-])")
 _IBAN = re.compile(r"\b[A-Z]{2}\d{2}(?:[ ]?[A-Z0-9]){11,30}\b")
 _CARD = re.compile(r"(?<![\w-])\d(?:[ -]?\d){12,18}(?![\w-])")
+#: A number that has no form of its own, behind a word that says what it is.
+_NUMBERED = re.compile(
+    r"(?i:\b(?:account|acct|sort code|routing|ssn|social security|konto(?:nummer)?|compte|cuenta|conto)\b\.?"
+    r"(?:\s+(?:number|num|nummer|no|nr|numéro|número|numero)\b\.?)?)"
+    r"(?:\s*[:=#]|\s+(?:is|ist|est|es|è)\b)?\s*(?P<number>\d(?:[ -]?\d){4,33})(?![\w-])"
+)
 _IP = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w.])")
 _WORD = r"[^\W\d_a-zß-öø-ÿ][^\W\d_]*(?:[-'’][^\W\d_]+)*"
 _STREET = re.compile(
@@ -132,6 +139,7 @@ class Anonymizer:
             *self._spans(_EMAIL, "email", text),
             *self._spans(_IBAN, "account", text, _is_iban),
             *self._spans(_CARD, "card", text, _is_card),
+            *self._spans(_NUMBERED, "account", text, str.isdigit),
             *self._phones(text),
             *self._spans(_STREET, "address", text),
             *self._spans(_IP, "address", text, _is_ip),
@@ -162,9 +170,11 @@ class Anonymizer:
         self, pattern: re.Pattern[str], kind: str, text: str, check: Any = None
     ) -> Iterator[tuple[int, int, str]]:
         for match in pattern.finditer(text):
-            plain = re.sub(r"[\s-]", "", match[0]).casefold() if check else " ".join(match[0].split()).casefold()
+            group = "number" if "number" in pattern.groupindex else 0
+            found = match[group].casefold()
+            plain = re.sub(r"[\s-]", "", found) if check else " ".join(found.split())
             if check is None or check(plain):
-                yield match.start(), match.end(), self._word(kind, plain)
+                yield *match.span(group), self._word(kind, plain)
 
     def _phones(self, text: str) -> Iterator[tuple[int, int, str]]:
         import phonenumbers
