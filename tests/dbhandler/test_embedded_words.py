@@ -190,8 +190,20 @@ async def test_words_that_were_read_before_a_commit_are_not_kept_after_it(
     committed.set()
     expected = dialect.text_search(store._db, INDEX, {"w0": 1.0, "w1": 1.0}, 10)
     assert await search == expected
+    assert store._words._bytes == 0
     assert not store._words._indexes.get(INDEX) or not store._words._indexes[INDEX].scores
     assert "new" in dict(await found(store, {"w0": 1.0, "w1": 1.0}, 100))
+
+
+async def test_nothing_is_kept_while_something_is_committed(store: EmbeddedStore) -> None:
+    await put(store, some(50))
+    words, terms = store._words, {"w0": 1.0, "w1": 1.0}
+    with words.changing([PUT]):
+        for _ in range(3):
+            assert words.search(store._db, INDEX, terms, 5) == dialect.text_search(store._db, INDEX, terms, 5)
+        assert not words._indexes[INDEX].scores
+    assert await found(store, terms, 5) == dialect.text_search(store._db, INDEX, terms, 5)
+    assert words._indexes[INDEX].scores.keys() == terms.keys()
 
 
 async def test_words_that_take_too_much_memory_go(store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -55,7 +55,7 @@ class WordScores:
 
     @contextmanager
     def changing(self, statements: Collection[str] | None) -> Iterator[None]:
-        """To be held while something is committed. What it may change is forgotten, before and after.
+        """To be held while something is committed: what it may change is forgotten, and nothing is kept meanwhile.
 
         Args:
             statements: What was run; ``None``: anything.
@@ -68,7 +68,6 @@ class WordScores:
         finally:
             with self._guard:
                 self._changing -= 1
-                self._forget(statements)
 
     def search(self, db: Any, index: TextIndex, terms: Mapping[str, float], k: int) -> list[tuple[str, float]]:
         """Nodes by BM25; see :func:`core.rag.dbhandler.grafeo.text_search`."""
@@ -136,7 +135,7 @@ class WordScores:
         return scores
 
     def _is_current(self, index: TextIndex, words: _Words) -> bool:
-        return not self._changing and self._indexes.get(index) is words
+        return self._indexes.get(index) is words
 
     def _make_room(self) -> None:
         """Forget the words that were not asked for the longest, of whichever index has most."""
