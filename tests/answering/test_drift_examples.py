@@ -178,6 +178,18 @@ async def test_errors_have_the_messages_of_the_design(engine: Engine) -> None:
         assert str(nothing.value) == "No entry points found for query"
 
 
+async def test_passages_about_something_else_are_no_entry_points(engine: Engine) -> None:
+    from libs.dataloader import Document
+
+    async with engine.knowledge() as kb:
+        await kb.ingest([Document(path="mill.md", content="The tide mill was built by Edmund Harrow in 1612.")])
+        drift = DRIFTRAG(kb)
+        assert [node.name for node in await drift.find_entry_points("Who built the mill?")] == ["mill.md"]
+        for query in ("Which enzyme fixes carbon?", "zygomorphic xylophones", "?"):
+            with pytest.raises(NoEntryPointsError):
+                await drift.query(query)
+
+
 async def test_beside_basic_rag(graph: KnowledgeBase) -> None:
     from libs.dataloader import Document
 

@@ -58,7 +58,7 @@ class DRIFTRAG(DRIFTBase):
             The answer, which prints as its text, with everything that led to it.
 
         Raises:
-            InvalidInputError: on a question without a word.
+            InvalidInputError: on an empty question.
             EmptyGraphError: "Cannot query empty graph".
             NoEntryPointsError: "No entry points found for query".
         """

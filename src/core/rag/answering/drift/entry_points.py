@@ -16,6 +16,8 @@ from core.rag.answering.drift.reader import GraphReader, by_label
 from core.rag.answering.drift.scoring import clamp
 from core.rag.answering.drift.vectors import Vectors
 from core.rag.answering.drift.words import QueryWords
+from core.rag.answering.relevant import judge
+from core.rag.answering.types import Analysis, Knowledge
 from core.rag.extraction.words import normalized_words
 from core.rag.graph.similarity import Similarity
 from core.rag.retrieval.hits import Hit
@@ -32,6 +34,8 @@ _LONGEST_NAME = 8
 _MOST_NAMES = 50
 _MOST_TOKENS = 200
 _SHORTEST_SCANNED_WORD = 3
+#: Where none of so many chunks may have to do with a query, none has.
+_JUDGED = 5
 
 #: Finds so many chunks for a query, best first.
 ChunkSearch = Callable[[str, int], Awaitable[list[Hit]]]
@@ -70,7 +74,7 @@ async def find_entries(
         vectors: Tells whether chunks can be found by meaning.
         query: The question, with a word in it.
         count: At most this many nodes.
-        search: Finds chunks; ``None``: the usual search of the namespace.
+        search: Finds chunks; ``None``: the usual search of the namespace, unless nothing of what it finds is near.
 
     Returns:
         By turns a node that is named, a chunk, and a concept, so that no kind crowds out the others; where these are
@@ -123,8 +127,13 @@ async def _chunks(
     """Chunks by meaning, words and graph; by words alone where there are no vectors."""
     embedder = client.embedder
     if embedder is not None and await vectors.store() is not None:
-        find = search or (lambda text, k: Retriever(client, embedder).search(text, k, "auto"))
-        hits = await find(query, LIKED)
+        if search is not None:  # who asks knows what was said before, and judges what comes of it
+            hits = await search(query, LIKED)
+        else:
+            hits = await Retriever(client, embedder).search(query, LIKED, "auto")
+            found = Knowledge(hits=hits[:_JUDGED])
+            await judge(Analysis(query, (), "factual", fallback=True), found, client)
+            hits = hits if found.near else []
         return [(hit.chunk_id, Label.CHUNK, hit.score) for hit in hits], hits
     matches = await client.match_terms(dict.fromkeys(query_terms(query), 1.0), LIKED)
     best = max((match.score for match in matches), default=1.0)
