@@ -77,9 +77,9 @@ async def test_what_is_final_is_tried_once(clock: Clock) -> None:
 
 
 async def test_a_second_node_with_the_same_id_is_tried_a_few_times(clock: Clock) -> None:
-    assert await attempts(failing(3, StoreConstraintError("x"), Again.A_FEW_TIMES), 60) == "done"
+    assert await attempts(failing(7, StoreConstraintError("x"), Again.A_FEW_TIMES), 60) == "done"
     with pytest.raises(StoreConstraintError):
-        await attempts(failing(4, StoreConstraintError("x"), Again.A_FEW_TIMES), 60)
+        await attempts(failing(8, StoreConstraintError("x"), Again.A_FEW_TIMES), 60)
 
 
 async def test_a_deadline_of_nothing_means_no_retry(clock: Clock) -> None:

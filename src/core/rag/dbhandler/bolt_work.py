@@ -25,7 +25,7 @@ _log = logging.getLogger("mgrag")
 
 FIRST_RETRY_SECONDS = 0.05
 _LONGEST_RETRY_SECONDS = 2.0
-_A_FEW = 4
+_A_FEW = 8  # as many processes may be about to make the same node
 
 #: How soon a connection is closed that was opened for somebody who does not wait any more.
 _LOOK_SECONDS = 0.02
