@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.rag import KnowledgeBase
+from core.rag.dbhandler import message_rows
 from core.rag.errors import InvalidInputError, NotFoundError
 from core.rag.memory.anonymizing import Anonymizer
 from core.rag.memory.forgetting import traces
@@ -122,6 +123,16 @@ async def test_everything_of_a_user_is_exported(kb: KnowledgeBase) -> None:
     assert "Bob said this." not in json.dumps(export)
     with pytest.raises(NotFoundError):
         await kb.export_user("nobody")
+
+
+async def test_a_message_may_grow_when_it_is_made_anonymous(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(message_rows, "MAX_CONTENT_CHARS", 20)
+    text = "I am Ann, Ann, Ann."
+    await kb.remember("long", "user", text)
+    [new] = (await kb.anonymize(conversation_id="long"))["conversations"]
+    assert [memory.content for memory in await kb.memories(new)] == ["I am [person 1], [person 1], [person 1]."]
+    with pytest.raises(InvalidInputError, match="at most 20 characters"):
+        await kb.remember("long", "user", text + text)
 
 
 async def test_anonymizing_cuts_every_link_and_keeps_what_was_said(kb: KnowledgeBase) -> None:

@@ -16,7 +16,7 @@ from core.rag.dbhandler.interactions import (
     remove_conversation,
     remove_messages,
 )
-from core.rag.dbhandler.message_rows import checked_name, message_properties, retrieved_rows
+from core.rag.dbhandler.message_rows import check_length, checked_name, message_properties, retrieved_rows
 from core.rag.dbhandler.messages import MessageReading
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.embedder.base import embed_texts, is_blank
@@ -115,8 +115,9 @@ class ConversationOperations(MessageReading):
 
         Raises:
             NotFoundError: when there is no such conversation.
-            InvalidInputError: on a role, time, tag or reference that makes no sense.
+            InvalidInputError: on more than 1,000,000 characters, or a role, time, tag or reference that makes no sense.
         """
+        check_length(content)
         properties = message_properties(
             content, role, timestamp=timestamp, tags=tags, metadata=metadata, user_id=user_id
         )

@@ -46,16 +46,11 @@ def message_properties(
     """The properties of a message, but for those that its conversation gives it.
 
     Raises:
-        InvalidInputError: on content that is no text or too long, an empty role, a time that is none, tags that are no
-            texts, metadata that is no JSON object.
+        InvalidInputError: on content that is no text, an empty role, a time that is none, tags that are no texts,
+            metadata that is no JSON object.
     """
     if not isinstance(content, str):
         raise InvalidInputError(f"The content of a message is text, not {type(content).__name__}.")
-    if len(content) > MAX_CONTENT_CHARS:
-        raise InvalidInputError(
-            f"A message has at most {MAX_CONTENT_CHARS} characters, not {len(content)}: ingest a text of this length "
-            "as a document, and refer to it."
-        )
     if metadata is not None and not isinstance(metadata, Mapping):
         raise InvalidInputError(f"The metadata of a message is a mapping, not {type(metadata).__name__}.")
     text = clean_text(content)
@@ -75,6 +70,19 @@ def message_properties(
         "summary": False,
         "last_accessed_at": said,
     }
+
+
+def check_length(content: str) -> None:
+    """Check that a new message is not a whole book; one that is rewritten may become longer.
+
+    Raises:
+        InvalidInputError: when it is.
+    """
+    if isinstance(content, str) and len(content) > MAX_CONTENT_CHARS:
+        raise InvalidInputError(
+            f"A message has at most {MAX_CONTENT_CHARS} characters, not {len(content)}: ingest a text of this length "
+            "as a document, and refer to it."
+        )
 
 
 def checked_name(name: str, what: str) -> str:

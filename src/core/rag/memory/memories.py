@@ -58,12 +58,13 @@ class Memories:
             The id of the memory. The same role and content again in the session is the same memory, counted once more.
 
         Raises:
-            InvalidInputError: on content that is blank, or arguments that make no sense.
+            InvalidInputError: on content that is blank or over 1,000,000 characters, or arguments that make no sense.
         """
-        from core.rag.dbhandler.message_rows import message_properties
+        from core.rag.dbhandler.message_rows import check_length, message_properties
 
         if not isinstance(content, str) or not content.strip():
             raise InvalidInputError("There is nothing to remember: the content is empty.")
+        check_length(content)
         properties = message_properties(
             content, role, timestamp=timestamp, tags=tags, metadata=metadata, user_id=user_id
         )
