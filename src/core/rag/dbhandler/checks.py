@@ -80,14 +80,13 @@ def _check_value(place: str, value: Any, *, is_id: bool = False) -> None:
         if not -_INT <= value < _INT:
             raise InvalidInputError(f"{place} is {value}, which does not fit into 64 bits: store it as a string.")
     elif isinstance(value, dict):
-        if "id" not in value and _PLAIN.issuperset(map(type, value.values())) and _TEXT.issuperset(map(type, value)):
-            return  # most are like this
+        if _is_plain_row(value):  # most are
+            return
         for key, item in value.items():
-            if _is_plain(key, item):
-                continue
             if not isinstance(key, str):
                 raise InvalidInputError(f"{place} has the key {key!r}, but keys are strings.")
-            _check_value(f"{place}.{key}", item, is_id=key == "id")
+            if item.__class__ not in _PLAIN or key == "id":
+                _check_value(f"{place}.{key}", item, is_id=key == "id")
     elif isinstance(value, list):
         if value and all(isinstance(item, float) for item in value):
             raise InvalidInputError(f"{place} is a list of floats: send an embedding as a tuple, other lists as JSON.")
@@ -104,15 +103,20 @@ def _check_value(place: str, value: Any, *, is_id: bool = False) -> None:
 
 
 _PLAIN = frozenset({str, bool, float, type(None)})
+_PLAIN_ROW = _PLAIN | {int}
 _TEXT = frozenset({str})
 _INT = 2**63
 
 
-def _is_plain(key: Any, item: Any) -> bool:
-    kind = item.__class__
-    if key == "id" or key.__class__ is not str:
+def _is_plain_row(row: dict[Any, Any]) -> bool:
+    """Whether nothing in a row has to be looked at one by one."""
+    kinds = set(map(type, row.values()))
+    if not (kinds <= _PLAIN_ROW and _TEXT.issuperset(map(type, row))):
         return False
-    return kind in _PLAIN or (kind is int and -_INT <= item < _INT)
+    if int in kinds and not all(-_INT <= item < _INT for item in row.values() if item.__class__ is int):
+        return False
+    identifier = row.get("id", "-")
+    return identifier.__class__ is str and bool(identifier)
 
 
 def _check_embedding(place: str, value: tuple[Any, ...]) -> None:
