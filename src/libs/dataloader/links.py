@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from urllib.parse import unquote, urljoin, urlsplit
 
+from libs.dataloader.crawl.urls import normalize_url
 from libs.dataloader.types import Link
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")  # two letters at least: "C:" is a drive, not a scheme
@@ -26,8 +27,9 @@ def resolve_link(href: str, base: str | None, root: str | None = None) -> str | 
         root: ``file://`` URI of the folder that ``/…`` starts from in a local file (the root of the load).
 
     Returns:
-        An ``http(s)://`` URL, or a ``file://`` URI without percent-encoding; ``None`` where the link leads
-        nowhere else: another scheme (``mailto:``, ``javascript:``, ``data:``), only a fragment, or not a link at all.
+        An ``http(s)://`` URL in the spelling that a crawl has for it, or a ``file://`` URI without percent-encoding;
+        ``None`` where the link leads nowhere else: another scheme (``mailto:``, ``javascript:``, ``data:``), only a
+        fragment, or not a link at all.
     """
     href = _IGNORED.sub("", href).strip()
     if not href or href.startswith("#") or len(href) > _MAX_LENGTH:
@@ -46,7 +48,10 @@ def resolve_link(href: str, base: str | None, root: str | None = None) -> str | 
         return "file://" + posixpath.normpath(unquote(parts.path)) if parts.path else None
     if not target.lower().startswith(_KEPT_SCHEMES) or not parts.hostname:
         return None
-    return target
+    try:
+        return normalize_url(target)  # as a crawl calls the page
+    except ValueError:
+        return target
 
 
 def _resolve_local(href: str, base: str, root: str | None) -> str | None:

@@ -90,6 +90,9 @@ class DocumentOperations(IngestOperations):
     ) -> str:
         """Create a document, or replace the one with this path as a whole.
 
+        It is stored as it is: chunks come from :meth:`create_document_chunk` or :meth:`process_chunks`, and the names
+        in it are no entities. :meth:`core.rag.KnowledgeBase.ingest` does all that.
+
         When the content is another one, the chunks that it had are removed with their vectors; arguments as for
         :meth:`create_document`.
 
