@@ -66,6 +66,29 @@ async def test_a_hit_says_by_which_titles_and_sentence_it_was_reached(kb: Knowle
     assert "graph" in second.scores
 
 
+ALIASES = {
+    "The Amber Spoon (film)": "The Amber Spoon is a silent film. It was paid for by HoneyGuild alone.",
+    "Honey Guild": "It has its seat above a bakery in Szeged, and a rule about silence.",
+}
+
+
+async def test_entities_that_are_one_lead_on_to_one_another(engine: Engine) -> None:
+    over_bridge = "Where was the payer of film The Amber Spoon born?"
+    by_name = "Where did a film director of HoneyGuild meet?"
+
+    async def why(question: str) -> str | None:
+        hits = {hit.path: hit for hit in await kb.search(question, k=3, mode="graph")}
+        because = hits["Honey Guild"].because if "Honey Guild" in hits else None
+        return None if because is None else because.reason
+
+    async with engine.knowledge() as kb:
+        await kb.ingest([Document(path=title, title=title, content=text) for title, text in (ALIASES | NOISE).items()])
+        assert (await why(over_bridge), await why(by_name)) == ("bridge", "named")
+        await kb.split_entity("HoneyGuild")
+        assert await why(over_bridge) is None
+        assert await why(by_name) != "named"
+
+
 async def test_a_comparison_finds_both_sides_and_both_ends(kb: KnowledgeBase) -> None:
     hits = await kb.search("Which film has the director who died first, The Lame Heron or Harvest of Glass?", k=4)
     assert set(_paths(hits)) == {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -110,6 +110,8 @@ class GraphRanking:
         around = Neighbourhood(found.total)
         named = named_in(question.text, await self._reader.entities(possible_names(question.text)))
         around.add_entities(named)
+        also = await self._reader.add_same(around, [entity.id for entity in named])
+        named += [around.entities[key] for key in _others(also) if all(key != entity.id for entity in named)]
         base = [key for key, _ in sorted(found.scores.items(), key=lambda item: (-item[1], item[0]))[:BASE]]
         around.add_passages(base)
         await self._reader.add_titled(around, [entity.id for entity in bearers(named)])
@@ -192,13 +194,29 @@ class GraphRanking:
         spans = {key: sentence_spans(text.content)[:_MAX_SENTENCES] for key, text in texts.items()}
         sentences = {key: [texts[key].content[start:end] for start, end in spans[key]] for key in texts}
         cosines = await self._cosines(question, sentences)
-        return [
+        seeds = [
             self._seed(
                 question, ranked.around, key, texts[key], score, spans[key], cosines.get(key), led.get(key, frozenset())
             )
             for key, score in scores.items()
             if key in texts
         ]
+        return await self._by_every_name(ranked.around, seeds)
+
+    async def _by_every_name(self, around: Neighbourhood, seeds: list[Seed]) -> list[Seed]:
+        """Let sentences name what is one with what they name, too."""
+        same = await self._reader.add_same(
+            around, {key for seed in seeds for part in seed.sentences for key in part.entities}
+        )
+        if not same:
+            return seeds
+        await self._reader.add_surroundings(around, _others(same))
+
+        def widened(sentence: Sentence) -> Sentence:
+            also = [other for key in sentence.entities for other in same.get(key, ())]
+            return replace(sentence, entities=tuple(dict.fromkeys((*sentence.entities, *also)))) if also else sentence
+
+        return [replace(seed, sentences=tuple(map(widened, seed.sentences))) for seed in seeds]
 
     def _seed(
         self,
@@ -245,6 +263,10 @@ class GraphRanking:
         norms = np.linalg.norm(vectors, axis=1) * np.linalg.norm(direction)
         values = iter((vectors @ direction / np.maximum(norms, 1e-30)).tolist())
         return {key: [next(values) for _ in parts] for key, parts in sentences.items()}
+
+
+def _others(same: Mapping[str, Sequence[str]]) -> list[str]:
+    return list(dict.fromkeys(other for others in same.values() for other in others))
 
 
 def _closeness(around: Neighbourhood, found: Found) -> dict[str, float]:

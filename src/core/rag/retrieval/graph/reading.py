@@ -59,6 +59,18 @@ class GraphReader:
         rows = await self._read(f"MATCH (e:Entity {{id: i}}) RETURN e.id AS id, {_ENTITY}", ids)
         return [Entity.of(row) for row in rows]
 
+    async def add_same(self, around: Neighbourhood, entities: Collection[str]) -> dict[str, list[str]]:
+        """Take in the entities that are one with some of these; returns their ids by those of these."""
+        rows = await self._read(
+            f"MATCH (a:Entity {{id: i}})-[:SAME_AS]-(e:Entity) RETURN DISTINCT i AS entity, e.id AS id, {_ENTITY}",
+            entities,
+        )
+        around.add_rows(rows)
+        found: dict[str, list[str]] = {}
+        for row in rows:
+            found.setdefault(row["entity"], []).append(row["id"])
+        return found
+
     async def add_mentions(self, around: Neighbourhood, passages: Collection[str]) -> None:
         """Take in what passages mention, and the titles of their documents."""
         around.add_passages(sorted(passages))
