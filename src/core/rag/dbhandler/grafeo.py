@@ -230,15 +230,24 @@ def cosines(db: Runner, index: VectorIndex, query: tuple[float, ...], ids: Seque
     return [(row["id"], row["score"]) for row in rows]
 
 
-def some_vectors(db: Runner, index: VectorIndex, skip: int, limit: int) -> tuple[list[str], NDArray[np.float32]]:
-    """A part of the vectors of an index, those of the right dimension, in the engine's own order: ids, and a matrix."""
-    statement = (
-        f"MATCH (v:{index.label}) WHERE cosine_similarity(v.embedding, $probe) IS NOT NULL "
-        f"RETURN v.id AS id, v.embedding AS embedding SKIP {skip} LIMIT {limit}"
-    )
-    rows = list(db.execute_cypher(statement, {"probe": (1.0,) * index.dimension}))
-    vectors = float_rows([row["embedding"] for row in rows])
-    return [row["id"] for row in rows], vectors.reshape(len(rows), index.dimension)
+def some_vectors(db: Runner, index: VectorIndex, skip: int, limit: int) -> tuple[int, list[str], NDArray[np.float32]]:
+    """A part of the vectors of an index, in the engine's own order.
+
+    Properties by the numbers of nodes are read in a third of the time of a statement.
+
+    Returns:
+        How many nodes there were, the ids of those with a vector to compare, and a row for each of these.
+    """
+    statement = f"MATCH (v:{index.label}) RETURN id(v) AS node, v.id AS id SKIP {skip} LIMIT {limit}"
+    rows = list(db.execute_cypher(statement))
+    vectors = db.get_property_batch([row["node"] for row in rows], "embedding")
+    usable = [
+        (row["id"], vector)
+        for row, vector in zip(rows, vectors, strict=True)
+        if vector is not None and len(vector) == index.dimension and any(vector)
+    ]
+    matrix = float_rows([vector for _, vector in usable])
+    return len(rows), [identifier for identifier, _ in usable], matrix.reshape(len(usable), index.dimension)
 
 
 def best_first(found: list[tuple[str, float]]) -> list[tuple[str, float]]:
