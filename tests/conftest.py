@@ -10,8 +10,19 @@ import pytest
 
 from dbhandler.kit import ENGINES, Engine, bolt_engine_for_a_test, drop_vector_indexes
 
-#: What stands on searches that are tested on the server: the statements of these are shown to it (`make test-bolt`).
-EMBEDDED_ONLY = frozenset({"answering", "integrations"})
+#: What stands on searches that are tested on the server: of these folders the files and tests that are named run
+#: there, without those that take too long; the statements of all are shown to it (`make test-bolt`).
+ON_THE_SERVER = {
+    "answering": {
+        "test_drift_ask.py",
+        "test_drift_examples.py",
+        "test_drift_traversal.py",
+        "test_examples.py",
+        "test_without_a_model_the_answer_consists_of_extracts_and_says_so",
+    },
+    "integrations": {"test_retrievers.py"},
+}
+TOO_LONG = {"test_the_cache_is_bounded", "test_a_cached_traversal_equals_a_fresh_one_after_any_change"}
 
 REQUIRED = os.environ.get("MGRAG_TEST_REQUIRE_BOLT", "") not in {"", "0"}
 
@@ -40,11 +51,16 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the tests of folders that need not run on the server, to keep its run short."""
-    dropped = [item for item in items if item.get_closest_marker("bolt") and item.path.parent.name in EMBEDDED_ONLY]
+    """Leave out tests that need not run on the server, to keep its run short."""
+    dropped = [item for item in items if item.get_closest_marker("bolt") and not _on_the_server(item)]
     if dropped:
         items[:] = [item for item in items if item not in dropped]
         config.hook.pytest_deselected(items=dropped)
+
+
+def _on_the_server(item: pytest.Item) -> bool:
+    wanted, test = ON_THE_SERVER.get(item.path.parent.name), item.name.partition("[")[0]
+    return wanted is None or (not wanted.isdisjoint({item.path.name, test}) and test not in TOO_LONG)
 
 
 @pytest.hookimpl(wrapper=True)
