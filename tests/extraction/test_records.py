@@ -131,6 +131,7 @@ async def test_what_is_no_record_is_refused(kb: KnowledgeBase) -> None:
 
 
 def test_which_fields_are_entities() -> None:
+    assert entities_of({"name": "\0", "team": " "}) == []
     record = {
         "firstName": "Ann",
         "company": {"name": "Mill & Co", "id": 7},

@@ -9,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.rag import KnowledgeBase
-from core.rag.errors import InvalidInputError, NotFoundError
+from core.rag.errors import InvalidInputError, NotFoundError, StoreError
 from core.rag.extraction.names import type_of
 from core.rag.extraction.resolution import Candidate, alike, groups, resolve
 from core.rag.extraction.words import normalize_name
+from core.rag.indexing import titles
 from dbhandler.kit import Engine
 from libs.dataloader import Document
 
@@ -134,6 +135,21 @@ async def test_ingest_regards_spelling_and_initials_only(kb: KnowledgeBase) -> N
     await kb.ingest([Document(path="b", content="Nothing is left.")])
     await kb.ingest([Document(path="a", content="Nothing is left.")])
     assert await same(kb) == set()
+
+
+async def test_an_ingest_that_was_cut_short_is_made_up_for_by_the_next(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail(client: object, changed: int) -> None:
+        raise StoreError("the machine went down")
+
+    document = Document(path="a", content="We asked Tech Corp. We like TechCorp.")
+    with monkeypatch.context() as patch, pytest.raises(StoreError):
+        patch.setattr(titles, "resolve_names_after", fail)
+        await kb.ingest(document)
+    assert await same(kb) == set()
+    assert (await kb.ingest(document)).documents.unchanged == 1
+    assert len(await same(kb)) == 1
 
 
 NAMES = ["tech corp", "techcorp", "the tech corp", "tech corp ltd", "café müller", "cafe muller", "nato", "n a t o"]

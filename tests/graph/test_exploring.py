@@ -65,6 +65,23 @@ async def test_traversal_follows_a_direction_and_given_edges_only(company: Knowl
         await company.traverse("TechCorp", edge_types=["RELATED`]-() DETACH DELETE n //"])
 
 
+async def test_all_edges_are_listed_in_pages(company: KnowledgeBase) -> None:
+    await company.merge_entities("Carol Diaz", "Bob Smith")
+    found: list[tuple[str, str, str]] = []
+    after = ""
+    while True:
+        page = await company.edges(limit=3, after=after)
+        found += named(page.edges, page.names)
+        if not (after := page.next):
+            break
+    assert sorted(found) == sorted([*((a, r, b) for a, b, r, _ in LINKS), ("Carol Diaz", "SAME_AS", "Bob Smith")])
+    leads = await company.edges(relation="leads")
+    assert named(leads.edges, leads.names) == {("Bob Smith", "leads", "Platform Core")}
+    assert (leads.edges[0].weight, leads.edges[0].origin, leads.next) == (4.0, "caller", "")
+    with pytest.raises(InvalidInputError):
+        await company.edges(after='["x"]')
+
+
 async def test_pages_of_a_traversal_are_the_traversal(company: KnowledgeBase) -> None:
     whole = [node.id for node in (await company.traverse("TechCorp", 3)).nodes]
     pages: list[str] = []

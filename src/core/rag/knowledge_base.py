@@ -229,11 +229,6 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
         loaders = loaders_for(sources, self._settings, **options)
         indexer = await self._indexer()
         report = await indexer.index(loaders, prune=prune, stop=stop, progress=progress)
-        if self._settings.extraction and not report.interrupted:
-            from core.rag.indexing.resolving import resolve_names_after
-
-            done = report.documents
-            await resolve_names_after(self._client, done.added + done.updated + done.deleted)
         if facts and not report.interrupted:
             report.facts = (await self.extract_facts(stop=stop)).to_dict()
         return report

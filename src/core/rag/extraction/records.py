@@ -131,9 +131,10 @@ def entities_of(record: Mapping[str, Any], hints: Mapping[str, str] = FIELD_HINT
     found: dict[str, RecordEntity] = {}
     for path, value in _texts(record, ()):
         kind = _type(path, hints)
-        name = normalize_name(value) if kind else ""
+        text = " ".join(value.replace("\0", " ").split())
+        name = normalize_name(text) if kind and text else ""
         if name and name not in found:
-            found[name] = RecordEntity(".".join(path), kind, name, " ".join(value.split()))
+            found[name] = RecordEntity(".".join(path), kind, name, text)
     return list(found.values())[:MAX_ENTITIES]
 
 

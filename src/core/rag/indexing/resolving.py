@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 #: With at most this many chunks, looking at all names takes a few milliseconds.
 _ALWAYS_CHUNKS = 2_000
 
-#: In a larger graph, one document in so many chunks has to have changed.
+#: In a larger graph, one chunk in so many has to have changed.
 _WORTHWHILE_SHARE = 100
 
 
@@ -71,12 +71,11 @@ async def resolve_names_after(client: MemGraphClient, changed: int) -> None:
 
     Args:
         client: The graph.
-        changed: How many documents an ingest added, replaced or removed.
+        changed: How many chunks an ingest added or changed.
     """
-    if changed:
-        chunks = await client.count_chunks()
-        if chunks <= _ALWAYS_CHUNKS or changed * _WORTHWHILE_SHARE >= chunks:
-            await resolve_names(client)
+    chunks = await client.count_chunks()
+    if chunks <= _ALWAYS_CHUNKS or changed * _WORTHWHILE_SHARE >= chunks:
+        await resolve_names(client)
 
 
 async def resolve_names(client: MemGraphClient) -> ResolutionReport:

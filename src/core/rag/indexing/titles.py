@@ -11,6 +11,7 @@ from core.rag.dbhandler.store import MAX_K
 from core.rag.extraction.matching import NameTable
 from core.rag.extraction.mentions import sought
 from core.rag.extraction.words import is_unspaced, normalized_words
+from core.rag.indexing.resolving import resolve_names_after
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
@@ -31,7 +32,7 @@ class TitleLinker:
 
     A chunk is written with the mentions of the titles known by then. Titles that come after it are found at the end
     of the run, by keyword or by reading on, whichever is less work; a mark at the source tells the next run where this
-    one did not get to its end.
+    one did not get to its end. With all mentions there, names that are one are connected.
     """
 
     def __init__(self, client: MemGraphClient) -> None:
@@ -50,9 +51,12 @@ class TitleLinker:
         titles = sought(now := await self._client.title_names())
         if finder is not None and pending <= finder.sources:
             chunks = await self._affected(finder, {name for name in now if name in titles})
+            changed = len(finder.batch_of)
         else:  # another run was cut short
             chunks = await self._client.chunk_ids()
+            changed = len(chunks)
         await self._client.extract_again(chunks, titles)
+        await resolve_names_after(self._client, changed)
         await self._client.set_linked(pending)
 
     async def _affected(self, finder: TitleFinder, now: set[str]) -> list[str]:
