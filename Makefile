@@ -43,7 +43,8 @@ demo: $(VENV)/.run ## Ingest examples/corpus and search it
 MERMAID := tests/answering/mermaid
 $(MERMAID)/node_modules: $(MERMAID)/package-lock.json
 	@if command -v npm >/dev/null 2>&1; then \
-	echo "Installing the parser of Mermaid ..."; npm ci --prefix $(MERMAID) --silent --no-audit --no-fund || \
+	echo "Installing the parser of Mermaid ..."; npm ci --prefix $(MERMAID) --silent --no-audit --no-fund \
+	--fetch-retries=1 --fetch-retry-mintimeout=1000 || \
 	echo "It cannot be installed: the tests that need it will be skipped."; fi
 
 .PHONY: test
