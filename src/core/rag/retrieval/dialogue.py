@@ -145,18 +145,22 @@ class Dialogue:
         """
         if self.hanging or any(referent.weight >= POINTED_AT / 2 for referent in self.referents):
             return False
-        words, vectors = await asyncio.gather(legs.keyword(terms, _LOOKED_AT), legs.vector(vector, _LOOKED_AT))
-        if not words and not vectors:
-            return False
-        cosines = await legs.sampled_cosines(vector)
-        best = fuse_hybrid(vectors, words, sample=cosines, total=total, limit=_OWN_PASSAGES)
         last = [turns[0] for turns in (self.questions, self.answers) if turns]
         said = dict.fromkeys((term for turn in last for term in query_terms(turn.content)), 1.0)
         meanings = [_unit(turn.vector) for turn in last if turn.vector is not None]
         meaning = [float(value) for value in sum(meanings)] if meanings else None
-        found, sample = await asyncio.gather(legs.keyword(said, _SAID_LOOKED_AT), legs.sampled_cosines(meaning))
-        exact = await legs.cosines(meaning, [item.id for item in best])
-        return max(_standing(item.id, found, exact, sample, total) for item in best) < RELATED
+        words, vectors, cosines, found, sample = await asyncio.gather(
+            legs.keyword(terms, _LOOKED_AT),
+            legs.vector(vector, _LOOKED_AT),
+            legs.sampled_cosines(vector),
+            legs.keyword(said, _SAID_LOOKED_AT),
+            legs.sampled_cosines(meaning),
+        )
+        if not words and not vectors:
+            return False
+        best = [item.id for item in fuse_hybrid(vectors, words, sample=cosines, total=total, limit=_OWN_PASSAGES)]
+        exact = await legs.cosines(meaning, best)
+        return max(_standings(best, found, exact, sample, total)) < RELATED
 
     def earlier_leg(self) -> Leg:
         """Passages of earlier answers, as a leg of the fusion: the best counts the same in a corpus of any size."""
@@ -168,18 +172,21 @@ class Dialogue:
         return [(turn, weight) for turn, weight in weighted if weight >= _LEAST_WEIGHT]
 
 
-def _standing(
-    chunk: str, words: Mapping[str, float], cosines: Mapping[str, float], sample: Sequence[float], total: int
-) -> float:
-    """How far above the mean of all chunks one stands, in standard deviations, over both legs."""
-    parts = []
-    if words:
-        unit = Leg(words, spread_of_top(words.values(), total)).unit
-        parts.append((words.get(chunk, 0.0) - sum(words.values()) / max(total, len(words))) / unit if unit else 0.0)
-    if chunk in cosines and len(sample) > 1:
-        spread = spread_of_sample(sample)
-        parts.append((cosines[chunk] - sum(sample) / len(sample)) / spread if spread else 0.0)
-    return sum(parts) / len(parts) if parts else 0.0
+def _standings(
+    chunks: Sequence[str], words: Mapping[str, float], cosines: Mapping[str, float], sample: Sequence[float], total: int
+) -> list[float]:
+    """How far above the mean of all chunks each of these stands, in standard deviations, over both legs."""
+    unit = Leg(words, spread_of_top(words.values(), total)).unit
+    usual = sum(words.values()) / max(total, len(words), 1)
+    spread = spread_of_sample(sample)
+    mean = sum(sample) / max(len(sample), 1)
+    standings = []
+    for chunk in chunks:
+        parts = [(words.get(chunk, 0.0) - usual) / unit if unit else 0.0] if words else []
+        if chunk in cosines and len(sample) > 1:
+            parts.append((cosines[chunk] - mean) / spread if spread else 0.0)
+        standings.append(sum(parts) / len(parts) if parts else 0.0)
+    return standings
 
 
 def _unit(vector: Sequence[float]) -> Any:
