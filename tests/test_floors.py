@@ -12,7 +12,14 @@ SRC = Path(__file__).parents[1] / "src"
 
 #: The house, from the ground up. Those on one floor do not import each other.
 FLOORS: tuple[tuple[str, ...], ...] = (
-    ("libs.dataloader", "core.rag.errors", "core.rag.ports", "core.rag.times", "core.rag.openai_events"),
+    (
+        "libs.dataloader",
+        "core.rag.errors",
+        "core.rag.ports",
+        "core.rag.times",
+        "core.rag.together",
+        "core.rag.openai_events",
+    ),
     ("core.rag.identity", "core.rag.schema", "core.rag.settings"),
     ("core.rag.openai_endpoint",),
     ("core.rag.openai_api",),

@@ -15,6 +15,7 @@ from core.rag.answering.relevant import judge
 from core.rag.answering.types import Analysis, FoundEntity, FoundFact, Intent, Knowledge
 from core.rag.errors import EmbeddingError, StoreError
 from core.rag.retrieval.hits import Hit, SearchMode
+from core.rag.together import together
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
@@ -119,7 +120,7 @@ class _Retrieval:
 
     async def run(self) -> Knowledge:
         """All legs, scored."""
-        entities, facts, hits = await asyncio.gather(
+        entities, facts, hits = await together(
             self._both(
                 "entities",
                 self._graph.entities_by_pattern,
@@ -165,7 +166,7 @@ class _Retrieval:
         key: Callable[[Found], Any],
         limit: int,
     ) -> list[Found]:
-        pattern, trigram = await asyncio.gather(
+        pattern, trigram = await together(
             self._leg(f"{name} by pattern", by_pattern(self._terms, limit)),
             self._leg(f"{name} by trigrams", by_trigram(self._terms, limit)),
         )
@@ -185,8 +186,11 @@ class _Retrieval:
     async def _near(self) -> list[Hit]:
         """The passages nearest to the question, searched once."""
         if self._nearest is None:
-            self._nearest = asyncio.ensure_future(self._leg("nearest passages", self._search("vector")))
+            self._nearest = asyncio.create_task(self._find_nearest())
         return await self._nearest
+
+    async def _find_nearest(self) -> list[Hit]:
+        return await self._leg("nearest passages", self._search("vector"))
 
     async def _search(self, mode: SearchMode) -> list[Hit]:
         return await self._kb.search(self._analysis.query, self._options.passages, mode, **self._options.search)

@@ -7,7 +7,6 @@ the one that the embedded engine gives, and nothing of another tenant has a part
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING
 from core.rag.dbhandler.scan import Text, bm25_scores
 from core.rag.dbhandler.store import MAX_K, Match
 from core.rag.schema import TextIndex
+from core.rag.together import together
 
 if TYPE_CHECKING:
     from core.rag.dbhandler.dialect import Dialect, Runner
@@ -87,7 +87,7 @@ class WordSearch:
         self, index: TextIndex, found: Mapping[str, float], words: Mapping[str, float], *, all_of_them: bool
     ) -> list[Match]:
         """The texts that a server has found, best first; where these are all, they can be counted here."""
-        texts, numbers = await asyncio.gather(
+        texts, numbers = await together(
             self._texts(index, list(found), words), self._of(index, () if all_of_them else words)
         )
         holding = _holding(texts, words) if all_of_them else numbers.holding

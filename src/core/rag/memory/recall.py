@@ -18,6 +18,7 @@ from core.rag.analysis import analyze, index_terms, query_terms
 from core.rag.dbhandler.store import MAX_K, Row
 from core.rag.memory.ranking import Ranked, Session, rank, session_of
 from core.rag.schema import Label
+from core.rag.together import together
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
@@ -94,7 +95,7 @@ class Recaller:
         missing = [row for row in wanted if not self._is_fresh(row)]
         if missing:
             nodes = [row["node_id"] for row in missing]
-            rows, vectors = await asyncio.gather(client.session_rows(nodes), _vectors(client, nodes, store))
+            rows, vectors = await together(client.session_rows(nodes), _vectors(client, nodes, store))
             by_node: dict[str, list[Row]] = {node: [] for node in nodes}
             for row in rows:
                 row["tags"] = [analyze(tag) for tag in row["tags"] or []]
@@ -131,7 +132,7 @@ class Recaller:
     ) -> list[Row]:
         """The sessions in which the indexes find the most, the best first."""
         allowed = None if scope is None else {row["node_id"]: row for row in scope}
-        words, meanings = await asyncio.gather(
+        words, meanings = await together(
             self._by_words(client, terms, limit, allowed), self._by_meaning(client, vector, store, limit, allowed)
         )
         strength: dict[str, float] = {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
@@ -14,6 +13,7 @@ from core.rag.embedder.base import EmbeddingService, embed_texts, is_blank
 from core.rag.retrieval.dialogue import Dialogue, Turn
 from core.rag.retrieval.hits import SearchMode
 from core.rag.retrieval.referents import Referent, hangs_on, referents
+from core.rag.together import together
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
@@ -66,7 +66,7 @@ async def read_dialogue(
     pointed = tuple(
         referents(asked, [turn.content for turn in plain.questions], [turn.content for turn in plain.answers])
     )
-    vectors, earlier, referent = await asyncio.gather(
+    vectors, earlier, referent = await together(
         _vectors(client, ids, store), _earlier(client, messages), _weighted_vector(pointed, embedder)
     )
     dialogue = Dialogue.of(

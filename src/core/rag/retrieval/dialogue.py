@@ -9,7 +9,6 @@ to cost 4 to 8 points; see docs/adr/0009-conversations-and-memory.md.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -20,6 +19,7 @@ from core.rag.analysis import query_terms
 from core.rag.retrieval.fusion import Leg, fuse_hybrid, spread_of_sample, spread_of_top
 from core.rag.retrieval.legs import Legs
 from core.rag.retrieval.referents import POINTED_AT, Referent
+from core.rag.together import together
 
 #: Weight of the words of the question before; each one further back counts so much less again.
 QUESTION_DECAY: Final = 0.3
@@ -149,7 +149,7 @@ class Dialogue:
         said = dict.fromkeys((term for turn in last for term in query_terms(turn.content)), 1.0)
         meanings = [_unit(turn.vector) for turn in last if turn.vector is not None]
         meaning = [float(value) for value in sum(meanings)] if meanings else None
-        words, vectors, cosines, found, sample = await asyncio.gather(
+        words, vectors, cosines, found, sample = await together(
             legs.keyword(terms, _LOOKED_AT),
             legs.vector(vector, _LOOKED_AT),
             legs.sampled_cosines(vector),

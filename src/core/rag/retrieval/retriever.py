@@ -14,6 +14,7 @@ from core.rag.retrieval.bm25 import Bm25
 from core.rag.retrieval.fusion import fuse_hybrid
 from core.rag.retrieval.hits import MODES, Hit, SearchMode
 from core.rag.retrieval.legs import Legs
+from core.rag.together import all_together, together
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
@@ -94,7 +95,7 @@ class Retriever:
             reasons = await graph.because([hit.chunk_id for hit in hits])
             for hit in hits:
                 hit.because = reasons.get(hit.chunk_id)
-        return await asyncio.gather(*(self._expanded(hit, expand) for hit in hits)) if expand else hits
+        return await all_together(self._expanded(hit, expand) for hit in hits) if expand else hits
 
     def _ranking(
         self, legs: Legs, query: str, mode: SearchMode, dialogue: Dialogue | None, graph: GraphSearch | None
@@ -169,7 +170,7 @@ class Retriever:
         dialogue: Dialogue | None = None,
     ) -> Ranking:
         """The tops of both legs with the exact cosines of what only the words found, fused."""
-        vectors, words, sample, total = await asyncio.gather(
+        vectors, words, sample, total = await together(
             legs.vector(query, k), legs.keyword(terms, k), legs.sampled_cosines(query), legs.total()
         )
         more = {"earlier": dialogue.earlier_leg()} if dialogue is not None and dialogue.earlier else {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
@@ -23,6 +22,7 @@ from core.rag.graph.similarity import Similarity
 from core.rag.retrieval.hits import Hit
 from core.rag.retrieval.retriever import Retriever
 from core.rag.schema import Label
+from core.rag.together import together
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
@@ -80,7 +80,7 @@ async def find_entries(
         By turns a node that is named, a chunk, and a concept, so that no kind crowds out the others; where these are
         too few, nodes whose names or descriptions have a word of the query. Empty where nothing fits.
     """
-    named, (chunks, hits), concepts = await asyncio.gather(
+    named, (chunks, hits), concepts = await together(
         _named(client, query), _chunks(client, vectors, query, search), _concepts(client, query)
     )
     # To look at all names takes longer than everything else: only where there is nothing better to begin with.

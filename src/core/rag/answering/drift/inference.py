@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from core.rag.answering.drift.validation import valid_only
 from core.rag.answering.drift.vectors import Vectors
 from core.rag.errors import LanguageModelError
 from core.rag.schema import Label
+from core.rag.together import together
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
@@ -161,7 +161,7 @@ class InferenceEngine:
         """Adamic-Adar, as a confidence: 1 - exp(-sum over shared neighbours of 1 / ln(degree))."""
         reader = GraphReader(self._client)
         ids = by_label((node.id, Label(node.label)) for node in nodes)
-        ahead, back = await asyncio.gather(
+        ahead, back = await together(
             reader.hops(ids, "forward", limit=_NEIGHBOURS), reader.hops(ids, "backward", limit=_NEIGHBOURS)
         )
         around: dict[str, dict[str, Label]] = {node.id: {} for node in nodes}

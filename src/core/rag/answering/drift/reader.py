@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -15,6 +14,7 @@ from core.rag.answering.drift.scoring import clamp
 from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.store import Row
 from core.rag.schema import EdgeType, Label
+from core.rag.together import all_together, together
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
@@ -145,7 +145,7 @@ class GraphReader:
             )
 
         parts = [(label, part) for label, some in ids.items() for part in batches(sorted(some))]
-        for rows in await asyncio.gather(*(read(label, part) for label, part in parts)):
+        for rows in await all_together(read(label, part) for label, part in parts):
             for row in rows:
                 label = _label(row["labels"])
                 if label is not None:
@@ -168,9 +168,8 @@ class GraphReader:
         ways = ("forward", "backward") if direction == "bidirectional" else (direction,)
         found: dict[str, list[Hop]] = {}
         fitting = sorted(liked)
-        for hops in await asyncio.gather(
-            *(self.hops(ids, way, limit=limit, edge_types=edge_types, liked=fitting) for way in ways)
-        ):
+        reading = (self.hops(ids, way, limit=limit, edge_types=edge_types, liked=fitting) for way in ways)
+        for hops in await all_together(reading):
             for name, some in hops.items():
                 found.setdefault(name, []).extend(some)
         return found
@@ -185,7 +184,7 @@ class GraphReader:
         liked: Collection[str],
     ) -> Reads:
         """Read again, in one round, what was read before in several."""
-        hops, nodes = await asyncio.gather(
+        hops, nodes = await together(
             self.both_ways(
                 by_label((name, before.labels[name]) for name in before.hops),
                 direction,
@@ -215,7 +214,7 @@ class GraphReader:
 
         parts = [(label, part) for label, some in ids.items() for part in batches(sorted(some))]
         found: dict[str, tuple[Node, str]] = {}
-        for label, rows in await asyncio.gather(*(read(label, part) for label, part in parts)):
+        for label, rows in await all_together(read(label, part) for label, part in parts):
             for row in rows:
                 node = _node(label, row)
                 found[node.id] = (node, row.get("terms") or "")
@@ -245,7 +244,7 @@ class GraphReader:
             )
 
         parts = [(label, part) for label, some in ids.items() for part in batches(sorted(some))]
-        rows = await asyncio.gather(*(read(label, part) for label, part in parts))
+        rows = await all_together(read(label, part) for label, part in parts)
         return {row["id"]: row["n"] for some in rows for row in some}
 
     async def joined(self, pairs: Sequence[tuple[Node, Node]]) -> set[frozenset[str]]:

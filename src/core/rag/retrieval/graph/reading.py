@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from operator import itemgetter
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from core.rag.dbhandler.batches import batches
 from core.rag.identity import entity_id
 from core.rag.retrieval.graph.neighbourhood import MAX_HOLDERS, Entity, Fact, Neighbourhood
+from core.rag.together import all_together, together
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
@@ -74,7 +74,7 @@ class GraphReader:
     async def add_mentions(self, around: Neighbourhood, passages: Collection[str]) -> None:
         """Take in what passages mention, and the titles of their documents."""
         around.add_passages(sorted(passages))
-        mentioned, titled = await asyncio.gather(
+        mentioned, titled = await together(
             self._read(
                 "MATCH (c:DocumentChunk {id: i})-[m:MENTIONS]->(e:Entity) "
                 f"RETURN i AS passage, m.count AS count, e.id AS id, {_ENTITY}",
@@ -94,9 +94,7 @@ class GraphReader:
 
     async def add_surroundings(self, around: Neighbourhood, entities: Collection[str]) -> None:
         """Take in the passages of documents titled like entities, and those that mention them."""
-        titles, holders = await asyncio.gather(
-            self._titles(around, entities, MAX_HOLDERS), self._holders(around, entities)
-        )
+        titles, holders = await together(self._titles(around, entities, MAX_HOLDERS), self._holders(around, entities))
         _take_titles(around, titles)
         _take_holders(around, holders)
 
@@ -139,16 +137,14 @@ class GraphReader:
         """Take in the facts about entities and what these lead to; chunks that support one mention both its ends."""
         others: set[str] = set()
         arrows = ("-[r:RELATED]->", "<-[r:RELATED]-")
-        outward, inward = await asyncio.gather(
-            *(
-                self._read(
-                    f"MATCH (a:Entity {{id: i}}){arrow}(e:Entity) WHERE r.chunk_ids IS NOT NULL OR r.fact IS NOT NULL "
-                    f"RETURN i AS entity, a.name AS ours, e.name AS theirs, e.id AS id, {_ENTITY}, "
-                    "coalesce(r.type, '') AS type, r.fact AS fact, r.chunk_ids AS chunks",
-                    entities,
-                )
-                for arrow in arrows
+        outward, inward = await all_together(
+            self._read(
+                f"MATCH (a:Entity {{id: i}}){arrow}(e:Entity) WHERE r.chunk_ids IS NOT NULL OR r.fact IS NOT NULL "
+                f"RETURN i AS entity, a.name AS ours, e.name AS theirs, e.id AS id, {_ENTITY}, "
+                "coalesce(r.type, '') AS type, r.fact AS fact, r.chunk_ids AS chunks",
+                entities,
             )
+            for arrow in arrows
         )
         for rows in (outward, inward):
             for row in rows:

@@ -1,0 +1,54 @@
+"""Several things at once, of which none is left behind."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Iterable
+from inspect import iscoroutine
+from typing import Any, overload
+
+
+@overload
+async def together[A, B](first: Awaitable[A], second: Awaitable[B], /) -> tuple[A, B]: ...
+@overload
+async def together[A, B, C](first: Awaitable[A], second: Awaitable[B], third: Awaitable[C], /) -> tuple[A, B, C]: ...
+@overload
+async def together[A, B, C, D](
+    first: Awaitable[A], second: Awaitable[B], third: Awaitable[C], fourth: Awaitable[D], /
+) -> tuple[A, B, C, D]: ...
+@overload
+async def together[A, B, C, D, E](
+    first: Awaitable[A], second: Awaitable[B], third: Awaitable[C], fourth: Awaitable[D], fifth: Awaitable[E], /
+) -> tuple[A, B, C, D, E]: ...
+
+
+async def together(*work: Awaitable[Any]) -> tuple[Any, ...]:
+    """Await all at once.
+
+    Unlike with ``asyncio.gather``, nothing goes on when this has ended: where one fails, the others are cancelled and
+    waited for, so that they give back what they hold, a connection say.
+
+    Args:
+        work: Coroutines or other awaitables, two to five.
+
+    Returns:
+        Their results, in order.
+
+    Raises:
+        BaseException: the error of the first that failed.
+    """
+    return tuple(await all_together(work))
+
+
+async def all_together[T](work: Iterable[Awaitable[T]]) -> list[T]:
+    """The same for any number of the same kind."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(item if iscoroutine(item) else _awaited(item)) for item in work]
+    except BaseExceptionGroup as failed:
+        raise failed.exceptions[0] from failed.exceptions[0].__cause__
+    return [task.result() for task in tasks]
+
+
+async def _awaited[T](item: Awaitable[T]) -> T:
+    return await item
