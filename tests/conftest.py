@@ -7,6 +7,7 @@ import os
 from collections.abc import AsyncIterator, Generator
 
 import pytest
+from hypothesis import settings
 
 from dbhandler.kit import ENGINES, Engine, bolt_engine_for_a_test, drop_vector_indexes
 
@@ -23,6 +24,11 @@ ON_THE_SERVER = {
     "integrations": {"test_retrievers.py"},
 }
 TOO_LONG = {"test_the_cache_is_bounded", "test_a_cached_traversal_equals_a_fresh_one_after_any_change"}
+
+# Nothing depends on how fast a machine is, or on luck: `make test ARGS=--hypothesis-profile=random` looks further.
+settings.register_profile("always the same", deadline=None, derandomize=True)
+settings.register_profile("random", deadline=None, print_blob=True)
+settings.load_profile("always the same")
 
 REQUIRED = os.environ.get("MGRAG_TEST_REQUIRE_BOLT", "") not in {"", "0"}
 
