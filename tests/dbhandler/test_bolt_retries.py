@@ -80,6 +80,7 @@ async def test_a_second_node_with_the_same_id_is_tried_a_few_times(clock: Clock)
     assert await attempts(failing(7, StoreConstraintError("x"), Again.A_FEW_TIMES), 60) == "done"
     with pytest.raises(StoreConstraintError):
         await attempts(failing(8, StoreConstraintError("x"), Again.A_FEW_TIMES), 60)
+    assert max(clock.waits) < 0.1, "nobody is waited for: the other one has committed"
 
 
 async def test_a_deadline_of_nothing_means_no_retry(clock: Clock) -> None:

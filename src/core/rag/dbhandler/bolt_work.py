@@ -76,7 +76,8 @@ async def attempts[T](attempt: Callable[[], Awaitable[T]], deadline: float, gate
                 raise failed.error from failed.error.__cause__
         _log.info("Attempt %d failed and is repeated: %s", count, failed.error)
         await asyncio.sleep(delay * random.uniform(0.5, 1.5))  # noqa: S311
-        delay = min(2 * delay, _LONGEST_RETRY_SECONDS)
+        if failed.again is not Again.A_FEW_TIMES:  # there, whoever was first has committed by now
+            delay = min(2 * delay, _LONGEST_RETRY_SECONDS)
         meets_others = gate is not None and isinstance(failed.error, StoreConflictError)
         waiting = gate.hold() if gate is not None and meets_others else nullcontext()
 
