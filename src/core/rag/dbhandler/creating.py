@@ -51,7 +51,7 @@ def _part(names: Sequence[str], rows: list[Row], shared: Mapping[str, Any]) -> _
     terms += [f"{check_name(name)}: row.{name}" for name in differing]
     if same:
         rows = [{name: row[name] for name in differing} for row in rows]
-    return _Part("{" + ", ".join(terms) + "}", rows, {f"{name}": value for name, value in parameters.items()})
+    return _Part("{" + ", ".join(terms) + "}", rows, parameters)
 
 
 async def create_documents(tx: Transaction, rows: Sequence[Row], source: str | None, namespace: str, now: str) -> None:

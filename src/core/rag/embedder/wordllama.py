@@ -99,23 +99,6 @@ class WordLlamaEmbedding(EmbeddingService):
             self.count(tokens)
         return vectors
 
-    def embed(self, texts: Sequence[str]) -> tuple[Vectors, int]:
-        """Embed many texts in this thread, and leave the counting to the caller.
-
-        Returns:
-            The same as ``get_embeddings``, and the number of tokens.
-        """
-        import numpy as np
-
-        checked = check_texts(texts)
-        model = self._load()
-        vectors = np.empty((len(checked), self._dimension), dtype=np.float32)
-        tokens = 0
-        for turn in _turns(checked):
-            vectors[turn], more = model.embed(checked[turn])
-            tokens += more
-        return vectors, tokens
-
     def count(self, tokens: int) -> None:
         """Add tokens that were embedded on behalf of this embedder to its ``usage``."""
         self._tokens += tokens

@@ -12,6 +12,7 @@ from core.rag.indexing.facts import add_facts
 from core.rag.indexing.splitter import TextSplitter
 from core.rag.indexing.state import state_hash
 from core.rag.indexing.texts import embedding_text
+from core.rag.indexing.title_finder import TitleFinder
 from libs.dataloader import Document
 
 
@@ -58,8 +59,13 @@ class Cutter:
     pipeline: str
     hints: Mapping[str, str] | None
 
-    def cut(self, documents: Sequence[Document], source_id: str) -> Prepared:
+    def cut(self, documents: Sequence[Document], source_id: str, finder: TitleFinder | None) -> Prepared:
         """Cut documents and analyse their words.
+
+        Args:
+            documents: With different URIs.
+            source_id: Id of the Source that they come from.
+            finder: Finds what their chunks mention; ``None``: nobody does.
 
         Raises:
             InvalidInputError: when one of them cannot be stored as it is.
@@ -86,4 +92,6 @@ class Cutter:
             if self.hints is not None:
                 add_facts(row, document, self.namespace, self.hints)
             prepared.rows.append(row)
+        if finder is not None:
+            finder.fill(prepared.rows)
         return prepared

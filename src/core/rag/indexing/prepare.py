@@ -1,4 +1,4 @@
-"""From loaded documents to rows that can be written: cut, analyse, embed what has no vector yet."""
+"""From rows of documents to rows that can be written: what has no vector yet is embedded."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from collections import OrderedDict
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
-from core.rag.indexing.cutting import Cutter, Prepared
-from libs.dataloader import Document
+from core.rag.indexing.cutting import Prepared
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
@@ -18,21 +17,13 @@ _REMEMBERED = 100_000
 
 
 class Preparer:
-    """Makes rows of documents, in one run."""
+    """Gives rows the vectors that the graph does not have yet, in one run."""
 
     def __init__(self, client: MemGraphClient, workbench: Workbench) -> None:
         """Prepare documents for a graph, at a workbench."""
         self._client = client
         self._workbench = workbench
         self._made: OrderedDict[str, None] = OrderedDict()
-
-    async def cut(self, cutter: Cutter, documents: Sequence[Document], source_id: str) -> Prepared:
-        """Cut documents and analyse their words.
-
-        Raises:
-            InvalidInputError: when one of them cannot be stored as it is.
-        """
-        return await self._workbench.cut(cutter, documents, source_id)
 
     async def embed(self, prepared: Prepared, *, ahead: bool = False) -> None:
         """Embed the texts that have no vector in the graph yet.
@@ -55,9 +46,8 @@ class Preparer:
     async def _embed(self, prepared: Prepared, keys: Sequence[str], *, ahead: bool = False) -> None:
         if not keys:
             return
-        texts = [text for text, _ in map(prepared.texts.__getitem__, keys)]
-        names = [name for _, name in map(prepared.texts.__getitem__, keys)]
-        vectors = await self._workbench.embed(texts, names, ahead=ahead)
+        texts = [prepared.texts[key] for key in keys]
+        vectors = await self._workbench.embed([text for text, _ in texts], [name for _, name in texts], ahead=ahead)
         made = {key: tuple(vector) for key, vector in zip(keys, vectors.tolist(), strict=True)}
         for chunk in (chunk for row in prepared.rows for chunk in row.chunks):
             if chunk.embedding is None and chunk.vector_id in made:

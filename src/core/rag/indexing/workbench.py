@@ -44,7 +44,8 @@ class Workbench:
         """
         self._client = client
         self._embedder = embedder
-        self._dimension = embedder.dimension if type(embedder) is WordLlamaEmbedding else None
+        # The one embedder that another process can be without sending it anything.
+        self._offline = embedder if type(embedder) is WordLlamaEmbedding else None
         self._extraction = extraction
         self._worker_allowed = worker
         self._turn = asyncio.Lock()
@@ -65,18 +66,12 @@ class Workbench:
             await self._move(cutter, documents)
             process = self._process
             if process is None:
-                return await asyncio.to_thread(self._cut, cutter, documents, source_id)
+                return await asyncio.to_thread(cutter.cut, documents, source_id, self._finder)
         try:
             prepared: Prepared = await process.call("cut", cutter, documents, source_id)
         except WorkerGoneError as error:
             await self._recover(process, error)
             return await self.cut(cutter, documents, source_id)
-        return prepared
-
-    def _cut(self, cutter: Cutter, documents: Sequence[Document], source_id: str) -> Prepared:
-        prepared = cutter.cut(documents, source_id)
-        if self._finder is not None:
-            self._finder.fill(prepared.rows)
         return prepared
 
     async def embed(self, texts: Sequence[str], names: Sequence[str], *, ahead: bool = False) -> Vectors:
@@ -91,13 +86,13 @@ class Workbench:
             EmbeddingError: as :func:`core.rag.embedder.embed_texts`.
         """
         process = self._process
-        if process is not None and (ahead or not process.waiting) and type(self._embedder) is WordLlamaEmbedding:
+        if process is not None and self._offline is not None and (ahead or not process.waiting):
             try:
-                vectors, tokens = await process.call("embed", self._embedder.dimension, texts)
+                vectors, tokens = await process.call("embed", self._offline.dimension, texts)
             except WorkerGoneError as error:
                 await self._recover(process, error)
             else:
-                self._embedder.count(tokens)
+                self._offline.count(tokens)
                 made: Vectors = vectors
                 return made
         return await embed_texts(self._embedder, texts, names)
@@ -142,7 +137,7 @@ class Workbench:
         except WorkerGoneError as error:
             _logger.info("One process does all, since no second one can be started: %s", error)
             return None
-        if await self._asks(process, "warm_up", cutter, self._dimension):
+        if await self._asks(process, "warm_up", cutter, self._offline.dimension if self._offline is not None else None):
             _logger.debug("A second process is up.")
             return process
         await process.close()

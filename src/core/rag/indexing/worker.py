@@ -7,6 +7,7 @@ other end.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import pickle
 import queue
@@ -41,9 +42,6 @@ class Worker:
             cutter: What they will be cut by.
             dimension: That of the offline model, where it is used.
         """
-        import core.rag.extraction.names
-        import core.rag.indexing.title_finder  # noqa: F401
-
         cutter.splitter.count_tokens("warm")
         if dimension is not None:
             self.embed(dimension, ["warm"])
@@ -54,10 +52,7 @@ class Worker:
 
     def cut(self, cutter: Cutter, documents: Sequence[Document], source_id: str) -> Prepared:
         """Cut documents, and find what their chunks mention."""
-        prepared = cutter.cut(documents, source_id)
-        if self._finder is not None:
-            self._finder.fill(prepared.rows)
-        return prepared
+        return cutter.cut(documents, source_id, self._finder)
 
     def embed(self, dimension: int, texts: Sequence[str]) -> tuple[Vectors, int]:
         """Embed with the offline model.
@@ -67,7 +62,8 @@ class Worker:
         """
         from core.rag.embedder.wordllama import WordLlamaEmbedding
 
-        return WordLlamaEmbedding(dimension).embed(texts)
+        embedder = WordLlamaEmbedding(dimension)
+        return asyncio.run(embedder.get_embeddings(texts)), embedder.usage.tokens
 
     def finder(self) -> TitleFinder | None:
         """Give back what the run knows of titles."""
