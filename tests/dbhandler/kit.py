@@ -281,6 +281,15 @@ _NODES_BY_LABEL = " UNION ALL ".join(
 )
 
 
+async def write(store: GraphStore, statement: str, **parameters: Any) -> None:
+    """Run one statement in a transaction of its own."""
+
+    async def work(tx: Transaction) -> None:
+        await tx.run(statement, parameters)
+
+    await store.transaction(work)
+
+
 async def eventually[T](fetch: Callable[[], Awaitable[T]], wanted: Callable[[T], bool]) -> T:
     """What ``fetch`` gives as soon as it is wanted, else what it gives in the end: some indexes lag behind."""
     end = asyncio.get_running_loop().time() + PATIENCE_SECONDS

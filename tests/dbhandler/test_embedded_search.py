@@ -14,6 +14,7 @@ from core.rag.dbhandler import grafeo as dialect
 from core.rag.dbhandler.embedded import EmbeddedStore
 from core.rag.dbhandler.store import Match, Transaction
 from core.rag.schema import Label, TextIndex, VectorIndex
+from dbhandler.kit import write
 
 DIMENSION = 6
 MANY = 5000
@@ -37,13 +38,6 @@ async def put_vectors(store: EmbeddedStore, matrix: np.ndarray[Any, Any], first:
             f"UNWIND $rows AS row MERGE (v:Vector {{id: row.id}}) SET v:{VECTORS.label}, v.embedding = row.embedding",
             {"rows": rows},
         )
-
-    await store.transaction(work)
-
-
-async def write(store: EmbeddedStore, statement: str, **parameters: Any) -> None:
-    async def work(tx: Transaction) -> None:
-        await tx.run(statement, parameters)
 
     await store.transaction(work)
 

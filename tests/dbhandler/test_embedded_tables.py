@@ -16,7 +16,7 @@ from core.rag.dbhandler.embedded import EmbeddedStore
 from core.rag.dbhandler.store import Transaction
 from core.rag.dbhandler.vector_table import changes_vectors
 from core.rag.schema import VectorIndex
-from dbhandler.kit import PATIENCE_SECONDS
+from dbhandler.kit import PATIENCE_SECONDS, write
 
 DIMENSION = 5
 INDEX = VectorIndex("index", "Vector_kept", DIMENSION)
@@ -50,13 +50,6 @@ async def store() -> AsyncIterator[EmbeddedStore]:
     await opened.ensure_schema()
     yield opened
     await opened.close()
-
-
-async def write(store: EmbeddedStore, statement: str, **parameters: Any) -> None:
-    async def work(tx: Transaction) -> None:
-        await tx.run(statement, parameters)
-
-    await store.transaction(work)
 
 
 async def put(store: EmbeddedStore, vectors: dict[str, Any]) -> None:

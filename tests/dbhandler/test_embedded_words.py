@@ -16,7 +16,7 @@ from core.rag.dbhandler.embedded import EmbeddedStore
 from core.rag.dbhandler.store import Transaction
 from core.rag.dbhandler.word_scores import changes_words
 from core.rag.schema import Label, TextIndex
-from dbhandler.kit import PATIENCE_SECONDS
+from dbhandler.kit import PATIENCE_SECONDS, write
 
 INDEX = TextIndex(Label.CHUNK, "words")
 OTHER = TextIndex(Label.INTERACTION, "words")
@@ -54,13 +54,6 @@ async def store() -> AsyncIterator[EmbeddedStore]:
     await opened.ensure_text_index(INDEX)
     yield opened
     await opened.close()
-
-
-async def write(store: EmbeddedStore, statement: str, **parameters: Any) -> None:
-    async def work(tx: Transaction) -> None:
-        await tx.run(statement, parameters)
-
-    await store.transaction(work)
 
 
 async def put(store: EmbeddedStore, texts: dict[str, str]) -> None:

@@ -75,7 +75,7 @@ class Asked:
 
     def likelihood(self, hit: Hit) -> float:
         """How likely it is that a passage has to do with the question, from 0 to 1."""
-        return 1 - (1 - self.share(hit)) * (1 - max(hit.scores.get("vector", 0.0), 0.0))
+        return _likelihood(self.share(hit), hit)
 
     def share(self, hit: Hit) -> float:
         """How much of the question the words of a passage are, from 0 to 1."""
@@ -94,14 +94,15 @@ async def judge(analysis: Analysis, knowledge: Knowledge, client: MemGraphClient
     """
     sample = await Legs(client, None).sampled_words()
     asked = Asked.of(analysis, before, sample)
-    likelihoods = {hit.chunk_id: asked.likelihood(hit) for hit in knowledge.hits}
+    shares = {hit.chunk_id: asked.share(hit) for hit in knowledge.hits}
+    likelihoods = {hit.chunk_id: _likelihood(shares[hit.chunk_id], hit) for hit in knowledge.hits}
     likelihood = relevance(asked, knowledge, likelihoods)
     knowledge.relevant = likelihood >= RELEVANT
     knowledge.near = likelihood >= NEAR
     # Where the graph led need not have a word of the question.
     plain = (hit for hit in knowledge.hits if hit.scores and not hit.scores.get("graph"))
     knowledge.far = frozenset(
-        hit.chunk_id for hit in plain if likelihoods[hit.chunk_id] < NEAR and not asked.share(hit)
+        hit.chunk_id for hit in plain if likelihoods[hit.chunk_id] < NEAR and not shares[hit.chunk_id]
     )
 
 
@@ -121,6 +122,10 @@ def relevance(asked: Asked, knowledge: Knowledge, likelihoods: Mapping[str, floa
         if any(matches(fact.fact, asked.names) for fact in knowledge.facts):
             return 1.0
     return max(likelihoods.values(), default=0.0)
+
+
+def _likelihood(share: float, hit: Hit) -> float:
+    return 1 - (1 - share) * (1 - max(hit.scores.get("vector", 0.0), 0.0))
 
 
 def _weighed(text: str, sample: Collection[Collection[str]]) -> Words:
