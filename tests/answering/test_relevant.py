@@ -113,6 +113,26 @@ def test_what_was_said_before_counts_for_a_question_without_words_of_its_own() -
     assert relevance(asked("Which enzyme fixes carbon in photosynthesis?", before=before), found) < RELEVANT
 
 
+def test_what_was_said_before_is_recognised_whatever_the_question_says() -> None:
+    before = "When does the wheel of the mill turn?"
+    remark = asked("Amazing, such clever engineers, absolutely unbelievable!", before=before)
+    assert remark.goes_on(hit()) and not remark.goes_on(hit(SEA))
+    assert not asked("Amazing, such clever engineers!").goes_on(hit())
+
+
+async def test_a_remark_in_a_talk_shows_what_the_talk_is_about() -> None:
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        await kb.ingest([Document(path="mill.md", content=MILL), Document(path="sea.md", content=SEA)])
+        remark = "Wow, amazing, splendid, fantastic, incredible, marvellous, unbelievable, brilliant, outstanding!"
+        for strategy in ("flow", "basic", "drift"):
+            await kb.client.create_conversation(conversation_id=strategy)
+            await kb.client.add_message(strategy, "I mean the mill", "user")
+            answer = await kb.ask(remark, strategy, strategy)  # type: ignore[call-overload]
+            assert answer.text.startswith(NEAREST) and not answer.found
+            assert "mill.md" in [citation.path for citation in answer.citations]
+        assert (await kb.ask(remark, extracts=True)).text == NOTHING_FOUND
+
+
 def test_nothing_is_not_relevant() -> None:
     assert relevance(asked("When was the tide mill built?"), Knowledge()) == 0
 

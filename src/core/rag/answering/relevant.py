@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from core.rag.analysis import analyze, index_terms, query_terms
@@ -47,10 +47,12 @@ class Asked:
     Attributes:
         forms: The words of the question, and those together with what was said before; one of the two is enough.
         names: What it names, normalised.
+        before: The words of what was said before.
     """
 
     forms: tuple[Words, ...]
     names: tuple[str, ...]
+    before: Words = field(default_factory=dict)
 
     @classmethod
     def of(cls, analysis: Analysis, before: str = "", sample: Collection[Collection[str]] = ()) -> Asked:
@@ -71,15 +73,19 @@ class Asked:
             # A single word in lower case may well be the title of something quite different.
             if analysis.by_model or term in written or " " in term or len(forms[0]) <= 2
         ]
-        return cls(forms, tuple(names))
+        return cls(forms, tuple(names), _weighed(before, sample) if before else {})
 
     def likelihood(self, hit: Hit) -> float:
         """How likely it is that a passage has to do with the question, from 0 to 1."""
         return _likelihood(self.share(hit), hit)
 
+    def goes_on(self, hit: Hit) -> bool:
+        """Whether a passage has to do with what was said before, whatever the question says."""
+        return _likelihood(_share(self.before, _words_of(hit)), hit) >= RELEVANT
+
     def share(self, hit: Hit) -> float:
         """How much of the question the words of a passage are, from 0 to 1."""
-        words = set(index_terms(hit.title, hit.heading, hit.content).split())
+        words = _words_of(hit)
         return max(_share(form, words) for form in self.forms)
 
 
@@ -98,7 +104,9 @@ async def judge(analysis: Analysis, knowledge: Knowledge, client: MemGraphClient
     likelihoods = {hit.chunk_id: _likelihood(shares[hit.chunk_id], hit) for hit in knowledge.hits}
     likelihood = relevance(asked, knowledge, likelihoods)
     knowledge.relevant = likelihood >= RELEVANT
-    knowledge.near = likelihood >= NEAR
+    # A remark ("I thought that was old!") has words that no passage has. The search looked for what was said before
+    # only if the question does not change the subject: then what it found of that is what the talk is about.
+    knowledge.near = likelihood >= NEAR or any(asked.goes_on(hit) for hit in knowledge.hits)
     # Where the graph led need not have a word of the question.
     plain = (hit for hit in knowledge.hits if hit.scores and not hit.scores.get("graph"))
     knowledge.far = frozenset(
@@ -122,6 +130,10 @@ def relevance(asked: Asked, knowledge: Knowledge, likelihoods: Mapping[str, floa
         if any(matches(fact.fact, asked.names) for fact in knowledge.facts):
             return 1.0
     return max(likelihoods.values(), default=0.0)
+
+
+def _words_of(hit: Hit) -> set[str]:
+    return set(index_terms(hit.title, hit.heading, hit.content).split())
 
 
 def _likelihood(share: float, hit: Hit) -> float:
