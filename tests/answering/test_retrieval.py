@@ -262,3 +262,10 @@ def test_trigrams_follow_their_definition(texts: list[str], text: str) -> None:
 
     expected = [_by_definition(plain(other), plain(text)) for other in texts]
     assert TrigramIndex(texts).similarities(text).tolist() == pytest.approx(expected)
+
+
+def test_trigrams_of_very_many_texts_are_those_of_each() -> None:
+    texts = [f"the mill number {number}" for number in range(10_000)]
+    scores = TrigramIndex(texts).similarities("mill number 9999")
+    for place in (0, 4_095, 4_096, 8_192, 9_999):
+        assert scores[place] == TrigramIndex([texts[place]]).similarities("mill number 9999")[0]

@@ -7,14 +7,15 @@ numbers, the time of the last change, and the sum of all weights tell.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from core.rag.answering.trigrams import TrigramIndex
+from core.rag.answering.fact_table import NO_TYPE, FactColumns, FactTable
+from core.rag.answering.texts import Texts
 from core.rag.answering.types import FoundFact
-from core.rag.extraction.words import normalized_words
+from core.rag.dbhandler.batches import batches
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
@@ -25,48 +26,8 @@ FACT_COLUMNS = (
     "a.id AS source_id, a.name AS source, b.id AS target_id, b.name AS target, r.type AS type, r.fact AS fact, "
     "r.weight AS weight, r.chunk_ids AS chunk_ids"
 )
-#: A term that stands in more texts than this says nothing.
-_MOST_PLACES = 2_000
-
-
-class Texts:
-    """Short texts to look through, for parts of them and for similar ones."""
-
-    def __init__(self, texts: Sequence[str]) -> None:
-        """Prepare them; results are places in this order."""
-        import numpy as np
-
-        self.trigrams = TrigramIndex(texts)
-        normalized = [" ".join(normalized_words(text)) for text in texts]
-        self.lengths = [len(text) for text in normalized]
-        self._joined = "\n".join(normalized)
-        self._starts = np.cumsum([0, *(length + 1 for length in self.lengths[:-1])]) if normalized else np.zeros(0)
-
-    def __len__(self) -> int:
-        """How many there are."""
-        return len(self.lengths)
-
-    def containing(self, part: str) -> list[int]:
-        """Places of texts that contain a normalised part anywhere, in order; at most 2,000."""
-        import numpy as np
-
-        places: list[int] = []
-        at = self._joined.find(part) if part else -1
-        while at >= 0 and len(places) < _MOST_PLACES:
-            place = int(np.searchsorted(self._starts, at, side="right")) - 1
-            places.append(place)
-            at = self._joined.find(part, int(self._starts[place]) + self.lengths[place])
-        return places
-
-    def similar(self, parts: Sequence[str], limit: int, threshold: float) -> dict[int, float]:
-        """Places of the texts most like one of the parts, and how like, best first."""
-        import numpy as np
-
-        if not len(self) or not parts:
-            return {}
-        scores = np.array([self.trigrams.similarities(part) for part in parts]).max(axis=0)
-        order = np.argsort(-scores, kind="stable")[:limit].tolist()
-        return {place: float(scores[place]) for place in order if scores[place] >= threshold}
+#: Relations are read at so many entities at once: all of them as rows would take 1.5 kB each.
+_ENTITIES_AT_ONCE = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +39,12 @@ class GraphIndex:
         entity_ids: Ids of entities.
         names: Their names, in the same order.
         facts: Relations.
-        words: Their types and facts, in the same order.
     """
 
     stamp: tuple[Any, ...]
     entity_ids: list[str]
     names: Texts
-    facts: list[FoundFact]
-    words: Texts
+    facts: FactTable
 
 
 #: For each open graph, its indexes by namespace.
@@ -105,13 +64,7 @@ async def graph_index(client: MemGraphClient) -> GraphIndex:
     indexes = _known.setdefault(await client.connect(), {})
     stored = indexes.get(client.namespace)
     if stored is None or stored.stamp != stamp:
-        entities = await client.read(
-            "MATCH (e:Entity) WHERE e.namespace = $namespace RETURN e.id AS id, e.name AS name"
-        )
-        rows = await client.read(
-            f"MATCH (a:Entity)-[r:RELATED]->(b:Entity) WHERE a.namespace = $namespace RETURN {FACT_COLUMNS}"
-        )
-        stored = await asyncio.to_thread(_made, stamp, entities, rows)
+        stored = await _made(stamp, client)
         indexes[client.namespace] = stored
     return stored
 
@@ -123,7 +76,7 @@ def fact_of(row: Mapping[str, Any], method: str, similarity: float = 0.0) -> Fou
         source=row["source"] or "",
         target_id=row["target_id"],
         target=row["target"] or "",
-        type=row["type"] or "RELATED",
+        type=row["type"] or NO_TYPE,
         fact=row["fact"] or "",
         weight=1.0 if row["weight"] is None else float(row["weight"]),
         chunk_ids=tuple(row["chunk_ids"] or ()),
@@ -132,12 +85,19 @@ def fact_of(row: Mapping[str, Any], method: str, similarity: float = 0.0) -> Fou
     )
 
 
-def _made(stamp: tuple[Any, ...], entities: list[dict[str, Any]], rows: list[dict[str, Any]]) -> GraphIndex:
-    facts = [fact_of(row, "trigram") for row in rows]
-    return GraphIndex(
-        stamp=stamp,
-        entity_ids=[row["id"] for row in entities],
-        names=Texts([row["name"] or "" for row in entities]),
-        facts=facts,
-        words=Texts([f"{fact.type.replace('_', ' ')} {fact.fact}" for fact in facts]),
-    )
+async def _made(stamp: tuple[Any, ...], client: MemGraphClient) -> GraphIndex:
+    entities = await client.read("MATCH (e:Entity) WHERE e.namespace = $namespace RETURN e.id AS id, e.name AS name")
+    ids = [row["id"] for row in entities]
+    names = [row["name"] or "" for row in entities]
+    del entities
+    columns = FactColumns(ids)
+    for part in batches(ids, max_rows=_ENTITIES_AT_ONCE):
+        rows = await client.read(
+            "UNWIND $ids AS i MATCH (a:Entity {id: i})-[r:RELATED]->(b:Entity) "
+            "RETURN i AS source_id, b.id AS target_id, r.type AS type, r.fact AS fact, r.weight AS weight, "
+            "r.chunk_ids AS chunk_ids",
+            ids=part,
+        )
+        await asyncio.to_thread(columns.add, rows)
+    facts = await asyncio.to_thread(FactTable, columns, ids, names)
+    return GraphIndex(stamp, ids, await asyncio.to_thread(Texts, names), facts)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from core.rag.answering.graph_index import FACT_COLUMNS, GraphIndex, fact_of, graph_index
@@ -102,15 +101,18 @@ class GraphSearch:
         for statement in _AT_ENTITY:
             ends += await self._client.read(statement, terms=list(terms), limit=limit * _OVERFETCH)
         index = await self._index()
-        places = sorted({place for term in _parts(terms) for place in index.words.containing(term)})
+        places = sorted({place for term in _parts(terms) for place in index.facts.containing(term)})
         found: dict[tuple[str, str, str, str], FoundFact] = {}
         named: dict[tuple[str, str, str, str], set[str]] = {}
         for row in ends:
             fact = fact_of(row, "pattern")
             found.setdefault(fact.key, fact)
             named.setdefault(fact.key, set()).add(row["term"])
-        for fact in sorted((index.facts[place] for place in places), key=lambda fact: -fact.weight):
-            found.setdefault(fact.key, replace(fact, method="pattern"))
+        for place in sorted(places, key=lambda place: -index.facts.weight(place)):
+            if len(found) >= limit:
+                break
+            fact = index.facts.fact(place, "pattern")
+            found.setdefault(fact.key, fact)
         # Relations between two of the named entities come first, then those at one of them.
         keys = sorted(found, key=lambda key: -len(named.get(key, ())))
         return [found[key] for key in keys[:limit]]
@@ -120,8 +122,8 @@ class GraphSearch:
         if not terms:
             return []
         index = await self._index()
-        best = await asyncio.to_thread(index.words.similar, terms, limit, SIMILARITY_THRESHOLD)
-        return [replace(index.facts[place], similarity=score) for place, score in best.items()]
+        best = await asyncio.to_thread(index.facts.similar, terms, limit, SIMILARITY_THRESHOLD)
+        return [index.facts.fact(place, "trigram", score) for place, score in best.items()]
 
     async def facts_by_vector(self, nearest: Mapping[str, float], limit: int) -> list[FoundFact]:
         """Relations that the passages nearest to the question state.

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 #: Of longer texts only the beginning counts.
 MAX_CHARS = 500
+#: So many texts are cut into trigrams at once, which takes some 50 bytes for each character.
+_AT_ONCE = 4_096
 
 _WORD = re.compile(r"[^\W_]+")
 
@@ -38,15 +40,19 @@ class TrigramIndex:
         """
         import numpy as np
 
-        grams, rows = _trigrams(texts)
-        # Sorted by trigram and text; each pair once.
-        order = np.lexsort((rows, grams))
+        parts = [_trigrams(texts[start : start + _AT_ONCE]) for start in range(0, len(texts), _AT_ONCE)]
+        parts = parts or [_trigrams(())]
+        grams = np.concatenate([part for part, _ in parts])
+        rows = np.concatenate([own + number * _AT_ONCE for number, (_, own) in enumerate(parts)])
+        del parts
+        # Sorted by trigram and text (they are in the order of texts already); each pair once.
+        order = np.argsort(grams, kind="stable")
         grams, rows = grams[order], rows[order]
         if len(grams):
             new = np.append([True], (np.diff(grams) != 0) | (np.diff(rows) != 0))
             grams, rows = grams[new], rows[new]
         self._count = len(texts)
-        self._rows = rows.astype(np.int32)
+        self._rows = rows
         begins = np.flatnonzero(np.append([True], np.diff(grams) != 0)) if len(grams) else np.zeros(0, dtype=np.int64)
         self._grams = grams[begins]
         self._starts = np.append(begins, len(grams))
@@ -73,16 +79,15 @@ class TrigramIndex:
         return common / np.maximum(self._sizes + len(wanted) - common, 1)
 
 
-def _trigrams(texts: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _trigrams(texts: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """The trigrams of texts as numbers, and the text of each; with repetitions."""
     import numpy as np
 
     padded = ["".join(f"  {word} " for word in _WORD.findall(fold(text[:MAX_CHARS]))) for text in texts]
     codes = np.frombuffer("".join(padded).encode("utf-32-le", "surrogatepass"), dtype="<u4").astype(np.int64)
-    row_of = np.repeat(np.arange(len(texts), dtype=np.int64), [len(text) for text in padded])
+    row_of = np.repeat(np.arange(len(texts), dtype=np.int32), [len(text) for text in padded])
     if len(codes) < 3:
-        empty = np.zeros(0, dtype=np.int64)
-        return empty, empty
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32)
     first, middle, last = codes[:-2], codes[1:-1], codes[2:]
     # Two spaces at the end: over the edge of a word. No other run reaches over an edge.
     inside = (middle != 32) | (last != 32)
