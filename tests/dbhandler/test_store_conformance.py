@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from array import array
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -199,6 +200,49 @@ async def test_broken_embeddings_are_not_stored(corner: Corner, embedding: tuple
     with pytest.raises(InvalidVectorError, match="rows"):
         await corner.write(statement, {"rows": rows, "n": corner.namespace})
     assert await corner.stored(Label.VECTOR) == []
+
+
+@pytest.mark.parametrize(
+    "embedding",
+    [
+        array("f", [0.0, 0.0]),
+        array("f", [0.1, float("nan")]),
+        array("f", [float("inf"), float("-inf")]),
+        array("f"),
+        array("d", [0.1]),
+        b"ab",
+    ],
+    ids=repr,
+)
+async def test_broken_buffers_are_not_stored_as_embeddings(corner: Corner, embedding: Any) -> None:
+    statement = "UNWIND $rows AS row MERGE (v:Vector {id: row.id}) SET v.embedding = row.embedding, v.namespace = $n"
+    rows = [{"id": corner.id("v"), "embedding": memoryview(embedding)}]
+    with pytest.raises(InvalidVectorError, match="rows"):
+        await corner.write(statement, {"rows": rows, "n": corner.namespace})
+    assert await corner.stored(Label.VECTOR) == []
+
+
+async def test_an_embedding_may_come_as_a_buffer_wherever_it_stands(corner: Corner) -> None:
+    values = [0.5, -0.25, 1e-30, 1e30]
+    buffer = memoryview(array("f", values))
+    expected = array("f", values).tolist()
+    create = "(v:Vector {id: %s.id}) SET v.embedding = %s.embedding, v.namespace = $n"
+    await corner.write(
+        "UNWIND $rows AS row MERGE " + create % ("row", "row"),
+        {"rows": [{"id": corner.id("row"), "embedding": buffer}], "n": corner.namespace},
+    )
+    await corner.write(
+        "UNWIND $rows AS row MERGE " + create % ("row.of", "row.of"),
+        {"rows": [{"of": {"id": corner.id("nested"), "embedding": buffer}}], "n": corner.namespace},
+    )
+    await corner.write(
+        "MERGE (v:Vector {id: $id}) SET v.embedding = $embedding, v.namespace = $n",
+        {"id": corner.id("alone"), "embedding": buffer, "n": corner.namespace},
+    )
+    found = await corner.store.run(
+        "MATCH (v:Vector) WHERE v.namespace = $n RETURN v.embedding AS e", {"n": corner.namespace}
+    )
+    assert [array("f", row["e"]).tolist() for row in found] == [expected] * 3
 
 
 async def test_a_huge_but_finite_embedding_is_no_broken_one(corner: Corner) -> None:

@@ -51,6 +51,6 @@ def size_of(value: Any) -> int:
         return size
     if kind is list:
         return sum(_sizes(value))
-    if isinstance(value, tuple):  # an embedding
+    if isinstance(value, tuple | memoryview):  # an embedding
         return _BYTES_PER_FLOAT * len(value)
     return len(value) if isinstance(value, str) else 8

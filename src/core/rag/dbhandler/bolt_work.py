@@ -142,7 +142,7 @@ class BoltTransaction:
                 self.statements.add(statement)
 
                 async def send() -> list[Row]:
-                    return await rows(await transaction.run(statement, dict(parameters or {})))
+                    return await rows(await transaction.run(statement, _sendable(dict(parameters or {}))))
 
                 return await self._answered(send(), "A write")
         except BaseException as error:
@@ -259,6 +259,20 @@ async def _close_behind(session: AsyncSession, task: asyncio.Future[Any]) -> Non
 async def rows(result: AsyncResult) -> list[Row]:
     """All rows of a result."""
     return [dict(zip(record.keys(), record.values(), strict=True)) async for record in result]
+
+
+_MAY_HOLD = frozenset({memoryview, list, dict})
+
+
+def _sendable(value: Any) -> Any:
+    """A value as the driver sends it rightly: it would send a memoryview of floats as bytes."""
+    if isinstance(value, memoryview):
+        return value.tolist()
+    if isinstance(value, dict):
+        return value if _MAY_HOLD.isdisjoint(map(type, value.values())) else {k: _sendable(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return value if _MAY_HOLD.isdisjoint(map(type, value)) else list(map(_sendable, value))
+    return value
 
 
 async def finish[T](work: Coroutine[Any, Any, T]) -> T:

@@ -58,8 +58,9 @@ def check_parameters(parameters: Parameters) -> None:
     """Refuse values that some engine would silently store as something else.
 
     What may travel: ``None``, ``bool``, ``int`` of 64 bits, ``float``, ``str``, ``list`` and ``dict`` of these, and an
-    embedding as a ``tuple`` of floats. A ``list`` of nothing but floats would become a 32-bit vector on Grafeo: such
-    lists are stored as JSON instead. ``id`` values have to be non-empty strings: a MERGE would make a node without id.
+    embedding as a ``tuple`` of floats or a ``memoryview`` of 32-bit floats. A ``list`` of nothing but floats would
+    become a 32-bit vector on Grafeo: such lists are stored as JSON instead. ``id`` values have to be non-empty strings:
+    a MERGE would make a node without id.
 
     Raises:
         InvalidVectorError: on an embedding that is empty, not finite, all zeros, or not all floats.
@@ -76,6 +77,8 @@ def _check_value(place: str, value: Any, *, is_id: bool = False) -> None:
         return
     if isinstance(value, tuple):
         _check_embedding(place, value)
+    elif isinstance(value, memoryview):
+        _check_floats(place, value)
     elif isinstance(value, int):
         if not -_INT <= value < _INT:
             raise InvalidInputError(f"{place} is {value}, which does not fit into 64 bits: store it as a string.")
@@ -127,6 +130,16 @@ def _check_embedding(place: str, value: tuple[Any, ...]) -> None:
         raise InvalidVectorError(f"The embedding at {place} holds values that are not finite (NaN or infinity).")
     if not any(value):
         raise InvalidVectorError(f"The embedding at {place} is all zeros, which has no direction to compare.")
+
+
+def _check_floats(place: str, value: memoryview) -> None:
+    import numpy as np
+
+    if value.format != "f" or value.ndim != 1 or not len(value):
+        raise InvalidVectorError(f"{place} is a memoryview, so an embedding, but not one of 32-bit floats.")
+    floats = np.asarray(value)
+    if not np.isfinite(floats).all() or not floats.any():
+        _check_embedding(place, tuple(value.tolist()))  # which says what is wrong
 
 
 def check_reading(statement: str) -> None:

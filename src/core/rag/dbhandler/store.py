@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 #: One result row: column name to value. Times are ISO strings, ids are strings.
 Row = dict[str, Any]
 
-#: Values for the ``$names`` of a statement. An embedding is a ``tuple`` of floats; see :func:`check_parameters`.
+#: Values for the ``$names`` of a statement. An embedding is a ``tuple`` of floats, or a ``memoryview`` of 32-bit
+#: floats; see :func:`check_parameters`.
 Parameters = Mapping[str, Any]
 
 MAX_K = 10_000

@@ -35,14 +35,14 @@ class ChunkRow:
         id: Its id.
         properties: Its properties; see :class:`core.rag.schema.Label`.
         vector_id: The vector of its text, or ``None`` where it gets none.
-        embedding: The vector itself where it is not in the graph yet.
+        embedding: The vector itself where it is not in the graph yet; a memoryview is of 32-bit floats.
         mentions: The names that it mentions.
     """
 
     id: str
     properties: dict[str, Any]
     vector_id: str | None = None
-    embedding: tuple[float, ...] | None = None
+    embedding: tuple[float, ...] | memoryview | None = None
     mentions: list[Mention] = field(default_factory=list)
 
 

@@ -48,7 +48,8 @@ class Preparer:
             return
         texts = [prepared.texts[key] for key in keys]
         vectors = await self._workbench.embed([text for text, _ in texts], [name for _, name in texts], ahead=ahead)
-        made = {key: tuple(vector) for key, vector in zip(keys, vectors.tolist(), strict=True)}
+        # No Python floats: there would be millions of them.
+        made = {key: memoryview(vector) for key, vector in zip(keys, vectors, strict=True)}
         for chunk in (chunk for row in prepared.rows for chunk in row.chunks):
             if chunk.embedding is None and chunk.vector_id in made:
                 chunk.embedding = made[chunk.vector_id]

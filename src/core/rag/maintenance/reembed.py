@@ -137,7 +137,7 @@ async def fill(
         names = {row["id"]: f"{row['path']} (chunk {row['chunk_index']})" for row in rows}
         labels = {chunk.vector_id: names[chunk.id] for chunk in wanted}
         vectors = await embed_texts(embedder, list(fresh.values()), [labels[key] for key in fresh])
-        made = {key: tuple(vector) for key, vector in zip(fresh, vectors.tolist(), strict=True)}
+        made = {key: memoryview(vector) for key, vector in zip(fresh, vectors, strict=True)}
         for chunk in wanted:
             chunk.embedding = made.get(chunk.vector_id)
         await client.attach_vectors(wanted, store)
