@@ -7,13 +7,13 @@ built from what there is now. Only what a person made or named stays as it is.
 
 from __future__ import annotations
 
-import json
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.entity_state import EntityChange, EntityState
+from core.rag.dbhandler.lines import EACH_LINE, FIELD, is_safe, packed
 from core.rag.dbhandler.locking import lock
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.extraction.mentions import Mention
@@ -29,53 +29,23 @@ FROM_CALLER = "caller"
 FROM_RULE = "rule"
 
 _PROPERTIES = ("name", "type", "mention_count", "titled", "recorded", "forms")
-_COLUMNS = "e.id AS id, e.normalized_name AS normalized, e.origin AS origin, " + ", ".join(
-    f"e.{name} AS {name}" for name in _PROPERTIES
-)
+_COLUMNS = "e.id AS id, e.origin AS origin, " + ", ".join(f"e.{name} AS {name}" for name in _PROPERTIES)
 
-
+# What is the same in all that are created at once.
+_COMMON = "namespace: $namespace, origin: $origin, created_at: $now, updated_at: $now"
 _CREATE = (
-    "UNWIND $rows AS row CREATE (e:Entity {id: row.id, namespace: $namespace, normalized_name: row.normalized, "
-    "origin: $origin, created_at: $now, updated_at: $now, "
+    f"UNWIND $rows AS row CREATE (e:Entity {{id: row.id, normalized_name: row.normalized, {_COMMON}, "
     + ", ".join(f"{name}: row.{name}" for name in _PROPERTIES)
     + "})"
 )
-# For the many that have no more than a name. Maps are half of the cost of making a node, so each is one text here.
-_CREATE_PLAIN = (
-    "UNWIND $rows AS row WITH split(row, $between) AS part CREATE (e:Entity {id: part[0], namespace: $namespace, "
-    "normalized_name: part[1], origin: $origin, created_at: $now, updated_at: $now, name: part[2], type: part[3], "
-    "mention_count: $count})"
+_CREATE_LINES = (
+    f"{EACH_LINE}CREATE (e:Entity {{id: part[0], normalized_name: part[1], {_COMMON}, name: part[2], type: part[3], "
+    "mention_count: toInteger(part[4])"
 )
-_BETWEEN = "\x1f"
-_COMMON_COUNTS = 4
-
-
-@dataclass(slots=True)
-class _Change:
-    """What happens to one entity in this transaction."""
-
-    mentions: int = 0
-    titled: int = 0
-    forms: dict[str, int] | None = None
-    titles: list[str] = field(default_factory=list)
-    untitled: list[str] = field(default_factory=list)
-    fields: dict[str, int] | None = None
-
-    def only_form(self) -> str:
-        """The spelling, where there is just one."""
-        return next(iter(self.forms)) if self.forms is not None and len(self.forms) == 1 else ""
-
-    def is_plain(self, text: str) -> bool:
-        """Whether this only changes by how many chunks an entity is mentioned, all of which spell it like this."""
-        if self.titled or self.titles or self.untitled or self.fields:
-            return False
-        return self.forms is not None and self.forms == {text: self.mentions} and self.mentions != 0
-
-    def form(self, text: str, number: int) -> None:
-        if text:
-            if self.forms is None:
-                self.forms = {}
-            self.forms[text] = self.forms.get(text, 0) + number
+_TITLED = ", titled: toInteger(part[{}])"
+_FORMS = ", forms: part[{}]"
+# Without a time: setting a second property takes the embedded engine as long again.
+_RECOUNT_LINES = f"{EACH_LINE}MATCH (e:Entity {{id: part[0]}}) SET e.mention_count = toInteger(part[1])"
 
 
 class EntityLedger:
@@ -85,7 +55,11 @@ class EntityLedger:
         """A ledger for entities of a namespace; ``now`` is the time of the write."""
         self._namespace = namespace
         self._now = now
-        self._changes: dict[str, _Change] = {}
+        # Most entities are only mentioned by more chunks that all spell it alike: the spelling, and how many chunks.
+        self._spelt: dict[str, str] = {}
+        self._mentioned: dict[str, int] = {}
+        # The others.
+        self._changes: dict[str, EntityChange] = {}
         self._ids: dict[str, str] = {}
         self._maybe_unused: set[str] = set()
         #: Names of entities that :meth:`settle` made.
@@ -108,12 +82,16 @@ class EntityLedger:
         """Where the entities are."""
         return self._namespace
 
-    def _change(self, name: str, number: int = 1) -> _Change:
+    def _change(self, name: str, number: int = 1) -> EntityChange:
         if number < 0:
             self._maybe_unused.add(self.id(name))
         change = self._changes.get(name)
         if change is None:
-            change = self._changes[name] = _Change()
+            change = self._changes[name] = EntityChange()
+            text = self._spelt.pop(name, None)
+            if text is not None:
+                change.mentions = self._mentioned.pop(name)
+                change.forms = {text: change.mentions}
         return change
 
     def mention(self, name: str, text: str, number: int) -> None:
@@ -128,15 +106,17 @@ class EntityLedger:
         Returns:
             The ids of the entities by how often they are mentioned.
         """
-        changes, ids = self._changes, self._ids
+        spelt, mentioned, ids = self._spelt, self._mentioned, self._ids
         by_count: dict[int, list[str]] = {}
         for name, text, times in mentions:
-            change = changes.get(name)
-            if change is None:
-                change = changes[name] = _Change(1, 0, {text: 1} if text else None)
+            known = spelt.get(name)
+            if known is None and text and name not in self._changes:
+                spelt[name] = text
+                mentioned[name] = 1
+            elif known == text:
+                mentioned[name] += 1
             else:
-                change.mentions += 1
-                change.form(text, 1)
+                self.mention(name, text, 1)
             identifier = ids.get(name) or self.id(name)
             if times in by_count:
                 by_count[times].append(identifier)
@@ -178,30 +158,53 @@ class EntityLedger:
         Returns:
             The names that are titles no more.
         """
+        spelt, self._spelt = self._spelt, {}
+        mentioned, self._mentioned = self._mentioned, {}
         changes, self._changes = self._changes, {}
-        if not changes:
-            return set()
-        stored = {row["normalized"]: row for row in await self._read(tx, changes)}
-        lost_names = {
-            self.id(name)
-            for name, change in changes.items()
-            if change.untitled and name in stored and stored[name]["name"] in change.untitled
-        }
-        titles = await _smallest_titles(tx, lost_names) if lost_names else {}
+        stored = await self._read(tx, [*spelt, *changes])
         writes = _Writes()
-        untitled: set[str] = set()
-        for name, change in changes.items():
-            row = stored.get(name)
+        for name, text in spelt.items():
+            identifier, count = self.id(name), mentioned[name]
+            row = stored.get(identifier)
             if row is None:
                 self.made.add(name)
-            if writes.takes_plain(self.id(name), name, change, row):
-                continue
-            state = _State(name, row)
-            state.apply(change, titles.get(self.id(name)))
-            writes.take(self.id(name), name, state.properties(), row)
+                writes.create_plain(identifier, name, text, count)
+            elif row["name"] == text and row["forms"] is None and row["mention_count"]:
+                writes.recount(identifier, row["mention_count"] + count)
+            else:
+                changes[name] = EntityChange(count, forms={text: count})
+        untitled = await self._settle(tx, changes, stored, writes)
+        await writes.run(tx, self._namespace, self._now)
+        return untitled
+
+    async def _settle(
+        self, tx: Transaction, changes: dict[str, EntityChange], stored: dict[str, Row], writes: _Writes
+    ) -> set[str]:
+        lost_names = set()
+        for name, change in changes.items():
+            row = stored.get(self.id(name))
+            if change.untitled and row is not None and row["name"] in change.untitled:
+                lost_names.add(row["id"])
+        titles = await _smallest_titles(tx, lost_names) if lost_names else {}
+        untitled: set[str] = set()
+        for name, change in changes.items():
+            identifier = self.id(name)
+            row = stored.get(identifier)
+            if row is None:
+                self.made.add(name)
+            elif row["forms"] is None and row["mention_count"] and change.is_count_of(row["name"]):
+                count = row["mention_count"] + change.mentions
+                if count > 0:
+                    writes.recount(identifier, count)
+                    continue
+            state = EntityState(name, row, fixed=row is not None and row["origin"] == FROM_CALLER)
+            state.apply(change, titles.get(identifier))
+            if row is None:
+                writes.create(identifier, name, state.properties())
+            else:
+                writes.update(identifier, state.properties(), row)
             if change.titled < 0 and not state.titled:
                 untitled.add(name)
-        await writes.run(tx, self._namespace, self._now)
         return untitled
 
     async def remove_unused(self, tx: Transaction) -> None:
@@ -209,12 +212,14 @@ class EntityLedger:
         ids, self._maybe_unused = sorted(self._maybe_unused), set()
         await remove_unused_entities(tx, ids)
 
-    async def _read(self, tx: Transaction, names: Iterable[str]) -> list[Row]:
-        found: list[Row] = []
+    async def _read(self, tx: Transaction, names: Iterable[str]) -> dict[str, Row]:
+        """What is stored of the entities of these names, by id."""
         ids = [self.id(name) for name in names]
         await lock(tx, Label.ENTITY, ids)
-        for part in batches(ids):
-            found += await tx.run(f"UNWIND $ids AS i MATCH (e:Entity {{id: i}}) RETURN {_COLUMNS}", {"ids": part})
+        found: dict[str, Row] = {}
+        for lines in packed(ids):
+            rows = await tx.run(f"{EACH_LINE}MATCH (e:Entity {{id: part[0]}}) RETURN {_COLUMNS}", lines)
+            found.update((row["id"], row) for row in rows)
         return found
 
 
@@ -222,110 +227,59 @@ class EntityLedger:
 class _Writes:
     """What is to be written of entities, by the statement that does it."""
 
-    plain: dict[int, list[str]] = field(default_factory=dict)
+    plain: list[str] = field(default_factory=list)
+    lines: dict[str, list[str]] = field(default_factory=dict)
     created: list[Row] = field(default_factory=list)
-    recounted: list[Row] = field(default_factory=list)
+    recounted: list[str] = field(default_factory=list)
     updated: list[Row] = field(default_factory=list)
 
-    def takes_plain(self, identifier: str, name: str, change: _Change, row: Row | None) -> bool:
-        """Take a change in, if it is of the kind that most are: a name in one spelling, mentioned once more."""
-        text = change.only_form() if row is None else row["name"]
-        if not text or not change.is_plain(text) or (row is not None and row["forms"] is not None):
-            return False
-        if row is None and 0 < change.mentions <= _COMMON_COUNTS and _BETWEEN not in text + name:
-            entity = _BETWEEN.join((identifier, name, text, type_of(text)))
-            self.plain.setdefault(change.mentions, []).append(entity)
-            return True
-        if row is not None and row["mention_count"] and row["mention_count"] + change.mentions > 0:
-            self.recounted.append({"id": identifier, "n": row["mention_count"] + change.mentions})
-            return True
-        return False
-
-    def take(self, identifier: str, name: str, properties: dict[str, Any], row: Row | None) -> None:
-        """Take in what an entity is from now on."""
-        if row is None:
+    def create(self, identifier: str, name: str, properties: Mapping[str, Any]) -> None:
+        """Take in an entity that is not there yet."""
+        text, kind, count, titled, recorded, forms = (properties[key] for key in _PROPERTIES)
+        if recorded is not None or not is_safe(name, text):
             self.created.append({"id": identifier, "normalized": name, **properties})
-        elif difference := {key: value for key, value in properties.items() if row[key] != value}:
+            return
+        fields, statement = [identifier, name, text, kind, str(count)], _CREATE_LINES
+        for value, term in ((titled, _TITLED), (forms, _FORMS)):
+            if value is not None:
+                statement += term.format(len(fields))
+                fields.append(str(value))
+        self.lines.setdefault(statement, []).append(FIELD.join(fields))
+
+    def create_plain(self, identifier: str, name: str, text: str, mentions: int) -> None:
+        """The same for one that has nothing but mentions, which all spell it alike; most are such."""
+        kind = type_of(text)
+        if is_safe(name, text):
+            self.plain.append(f"{identifier}{FIELD}{name}{FIELD}{text}{FIELD}{kind}{FIELD}{mentions}")
+        else:
+            properties = dict.fromkeys(_PROPERTIES) | {"name": text, "type": kind, "mention_count": mentions}
+            self.created.append({"id": identifier, "normalized": name, **properties})
+
+    def recount(self, identifier: str, mentions: int) -> None:
+        """Take in that so many chunks mention an entity, and that nothing else changes."""
+        self.recounted.append(f"{identifier}{FIELD}{mentions}")
+
+    def update(self, identifier: str, properties: Mapping[str, Any], row: Row) -> None:
+        """Take in what an entity that is there is from now on."""
+        if difference := {key: value for key, value in properties.items() if row[key] != value}:
             self.updated.append({"id": identifier, "props": difference})
 
     async def run(self, tx: Transaction, namespace: str, now: str) -> None:
         """Write it."""
         common = {"namespace": namespace, "origin": FROM_TEXT, "now": now}
         # Not MERGE and a map, which take twice as long: that there are none was read in this transaction.
-        for count, entities in self.plain.items():
-            for texts in batches(entities):
-                await tx.run(_CREATE_PLAIN, {"rows": texts, "count": count, "between": _BETWEEN, **common})
+        for statement, entities in ((_CREATE_LINES, self.plain), *self.lines.items()):
+            for lines in packed(entities):
+                await tx.run(statement + "})", {**lines, **common})
         for rows in batches(self.created):
             await tx.run(_CREATE, {"rows": rows, **common})
-        for rows in batches(self.recounted):
-            await tx.run(
-                # Without a time: setting a second property takes the embedded engine as long again.
-                "UNWIND $rows AS row MATCH (e:Entity {id: row.id}) SET e.mention_count = row.n",
-                {"rows": rows},
-            )
+        for lines in packed(self.recounted):
+            await tx.run(_RECOUNT_LINES, lines)
         for rows in batches(self.updated):
             await tx.run(
                 "UNWIND $rows AS row MATCH (e:Entity {id: row.id}) SET e += row.props, e.updated_at = $now",
                 {"rows": rows, "now": now},
             )
-
-
-class _State:
-    """An entity as it is, then as it will be."""
-
-    def __init__(self, normalized: str, row: Row | None) -> None:
-        self.normalized = normalized
-        self.name: str = row["name"] if row else ""
-        self.type: str = (row["type"] or "") if row else ""
-        self.mentions: int = (row["mention_count"] or 0) if row else 0
-        self.titled: int = (row["titled"] or 0) if row else 0
-        self.fields: Counter[str] = Counter(json.loads(row["recorded"])) if row and row["recorded"] else Counter()
-        self.fixed = row is not None and row["origin"] == FROM_CALLER
-        self.forms: Counter[str] = Counter()
-        if row and row["forms"]:
-            self.forms.update(json.loads(row["forms"]))
-        elif self.mentions:
-            self.forms[self.name] = self.mentions
-
-    def apply(self, change: _Change, remaining_title: str | None) -> None:
-        self.mentions += change.mentions
-        was_titled = self.titled > 0
-        self.titled += change.titled
-        for text, number in (change.forms or {}).items():
-            self.forms[text] += number
-        self.forms = +self.forms
-        for kind, number in (change.fields or {}).items():
-            self.fields[kind] += number
-        self.fields = +self.fields
-        if self.fixed:
-            return
-        if self.titled:
-            candidates = list(change.titles)
-            if was_titled and self.name not in change.untitled:
-                candidates.append(self.name)
-            if remaining_title:
-                candidates.append(remaining_title)
-            self.name = min(candidates, default=self.name)
-        elif self.forms:
-            self.name = min(self.forms, key=lambda text: (-self.forms[text], text))
-        self.name = self.name or self.normalized
-        self.type = min(self.fields, key=lambda kind: (-self.fields[kind], kind), default="") or type_of(self.name)
-
-    def properties(self) -> dict[str, Any]:
-        """What is stored; spellings only where they do not follow from the name and the number of mentions."""
-        plain = {self.name: self.mentions} if self.mentions else {}
-        return {
-            "name": self.name,
-            "type": self.type,
-            "mention_count": self.mentions,
-            "titled": self.titled or None,
-            "recorded": _json(self.fields) if self.fields else None,
-            "forms": None if self.forms == plain else _json(self.forms),
-        }
-
-
-def _json(counts: Mapping[str, int]) -> str:
-    return json.dumps(dict(sorted(counts.items())), ensure_ascii=False, separators=(",", ":"))
 
 
 async def _smallest_titles(tx: Transaction, ids: Iterable[str]) -> dict[str, str]:

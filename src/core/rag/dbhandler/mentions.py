@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.entities import EntityLedger
+from core.rag.dbhandler.lines import EACH_LINE, FIELD, packed
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.extraction.facts import ChunkFacts
 from core.rag.extraction.matching import NameTable
@@ -49,10 +50,10 @@ class MentionChanges:
         self._ledger = ledger
         self._chunks: dict[str, _Before] = {}
         self._titles: dict[str, dict[str, str]] = {}
-        self._edges: list[Row] = []
+        self._edges: list[str] = []
         self._recounted: list[Row] = []
         self._withdrawn: list[Row] = []
-        self._named: list[Row] = []
+        self._named: list[str] = []
         self._unnamed: list[Row] = []
 
     async def read(self, tx: Transaction, chunks: Mapping[str, ChunkText]) -> None:
@@ -123,7 +124,7 @@ class MentionChanges:
 
     def _mention(self, chunk: str, mentions: Iterable[Mention]) -> None:
         by_count = self._ledger.mention_all(mentions)  # most have the same
-        self._edges += [{"c": chunk, "n": count, "e": ids} for count, ids in by_count.items()]
+        self._edges += [FIELD.join((chunk, str(count), *ids)) for count, ids in by_count.items()]
 
     def _compare(self, chunk: str, before: _Before, mentions: Iterable[Mention]) -> None:
         fresh: list[Mention] = []
@@ -151,7 +152,8 @@ class MentionChanges:
                 self._ledger.title(title.name, text, -1)
                 self._unnamed.append({"d": document, "e": self._ledger.id(title.name)})
             self._ledger.title(title.name, title.text, 1)
-            self._named.append({"d": document, "e": self._ledger.id(title.name), "text": title.text})
+            # Between the words of a title there are single spaces: nothing that separates fields.
+            self._named.append(FIELD.join((document, self._ledger.id(title.name), title.text)))
         for name, text in before.items():
             self._ledger.title(name, text, -1)
             self._unnamed.append({"d": document, "e": self._ledger.id(name)})
@@ -177,18 +179,20 @@ class MentionChanges:
                 "SET m.count = row.n",
                 {"rows": rows},
             )
-        for rows in batches(self._edges):
-            # Not MERGE: that there is no such edge yet was read in this transaction.
+        for lines in packed(self._edges):
+            # Not MERGE: that there is no such edge yet was read in this transaction. What is not needed any more is
+            # left behind before the entities are looked up, since the embedded engine copies the rest for each.
             await tx.run(
-                "UNWIND $rows AS row MATCH (c:DocumentChunk {id: row.c}) UNWIND row.e AS i "
-                "MATCH (e:Entity {id: i}) CREATE (c)-[:MENTIONS {count: row.n}]->(e)",
-                {"rows": rows},
+                f"{EACH_LINE}MATCH (c:DocumentChunk {{id: part[0]}}) "
+                "WITH c, toInteger(part[1]) AS times, part[2..] AS entities UNWIND entities AS i "
+                "MATCH (e:Entity {id: i}) CREATE (c)-[:MENTIONS {count: times}]->(e)",
+                lines,
             )
-        for rows in batches(self._named):
+        for lines in packed(self._named):
             await tx.run(
-                "UNWIND $rows AS row MATCH (d:Document {id: row.d}) MATCH (e:Entity {id: row.e}) "
-                "CREATE (d)-[:TITLED {text: row.text}]->(e)",
-                {"rows": rows},
+                f"{EACH_LINE}MATCH (d:Document {{id: part[0]}}) MATCH (e:Entity {{id: part[1]}}) "
+                "CREATE (d)-[:TITLED {text: part[2]}]->(e)",
+                lines,
             )
 
 
