@@ -51,8 +51,6 @@ def pagerank(
     Returns:
         Mass by passage, of all passages together 1; empty where there is none to begin with.
     """
-    from scipy.sparse import csr_array
-
     names = sorted(around.mentions)
     things = sorted({*entities, *chain.from_iterable(around.mentions.values())})
     begin_there = _shares(things, entities)
@@ -62,17 +60,22 @@ def pagerank(
     if begin_there.any() and begin_here.any():
         begin_there, begin_here = begin_there / 2, begin_here / 2
     rows, columns, weights, boosts = _edges(around, names, things)
-    shape = (len(names), len(things))
-    out = csr_array((weights, (rows, columns)), shape=shape)
-    back = csr_array((weights * boosts, (rows, columns)), shape=shape)
-    leaving = 1 / np.maximum(out.sum(axis=1), 1e-12)
-    arriving = 1 / np.maximum(back.sum(axis=0), 1e-12)
-    to_entities = csr_array(out.T)
+    boosted = weights * boosts
+
+    # Products with a sparse matrix. To import SciPy for them takes 0.2 s and 15 MB, and no time less for so few edges.
+    def to_passages(mass: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.bincount(rows, weights=boosted * mass[columns], minlength=len(names))
+
+    def to_entities(mass: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.bincount(columns, weights=weights * mass[rows], minlength=len(things))
+
+    leaving = 1 / np.maximum(np.bincount(rows, weights=weights, minlength=len(names)), 1e-12)
+    arriving = 1 / np.maximum(np.bincount(columns, weights=boosted, minlength=len(things)), 1e-12)
     like = np.array([max(similarity.get(name, 0.0), _LEAST_SIMILARITY) for name in names])
     here, there = begin_here.copy(), begin_there.copy()
     for _ in range(rounds):
-        moved = (1 - continuation) * begin_here + continuation * (back @ (there * arriving))
-        there = (1 - continuation) * begin_there + continuation * (to_entities @ (here * leaving))
+        moved = (1 - continuation) * begin_here + continuation * to_passages(there * arriving)
+        there = (1 - continuation) * begin_there + continuation * to_entities(here * leaving)
         liked = moved * like
         here = liked * (moved.sum() / liked.sum()) if liked.sum() > 0 else moved
     mass = here.sum()
