@@ -128,6 +128,33 @@ async def test_a_document_that_cannot_be_stored_is_reported_and_the_rest_goes_on
     assert "JSON" in report.documents.failed[0].reason
 
 
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["one\x1ftwo", "three"],
+        ["one", "two\x1ethree"],
+        ["\x1e\x1f\x1e", "\x1f\x1e\x1f"],
+        ["one\x1f\x1etwo\x1f", "\x1d\x1c\x0b"],
+        ["line\r\n\u2028end", "\ttab 'quoted' \"twice\" \\n $rows {row} 🏴󠁧󠁢󠁷󠁬󠁳󠁿"],
+    ],
+    ids=repr,
+)
+async def test_texts_come_back_as_they_were_whatever_separates_rows(kb: KnowledgeBase, texts: list[str]) -> None:
+    given = {f"path {number}": f"words before {text} words behind" for number, text in enumerate(texts)}
+
+    report = await kb.ingest([Document(path=path, content=content) for path, content in given.items()])
+
+    assert report.documents.added == len(given)
+    for path, content in given.items():
+        found = await kb.client.find_document(path)
+        assert found is not None
+        assert found["content"] == content
+        chunks = await kb.client.get_document_chunks(path)
+        assert [(c["content"], c["chunk_index"], c["start_char"], c["end_char"]) for c in chunks] == [
+            (content, 0, 0, len(content))
+        ]
+
+
 async def test_links_become_references_and_follow_what_is_there(kb: KnowledgeBase) -> None:
     links = (Link("b", "the other"), Link("https://example.org/x", "a page"))
     await kb.ingest([document("a", text(0), links=links)])

@@ -1,9 +1,9 @@
 """Creating nodes that are known not to be there, in bulk: the fastest form that every engine takes.
 
 ``MERGE`` and ``SET n += row.props`` cost half as much again: looking for what was just read to be missing, and checking
-the constraints of a node once more for each thing that is set. So properties are named in the statement, and those that
-are the same in every row are sent once. Where somebody else creates the same node meanwhile, the constraint on its id
-refuses the second, and the unit of work is repeated.
+the constraints of a node once more for each thing that is set. So properties are named in the statement; those that are
+the same in every row are sent once, the others as lines of text where they can be. Where somebody else creates the same
+node meanwhile, the constraint on its id refuses the second, and the unit of work is repeated.
 """
 
 from __future__ import annotations
@@ -13,8 +13,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.lines import EACH_LINE, FIELD, LINE, packed
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.schema import check_name, text_partition
+
+#: How a property is read from a line, by the type that all rows have there.
+_FORMS = {str: "part[{}]", int: "toInteger(part[{}])"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,14 +26,19 @@ class _Part:
     """Rows of one statement.
 
     Attributes:
-        map: The properties as a Cypher map over ``row`` and parameters.
-        rows: What differs from row to row.
-        shared: What does not, as parameters.
+        each: The clause that goes over the rows.
+        values: The expression of each property.
+        parameters: What the clause and the expressions refer to.
     """
 
-    map: str
-    rows: list[Row]
-    shared: dict[str, Any]
+    each: str
+    values: dict[str, str]
+    parameters: dict[str, Any]
+
+    @property
+    def map(self) -> str:
+        """The properties as a Cypher map."""
+        return "{" + ", ".join(f"{check_name(name)}: {value}" for name, value in self.values.items()) + "}"
 
 
 def _parts(rows: Sequence[Row], shared: Mapping[str, Any]) -> Iterator[_Part]:
@@ -39,19 +48,34 @@ def _parts(rows: Sequence[Row], shared: Mapping[str, Any]) -> Iterator[_Part]:
         by_names.setdefault(tuple(row), []).append(row)
     for names, alike in by_names.items():
         for part in batches(alike):
-            yield _part(names, part, shared)
+            yield from _part(names, part, shared)
 
 
-def _part(names: Sequence[str], rows: list[Row], shared: Mapping[str, Any]) -> _Part:
+def _part(names: Sequence[str], rows: list[Row], shared: Mapping[str, Any]) -> Iterator[_Part]:
     first = rows[0]
     same = {name for name in names if name != "id" and all(row[name] == first[name] for row in rows)}
-    parameters = {**shared, **{name: first[name] for name in names if name in same}}
+    common = {**shared, **{name: first[name] for name in names if name in same}}
+    values = {name: f"${name}" for name in common}
     differing = [name for name in names if name not in same]
-    terms = [f"{check_name(name)}: ${name}" for name in parameters]
-    terms += [f"{check_name(name)}: row.{name}" for name in differing]
-    if same:
-        rows = [{name: row[name] for name in differing} for row in rows]
-    return _Part("{" + ", ".join(terms) + "}", rows, parameters)
+    forms = [
+        _FORMS.get(kind.pop()) if len(kind := {type(row[name]) for row in rows}) == 1 else None for name in differing
+    ]
+    lines = [] if None in forms else _lines(rows, differing)
+    if not lines:
+        rows = [{name: row[name] for name in differing} for row in rows] if same else rows
+        values |= {name: f"row.{name}" for name in differing}
+        yield _Part("UNWIND $rows AS row ", values, {"rows": rows, **common})
+        return
+    values |= {name: str(form).format(index) for index, (name, form) in enumerate(zip(differing, forms, strict=True))}
+    for parameters in packed(lines):
+        yield _Part(EACH_LINE, values, {**parameters, **common})
+
+
+def _lines(rows: Sequence[Row], names: Sequence[str]) -> list[str]:
+    """The rows as lines; none where a text holds what separates them."""
+    lines = [FIELD.join([str(row[name]) for name in names]) for row in rows]
+    whole = "".join(lines)
+    return lines if whole.count(FIELD) == len(rows) * (len(names) - 1) and LINE not in whole else []
 
 
 async def create_documents(tx: Transaction, rows: Sequence[Row], source: str | None, namespace: str, now: str) -> None:
@@ -69,8 +93,7 @@ async def create_documents(tx: Transaction, rows: Sequence[Row], source: str | N
         match, edge = "MATCH (s:Source {id: $of_source}) ", "-[:SOURCED_FROM]->(s)"
     for part in _parts(rows, {"namespace": namespace, "created_at": now, "updated_at": now}):
         await tx.run(
-            f"{match}UNWIND $rows AS row CREATE (d:Document {part.map}){edge}",
-            {"rows": part.rows, "of_source": source, **part.shared},
+            f"{part.each}{match}CREATE (d:Document {part.map}){edge}", {"of_source": source, **part.parameters}
         )
 
 
@@ -92,12 +115,10 @@ async def create_chunks(tx: Transaction, rows: Sequence[Row], text_label: str, n
         "updated_at": now,
     }
     for part in _parts(rows, shared):
-        # Where all chunks are of one document, its id is a parameter.
-        parent = "$parent_id" if "parent_id" in part.shared else "row.parent_id"
         await tx.run(
-            f"UNWIND $rows AS row MATCH (d:Document {{id: {parent}}}) "
+            f"{part.each}MATCH (d:Document {{id: {part.values['parent_id']}}}) "
             f"CREATE (c:DocumentChunk{label} {part.map})-[:CHUNK_OF]->(d)",
-            {"rows": part.rows, **part.shared},
+            part.parameters,
         )
 
 
