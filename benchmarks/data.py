@@ -28,12 +28,13 @@ class DataSet:
 
 def load(folder: Path, name: str) -> DataSet:
     """Read a data set."""
+    return DataSet(name, read_lines(folder, name, "corpus.jsonl"), read_lines(folder, name, "queries.jsonl"))
 
-    def lines(file: str) -> list[dict[str, Any]]:
-        with (folder / name / file).open(encoding="utf-8") as stream:
-            return [json.loads(line) for line in stream]
 
-    return DataSet(name, lines("corpus.jsonl"), lines("queries.jsonl"))
+def read_lines(folder: Path, name: str, file: str) -> list[dict[str, Any]]:
+    """Read one file of a data set."""
+    with (folder / name / file).open(encoding="utf-8") as stream:
+        return [json.loads(line) for line in stream]
 
 
 def recall(found: Sequence[str], relevant: Sequence[str], k: int = 5) -> float:

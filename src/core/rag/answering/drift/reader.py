@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -51,7 +51,7 @@ _NOT_KNOWLEDGE = frozenset(
 KINDS: tuple[EdgeType, ...] = tuple(kind for kind in EdgeType if kind not in _NOT_KNOWLEDGE)
 
 #: That a text belongs to a document, or stands next to another, says little about what it says.
-_STRUCTURAL = {EdgeType.CHUNK_OF: 0.5, EdgeType.NEXT: 0.5}
+_STRUCTURAL: dict[str, float] = {EdgeType.CHUNK_OF: 0.5, EdgeType.NEXT: 0.5}
 
 _BY_NAME = {label.value: label for label in LABELS}
 _FOLLOWED = "|".join(KINDS)
@@ -103,6 +103,8 @@ class GraphReader:
         """Prepare a reader."""
         self._client = client
         self.statements = 0
+        # Texts of rows, each once: what is read is kept by the cache of paths, and every edge of a node has its id.
+        self._texts: dict[str, str] = {}
 
     async def hops(
         self,
@@ -149,8 +151,9 @@ class GraphReader:
             for row in rows:
                 label = _label(row["labels"])
                 if label is not None:
-                    source, target = row["id"], row["other"]
-                    edge = _edge(row, *((source, target) if direction == "forward" else (target, source)))
+                    source, target = self._once(row["id"]), self._once(row["other"])
+                    ends = (source, target) if direction == "forward" else (target, source)
+                    edge = _edge(row, *ends, self._once)
                     found.setdefault(source, []).append((edge, target, label))
         return found
 
@@ -263,6 +266,9 @@ class GraphReader:
                 found |= {frozenset((edge["a"], edge["b"])) for edge in edges}
         return found
 
+    def _once(self, text: str) -> str:
+        return self._texts.setdefault(text, text)
+
     async def _read(self, statement: str, **parameters: Any) -> list[Row]:
         self.statements += 1
         return await self._client.read(statement, **parameters)
@@ -293,8 +299,8 @@ def _label(labels: Sequence[str]) -> Label | None:
     return next((_BY_NAME[name] for name in labels if name in _BY_NAME), None)
 
 
-def _edge(row: Row, source: str, target: str) -> Edge:
-    kind = row["kind"]
+def _edge(row: Row, source: str, target: str, once: Callable[[str], str]) -> Edge:
+    kind = once(row["kind"])
     weight = row["weight"]
     if isinstance(weight, int | float):
         strength = clamp(float(weight))
@@ -307,11 +313,11 @@ def _edge(row: Row, source: str, target: str) -> Edge:
     return Edge(
         source=source,
         target=target,
-        type=str(row["type"] or kind),
+        type=once(str(row["type"] or kind)),
         kind=kind,
         weight=strength,
         fact=str(row["fact"] or ""),
-        chunk_ids=tuple(row["chunk_ids"] or ()),
+        chunk_ids=tuple(map(once, row["chunk_ids"] or ())),
         inferred=bool(row["inferred"]),
     )
 
