@@ -19,6 +19,7 @@ HOSTILE = [
     "X" * 10_000,
     "$now {id: 1}",
     "\x1f",
+    "Up\x1fto\x1eDate",
 ]
 
 
@@ -61,6 +62,18 @@ async def test_a_title_is_found_in_every_other_chunk_whatever_its_case(kb: Knowl
 
     await kb.delete("mill")
     assert await mentioned(kb.client, "before") == {}, "withdrawn with the title"
+
+
+async def test_a_title_of_a_document_that_is_refused_is_none(kb: KnowledgeBase) -> None:
+    refused = doc("mill", "It is old.", "Tide Mill")
+    refused.metadata["x"] = object()
+
+    report = await kb.ingest([doc("before", "There the tide mill turns, and the old bridge."), refused])
+
+    assert [failure.path for failure in report.documents.failed] == ["mill"]
+    assert await mentioned(kb.client, "before") == {}
+    await kb.ingest([doc("mill", "It is old.", "Tide Mill"), doc("bridge", "So is this.", "Old Bridge")])
+    assert await mentioned(kb.client, "before") == {"Tide Mill": 1, "Old Bridge": 1}
 
 
 async def test_the_longest_title_counts_and_what_is_in_it_comes_back(kb: KnowledgeBase) -> None:

@@ -6,7 +6,7 @@ Nothing is compared with everything: names are put into blocks that any two whic
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Final
@@ -75,17 +75,19 @@ def alike(names: Iterable[str], acronyms: Iterable[str]) -> set[str]:
         names: Normalised names of entities.
         acronyms: Those of them that are acronyms.
     """
-    blocks: dict[str, list[str]] = defaultdict(list)
+    first: dict[str, str] = {}
     short = {name.replace(" ", ""): name for name in acronyms}
     lengths = {len(name) for name in short}
     found: set[str] = set()
     for name in names:
         for key in _spellings(name):
-            blocks[key].append(name)
-        if name.count(" ") >= 2 and (letters := _initials_of(name, lengths)):
-            for initials in letters & short.keys():
+            other = first.setdefault(key, name)
+            if other is not name:
+                found.update((name, other))
+        if name.count(" ") >= 2:
+            for initials in _initials_of(name, lengths) & short.keys():
                 found.update((name, short[initials]))
-    return found.union(*(block for block in blocks.values() if len(block) > 1))
+    return found
 
 
 def resolve(
@@ -141,9 +143,12 @@ def _key(pair: tuple[Candidate, Candidate]) -> tuple[str, str]:
     return (min(a.id, b.id), max(a.id, b.id))
 
 
-def _spellings(name: str) -> set[str]:
+def _spellings(name: str) -> Collection[str]:
     """The letters of a name, without accents, spaces, an article before and a legal form behind."""
     words = (name if name.isascii() else fold(name)).split(" ")
+    if words[0] not in _ARTICLES and words[-1] not in _LEGAL:  # most are like this
+        key = "".join(words)
+        return (key,) if len(key) >= _SHORTEST_KEY else ()
     if len(words) > 1 and words[0] in _ARTICLES:
         words = words[1:]
     keys = {"".join(words)}

@@ -185,6 +185,7 @@ class _Run:
         self._embedded: asyncio.Queue[Prepared | None] = asyncio.Queue(_WAITING)
 
     async def all(self, loaders: Sequence[Loader]) -> None:
+        self.workbench.coming = [document for loader in loaders for document in getattr(loader, "at_hand", ())]
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._load(loaders))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Iterable
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Sequence
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, cast
 
@@ -27,6 +27,12 @@ class IterableLoader:
     def source(self) -> SourceInfo:
         """One common source for all documents given directly."""
         return SourceInfo(name=self._name, type="documents", uri=f"documents:{self._name}")
+
+    @property
+    def at_hand(self) -> list[Document]:
+        """The documents that are there already: all of a list, none of an iterator."""
+        given = self._documents if isinstance(self._documents, Sequence) else ()
+        return [document for document in given if isinstance(document, Document)]
 
     async def load(self, known: Known | None = None) -> AsyncIterator[LoadResult]:  # noqa: ARG002
         """Yield the documents; the indexer sees by itself which did not change."""

@@ -6,8 +6,9 @@ from collections.abc import Collection, Iterable, Sequence
 
 from core.rag.dbhandler.writing import DocumentRow
 from core.rag.extraction.matching import NameTable
-from core.rag.extraction.mentions import is_sought, mentions_of
+from core.rag.extraction.mentions import Title, is_sought, mentions_of, titles_of
 from core.rag.extraction.words import normalized_words
+from libs.dataloader import Document
 
 #: Characters of normalised text that are kept in memory until the end of a run.
 _KEPT_CHARS = 20_000_000
@@ -19,14 +20,16 @@ class TitleFinder:
     It may be pickled: in a large run it lives in the process where documents are cut.
     """
 
-    def __init__(self, at_start: Iterable[str]) -> None:
+    def __init__(self, at_start: Iterable[str], coming: Iterable[Document] = ()) -> None:
         """Prepare a finder.
 
         Args:
             at_start: The normalised titles of the documents that the graph has.
+            coming: Documents that the run will bring, as far as they are there before it: no chunk of the run is
+                behind their titles.
         """
         self.at_start = set(filter(is_sought, at_start))
-        #: The batch that brought each title that was not there at the start.
+        #: The batch that brought each title that was not there at the start; 0 for those known to come.
         self.born: dict[str, int] = {}
         #: The batch of each chunk.
         self.batch_of: dict[str, int] = {}
@@ -36,6 +39,14 @@ class TitleFinder:
         self._batch = 0
         self._words: dict[str, str] = {}
         self._kept_chars = 0
+        for document in coming:
+            self._expect(titles_of(document.title, document.path), 0)
+
+    def _expect(self, titles: Iterable[Title], batch: int) -> None:
+        for title in titles:
+            if title.name not in self._table and is_sought(title.name):
+                self._table.add(title.name)
+                self.born[title.name] = batch
 
     def fill(self, rows: Sequence[DocumentRow]) -> None:
         """Find out what the chunks of a batch of documents mention."""
@@ -43,10 +54,7 @@ class TitleFinder:
         for row in rows:
             if row.source_id is not None:
                 self.sources.add(row.source_id)
-            for title in row.titles:
-                if title.name not in self._table and is_sought(title.name):
-                    self._table.add(title.name)
-                    self.born[title.name] = self._batch
+            self._expect(row.titles, self._batch)
         for row in rows:
             for chunk in row.chunks:
                 content = chunk.properties["content"]
@@ -70,7 +78,7 @@ class TitleFinder:
             table: The titles in question.
             phantoms: Those that did not come.
         """
-        batch = self.batch_of.get(chunk, 0)
+        batch = self.batch_of.get(chunk, -1)
         return any(name in phantoms or self.born.get(name, self._batch + 1) > batch for _, _, name in table.find(words))
 
     def behind(self, now: set[str]) -> tuple[list[str], list[str]]:
@@ -84,10 +92,10 @@ class TitleFinder:
             which this can only be told by reading them again.
         """
         phantoms, fresh = self.changes(now)
-        table = NameTable([*phantoms, *fresh])
         newest = max(self.born.values(), default=0)
         everywhere = bool(phantoms) or any(name not in self.born for name in fresh)
-        chunks = [chunk for chunk, batch in self.batch_of.items() if everywhere or batch < newest] if len(table) else []
+        chunks = [chunk for chunk, batch in self.batch_of.items() if everywhere or batch < newest]
+        table = NameTable([*phantoms, *fresh] if chunks else ())
         found = [
             chunk
             for chunk in chunks

@@ -9,7 +9,7 @@ from core.rag.analysis.stopwords import LATIN_LANGUAGES
 from core.rag.analysis.words import fold, is_stop_word, stem
 from core.rag.dbhandler.store import MAX_K
 from core.rag.extraction.matching import NameTable
-from core.rag.extraction.mentions import sought
+from core.rag.extraction.mentions import is_sought
 from core.rag.extraction.words import is_unspaced, normalized_words
 from core.rag.indexing.resolving import resolve_names_after
 
@@ -48,14 +48,15 @@ class TitleLinker:
         pending = await self._client.unlinked_sources()
         if not pending:
             return
-        titles = sought(now := await self._client.title_names())
+        titles = set(filter(is_sought, await self._client.title_names()))
         if finder is not None and pending <= finder.sources:
-            chunks = await self._affected(finder, {name for name in now if name in titles})
+            chunks = await self._affected(finder, titles)
             changed = len(finder.batch_of)
         else:  # another run was cut short
             chunks = await self._client.chunk_ids()
             changed = len(chunks)
-        await self._client.extract_again(chunks, titles)
+        if chunks:
+            await self._client.extract_again(chunks, NameTable(titles))
         await resolve_names_after(self._client, changed)
         await self._client.set_linked(pending)
 
@@ -65,7 +66,7 @@ class TitleLinker:
         phantoms, fresh = finder.changes(now)
         if fresh:
             unknown += await self._older(finder, fresh)
-        table = NameTable([*phantoms, *fresh])
+        table = NameTable([*phantoms, *fresh] if unknown else ())
         for page in _pages(unknown):
             for chunk, text in (await self._client.chunk_texts(page)).items():
                 if finder.is_behind(chunk, normalized_words(text), table, phantoms):

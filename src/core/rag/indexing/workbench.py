@@ -49,6 +49,8 @@ class Workbench:
         self._extraction = extraction
         self._worker_allowed = worker
         self._turn = asyncio.Lock()
+        #: Documents of the run that are there before they are loaded, as far as there are such: their titles are known.
+        self.coming: list[Document] = []
         self._finder: TitleFinder | None = None
         self._lost = False
         self._process: WorkerProcess | None = None
@@ -62,7 +64,7 @@ class Workbench:
         """
         async with self._turn:
             if self._extraction and self._finder is None and self._process is None:
-                self._finder = TitleFinder(await self._client.title_names())
+                self._finder = TitleFinder(await self._client.title_names(), self.coming)
             await self._move(cutter, documents)
             process = self._process
             if process is None:
