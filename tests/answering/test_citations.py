@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from answering.planted import RIGHT, Planted, passages, planted_answers, right_answers
-from core.rag.answering.checking import UNVERIFIED, check_citations
+from core.rag.answering.checking import UNVERIFIED, best_sentence, check_citations
 from core.rag.answering.markers import MARKER, MarkerFilter, numbers_in
 from core.rag.embedder import open_embedder
 
@@ -65,6 +65,15 @@ async def test_a_useless_citation_beside_a_right_one_is_dropped() -> None:
     checked = await check_citations("The northern gate leaks 30 litres a second [4][6].", passages())
     assert checked.text == "The northern gate leaks 30 litres a second [4]."
     assert checked.dropped == (6,)
+
+
+def test_a_heading_is_no_quote_unless_it_says_most() -> None:
+    text = "# Release 2.1\n\nIt was tested for weeks. Two faults were found.\n"
+    assert best_sentence(text, ["She lives on the moon."]) == "It was tested for weeks."
+    assert best_sentence(text, ["They found two faults."]) == "Two faults were found."
+    assert best_sentence(text, ["Release 2.1"]) == "Release 2.1"
+    assert best_sentence("# Release 2.1", ["She lives on the moon."]) == "Release 2.1"
+    assert best_sentence(" ", ["anything"]) == ""
 
 
 async def test_a_citation_carries_its_place_and_a_quote_of_it() -> None:

@@ -77,6 +77,15 @@ def test_a_model_writes_and_the_check_is_shown(graph: Path, mgrag: Command, chat
     assert "<passages>" in done.out.split("Context:")[1]
 
 
+def test_where_a_sentence_stands_that_its_source_does_not_say(graph: Path, mgrag: Command, chat: Chat) -> None:
+    cited = {one["number"]: one["quote"] for one in mgrag("ask", QUESTION, "--extracts", "--json").json["citations"]}
+    number = next(number for number, quote in cited.items() if "1936" in quote)
+    other = next(one for one in cited if one != number)
+    chat.then(ANALYSIS, Stream([f"{cited[number]} [{other}]"]))
+    out = mgrag("ask", QUESTION).out
+    assert f"Not in its source [{other}], but in [{number}" in out
+
+
 def test_an_answer_that_ran_out_of_tokens_says_so(graph: Path, mgrag: Command, chat: Chat) -> None:
     chat.then(ANALYSIS, Stream(["The mill stood still from 1936 [1]."], finish_reason="length"))
     assert "The answer is cut off" in mgrag("ask", QUESTION).out

@@ -198,8 +198,8 @@ def _show(answer: Answer, chosen: Common, *, show_context: bool, lines: bool = F
         for citation in answer.citations:
             _show_source(citation)
     for sentence in answer.unsupported:
-        cited = ", ".join(map(str, sentence.numbers))
-        line(("Not in its source ", "yellow"), f"[{cited}]: {sentence.text}")
+        cited, better = (", ".join(map(str, some)) for some in (sentence.numbers, sentence.supported_by))
+        line(("Not in its source ", "yellow"), f"[{cited}]{f', but in [{better}]' if better else ''}: {sentence.text}")
     if answer.details.get("cut"):
         line(("The answer is cut off: ", "yellow"), "it reached the longest that the language model may write.")
     for text in answer.missing:

@@ -13,7 +13,7 @@ from core.rag.answering.markers import MARKER, MarkerFilter, numbers_in
 from core.rag.answering.support import Verdict, judge, source_of
 from core.rag.answering.types import Citation, Passage, UnsupportedSentence
 from core.rag.answering.vectors import unit_vectors
-from core.rag.indexing.sentences import sentences
+from core.rag.indexing.sentences import is_heading, sentence_spans, sentences
 
 if TYPE_CHECKING:
     from core.rag.embedder import EmbeddingService
@@ -102,10 +102,14 @@ def citation(passage: Passage, quote: str) -> Citation:
 
 
 def best_sentence(text: str, claims: Sequence[str]) -> str:
-    """The sentence of a text that has most of the words of any of the claims; its first one where none has."""
+    """The sentence of a text that has most of the words of any of the claims; its first one where none has.
+
+    A heading is taken only where it has more of them than any sentence.
+    """
     language = detect_language(text.split())
     wanted = [set(analyze(claim, language)) for claim in claims]
-    found = sentences(text)
+    spans = sorted(sentence_spans(text), key=lambda span: is_heading(text, span[0]))
+    found = [text[start:end] for start, end in spans]
     if not found:
         return text.strip()
     overlaps = {sentence: set(analyze(sentence, language)) for sentence in found}
