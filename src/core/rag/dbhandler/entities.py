@@ -7,6 +7,7 @@ built from what there is now. Only what a person made or named stays as it is.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,9 +16,8 @@ from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.entity_state import EntityChange, EntityState
 from core.rag.dbhandler.lines import EACH_LINE, FIELD, is_safe, packed
 from core.rag.dbhandler.locking import lock
+from core.rag.dbhandler.mentioned import Mentioned
 from core.rag.dbhandler.store import Row, Transaction
-from core.rag.extraction.mentions import Mention
-from core.rag.extraction.names import type_of
 from core.rag.identity import entity_id
 from core.rag.schema import Label
 
@@ -55,14 +55,13 @@ class EntityLedger:
         """A ledger for entities of a namespace; ``now`` is the time of the write."""
         self._namespace = namespace
         self._now = now
-        # Most entities are only mentioned by more chunks that all spell it alike: the spelling, and how many chunks.
-        self._spelt: dict[str, str] = {}
-        self._mentioned: dict[str, int] = {}
+        # Most are only mentioned by more chunks, which all spell them alike: lines of Mentioned, and how many chunks.
+        self._mentioned: Counter[str] = Counter()
         # The others.
         self._changes: dict[str, EntityChange] = {}
         self._ids: dict[str, str] = {}
         self._maybe_unused: set[str] = set()
-        #: Names of entities that :meth:`settle` made.
+        #: Names of entities that :meth:`settle` made, apart from those that are only mentioned.
         self.made: set[str] = set()
 
     def id(self, name: str) -> str:
@@ -88,10 +87,6 @@ class EntityLedger:
         change = self._changes.get(name)
         if change is None:
             change = self._changes[name] = EntityChange()
-            text = self._spelt.pop(name, None)
-            if text is not None:
-                change.mentions = self._mentioned.pop(name)
-                change.forms = {text: change.mentions}
         return change
 
     def mention(self, name: str, text: str, number: int) -> None:
@@ -100,29 +95,11 @@ class EntityLedger:
         change.mentions += number
         change.form(text, number)
 
-    def mention_all(self, mentions: Iterable[Mention]) -> dict[int, list[str]]:
-        """A chunk mentions entities; the same as :meth:`mention` for each, of which there are very many.
-
-        Returns:
-            The ids of the entities by how often they are mentioned.
-        """
-        spelt, mentioned, ids = self._spelt, self._mentioned, self._ids
-        by_count: dict[int, list[str]] = {}
-        for name, text, times in mentions:
-            known = spelt.get(name)
-            if known is None and text and name not in self._changes:
-                spelt[name] = text
-                mentioned[name] = 1
-            elif known == text:
-                mentioned[name] += 1
-            else:
-                self.mention(name, text, 1)
-            identifier = ids.get(name) or self.id(name)
-            if times in by_count:
-                by_count[times].append(identifier)
-            else:
-                by_count[times] = [identifier]
-        return by_count
+    def mention_all(self, mentioned: Mentioned) -> None:
+        """A chunk mentions entities; the same as :meth:`mention` for each, of which there are very many."""
+        self._mentioned.update(mentioned.entities)
+        for name, text in mentioned.others:
+            self.mention(name, text, 1)
 
     def spelling(self, name: str, before: str, after: str) -> None:
         """A chunk that mentions an entity spells it otherwise now."""
@@ -158,24 +135,45 @@ class EntityLedger:
         Returns:
             The names that are titles no more.
         """
-        spelt, self._spelt = self._spelt, {}
-        mentioned, self._mentioned = self._mentioned, {}
+        mentioned, self._mentioned = self._mentioned, Counter()
         changes, self._changes = self._changes, {}
-        stored = await self._read(tx, [*spelt, *changes])
+        lines = self._apart(mentioned, changes)
+        stored = await self._read(tx, [*lines, *map(self.id, changes)])
         writes = _Writes()
-        for name, text in spelt.items():
-            identifier, count = self.id(name), mentioned[name]
-            row = stored.get(identifier)
+        for identifier, line in lines.items():
+            row, count = stored.get(identifier), mentioned[line]
             if row is None:
-                self.made.add(name)
-                writes.create_plain(identifier, name, text, count)
-            elif row["name"] == text and row["forms"] is None and row["mention_count"]:
+                writes.plain.append(f"{line}{FIELD}{count}")
+                continue
+            _, name, text, _ = line.split(FIELD)
+            if row["name"] == text and row["forms"] is None and row["mention_count"]:
                 writes.recount(identifier, row["mention_count"] + count)
             else:
                 changes[name] = EntityChange(count, forms={text: count})
         untitled = await self._settle(tx, changes, stored, writes)
         await writes.run(tx, self._namespace, self._now)
         return untitled
+
+    def _apart(self, mentioned: Mapping[str, int], changes: dict[str, EntityChange]) -> dict[str, str]:
+        """By id the lines of entities that are only mentioned, and in one spelling; the others go to the changes."""
+        lines: dict[str, str] = {}
+        others = set(map(self.id, changes))
+        more: list[str] = []
+        for line in mentioned:
+            identifier = line[: line.index(FIELD)]
+            if identifier in others:
+                more.append(line)
+            elif identifier in lines:
+                others.add(identifier)
+                more += (lines.pop(identifier), line)
+            else:
+                lines[identifier] = line
+        for line in more:
+            _, name, text, _ = line.split(FIELD)
+            change = changes.setdefault(name, EntityChange())
+            change.mentions += mentioned[line]
+            change.form(text, mentioned[line])
+        return lines
 
     async def _settle(
         self, tx: Transaction, changes: dict[str, EntityChange], stored: dict[str, Row], writes: _Writes
@@ -212,9 +210,8 @@ class EntityLedger:
         ids, self._maybe_unused = sorted(self._maybe_unused), set()
         await remove_unused_entities(tx, ids)
 
-    async def _read(self, tx: Transaction, names: Iterable[str]) -> dict[str, Row]:
-        """What is stored of the entities of these names, by id."""
-        ids = [self.id(name) for name in names]
+    async def _read(self, tx: Transaction, ids: Sequence[str]) -> dict[str, Row]:
+        """What is stored of entities, by id."""
         await lock(tx, Label.ENTITY, ids)
         found: dict[str, Row] = {}
         for lines in packed(ids):
@@ -225,7 +222,15 @@ class EntityLedger:
 
 @dataclass(slots=True)
 class _Writes:
-    """What is to be written of entities, by the statement that does it."""
+    """What is to be written of entities, by the statement that does it.
+
+    Attributes:
+        plain: Those to create that are only mentioned: lines of :class:`Mentioned`, and the number of chunks.
+        lines: Others to create, by the statement.
+        created: Those to create that are no lines.
+        recounted: Ids, and how many chunks mention them from now on.
+        updated: What else changes.
+    """
 
     plain: list[str] = field(default_factory=list)
     lines: dict[str, list[str]] = field(default_factory=dict)
@@ -245,15 +250,6 @@ class _Writes:
                 statement += term.format(len(fields))
                 fields.append(str(value))
         self.lines.setdefault(statement, []).append(FIELD.join(fields))
-
-    def create_plain(self, identifier: str, name: str, text: str, mentions: int) -> None:
-        """The same for one that has nothing but mentions, which all spell it alike; most are such."""
-        kind = type_of(text)
-        if is_safe(name, text):
-            self.plain.append(f"{identifier}{FIELD}{name}{FIELD}{text}{FIELD}{kind}{FIELD}{mentions}")
-        else:
-            properties = dict.fromkeys(_PROPERTIES) | {"name": text, "type": kind, "mention_count": mentions}
-            self.created.append({"id": identifier, "normalized": name, **properties})
 
     def recount(self, identifier: str, mentions: int) -> None:
         """Take in that so many chunks mention an entity, and that nothing else changes."""

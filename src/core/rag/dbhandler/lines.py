@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.batches import MAX_BYTES, batches
 
 FIELD: Final = "\x1f"
 LINE: Final = "\x1e"
@@ -32,5 +32,9 @@ def packed(rows: Sequence[str]) -> Iterator[dict[str, str]]:
     Args:
         rows: The fields of each, joined by ``FIELD``.
     """
-    for part in batches(rows, max_rows=_MAX_LINES):
-        yield {"lines": LINE.join(part), "line": LINE, "field": FIELD}
+    for start in range(0, len(rows), _MAX_LINES):
+        part = rows[start : start + _MAX_LINES]
+        lines = LINE.join(part)
+        # To weigh each row would take longer than to join them.
+        for text in [lines] if len(lines) <= MAX_BYTES else map(LINE.join, batches(part)):
+            yield {"lines": text, "line": LINE, "field": FIELD}

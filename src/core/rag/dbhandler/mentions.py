@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.entities import EntityLedger
 from core.rag.dbhandler.lines import EACH_LINE, FIELD, packed
+from core.rag.dbhandler.mentioned import Mentioned, MentionWriter
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.extraction.facts import ChunkFacts
 from core.rag.extraction.matching import NameTable
@@ -48,6 +49,7 @@ class MentionChanges:
     def __init__(self, ledger: EntityLedger) -> None:
         """Changes that the ledger learns of."""
         self._ledger = ledger
+        self._writer = MentionWriter(ledger.namespace)
         self._chunks: dict[str, _Before] = {}
         self._titles: dict[str, dict[str, str]] = {}
         self._edges: list[str] = []
@@ -89,7 +91,7 @@ class MentionChanges:
 
     def set(
         self,
-        chunks: Mapping[str, Sequence[Mention]],
+        chunks: Mapping[str, Mentioned | Sequence[Mention]],
         titles: Mapping[str, Sequence[Title]],
         facts: Mapping[str, ChunkFacts] | None = None,
     ) -> None:
@@ -104,8 +106,13 @@ class MentionChanges:
         """
         for identifier, mentions in chunks.items():
             before = self._chunks.pop(identifier, None)
+            if isinstance(mentions, Mentioned):
+                if before is None:
+                    self._mention(mentions)
+                    continue
+                mentions = mentions.mentions(self._ledger.namespace)
             if before is None:
-                self._mention(identifier, mentions)
+                self._mention(self._writer.mentioned(identifier, mentions))
             else:
                 said = before.text.facts if facts is None else facts[identifier]
                 if said is not None:
@@ -122,9 +129,9 @@ class MentionChanges:
                 self._ledger.title(name, text, -1)
         self._titles = {}
 
-    def _mention(self, chunk: str, mentions: Iterable[Mention]) -> None:
-        by_count = self._ledger.mention_all(mentions)  # most have the same
-        self._edges += [FIELD.join((chunk, str(count), *ids)) for count, ids in by_count.items()]
+    def _mention(self, mentioned: Mentioned) -> None:
+        self._ledger.mention_all(mentioned)
+        self._edges += mentioned.edges
 
     def _compare(self, chunk: str, before: _Before, mentions: Iterable[Mention]) -> None:
         fresh: list[Mention] = []
@@ -138,7 +145,7 @@ class MentionChanges:
             spelt = before.spellings.get(name, "")
             if spelt != text:
                 self._ledger.spelling(name, spelt, text)
-        self._mention(chunk, fresh)
+        self._mention(self._writer.mentioned(chunk, fresh))
         for name in before.counts:
             self._ledger.mention(name, before.spellings.get(name, ""), -1)
             self._withdrawn.append({"c": chunk, "e": self._ledger.id(name)})

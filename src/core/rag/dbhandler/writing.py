@@ -16,11 +16,12 @@ from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.creating import create_chunks, create_documents, create_vectors
 from core.rag.dbhandler.linking import LinkRow, relink_incoming, write_links
 from core.rag.dbhandler.locking import lock
+from core.rag.dbhandler.mentioned import Mentioned
 from core.rag.dbhandler.records import RecordRow
 from core.rag.dbhandler.removing import existing_chunks, remove_chunks, remove_unused_vectors
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.dbhandler.supporting import Support
-from core.rag.extraction.mentions import Mention, Title
+from core.rag.extraction.mentions import Title
 from core.rag.extraction.symbols import CodeFacts
 from core.rag.identity import chunk_id
 from core.rag.schema import Label, check_name, text_partition
@@ -36,14 +37,14 @@ class ChunkRow:
         properties: Its properties; see :class:`core.rag.schema.Label`.
         vector_id: The vector of its text, or ``None`` where it gets none.
         embedding: The vector itself where it is not in the graph yet; a memoryview is of 32-bit floats.
-        mentions: The names that it mentions.
+        mentions: What it mentions.
     """
 
     id: str
     properties: dict[str, Any]
     vector_id: str | None = None
     embedding: tuple[float, ...] | memoryview | None = None
-    mentions: list[Mention] = field(default_factory=list)
+    mentions: Mentioned = field(default_factory=Mentioned)
 
 
 @dataclass(slots=True)

@@ -93,5 +93,5 @@ class Cutter:
                 add_facts(row, document, self.namespace, self.hints)
             prepared.rows.append(row)
         if finder is not None:
-            finder.fill(prepared.rows)
+            finder.fill(prepared.rows, self.namespace)
         return prepared

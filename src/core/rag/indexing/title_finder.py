@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
+from core.rag.dbhandler.mentioned import MentionWriter
 from core.rag.dbhandler.writing import DocumentRow
 from core.rag.extraction.matching import NameTable
 from core.rag.extraction.mentions import Title, is_sought, mentions_of, titles_of
@@ -48,8 +49,9 @@ class TitleFinder:
                 self._table.add(title.name)
                 self.born[title.name] = batch
 
-    def fill(self, rows: Sequence[DocumentRow]) -> None:
-        """Find out what the chunks of a batch of documents mention."""
+    def fill(self, rows: Sequence[DocumentRow], namespace: str) -> None:
+        """Find out what the chunks of a batch of documents, of a namespace, mention."""
+        writer = MentionWriter(namespace)
         self._batch += 1
         for row in rows:
             if row.source_id is not None:
@@ -60,7 +62,8 @@ class TitleFinder:
                 content = chunk.properties["content"]
                 words = normalized_words(content)
                 self._remember(chunk.id, words)
-                chunk.mentions = mentions_of(content, chunk.properties["heading"], self._table, words)
+                mentions = mentions_of(content, chunk.properties["heading"], self._table, words)
+                chunk.mentions = writer.mentioned(chunk.id, mentions)
 
     def _remember(self, chunk: str, words: Sequence[str]) -> None:
         """Keep the words of a chunk for the end of the run; of a very large run, those of the first chunks only."""

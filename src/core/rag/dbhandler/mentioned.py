@@ -1,0 +1,76 @@
+"""What a chunk mentions, in the form in which it is written.
+
+There is so much of it that it is made where documents are cut: in a large run, that is not the process which writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from core.rag.dbhandler.lines import FIELD, is_safe
+from core.rag.extraction.mentions import Mention
+from core.rag.extraction.names import type_of
+from core.rag.identity import entity_id
+
+
+@dataclass(slots=True)
+class Mentioned:
+    """What a chunk mentions.
+
+    Attributes:
+        edges: For each number of times the chunk, the number, and the ids of what it mentions so often, as a line.
+        entities: Those that it spells, as lines: id, normalised name, spelling and the type that follows from it.
+        others: Normalised name and spelling of those that are no line, or that it does not spell.
+    """
+
+    edges: list[str] = field(default_factory=list)
+    entities: list[str] = field(default_factory=list)
+    others: list[tuple[str, str]] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        """Whether there is anything."""
+        return bool(self.edges)
+
+    def mentions(self, namespace: str) -> list[Mention]:
+        """The same as plain values."""
+        times: dict[str, int] = {}
+        for line in self.edges:
+            _, count, *ids = line.split(FIELD)
+            times |= dict.fromkeys(ids, int(count))
+        spelt = [line.split(FIELD) for line in self.entities]
+        return [(name, text, times[identifier]) for identifier, name, text, _ in spelt] + [
+            (name, text, times[entity_id(namespace, name)]) for name, text in self.others
+        ]
+
+
+class MentionWriter:
+    """Brings mentions into the form in which they are written, those of many chunks sooner than each alone."""
+
+    def __init__(self, namespace: str) -> None:
+        """For entities of a namespace."""
+        self._namespace = namespace
+        self._ids: dict[str, str] = {}
+        self._lines: dict[tuple[str, str], str] = {}
+
+    def mentioned(self, chunk: str, mentions: Iterable[Mention]) -> Mentioned:
+        """What a chunk, by id, mentions."""
+        made = Mentioned()
+        ids, lines = self._ids, self._lines
+        by_count: dict[int, list[str]] = {}
+        for name, text, times in mentions:
+            identifier = ids.get(name)
+            if identifier is None:
+                identifier = ids[name] = entity_id(self._namespace, name)
+            line = lines.get((name, text))
+            if line is None:
+                usable = text and is_safe(name, text)
+                line = FIELD.join((identifier, name, text, type_of(text))) if usable else ""
+                lines[name, text] = line
+            if line:
+                made.entities.append(line)
+            else:
+                made.others.append((name, text))
+            by_count.setdefault(times, []).append(identifier)
+        made.edges = [FIELD.join((chunk, str(count), *group)) for count, group in by_count.items()]
+        return made
