@@ -18,8 +18,11 @@ from core.rag.answering.drift import (
     Inferences,
     InferredConnection,
     Path,
+    vectors,
 )
 from core.rag.answering.drift.config import InferenceStrategy
+from core.rag.answering.drift.paths import Node
+from core.rag.embedder import EmbeddingService
 from core.rag.errors import ConfigurationError, InvalidInputError
 from core.rag.llm.openai_model import OpenAICompatibleModel
 from core.rag.settings import Settings
@@ -295,3 +298,25 @@ async def edges(kb: KnowledgeBase) -> list[dict[str, Any]]:
         "r.reasoning AS reasoning, r.strategy AS strategy"
     )
     return sorted(rows, key=lambda row: (row["a"], row["b"], row["type"], row["weight"]))
+
+
+async def test_vectors_are_made_once_and_the_latest_are_kept(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[str] = []
+    embed = vectors.embed_texts
+
+    async def counted(embedder: EmbeddingService, texts: Sequence[str]) -> Any:
+        made.extend(texts)
+        return await embed(embedder, texts)
+
+    monkeypatch.setattr(vectors, "embed_texts", counted)
+    monkeypatch.setattr(vectors, "KEPT", 3)
+    nodes = [Node(str(number), "Entity", f"mill {number}", f"mill {number}") for number in range(5)]
+    known = vectors.Vectors(kb.client)
+    first = await known.of_nodes(nodes)
+    assert set(first) == {node.id for node in nodes} and len(made) == 5
+    again = await known.of_nodes(nodes[2:])
+    assert len(made) == 5 and all((again[name] == first[name]).all() for name in again)
+    await known.of_nodes(nodes[:1])
+    assert made[5:] == ["mill 0"]

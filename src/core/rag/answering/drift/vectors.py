@@ -18,10 +18,12 @@ if TYPE_CHECKING:
     from core.rag.dbhandler.vectors import VectorStoreInfo
 
 _ROWS = 500
+#: Vectors that are kept for further questions, the latest ones.
+KEPT = 5_000
 
 
 class Vectors:
-    """Unit vectors of nodes, in the embedding model of the graph; each is made once."""
+    """Unit vectors of nodes, in the embedding model of the graph; the latest ones are not made again."""
 
     def __init__(self, client: MemGraphClient) -> None:
         """Prepare; nothing is read before it is asked for."""
@@ -58,7 +60,10 @@ class Vectors:
         vectors = stored | {node.id: row for node, row in zip(texts, rows, strict=True)}
         for node in missing:
             self._known[node.id, node.content] = _unit(vectors[node.id])
-        return {node.id: self._known[node.id, node.content] for node in wanted.values()}
+        found = {node.id: self._known[node.id, node.content] for node in wanted.values()}
+        for key in list(self._known)[: max(len(self._known) - KEPT, 0)]:
+            del self._known[key]
+        return found
 
     async def _stored(self, chunk_ids: list[str]) -> dict[str, NDArray[np.float32]]:
         store = await self.store()
