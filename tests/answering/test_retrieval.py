@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -18,6 +19,7 @@ from core.rag.answering.relevance import best_facts, entity_score, fact_score, s
 from core.rag.answering.retrieval import RetrievalOptions, retrieve_knowledge
 from core.rag.answering.trigrams import TrigramIndex
 from core.rag.answering.types import Analysis, FoundEntity, FoundFact
+from core.rag.dbhandler import MemGraphClient
 from core.rag.errors import StoreError, StoreTimeoutError
 from dbhandler.kit import Engine
 
@@ -175,6 +177,24 @@ async def test_what_changed_is_seen(kb: KnowledgeBase) -> None:
     assert (await after.entities_by_trigram(["zebrafsh"], 5))[0].name == "Zebrafish"
     assert [entity.name for entity in await after.entities_by_pattern(["brafi"], 5)] == ["Zebrafish"]
     assert [fact.source_id for fact in await after.facts_by_pattern(["keeps"], 5)] == [ids["Zoo"]]
+
+
+async def test_questions_that_come_at_once_read_all_names_once(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    statements: list[str] = []
+    read = MemGraphClient.read
+
+    async def counted(self: MemGraphClient, statement: str, **parameters: Any) -> list[dict[str, Any]]:
+        statements.append(statement)
+        return await read(self, statement, **parameters)
+
+    monkeypatch.setattr(MemGraphClient, "read", counted)
+    searches = [GraphSearch(kb.client).entities_by_trigram(["alise"], 5) for _ in range(8)]
+    found = await asyncio.gather(*searches)
+    assert all(entities and entities[0].name == "Alice" for entities in found)
+    everything = "MATCH (e:Entity) WHERE e.namespace = $namespace RETURN e.id AS id, e.name AS name"
+    assert statements.count(everything) == 1
 
 
 async def test_filters_reach_entities_and_relations(kb: KnowledgeBase) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -16,6 +16,7 @@ from core.rag.answering.fact_table import NO_TYPE, FactColumns, FactTable
 from core.rag.answering.texts import Texts
 from core.rag.answering.types import FoundFact
 from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.gate import WriterGate
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
@@ -47,26 +48,29 @@ class GraphIndex:
     facts: FactTable
 
 
+@dataclass(slots=True)
+class _Slot:
+    """Where the index of a namespace is kept; of several questions that come at once, one makes it."""
+
+    making: WriterGate = field(default_factory=WriterGate)
+    index: GraphIndex | None = None
+
+
 #: For each open graph, its indexes by namespace.
-_known: WeakKeyDictionary[GraphStore, dict[str, GraphIndex]] = WeakKeyDictionary()
+_known: WeakKeyDictionary[GraphStore, dict[str, _Slot]] = WeakKeyDictionary()
 
 
 async def graph_index(client: MemGraphClient) -> GraphIndex:
     """The index of the client's namespace, up to date."""
-    counted = await client.read(
-        "MATCH (e:Entity) WHERE e.namespace = $namespace RETURN count(e) AS n, max(e.updated_at) AS last"
-    )
-    related = await client.read(
-        "MATCH (a:Entity)-[r:RELATED]->(:Entity) WHERE a.namespace = $namespace "
-        "RETURN count(r) AS n, sum(r.weight) AS weight"
-    )
-    stamp = (counted[0]["n"], counted[0]["last"], related[0]["n"], related[0]["weight"])
-    indexes = _known.setdefault(await client.connect(), {})
-    stored = indexes.get(client.namespace)
-    if stored is None or stored.stamp != stamp:
-        stored = await _made(stamp, client)
-        indexes[client.namespace] = stored
-    return stored
+    slot = _known.setdefault(await client.connect(), {}).setdefault(client.namespace, _Slot())
+    index, stamp = slot.index, await _stamp(client)
+    if index is None or index.stamp != stamp:
+        async with slot.making.hold():
+            if slot.index is not index:
+                index, stamp = slot.index, await _stamp(client)
+            if index is None or index.stamp != stamp:
+                index = slot.index = await _made(stamp, client)
+    return index
 
 
 def fact_of(row: Mapping[str, Any], method: str, similarity: float = 0.0) -> FoundFact:
@@ -83,6 +87,17 @@ def fact_of(row: Mapping[str, Any], method: str, similarity: float = 0.0) -> Fou
         similarity=similarity,
         method=method,
     )
+
+
+async def _stamp(client: MemGraphClient) -> tuple[Any, ...]:
+    counted = await client.read(
+        "MATCH (e:Entity) WHERE e.namespace = $namespace RETURN count(e) AS n, max(e.updated_at) AS last"
+    )
+    related = await client.read(
+        "MATCH (a:Entity)-[r:RELATED]->(:Entity) WHERE a.namespace = $namespace "
+        "RETURN count(r) AS n, sum(r.weight) AS weight"
+    )
+    return (counted[0]["n"], counted[0]["last"], related[0]["n"], related[0]["weight"])
 
 
 async def _made(stamp: tuple[Any, ...], client: MemGraphClient) -> GraphIndex:
