@@ -162,7 +162,7 @@ def test_resolve(mgrag: Command) -> None:
     assert mgrag("ingest", "names.txt").code == 0
     done = mgrag("graph", "resolve", "--no-vectors")
     assert "  NATO is North Atlantic Treaty Organization  (acronym, 0.95)" in done.out.splitlines()
-    assert done.out.splitlines()[-1] == "2 pairs are the same: 1 of them are new, 0 hold no longer."
+    assert done.out.splitlines()[-1] == "2 aliases: 1 new, 0 withdrawn."
     assert mgrag("graph", "resolve", "--json").json["added"] == 0
 
 

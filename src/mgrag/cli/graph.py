@@ -281,7 +281,7 @@ def resolve(
         return
     for same in report.same:
         line(f"  {same.alias} is ", (same.entity, "bold"), f"  ({same.method}, {same.score:.2f})")
-    line(f"{len(report.same)} pairs are the same: {report.added} of them are new, {report.removed} hold no longer.")
+    line(f"{counted(len(report.same), 'alias', 'aliases')}: {report.added:,} new, {report.removed:,} withdrawn.")
 
 
 @commands.command()
