@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from answering.drift_graph import Fact, put_entities
 from answering.people import fill
 from core.rag import KnowledgeBase
+from core.rag.answering import graph_index
 from core.rag.answering.graph_search import GraphSearch
 from core.rag.answering.metrics import Metrics
 from core.rag.answering.relevance import best_facts, entity_score, fact_score, search_terms
@@ -195,6 +196,21 @@ async def test_questions_that_come_at_once_read_all_names_once(
     assert all(entities and entities[0].name == "Alice" for entities in found)
     everything = "MATCH (e:Entity) WHERE e.namespace = $namespace RETURN e.id AS id, e.name AS name"
     assert statements.count(everything) == 1
+
+
+async def test_very_many_relations_are_read_in_parts(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def found() -> list[FoundFact]:
+        search = GraphSearch(kb.client)
+        terms = ["works", "alice", "google"]
+        return [*await search.facts_by_trigram(terms, 20), *await search.facts_by_pattern(["work"], 20)]
+
+    at_once = await found()
+    assert len({fact.key for fact in at_once}) > 2
+    monkeypatch.setattr(graph_index, "_FACTS_AT_ONCE", 1)
+    monkeypatch.setattr(graph_index, "_ENTITIES_AT_ONCE", 2)
+    await put_entities(kb.client, {"Zebrafish": "a fish"}, [])
+    by_key = {fact.key: fact for fact in await found()}
+    assert by_key == {fact.key: fact for fact in at_once}
 
 
 async def test_filters_reach_entities_and_relations(kb: KnowledgeBase) -> None:

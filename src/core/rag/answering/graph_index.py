@@ -27,8 +27,15 @@ FACT_COLUMNS = (
     "a.id AS source_id, a.name AS source, b.id AS target_id, b.name AS target, r.type AS type, r.fact AS fact, "
     "r.weight AS weight, r.chunk_ids AS chunk_ids"
 )
-#: Relations are read at so many entities at once: all of them as rows would take 1.5 kB each.
+#: More relations than this are not read at once, since a row takes 1.5 kB, but those of so many entities at a time.
+_FACTS_AT_ONCE = 10_000
 _ENTITIES_AT_ONCE = 1_000
+_FACTS = "MATCH (a:Entity)-[r:RELATED]->(b:Entity)"
+_FACTS_OF = "MATCH (a:Entity {id: i})-[r:RELATED]->(b:Entity)"
+_COLUMNS = (
+    "RETURN a.id AS source_id, b.id AS target_id, r.type AS type, r.fact AS fact, r.weight AS weight, "
+    "r.chunk_ids AS chunk_ids"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,18 +108,17 @@ async def _stamp(client: MemGraphClient) -> tuple[Any, ...]:
 
 
 async def _made(stamp: tuple[Any, ...], client: MemGraphClient) -> GraphIndex:
+    _, _, facts_known, _ = stamp
     entities = await client.read("MATCH (e:Entity) WHERE e.namespace = $namespace RETURN e.id AS id, e.name AS name")
     ids = [row["id"] for row in entities]
     names = [row["name"] or "" for row in entities]
     del entities
     columns = FactColumns(ids)
-    for part in batches(ids, max_rows=_ENTITIES_AT_ONCE):
-        rows = await client.read(
-            "UNWIND $ids AS i MATCH (a:Entity {id: i})-[r:RELATED]->(b:Entity) "
-            "RETURN i AS source_id, b.id AS target_id, r.type AS type, r.fact AS fact, r.weight AS weight, "
-            "r.chunk_ids AS chunk_ids",
-            ids=part,
-        )
-        await asyncio.to_thread(columns.add, rows)
+    if facts_known <= _FACTS_AT_ONCE:
+        columns.add(await client.read(f"{_FACTS} WHERE a.namespace = $namespace {_COLUMNS}"))
+    else:
+        for part in batches(ids, max_rows=_ENTITIES_AT_ONCE):
+            rows = await client.read(f"UNWIND $ids AS i {_FACTS_OF} {_COLUMNS}", ids=part)
+            await asyncio.to_thread(columns.add, rows)
     facts = await asyncio.to_thread(FactTable, columns, ids, names)
     return GraphIndex(stamp, ids, await asyncio.to_thread(Texts, names), facts)
