@@ -10,6 +10,7 @@ from core.rag.analysis import analyze, query_terms
 from core.rag.analysis.language import detect_language
 from core.rag.answering.checking import citation
 from core.rag.answering.markers import MARKER
+from core.rag.answering.table_rows import is_head, with_head
 from core.rag.answering.types import Citation, FoundEntity, FoundFact, Intent, Passage
 from core.rag.answering.vectors import unit_vectors
 from core.rag.extraction.words import normalize_name
@@ -63,7 +64,8 @@ async def extract(
         label: The first line.
 
     Returns:
-        The text, one item for each sentence, and the citations: the quote is the passage's best sentence.
+        The text, one item for each sentence, rows of tables with the names of their columns; and the citations: the
+        quote is the passage's best sentence.
     """
     scored = await _scored(question, passages, embedder)
     best = max((sentence.score for sentence in scored), default=0.0)
@@ -73,13 +75,15 @@ async def extract(
         good = [one for one in own[1 : PER_PASSAGE[intent]] if one.score >= _NEARLY_BEST * best > 0]
         if own:
             chosen.append((passage, [own[0], *good]))
-    items = [
-        f"- {_shown(one.text)} [{passage.number}]"
-        for passage, taken in chosen
-        for one in sorted(taken, key=lambda one: one.start)
-    ]
+    # Chunks overlap: what several passages say stands there once.
+    items: dict[str, dict[int, None]] = {}
+    for passage, taken in chosen:
+        for one in sorted(taken, key=lambda one: one.start):
+            said = _shown(with_head(passage.hit.content, one.start, one.end))
+            items.setdefault(said, {})[passage.number] = None
     citations = tuple(citation(passage, taken[0].text) for passage, taken in chosen)
-    return "\n".join([label, "", *items]), citations
+    lines = (f"- {said} {''.join(f'[{number}]' for number in numbers)}" for said, numbers in items.items())
+    return "\n".join([label, "", *lines]), citations
 
 
 def statements(facts: Iterable[FoundFact], entities: Iterable[FoundEntity]) -> str:
@@ -113,14 +117,14 @@ async def _scored(question: str, passages: Sequence[Passage], embedder: Embeddin
 
 
 def _spans(passage: Passage) -> list[tuple[int, int]]:
-    """Where sentences are, without headings where there is anything else."""
+    """Where sentences are, without headings and heads of tables where there is anything else."""
     text = passage.hit.content
     headings = {normalize_name(part) for part in (passage.hit.title, *passage.hit.heading.split(" > "))}
     spans = sentence_spans(text)
     said = [
         (start, end)
         for start, end in spans
-        if not is_heading(text, start) and normalize_name(text[start:end]) not in headings
+        if not is_heading(text, start) and not is_head(text, start) and normalize_name(text[start:end]) not in headings
     ]
     return said or spans or [(0, len(text))]
 

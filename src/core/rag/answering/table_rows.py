@@ -1,0 +1,62 @@
+"""Rows of Markdown tables as sentences: a row says something only together with the head of its table."""
+
+from __future__ import annotations
+
+import re
+from itertools import zip_longest
+
+#: What the rule below a head is made of.
+_RULE = frozenset("|-: \t")
+#: Between cells; a bar that belongs to the text is escaped.
+_BAR = re.compile(r"(?<!\\)\|")
+
+
+def is_head(text: str, start: int) -> bool:
+    """Whether the line around a place is the head of a table: names of columns above a rule."""
+    end = text.find("\n", start)
+    if end < 0 or not _line(text, start).startswith("|"):
+        return False
+    return _is_rule(_line(text, end + 1))
+
+
+def with_head(text: str, start: int, end: int) -> str:
+    """What stands at a place; of a row of a table each cell with the name of its column, as ``Team: Blues | Won: 1``.
+
+    Args:
+        text: The passage.
+        start: Where the row, or any sentence, begins.
+        end: Where it ends.
+    """
+    row = _line(text, start)
+    head = _head_above(text, start) if row.startswith("|") else ""
+    if not head:
+        return text[start:end]
+    named = zip_longest(_cells(head), _cells(row), fillvalue="")
+    return " | ".join(f"{name}: {cell}" if name else cell for name, cell in named if cell) or text[start:end]
+
+
+def _head_above(text: str, start: int) -> str:
+    """The head of the table that a line belongs to; empty where it is the head, or has none."""
+    lines = text[: text.rfind("\n", 0, start) + 1].splitlines()
+    for place in range(len(lines) - 1, 0, -1):
+        line = lines[place].strip()
+        if not line.startswith("|"):
+            return ""
+        if _is_rule(line):
+            head = lines[place - 1].strip()
+            return head if head.startswith("|") else ""
+    return ""
+
+
+def _is_rule(line: str) -> bool:
+    return line.startswith("|") and "-" in line and _RULE.issuperset(line)
+
+
+def _line(text: str, place: int) -> str:
+    begin = text.rfind("\n", 0, place) + 1
+    end = text.find("\n", place)
+    return text[begin : end if end >= 0 else len(text)].strip()
+
+
+def _cells(row: str) -> list[str]:
+    return [cell.strip() for cell in _BAR.split(row)[1:]]

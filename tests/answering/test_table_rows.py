@@ -1,0 +1,76 @@
+"""Rows of tables in extracts, and sentences that several passages share."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.rag import KnowledgeBase
+from core.rag.answering.extracts import LABEL, extract
+from core.rag.answering.table_rows import is_head, with_head
+from core.rag.answering.types import Passage
+from core.rag.retrieval.hits import Hit
+from libs.dataloader import Document
+
+TABLE = """Cups:
+
+| Team | Place | |
+| :--- | --- | --- |
+| Blues | STL | 1 |
+| Maple Leafs. Old | | 13 | more | again |
+
+The end | is no row."""
+
+
+def passage(number: int, text: str) -> Passage:
+    return Passage(number, Hit(str(number), "d", "d.md", "", "", text, 0, 0, len(text), 1.0))
+
+
+@pytest.mark.parametrize(
+    "part, said",
+    [
+        ("| Blues", "Team: Blues | Place: STL | 1"),
+        ("Old", "Team: Maple Leafs. Old | 13 | more | again"),
+        ("| Team", "| Team"),
+        ("Cups", "Cups"),
+        ("is no row", "is no row"),
+    ],
+)
+def test_a_row_is_said_with_the_names_of_its_columns(part: str, said: str) -> None:
+    start = TABLE.index(part)
+    assert with_head(TABLE, start, start + len(part)) == said
+
+
+def test_the_head_of_a_table_is_known_by_the_rule_below() -> None:
+    assert [is_head(TABLE, TABLE.index(part)) for part in ("Team", "Blues", "Cups", "Old", "The end")] == [
+        True, False, False, False, False,
+    ]  # fmt: skip
+
+
+@given(st.text("|-: a\n\\", max_size=60), st.integers(0, 60))
+def test_whatever_bars_a_text_has_something_is_said(text: str, start: int) -> None:
+    start = min(start, len(text))
+    is_head(text, start)
+    said = with_head(text, start, len(text))
+    assert said or start == len(text)
+
+
+async def test_the_head_itself_is_no_extract() -> None:
+    table = "| Team | Cups |\n| --- | --- |\n| Blues | 1 |\n| Flyers | 2 |"
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        await kb.ingest([Document(path="cups.md", content=table, title="Winners")])
+        answer = await kb.ask("Which team has cups: the Flyers?", extracts=True)
+        assert answer.text == f"{LABEL}\n\n- Team: Flyers | Cups: 2 [1]"
+        assert answer.citations[0].quote == "| Flyers | 2 |"
+
+
+async def test_what_overlapping_passages_both_say_stands_there_once() -> None:
+    both = "The wheel turns with the ebb."
+    text, citations = await extract(
+        "When does the wheel turn?",
+        "factual",
+        [passage(1, f"{both} It is old."), passage(2, "It stands still at night."), passage(3, f"Fog rises. {both}")],
+    )
+    assert text == f"{LABEL}\n\n- {both} [1][3]\n- It stands still at night. [2]"
+    assert [one.number for one in citations] == [1, 2, 3]
