@@ -50,27 +50,28 @@ class MentionWriter:
     def __init__(self, namespace: str) -> None:
         """For entities of a namespace."""
         self._namespace = namespace
-        self._ids: dict[str, str] = {}
-        self._lines: dict[tuple[str, str], str] = {}
+        # By normalised name and spelling: the id, and the line, empty where there is none.
+        self._known: dict[tuple[str, str], tuple[str, str]] = {}
 
     def mentioned(self, chunk: str, mentions: Iterable[Mention]) -> Mentioned:
         """What a chunk, by id, mentions."""
         made = Mentioned()
-        ids, lines = self._ids, self._lines
         by_count: dict[int, list[str]] = {}
         for name, text, times in mentions:
-            identifier = ids.get(name)
-            if identifier is None:
-                identifier = ids[name] = entity_id(self._namespace, name)
-            line = lines.get((name, text))
-            if line is None:
-                usable = text and is_safe(name, text)
-                line = FIELD.join((identifier, name, text, type_of(text))) if usable else ""
-                lines[name, text] = line
+            identifier, line = self._known.get((name, text)) or self._learn(name, text)
             if line:
                 made.entities.append(line)
             else:
                 made.others.append((name, text))
-            by_count.setdefault(times, []).append(identifier)
+            if times in by_count:
+                by_count[times].append(identifier)
+            else:
+                by_count[times] = [identifier]
         made.edges = [FIELD.join((chunk, str(count), *group)) for count, group in by_count.items()]
         return made
+
+    def _learn(self, name: str, text: str) -> tuple[str, str]:
+        identifier = entity_id(self._namespace, name)
+        line = FIELD.join((identifier, name, text, type_of(text))) if text and is_safe(name, text) else ""
+        known = self._known[name, text] = identifier, line
+        return known

@@ -150,6 +150,10 @@ def _phrase(found: str, language: str) -> _Phrase | None:
     stop = _stop_words(language)
     text = _POSSESSIVE.sub("", found) if found[-1] in "'’s" else found
     words = text.split()
+    if 1 < len(words) <= MAX_WORDS and not (words[0].lower().rstrip(".") in stop or words[-1].lower() in stop):
+        text = " ".join(words)  # most that are more than a word
+        name = normalize_name(text)
+        return _Phrase(text, name, sure=True) if name else None
     if len(words) > 1:
         kept = words[:]
         while kept and kept[0].lower().rstrip(".") in stop:

@@ -69,7 +69,7 @@ def normalized_words(text: str) -> list[str]:
     if text.isascii():
         return _ASCII.findall(text.lower())
     lowered = text.casefold().replace("_", " ")
-    return [_folded(word) for word in _pattern(lowered).findall(lowered)]
+    return [word if word.isascii() else _folded(word) for word in _pattern(lowered).findall(lowered)]
 
 
 def word_spans(text: str) -> list[tuple[int, int]]:
