@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -62,13 +61,11 @@ class EntityState:
         self.type: str = (row["type"] or "") if row else ""
         self.mentions: int = (row["mention_count"] or 0) if row else 0
         self.titled: int = (row["titled"] or 0) if row else 0
-        self.fields: Counter[str] = Counter(json.loads(row["recorded"])) if row and row["recorded"] else Counter()
+        self.fields: dict[str, int] = json.loads(row["recorded"]) if row and row["recorded"] else {}
         self.fixed = fixed
-        self.forms: Counter[str] = Counter()
+        self.forms: dict[str, int] = {self.name: self.mentions} if self.mentions else {}
         if row and row["forms"]:
-            self.forms.update(json.loads(row["forms"]))
-        elif self.mentions:
-            self.forms[self.name] = self.mentions
+            self.forms = json.loads(row["forms"])
 
     def apply(self, change: EntityChange, remaining_title: str | None) -> None:
         """Make it what it is after a change.
@@ -80,12 +77,10 @@ class EntityState:
         self.mentions += change.mentions
         was_titled = self.titled > 0
         self.titled += change.titled
-        for text, number in (change.forms or {}).items():
-            self.forms[text] += number
-        self.forms = +self.forms
-        for kind, number in (change.fields or {}).items():
-            self.fields[kind] += number
-        self.fields = +self.fields
+        if change.forms:
+            self.forms = _sum(self.forms, change.forms)
+        if change.fields:
+            self.fields = _sum(self.fields, change.fields)
         if self.fixed:
             return
         if self.titled:
@@ -111,6 +106,12 @@ class EntityState:
             "recorded": _json(self.fields) if self.fields else None,
             "forms": None if self.forms == plain else _json(self.forms),
         }
+
+
+def _sum(counts: Mapping[str, int], changes: Mapping[str, int]) -> dict[str, int]:
+    """The counts after changes, without those of nothing."""
+    both = {key: counts.get(key, 0) + changes.get(key, 0) for key in counts.keys() | changes.keys()}
+    return {key: number for key, number in both.items() if number > 0}
 
 
 def _json(counts: Mapping[str, int]) -> str:
