@@ -32,7 +32,7 @@ class Mentioned:
         """Whether there is anything."""
         return bool(self.edges)
 
-    def mentions(self, namespace: str) -> list[Mention]:
+    def plain(self, namespace: str) -> list[Mention]:
         """The same as plain values."""
         times: dict[str, int] = {}
         for line in self.edges:

@@ -106,18 +106,17 @@ class MentionChanges:
         """
         for identifier, mentions in chunks.items():
             before = self._chunks.pop(identifier, None)
-            if isinstance(mentions, Mentioned):
-                if before is None:
-                    self._mention(mentions)
-                    continue
-                mentions = mentions.mentions(self._ledger.namespace)
             if before is None:
-                self._mention(self._writer.mentioned(identifier, mentions))
-            else:
-                said = before.text.facts if facts is None else facts[identifier]
-                if said is not None:
-                    mentions = with_facts(mentions, before.text.content, before.text.heading, said)
-                self._compare(identifier, before, mentions)
+                if not isinstance(mentions, Mentioned):
+                    mentions = self._writer.mentioned(identifier, mentions)
+                self._mention(mentions)
+                continue
+            if isinstance(mentions, Mentioned):
+                mentions = mentions.plain(self._ledger.namespace)
+            said = before.text.facts if facts is None else facts[identifier]
+            if said is not None:
+                mentions = with_facts(mentions, before.text.content, before.text.heading, said)
+            self._compare(identifier, before, mentions)
         for before in self._chunks.values():
             for name in before.counts:
                 self._ledger.mention(name, before.spellings.get(name, ""), -1)
