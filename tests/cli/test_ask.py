@@ -86,9 +86,14 @@ def test_where_a_sentence_stands_that_its_source_does_not_say(graph: Path, mgrag
     assert f"Not in its source [{other}], but in [{number}" in out
 
 
-def test_an_answer_that_ran_out_of_tokens_says_so(graph: Path, mgrag: Command, chat: Chat) -> None:
-    chat.then(ANALYSIS, Stream(["The mill stood still from 1936 [1]."], finish_reason="length"))
-    assert "The answer is cut off" in mgrag("ask", QUESTION).out
+@pytest.mark.parametrize("reason, words", [("length", "the longest"), ("content_filter", "a filter")])
+def test_an_answer_that_stopped_in_the_middle_says_so(
+    graph: Path, mgrag: Command, chat: Chat, reason: str, words: str
+) -> None:
+    chat.then(ANALYSIS, Stream(["The mill stood still from 1936 [1]."], finish_reason=reason))
+    assert f"The answer is cut off: {'it reached ' if reason == 'length' else ''}{words}" in mgrag("ask", QUESTION).out
+    chat.then(ANALYSIS, Stream(["The mill stood still from 1936 [1]."], finish_reason=reason))
+    assert mgrag("ask", QUESTION, "--json").json["details"]["cut"] == reason
 
 
 def test_the_diagram_is_written(graph: Path, mgrag: Command, bare: Path) -> None:

@@ -20,6 +20,12 @@ if TYPE_CHECKING:
     from core.rag.answering.types import Answer, Citation
     from core.rag.knowledge_base import KnowledgeBase
 
+#: Why an answer ends before its end.
+_CUT = {
+    "length": "it reached the longest that the language model may write.",
+    "content_filter": "a filter of the language model's provider stopped it.",
+}
+
 
 class Strategy(StrEnum):
     """How to find what an answer is made of."""
@@ -200,8 +206,8 @@ def _show(answer: Answer, chosen: Common, *, show_context: bool, lines: bool = F
     for sentence in answer.unsupported:
         cited, better = (", ".join(map(str, some)) for some in (sentence.numbers, sentence.supported_by))
         line(("Not in its source ", "yellow"), f"[{cited}]{f', but in [{better}]' if better else ''}: {sentence.text}")
-    if answer.details.get("cut"):
-        line(("The answer is cut off: ", "yellow"), "it reached the longest that the language model may write.")
+    if cut := answer.details.get("cut"):
+        line(("The answer is cut off: ", "yellow"), _CUT[cut])
     for text in answer.missing:
         line(("Without a source: ", "yellow"), text)
     if show_context and answer.context:

@@ -97,5 +97,5 @@ def answer_of(
         dropped=checked.dropped,
         entities=context.entities,
         facts=context.facts,
-        details=dict(details or {}, **({"cut": True} if response.cut else {})),
+        details=dict(details or {}, **({"cut": response.cut} if response.cut else {})),
     )

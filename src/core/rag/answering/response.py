@@ -42,13 +42,14 @@ class Response:
         checked: Its text and citations after the check.
         extracts: Whether it consists of extracts.
         found: Whether there was anything to answer from.
-        cut: Whether it ran out of tokens.
+        cut: Why it ends before its end: ``length`` (it ran out of tokens), ``content_filter`` (the provider's filter
+            stopped it), or empty.
     """
 
     checked: Checked
     extracts: bool = False
     found: bool = True
-    cut: bool = False
+    cut: str = ""
 
 
 async def generate_response(
@@ -120,7 +121,7 @@ class _Written:
 
     text: str = ""
     dropped: tuple[int, ...] = ()
-    cut: bool = False
+    cut: str = ""
 
 
 async def _written(
@@ -140,7 +141,8 @@ async def _written(
             async for delta in deltas:
                 if delta.usage is not None:
                     metrics.usage += delta.usage
-                    written.cut = delta.finish_reason == "length"
+                    reason = delta.finish_reason
+                    written.cut = "" if reason is None or reason == "stop" else reason
                 if not delta.text:
                     continue
                 counted.streaming_chunks += 1

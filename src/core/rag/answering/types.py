@@ -244,7 +244,8 @@ class Answer:
         entities: The entities that were found.
         facts: The relations that were found.
         message_id: Where the answer was recorded, with a conversation.
-        details: What only one strategy has: paths and gaps of DRIFT.
+        details: What only one strategy has: paths and gaps of DRIFT; ``cut`` where a model stopped in the middle:
+            ``length`` (its tokens ran out) or ``content_filter``.
     """
 
     text: str
