@@ -243,6 +243,8 @@ async def test_an_embedding_may_come_as_a_buffer_wherever_it_stands(corner: Corn
         "MATCH (v:Vector) WHERE v.namespace = $n RETURN v.embedding AS e", {"n": corner.namespace}
     )
     assert [array("f", row["e"]).tolist() for row in found] == [expected] * 3
+    asked = await corner.store.run("RETURN $embedding AS e", {"embedding": buffer})
+    assert [array("f", row["e"]).tolist() for row in asked] == [expected]
 
 
 async def test_a_huge_but_finite_embedding_is_no_broken_one(corner: Corner) -> None:

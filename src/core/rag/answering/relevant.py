@@ -81,7 +81,7 @@ class Asked:
 
     def goes_on(self, hit: Hit) -> bool:
         """Whether a passage has to do with what was said before, whatever the question says."""
-        return _likelihood(_share(self.before, _words_of(hit)), hit) >= RELEVANT
+        return bool(self.before) and _likelihood(_share(self.before, _words_of(hit)), hit) >= RELEVANT
 
     def share(self, hit: Hit) -> float:
         """How much of the question the words of a passage are, from 0 to 1."""

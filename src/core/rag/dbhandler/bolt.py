@@ -21,7 +21,15 @@ from core.rag.dbhandler.bolt_checks import unmarked_nodes
 from core.rag.dbhandler.bolt_drivers import Drivers
 from core.rag.dbhandler.bolt_errors import closed, not_a_cluster, wrong_product
 from core.rag.dbhandler.bolt_words import WordSearch
-from core.rag.dbhandler.bolt_work import BoltTransaction, RetryableError, answered, attempts, cancellable, rows
+from core.rag.dbhandler.bolt_work import (
+    BoltTransaction,
+    RetryableError,
+    answered,
+    attempts,
+    cancellable,
+    rows,
+    sendable,
+)
 from core.rag.dbhandler.checks import check_k, check_parameters, check_path, check_reading, check_terms, check_vector
 from core.rag.dbhandler.dialect import Dialect, IndexMissingError, labels_statement, plain_words
 from core.rag.dbhandler.gate import WriterGate
@@ -182,7 +190,7 @@ class BoltStore:
 
             async def send() -> list[Row]:
                 query = Query(statement, timeout=self._query_timeout)
-                return await rows(await session.run(query, dict(parameters or {})))
+                return await rows(await session.run(query, sendable(dict(parameters or {}))))
 
             return await answered(cancellable(session, send()), what, self._patience, self._address)
 

@@ -142,7 +142,7 @@ class BoltTransaction:
                 self.statements.add(statement)
 
                 async def send() -> list[Row]:
-                    return await rows(await transaction.run(statement, _sendable(dict(parameters or {}))))
+                    return await rows(await transaction.run(statement, sendable(dict(parameters or {}))))
 
                 return await self._answered(send(), "A write")
         except BaseException as error:
@@ -264,14 +264,14 @@ async def rows(result: AsyncResult) -> list[Row]:
 _MAY_HOLD = frozenset({memoryview, list, dict})
 
 
-def _sendable(value: Any) -> Any:
+def sendable(value: Any) -> Any:
     """A value as the driver sends it rightly: it would send a memoryview of floats as bytes."""
     if isinstance(value, memoryview):
         return value.tolist()
     if isinstance(value, dict):
-        return value if _MAY_HOLD.isdisjoint(map(type, value.values())) else {k: _sendable(v) for k, v in value.items()}
+        return value if _MAY_HOLD.isdisjoint(map(type, value.values())) else {k: sendable(v) for k, v in value.items()}
     if isinstance(value, list):
-        return value if _MAY_HOLD.isdisjoint(map(type, value)) else list(map(_sendable, value))
+        return value if _MAY_HOLD.isdisjoint(map(type, value)) else list(map(sendable, value))
     return value
 
 

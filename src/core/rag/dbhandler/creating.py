@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.rag.dbhandler.batches import batches
-from core.rag.dbhandler.lines import EACH_LINE, FIELD, LINE, packed
+from core.rag.dbhandler.lines import EACH_LINE, lines_of, packed
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.schema import check_name, text_partition
 
@@ -60,7 +60,7 @@ def _part(names: Sequence[str], rows: list[Row], shared: Mapping[str, Any]) -> I
     forms = [
         _FORMS.get(kind.pop()) if len(kind := {type(row[name]) for row in rows}) == 1 else None for name in differing
     ]
-    lines = [] if None in forms else _lines(rows, differing)
+    lines = [] if None in forms else lines_of([row[name] for name in differing] for row in rows)
     if not lines:
         rows = [{name: row[name] for name in differing} for row in rows] if same else rows
         values |= {name: f"row.{name}" for name in differing}
@@ -69,13 +69,6 @@ def _part(names: Sequence[str], rows: list[Row], shared: Mapping[str, Any]) -> I
     values |= {name: str(form).format(index) for index, (name, form) in enumerate(zip(differing, forms, strict=True))}
     for parameters in packed(lines):
         yield _Part(EACH_LINE, values, {**parameters, **common})
-
-
-def _lines(rows: Sequence[Row], names: Sequence[str]) -> list[str]:
-    """The rows as lines; none where a text holds what separates them."""
-    lines = [FIELD.join([str(row[name]) for name in names]) for row in rows]
-    whole = "".join(lines)
-    return lines if whole.count(FIELD) == len(rows) * (len(names) - 1) and LINE not in whole else []
 
 
 async def create_documents(tx: Transaction, rows: Sequence[Row], source: str | None, namespace: str, now: str) -> None:

@@ -6,13 +6,13 @@ checking and weighing a parameter is then one step, too.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from core.rag.dbhandler.batches import MAX_BYTES, batches
 
 FIELD: Final = "\x1f"
-LINE: Final = "\x1e"
+_LINE: Final = "\x1e"
 
 # Each row is a few words of work for an engine, so a statement may have more of them than of others.
 _MAX_LINES: Final = 2_000
@@ -26,6 +26,17 @@ def is_safe(*fields: str) -> bool:
     return "".join(fields).isprintable()
 
 
+def lines_of(rows: Iterable[Sequence[str | int]]) -> list[str]:
+    """Rows of equally many fields, joined each; none at all where a field holds what separates them."""
+    lines: list[str] = []
+    separators = 0
+    for row in rows:
+        lines.append(FIELD.join(map(str, row)))
+        separators += len(row) - 1
+    whole = "".join(lines)
+    return lines if whole.count(FIELD) == separators and _LINE not in whole else []
+
+
 def packed(rows: Sequence[str]) -> Iterator[dict[str, str]]:
     """The parameters of the statements that go over rows.
 
@@ -34,7 +45,7 @@ def packed(rows: Sequence[str]) -> Iterator[dict[str, str]]:
     """
     for start in range(0, len(rows), _MAX_LINES):
         part = rows[start : start + _MAX_LINES]
-        lines = LINE.join(part)
+        lines = _LINE.join(part)
         # To weigh each row would take longer than to join them.
-        for text in [lines] if len(lines) <= MAX_BYTES else map(LINE.join, batches(part)):
-            yield {"lines": text, "line": LINE, "field": FIELD}
+        for text in [lines] if len(lines) <= MAX_BYTES else map(_LINE.join, batches(part)):
+            yield {"lines": text, "line": _LINE, "field": FIELD}
