@@ -71,6 +71,11 @@ def entity_id(namespace: str, normalized_name: str) -> str:
     return stable_id("Entity", namespace, normalized_name)
 
 
+def link_id(source: str, target: str, relation: str) -> str:
+    """Id of a link between two entities: it names its ends, by which it is found."""
+    return f"{source}/{target}/{content_hash(relation)[:12]}"
+
+
 def vector_store_id(namespace: str, model: str, dimension: int) -> str:
     """Id of the vector store of a model in a namespace."""
     return stable_id("VectorStore", namespace, model, str(dimension))

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 
 from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.entities import FROM_CALLER, EntityLedger
-from core.rag.dbhandler.handmade import link_id
 from core.rag.dbhandler.records import relation_id
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.extraction.facts import ChunkFacts, Fact
-from core.rag.identity import entity_id
+from core.rag.identity import entity_id, link_id
 
 #: ``origin`` of a fact that a language model found in a chunk.
 FROM_MODEL = "llm"

@@ -7,13 +7,8 @@ from core.rag.dbhandler.store import Row, Transaction
 from core.rag.dbhandler.vectors import VectorStoreOperations
 from core.rag.errors import NotFoundError
 from core.rag.extraction.words import normalize_name
-from core.rag.identity import content_hash, entity_id
+from core.rag.identity import entity_id, link_id
 from core.rag.times import utc_now
-
-
-def link_id(source: str, target: str, relation: str) -> str:
-    """The id of a link: it names its ends, by which it is found."""
-    return f"{source}/{target}/{content_hash(relation)[:12]}"
 
 
 class LinkOperations(VectorStoreOperations):

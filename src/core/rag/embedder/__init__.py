@@ -1,4 +1,4 @@
-"""Embedders: texts to vectors. ``open_embedder`` makes one by name.
+"""Embedders: texts to vectors. ``open_embedder`` makes one by name; the names are imported when they are first used.
 
 ``EmbeddingService`` is what all of them are, and what an own one derives from. See ``base`` for the rule about blank
 texts and for ``embed_texts``, which calls any embedder and makes sure of its result.
@@ -6,22 +6,27 @@ texts and for ``embed_texts``, which calls any embedder and makes sure of its re
 
 from __future__ import annotations
 
-import re
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-from core.rag.embedder.base import (
-    EmbeddingService,
-    EmbeddingUsage,
-    blank_vector,
-    embed_texts,
-    is_blank,
-)
-from core.rag.embedder.openai_compatible import OpenAICompatibleEmbedding
-from core.rag.embedder.text_embedding_3_small import MODEL as TEXT_EMBEDDING_3_SMALL
-from core.rag.embedder.text_embedding_3_small import TextEmbedding3Small
-from core.rag.embedder.wordllama import DEFAULT_DIMENSION, WordLlamaEmbedding
-from core.rag.errors import ConfigurationError
-from core.rag.openai_endpoint import HOW_TO_SET
-from core.rag.settings import Settings, load_settings
+if TYPE_CHECKING:
+    from core.rag.embedder.base import EmbeddingService, EmbeddingUsage, blank_vector, embed_texts, is_blank
+    from core.rag.embedder.openai_compatible import OpenAICompatibleEmbedding
+    from core.rag.embedder.opening import open_embedder
+    from core.rag.embedder.text_embedding_3_small import TextEmbedding3Small
+    from core.rag.embedder.wordllama import WordLlamaEmbedding
+
+_WHERE = {
+    "EmbeddingService": "core.rag.embedder.base",
+    "EmbeddingUsage": "core.rag.embedder.base",
+    "OpenAICompatibleEmbedding": "core.rag.embedder.openai_compatible",
+    "TextEmbedding3Small": "core.rag.embedder.text_embedding_3_small",
+    "WordLlamaEmbedding": "core.rag.embedder.wordllama",
+    "blank_vector": "core.rag.embedder.base",
+    "embed_texts": "core.rag.embedder.base",
+    "is_blank": "core.rag.embedder.base",
+    "open_embedder": "core.rag.embedder.opening",
+}
 
 __all__ = [
     "EmbeddingService",
@@ -35,55 +40,8 @@ __all__ = [
     "open_embedder",
 ]
 
-_WORDLLAMA = re.compile(r"wordllama(?:[:-](\d{1,5}))?")
 
-
-def open_embedder(model: str | None = None, settings: Settings | None = None) -> EmbeddingService:
-    """Make the embedder of a name. Nothing is loaded or requested before ``prepare`` or the first text.
-
-    ===========================================  =============================================================
-    ``wordllama``, ``wordllama:128``             WordLlama, offline (also ``wordllama-128``, as in the graph)
-    ``text-embedding-3-small``                   OpenAI or Azure OpenAI, by what the environment holds
-    any other                                    that model at OPENAI_BASE_URL, Azure OpenAI or OpenAI
-    ===========================================  =============================================================
-
-    MGRAG_EMBEDDING_DIMENSION applies to all of them.
-
-    Args:
-        model: The name; MGRAG_EMBEDDING_MODEL if None, which is ``wordllama`` unless set.
-        settings: The environment; read if None.
-
-    Returns:
-        The embedder, to be closed by the caller (it is an async context manager).
-
-    Raises:
-        ConfigurationError: There is no such model, or a key is missing; says what is possible and what to set.
-        MissingDependencyError: A package is missing; names the ``pip install``.
-
-    Example:
-        >>> open_embedder("wordllama").dimension
-        256
-    """
-    settings = settings or load_settings()
-    name = (model if model is not None else settings.embedding_model).strip()
-    dimension = settings.embedding_dimension
-    local = _WORDLLAMA.fullmatch(name)
-    if local:
-        named = int(local[1]) if local[1] else None
-        if named and dimension and named != dimension:
-            raise ConfigurationError(
-                f"The model {name} and MGRAG_EMBEDDING_DIMENSION={dimension} contradict each other"
-            )
-        return WordLlamaEmbedding(named or dimension or DEFAULT_DIMENSION)
-    if name == TEXT_EMBEDDING_3_SMALL:
-        return TextEmbedding3Small(dimension=dimension, settings=settings)
-    if not name or name.startswith("wordllama") or not _has_provider(settings):
-        raise ConfigurationError(
-            f"There is no embedding model {name!r} here. Possible are wordllama (or wordllama:64, wordllama:128), "
-            f"which works offline, {TEXT_EMBEDDING_3_SMALL}, and any model of a provider. {HOW_TO_SET}"
-        )
-    return OpenAICompatibleEmbedding(name, dimension=dimension, settings=settings)
-
-
-def _has_provider(settings: Settings) -> bool:
-    return bool(settings.openai_base_url or settings.openai_api_key or settings.azure_openai_api_key)
+def __getattr__(name: str) -> object:
+    if name not in _WHERE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_WHERE[name]), name)

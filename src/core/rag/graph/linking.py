@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from core.rag.dbhandler.handmade import link_id
 from core.rag.dbhandler.knowledge import positive
 from core.rag.dbhandler.rows import MAX_PATH_CHARS
 from core.rag.embedder.base import clean_text
 from core.rag.errors import InvalidInputError
 from core.rag.graph.exploring import find
 from core.rag.graph.parts import GraphEdge, GraphNode
+from core.rag.identity import link_id
 from core.rag.schema import Label
 
 if TYPE_CHECKING:

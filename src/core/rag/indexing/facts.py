@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from core.rag.dbhandler.recording import collection_of, record_row
+from core.rag.dbhandler.record_rows import collection_of, record_row
 from core.rag.dbhandler.writing import DocumentRow
 from core.rag.extraction.mentions import titles_of
 from core.rag.extraction.records import FIELD_HINTS

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 BATCH_DOCUMENTS = 256
 BATCH_CHARS = 1_000_000
 
+#: The first batch is smaller, each then twice as large as the one before: writing begins sooner.
+_FIRST_BATCH_DOCUMENTS = 32
+
 #: Batches that may wait between two stages; with the above it bounds the memory.
 _WAITING = 2
 
@@ -177,6 +180,7 @@ class _Run:
         self.stop = stop
         self._progress = progress
         self._touched: set[str] = set()
+        self._batch_documents = min(_FIRST_BATCH_DOCUMENTS, BATCH_DOCUMENTS)
         self._load_error: LoadError | None = None
         self._seen: list[tuple[Loader, str, set[str]]] = []
         self._barren: list[str] = []
@@ -249,11 +253,12 @@ class _Run:
     async def _collect(self, batch: _Batch, document: Document, seen: set[str]) -> _Batch:
         document.uri = uri_of(document)
         identifier = document_id(self._client.namespace, document.uri)
-        full = len(batch.documents) >= BATCH_DOCUMENTS or batch.chars + len(document.content) > BATCH_CHARS
+        full = len(batch.documents) >= self._batch_documents or batch.chars + len(document.content) > BATCH_CHARS
         again = identifier in seen and any(other.uri == document.uri for other in batch.documents)
         if batch.documents and (full or again):
             await self._loaded.put(batch)
             batch = _Batch(batch.tools, batch.source_id)
+            self._batch_documents = min(2 * self._batch_documents, BATCH_DOCUMENTS)
         seen.add(identifier)
         batch.documents.append(document)
         batch.chars += len(document.content)

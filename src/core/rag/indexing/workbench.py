@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from core.rag.indexing.cutting import Cutter, Prepared
     from libs.dataloader import Document
 
-#: So much in one batch means that there is more to come, and that a second process is worth its start.
+#: So much means that there is more to come, and that a second process is worth its start.
 _WORTHWHILE_DOCUMENTS = 200
 _WORTHWHILE_CHARS = 400_000
 
@@ -53,6 +53,7 @@ class Workbench:
         self.coming: list[Document] = []
         self._finder: TitleFinder | None = None
         self._lost = False
+        self._documents = self._chars = 0
         self._process: WorkerProcess | None = None
         self._starting: asyncio.Task[WorkerProcess | None] | None = None
 
@@ -122,8 +123,10 @@ class Workbench:
         if not self._worker_allowed or self._process is not None:
             return
         if self._starting is None:
-            chars = sum(len(document.content) for document in documents)
-            if len(documents) >= _WORTHWHILE_DOCUMENTS or chars >= _WORTHWHILE_CHARS:
+            self._documents += len(documents)
+            self._chars += sum(len(document.content) for document in documents)
+            there = max(self._documents, len(self.coming))
+            if there >= _WORTHWHILE_DOCUMENTS or self._chars >= _WORTHWHILE_CHARS:
                 self._starting = asyncio.create_task(self._start(cutter))
         elif self._starting.done():
             process = self._starting.result()

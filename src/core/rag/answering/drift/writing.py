@@ -9,9 +9,9 @@ from core.rag.answering.drift.paths import InferredConnection
 from core.rag.answering.drift.validation import problems_of
 from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.entities import FROM_CALLER
-from core.rag.dbhandler.handmade import link_id
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.errors import InvalidInputError
+from core.rag.identity import link_id
 from core.rag.times import utc_now
 
 if TYPE_CHECKING:
