@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.lines import EACH_ID, packed
 from core.rag.dbhandler.rows import merge_properties
 from core.rag.dbhandler.store import Transaction
 from core.rag.dbhandler.vectors import VectorStoreInfo, VectorStoreOperations
@@ -78,12 +79,16 @@ class IngestOperations(VectorStoreOperations):
 
     async def document_states(self, ids: Sequence[str]) -> list[dict[str, Any]]:
         """What tells whether documents changed, for those of the ids that are there."""
-        return await self.read(
-            "UNWIND $ids AS i MATCH (d:Document {id: i}) RETURN d.id AS id, d.state_hash AS state_hash, "
-            "d.pipeline AS pipeline, d.embedded_in AS embedded_in, d.fingerprint AS fingerprint, "
-            "d.source_id AS source_id",
-            ids=list(ids),
-        )
+        return [
+            row
+            for lines in packed(ids)
+            for row in await self.read(
+                f"{EACH_ID}MATCH (d:Document {{id: i}}) RETURN d.id AS id, d.state_hash AS state_hash, "
+                "d.pipeline AS pipeline, d.embedded_in AS embedded_in, d.fingerprint AS fingerprint, "
+                "d.source_id AS source_id",
+                **lines,
+            )
+        ]
 
     async def document_links(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
         """URIs that the texts of documents refer to, by id of the document."""
@@ -96,8 +101,11 @@ class IngestOperations(VectorStoreOperations):
 
     async def existing_vectors(self, ids: Sequence[str]) -> set[str]:
         """Those of the ids that are Vector nodes."""
-        rows = await self.read("UNWIND $ids AS i MATCH (v:Vector {id: i}) RETURN v.id AS id", ids=list(ids))
-        return {row["id"] for row in rows}
+        return {
+            row["id"]
+            for lines in packed(ids)
+            for row in await self.read(f"{EACH_ID}MATCH (v:Vector {{id: i}}) RETURN v.id AS id", **lines)
+        }
 
     async def set_fingerprints(self, rows: Sequence[dict[str, Any]]) -> None:
         """Store new fingerprints (``id``, ``fingerprint``) of documents that did not change."""

@@ -20,6 +20,9 @@ _MAX_LINES: Final = 2_000
 #: Begins a statement that goes over the rows; ``part[0]``, ``part[1]`` … are the fields of each, as texts.
 EACH_LINE: Final = "UNWIND split($lines, $line) AS line WITH split(line, $field) AS part "
 
+#: The same where a row is but an id, ``i``.
+EACH_ID: Final = "UNWIND split($lines, $line) AS i "
+
 
 def is_safe(*fields: str) -> bool:
     """Whether fields can be part of a row: not if there may be one of the characters in them that separate fields."""

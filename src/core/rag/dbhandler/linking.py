@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.lines import EACH_ID, packed
 from core.rag.dbhandler.locking import lock
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.identity import document_id, resource_id
@@ -98,17 +99,22 @@ async def relink_incoming(tx: Transaction, documents: Sequence[tuple[str, str]],
         documents: Ids and URIs.
         namespace: Where they are.
     """
-    rows = [{"id": identifier, "resource": resource_id(namespace, uri)} for identifier, uri in documents]
-    for part in batches(rows):
+    targets = {resource_id(namespace, uri): identifier for identifier, uri in documents}
+    for lines in packed(list(targets)):
         found = await tx.run(
-            "UNWIND $rows AS row MATCH (t:Resource {id: row.resource})<-[r:REFERENCES]-(a:Document) "
-            "WHERE r.origin = $origin RETURN a.id AS document, row.id AS target, t.id AS resource, r.text AS text",
-            {"rows": part, "origin": FROM_TEXT},
+            f"{EACH_ID}MATCH (t:Resource {{id: i}})<-[r:REFERENCES]-(a:Document) "
+            "WHERE r.origin = $origin RETURN a.id AS document, t.id AS resource, r.text AS text",
+            {**lines, "origin": FROM_TEXT},
         )
         if not found:
             continue
         edges = [
-            {"document": row["document"], "target": row["target"], "resource": row["resource"], "text": row["text"]}
+            {
+                "document": row["document"],
+                "target": targets[row["resource"]],
+                "resource": row["resource"],
+                "text": row["text"],
+            }
             for row in found
         ]
         await tx.run(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.lines import EACH_ID, packed
 from core.rag.dbhandler.linking import release_incoming, remove_unused_resources
 from core.rag.dbhandler.locking import lock
 from core.rag.dbhandler.store import Row, Transaction
@@ -70,13 +71,10 @@ async def existing_chunks(tx: Transaction, documents: Sequence[str]) -> dict[str
     """For each of the documents that exists: its chunks by id, with their properties and vectors; for changing them."""
     await lock(tx, Label.DOCUMENT, documents)
     found: dict[str, dict[str, Row]] = {}
-    for part in batches(documents):
-        rows = await tx.run("UNWIND $ids AS i MATCH (d:Document {id: i}) RETURN d.id AS id", {"ids": part})
-        if not rows:
-            continue
-        present = [row["id"] for row in rows]
-        for identifier in present:
-            found[identifier] = {}
+    for lines in packed(documents):
+        rows = await tx.run(f"{EACH_ID}MATCH (d:Document {{id: i}}) RETURN d.id AS id", lines)
+        found |= {row["id"]: {} for row in rows}
+    for present in batches(list(found)):
         rows = await tx.run(
             "UNWIND $ids AS i MATCH (d:Document {id: i})<-[:CHUNK_OF]-(c:DocumentChunk) "
             "RETURN d.id AS document, c.id AS id, properties(c) AS props",

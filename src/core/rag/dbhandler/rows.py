@@ -37,6 +37,9 @@ DOCUMENT_COLUMNS = (
 )
 
 
+_encode = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False).encode
+
+
 def to_json(value: Any, what: str) -> str:
     """A value as compact JSON with sorted keys.
 
@@ -44,7 +47,7 @@ def to_json(value: Any, what: str) -> str:
         InvalidInputError: when it is not JSON-serialisable.
     """
     try:
-        return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
+        return _encode(value)
     except (TypeError, ValueError) as error:
         raise InvalidInputError(f"{what} cannot be stored as JSON: {error}.") from error
 
@@ -70,6 +73,28 @@ def display_title(document: Document) -> str:
     return posixpath.basename(path.replace("\\", "/").rstrip("/")) or document.path
 
 
+def fingerprint_json(document: Document) -> str:
+    """The fingerprint of a document as JSON.
+
+    Raises:
+        InvalidInputError: when it is no JSON.
+    """
+    return to_json(dict(document.fingerprint), f"The fingerprint of {document.path}") if document.fingerprint else "{}"
+
+
+def checked_metadata(document: Document) -> str:
+    """The metadata of a document as JSON, once it is clear that the document can be stored.
+
+    Raises:
+        InvalidInputError: on a path that is empty or too long, or metadata that is no JSON.
+    """
+    if not document.path or len(document.path) > MAX_PATH_CHARS:
+        raise InvalidInputError(
+            f"The path of a document has 1 to {MAX_PATH_CHARS} characters, not {len(document.path)}."
+        )
+    return to_json(document.metadata, f"The metadata of {document.path}") if document.metadata else "{}"
+
+
 def document_row(
     document: Document,
     *,
@@ -92,10 +117,7 @@ def document_row(
     Raises:
         InvalidInputError: on a path that is empty or too long, or metadata that is no JSON.
     """
-    if not document.path or len(document.path) > MAX_PATH_CHARS:
-        raise InvalidInputError(
-            f"The path of a document has 1 to {MAX_PATH_CHARS} characters, not {len(document.path)}."
-        )
+    metadata = checked_metadata(document)
     uri = uri_of(document)
     links = [
         LinkRow(uri=link_uri, type=resource_type(link_uri), text=link.text[:500])
@@ -114,8 +136,8 @@ def document_row(
             "embedded_in": list(embedded_in),
             "source_id": source_id or "",
             "mime_type": document.mime_type or "text/plain",
-            "metadata": to_json(document.metadata, f"The metadata of {document.path}"),
-            "fingerprint": to_json(dict(document.fingerprint), f"The fingerprint of {document.path}"),
+            "metadata": metadata,
+            "fingerprint": fingerprint_json(document),
             "status": "ready",
         },
         source_id=source_id,
@@ -124,28 +146,47 @@ def document_row(
     )
 
 
-def chunk_rows(document: str, title: str, chunks: Sequence[DocumentChunk]) -> list[ChunkRow]:
+def chunk_ids(document: str, contents: Sequence[str]) -> list[str]:
+    """The ids of all chunks of a document, whose texts may be equal."""
+    ids = []
+    occurrences: dict[str, int] = {}
+    for content in contents:
+        occurrence = occurrences.get(content, 0)
+        occurrences[content] = occurrence + 1
+        ids.append(chunk_id(document, content, occurrence))
+    return ids
+
+
+def chunk_terms(title: str, heading: str, metadata: Mapping[str, Any], content: str) -> str:
+    """The words that a chunk is found by: of the title of its document, of its heading, table header and content."""
+    header = metadata.get("table_header")
+    return index_terms(title, " ".join(filter(None, (heading, str(header)))) if header else heading, content)
+
+
+def chunk_rows(
+    document: str, title: str, chunks: Sequence[DocumentChunk], terms: Sequence[str] | None = None
+) -> list[ChunkRow]:
     """The rows of the chunks of a document, without vectors.
 
     Args:
         document: Id of the document.
         title: Its title, which is searched with every chunk.
         chunks: All chunks of the document, in order.
+        terms: What :func:`chunk_terms` gives for each, where it is known.
     """
+    if terms is None:
+        terms = [chunk_terms(title, chunk.heading, chunk.metadata, chunk.content) for chunk in chunks]
     rows = []
-    occurrences: dict[str, int] = {}
-    for index, chunk in enumerate(chunks):
-        occurrence = occurrences.get(chunk.content, 0)
-        occurrences[chunk.content] = occurrence + 1
+    ids = chunk_ids(document, [chunk.content for chunk in chunks])
+    for index, (identifier, chunk, words) in enumerate(zip(ids, chunks, terms, strict=True)):
         extra = {key: value for key, value in chunk.metadata.items() if key not in _STRUCTURAL}
-        heading = " ".join(part for part in (chunk.heading, str(extra.get("table_header", ""))) if part)
         rows.append(
             ChunkRow(
-                id=chunk_id(document, chunk.content, occurrence),
+                id=identifier,
                 properties={
                     "path": chunk.path,
                     "content": chunk.content,
-                    "terms": index_terms(title, heading, chunk.content),
+                    "terms": words,
                     "content_hash": content_hash(chunk.content),
                     "parent_id": document,
                     "chunk_index": index,

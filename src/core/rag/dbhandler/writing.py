@@ -14,6 +14,7 @@ from typing import Any
 
 from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.creating import create_chunks, create_documents, create_vectors
+from core.rag.dbhandler.lines import EACH_ID, packed
 from core.rag.dbhandler.linking import LinkRow, relink_incoming, write_links
 from core.rag.dbhandler.locking import lock
 from core.rag.dbhandler.mentioned import Mentioned
@@ -324,10 +325,9 @@ async def attach_vectors(
     fresh: dict[str, Row] = {}
     reused: list[Row] = []
     stored: set[str] = set()
-    for part in batches(
-        sorted({chunk.vector_id for chunk in chunks if chunk.vector_id and chunk.embedding is not None})
-    ):
-        rows = await tx.run("UNWIND $ids AS i MATCH (v:Vector {id: i}) RETURN v.id AS id", {"ids": part})
+    brought = {chunk.vector_id for chunk in chunks if chunk.vector_id and chunk.embedding is not None}
+    for lines in packed(sorted(brought)):
+        rows = await tx.run(f"{EACH_ID}MATCH (v:Vector {{id: i}}) RETURN v.id AS id", lines)
         stored.update(row["id"] for row in rows)
     for chunk in chunks:
         assert chunk.vector_id is not None

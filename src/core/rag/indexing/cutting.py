@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
-from core.rag.dbhandler.rows import chunk_rows, display_title, document_row, uri_of
+from core.rag.dbhandler.mentioned import Mentioned
+from core.rag.dbhandler.rows import (
+    checked_metadata,
+    chunk_ids,
+    chunk_rows,
+    chunk_terms,
+    display_title,
+    document_row,
+    uri_of,
+)
 from core.rag.dbhandler.writing import DocumentRow
 from core.rag.identity import content_hash, document_id, vector_id
-from core.rag.indexing.facts import add_facts
-from core.rag.indexing.splitter import TextSplitter
+from core.rag.indexing.facts import Facts, facts_of
+from core.rag.indexing.splitter import Span, TextSplitter
 from core.rag.indexing.state import state_hash
 from core.rag.indexing.texts import embedding_text
 from core.rag.indexing.title_finder import TitleFinder
@@ -39,6 +49,23 @@ class Prepared:
         return singles
 
 
+@dataclass(slots=True)
+class Cut:
+    """What takes long to find out about a document.
+
+    Attributes:
+        spans: Where its chunks are.
+        terms: The words that each of them is found by.
+        mentioned: What each of them mentions; nothing at all where nobody looks for it.
+        facts: What it says beside its text.
+    """
+
+    spans: list[Span]
+    terms: list[str]
+    mentioned: list[Mentioned] = field(default_factory=list)
+    facts: Facts = field(default_factory=Facts)
+
+
 @dataclass(frozen=True, slots=True)
 class Cutter:
     """What rows follow from, apart from the documents.
@@ -59,8 +86,8 @@ class Cutter:
     pipeline: str
     hints: Mapping[str, str] | None
 
-    def cut(self, documents: Sequence[Document], source_id: str, finder: TitleFinder | None) -> Prepared:
-        """Cut documents and analyse their words.
+    def cut(self, documents: Sequence[Document], source_id: str, finder: TitleFinder | None) -> list[Cut]:
+        """Find out where the chunks of documents are, what words they have, and what they mention: most of the work.
 
         Args:
             documents: With different URIs.
@@ -70,28 +97,64 @@ class Cutter:
         Raises:
             InvalidInputError: when one of them cannot be stored as it is.
         """
-        prepared = Prepared([])
+        cuts: list[Cut] = []
+        chunks: list[tuple[str, str, str]] = []
         for document in documents:
+            checked_metadata(document)
+            identifier, title = document_id(self.namespace, uri_of(document)), display_title(document)
+            spans = self.splitter.spans(document)
+            contents = [document.content[start:end] for start, end, _, _ in spans]
+            cut = Cut(
+                spans,
+                [
+                    chunk_terms(title, heading, extra, content)
+                    for (_, _, heading, extra), content in zip(spans, contents, strict=True)
+                ],
+            )
+            if self.hints is not None:
+                cut.facts = facts_of(document, identifier, self.namespace, self.hints)
+            if finder is not None:
+                headings = [heading for _, _, heading, _ in spans]
+                chunks += zip(chunk_ids(identifier, contents), contents, headings, strict=True)
+            cuts.append(cut)
+        if finder is not None:
+            titles = (title for cut in cuts for title in cut.facts.titles)
+            mentioned = iter(finder.mentioned(titles, chunks, source_id, self.namespace))
+            for cut in cuts:
+                cut.mentioned = list(islice(mentioned, len(cut.spans)))
+        return cuts
+
+    def rows(self, documents: Sequence[Document], cuts: Sequence[Cut], source_id: str) -> Prepared:
+        """Make the rows of documents that were cut.
+
+        Raises:
+            InvalidInputError: when one of them cannot be stored as it is.
+        """
+        prepared = Prepared([])
+        for document, cut in zip(documents, cuts, strict=True):
             identifier = document_id(self.namespace, uri_of(document))
-            chunks = self.splitter.split(document, parent_id=identifier)
-            cut = chunk_rows(identifier, display_title(document), chunks)
-            for chunk_row, chunk in zip(cut, chunks, strict=True):
+            chunks = self.splitter.chunks(document, cut.spans, identifier)
+            rows = chunk_rows(identifier, display_title(document), chunks, cut.terms)
+            for chunk_row, chunk in zip(rows, chunks, strict=True):
                 text = embedding_text(document.title, chunk, self.title_weight)
                 name = f"{document.path} (chunk {chunk_row.properties['chunk_index']})"
                 chunk_row.vector_id = vector_id(self.vector_store, content_hash(text))
                 prepared.texts[chunk_row.vector_id] = (text, name)
+            for chunk_row, mentioned in zip(rows, cut.mentioned, strict=False):  # none where nobody looks for them
+                chunk_row.mentions = mentioned
             row = document_row(
                 document,
                 namespace=self.namespace,
                 source_id=source_id,
-                chunks=cut,
+                chunks=rows,
                 state_hash=state_hash(document),
                 embedded_in=[self.vector_store],
             )
             row.properties["pipeline"] = self.pipeline
-            if self.hints is not None:
-                add_facts(row, document, self.namespace, self.hints)
+            row.titles, row.records, row.code = cut.facts.titles, cut.facts.records, cut.facts.code
             prepared.rows.append(row)
-        if finder is not None:
-            finder.fill(prepared.rows, self.namespace)
         return prepared
+
+    def prepare(self, documents: Sequence[Document], source_id: str, finder: TitleFinder | None) -> Prepared:
+        """Both: :meth:`cut`, then :meth:`rows`."""
+        return self.rows(documents, self.cut(documents, source_id, finder), source_id)

@@ -3,32 +3,56 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from core.rag.dbhandler.record_rows import collection_of, record_row
-from core.rag.dbhandler.writing import DocumentRow
-from core.rag.extraction.mentions import titles_of
+from core.rag.dbhandler.records import RecordRow
+from core.rag.extraction.mentions import Title, titles_of
 from core.rag.extraction.records import FIELD_HINTS
+from core.rag.extraction.symbols import CodeFacts
 from core.rag.indexing.symbols import code_facts
 from libs.dataloader import Document
 
 _CODE = "code:"
 
 
-def add_facts(row: DocumentRow, document: Document, namespace: str, hints: Mapping[str, str] = FIELD_HINTS) -> None:
-    """Fill in the titles, records and code of the row of a document.
+@dataclass(slots=True)
+class Facts:
+    """What a document says.
+
+    Attributes:
+        titles: The names that its title gives it.
+        records: The records that are its rows.
+        code: What it defines, where it is source code.
+    """
+
+    titles: list[Title] = field(default_factory=list)
+    records: list[RecordRow] = field(default_factory=list)
+    code: CodeFacts | None = None
+
+
+def facts_of(document: Document, identifier: str, namespace: str, hints: Mapping[str, str] = FIELD_HINTS) -> Facts:
+    """The titles, records and code of a document.
+
+    Args:
+        document: The document.
+        identifier: Its id.
+        namespace: Where it goes.
+        hints: The fields of records that are entities; see :mod:`core.rag.extraction.records`.
 
     Raises:
         InvalidInputError: when one of its records is no JSON.
     """
-    row.titles = titles_of(document.title, document.path)
+    facts = Facts(titles_of(document.title, document.path))
     if document.format.startswith(_CODE):
-        row.code = code_facts(document.content, document.format.removeprefix(_CODE))
+        facts.code = code_facts(document.content, document.format.removeprefix(_CODE))
     seen: dict[str, int] = {}
     for _, record in document.records:
-        made = record_row(namespace, collection_of(document.path), record, hints, document=row.id)
+        made = record_row(namespace, collection_of(document.path), record, hints, document=identifier)
         occurrence = seen[made.id] = seen.get(made.id, -1) + 1
         if occurrence:
             made = record_row(
-                namespace, collection_of(document.path), record, hints, document=row.id, occurrence=occurrence
+                namespace, collection_of(document.path), record, hints, document=identifier, occurrence=occurrence
             )
-        row.records.append(made)
+        facts.records.append(made)
+    return facts

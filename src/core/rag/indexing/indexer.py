@@ -279,7 +279,8 @@ class _Run:
     async def _cut_each(self, cutter: Cutter, documents: list[Document], source_id: str) -> list[Prepared]:
         """Cut documents together, or one by one where one of them is refused."""
         try:
-            return [await self.workbench.cut(cutter, documents, source_id)]
+            ahead = not self._embedded.empty()
+            return [await self.workbench.cut(cutter, documents, source_id, ahead=ahead)]
         except InvalidInputError as error:
             if len(documents) == 1:
                 self.report.fail(documents[0].path, str(error))

@@ -24,6 +24,9 @@ from libs.dataloader.types import ChunkMetadata, Document, DocumentChunk
 DEFAULT_CHUNK_SIZE = 1024
 DEFAULT_CHUNK_OVERLAP = 200
 
+#: ``(start, end, heading, metadata)`` of a chunk; the metadata are those that its place gives it.
+type Span = tuple[int, int, str, dict[str, Any]]
+
 _VERSION = 1  # raised whenever the same settings begin to give other chunks
 _PLACES = ("page", "slide", "sheet", "row", "cell")
 _SECTION_PLACES = ("slide", "sheet")  # nothing runs on from one of these into the next
@@ -151,25 +154,38 @@ class TextSplitter:
             ``chunk_count``, ``parent_id``, ``parent_document_path``, ``is_chunk``, and ``page``, ``page_end``,
             ``slide``, ``sheet``, ``row``, ``cell``, ``table_header`` where these apply).
         """
+        return self.chunks(document, self.spans(document), parent_id)
+
+    def spans(self, document: Document) -> list[Span]:
+        """Where the chunks of a document begin and end: all of :meth:`split` that takes long."""
         content = document.content
         if not content:
             return []
+        spans: list[Span] = []
+        for start, end, heading, table in self._spans(document):
+            extra: dict[str, Any] = {}
+            if table is not None:
+                _add_table(extra, content, start, table, document.format)
+            if document.locations:
+                _add_places(extra, document.locations, content, start, end)
+            spans.append((start, end, heading, extra))
+        return spans
+
+    def chunks(self, document: Document, spans: Sequence[Span], parent_id: str | None = None) -> list[DocumentChunk]:
+        """The chunks of a document with these spans; see :meth:`split`."""
+        content = document.content
         if parent_id is None:
             parent_id = _default_id(document)
-        spans = self._spans(document)
         chunks: list[DocumentChunk] = []
-        for index, (start, end, heading, table) in enumerate(spans):
+        for index, (start, end, heading, extra) in enumerate(spans):
             metadata = ChunkMetadata(
                 chunk_index=index,
                 chunk_count=len(spans),
                 parent_id=parent_id,
                 parent_document_path=document.path,
                 is_chunk=True,
+                **extra,
             )
-            if table is not None:
-                _add_table(metadata, content, start, table, document.format)
-            if document.locations:
-                _add_places(metadata, document.locations, content, start, end)
             chunks.append(
                 DocumentChunk(
                     path=document.path,
@@ -270,7 +286,7 @@ def _whole_table(section: Section) -> Table:
     return Table(section.start, section.start, section.end, "")
 
 
-def _add_table(metadata: ChunkMetadata, content: str, start: int, table: Table, kind: str) -> None:
+def _add_table(metadata: dict[str, Any], content: str, start: int, table: Table, kind: str) -> None:
     if start >= table.body and table.header:
         metadata["table_header"] = table.header
     if table.header or kind == "table":
@@ -278,7 +294,7 @@ def _add_table(metadata: ChunkMetadata, content: str, start: int, table: Table, 
 
 
 def _add_places(
-    metadata: ChunkMetadata,
+    metadata: dict[str, Any],
     locations: Mapping[str, Sequence[tuple[int, int | str]]],
     content: str,
     start: int,

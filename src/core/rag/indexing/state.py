@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from core.rag.analysis import ANALYSIS_VERSION
 from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.removing import remove_unused_sources
-from core.rag.dbhandler.rows import from_json, to_json
+from core.rag.dbhandler.rows import fingerprint_json, from_json, to_json
 from core.rag.dbhandler.store import Transaction
 from core.rag.identity import content_hash, document_id
 from libs.dataloader import Document, Known, KnownDocument, SourceInfo
@@ -91,7 +91,7 @@ class StateReader:
                 changed.append(document)
                 touched.add(identifier)
                 continue
-            fingerprint = to_json(dict(document.fingerprint), f"The fingerprint of {document.path}")
+            fingerprint = fingerprint_json(document)
             if fingerprint != row["fingerprint"]:
                 fingerprints.append({"id": identifier, "fingerprint": fingerprint})
         if fingerprints:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
-from core.rag.dbhandler.mentioned import MentionWriter
-from core.rag.dbhandler.writing import DocumentRow
+from core.rag.dbhandler.mentioned import Mentioned, MentionWriter
 from core.rag.extraction.matching import NameTable
 from core.rag.extraction.mentions import Title, is_sought, mentions_of, titles_of
 from core.rag.extraction.words import normalized_words
@@ -49,21 +48,27 @@ class TitleFinder:
                 self._table.add(title.name)
                 self.born[title.name] = batch
 
-    def fill(self, rows: Sequence[DocumentRow], namespace: str) -> None:
-        """Find out what the chunks of a batch of documents, of a namespace, mention."""
+    def mentioned(
+        self, titles: Iterable[Title], chunks: Iterable[tuple[str, str, str]], source: str, namespace: str
+    ) -> list[Mentioned]:
+        """What the chunks of a batch of documents mention.
+
+        Args:
+            titles: Those of the documents.
+            chunks: Id, content and heading of each chunk.
+            source: Id of the source of the documents.
+            namespace: Where they go.
+        """
         writer = MentionWriter(namespace)
         self._batch += 1
-        for row in rows:
-            if row.source_id is not None:
-                self.sources.add(row.source_id)
-            self._expect(row.titles, self._batch)
-        for row in rows:
-            for chunk in row.chunks:
-                content = chunk.properties["content"]
-                words = normalized_words(content)
-                self._remember(chunk.id, words)
-                mentions = mentions_of(content, chunk.properties["heading"], self._table, words)
-                chunk.mentions = writer.mentioned(chunk.id, mentions)
+        self.sources.add(source)
+        self._expect(titles, self._batch)
+        found = []
+        for identifier, content, heading in chunks:
+            words = normalized_words(content)
+            self._remember(identifier, words)
+            found.append(writer.mentioned(identifier, mentions_of(content, heading, self._table, words)))
+        return found
 
     def _remember(self, chunk: str, words: Sequence[str]) -> None:
         """Keep the words of a chunk for the end of the run; of a very large run, those of the first chunks only."""

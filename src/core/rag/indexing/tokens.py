@@ -124,6 +124,8 @@ class WordLlamaTokens:
             return self.count(text) <= limit
         words = self._words()
         parts = text.split(" ")
+        if len(parts) > limit:
+            return False  # each is a token at least
         # Before new words are tokenized: one has no more tokens than UTF-8 bytes if its first character can be merged
         # with the space before it, which only digits and some characters beyond ASCII cannot; and one more if not.
         beyond = 2 * (utf8_length(text) - len(text)) + sum(map(text.count, _DIGITS))

@@ -57,8 +57,16 @@ class Workbench:
         self._process: WorkerProcess | None = None
         self._starting: asyncio.Task[WorkerProcess | None] | None = None
 
-    async def cut(self, cutter: Cutter, documents: Sequence[Document], source_id: str) -> Prepared:
+    async def cut(
+        self, cutter: Cutter, documents: Sequence[Document], source_id: str, *, ahead: bool = False
+    ) -> Prepared:
         """Cut documents, and find what their chunks mention. May be called again before it is done.
+
+        Args:
+            cutter: How.
+            documents: With different URIs.
+            source_id: Id of the Source that they come from.
+            ahead: Whether others wait already for this process to write them: then the worker makes the rows, too.
 
         Raises:
             InvalidInputError: when one of them cannot be stored as it is.
@@ -69,13 +77,13 @@ class Workbench:
             await self._move(cutter, documents)
             process = self._process
             if process is None:
-                return await asyncio.to_thread(cutter.cut, documents, source_id, self._finder)
+                return await asyncio.to_thread(cutter.prepare, documents, source_id, self._finder)
         try:
-            prepared: Prepared = await process.call("cut", cutter, documents, source_id)
+            made = await process.call("prepare" if ahead else "cut", cutter, documents, source_id)
         except WorkerGoneError as error:
             await self._recover(process, error)
             return await self.cut(cutter, documents, source_id)
-        return prepared
+        return made if ahead else await asyncio.to_thread(cutter.rows, documents, made, source_id)
 
     async def embed(self, texts: Sequence[str], names: Sequence[str], *, ahead: bool = False) -> Vectors:
         """Embed texts, in the worker where that has nothing else to do or this process has too much.

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 if TYPE_CHECKING:
     from core.rag.embedder.base import Vectors
-    from core.rag.indexing.cutting import Cutter, Prepared
+    from core.rag.indexing.cutting import Cut, Cutter, Prepared
     from core.rag.indexing.title_finder import TitleFinder
     from libs.dataloader import Document
 
@@ -50,9 +50,13 @@ class Worker:
         """Take over what the run knows of titles."""
         self._finder = finder
 
-    def cut(self, cutter: Cutter, documents: Sequence[Document], source_id: str) -> Prepared:
+    def cut(self, cutter: Cutter, documents: Sequence[Document], source_id: str) -> list[Cut]:
         """Cut documents, and find what their chunks mention."""
         return cutter.cut(documents, source_id, self._finder)
+
+    def prepare(self, cutter: Cutter, documents: Sequence[Document], source_id: str) -> Prepared:
+        """Cut documents, and make their rows as well."""
+        return cutter.prepare(documents, source_id, self._finder)
 
     def embed(self, dimension: int, texts: Sequence[str]) -> tuple[Vectors, int]:
         """Embed with the offline model.
