@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from core.rag import identity
 from core.rag.dbhandler import MemGraphClient
 from core.rag.dbhandler.store import Transaction
-from core.rag.identity import content_hash
 from core.rag.schema import check_name
 
 
@@ -46,7 +46,7 @@ async def put_entities(
             "props": {
                 "namespace": client.namespace,
                 "name": name,
-                "normalized_name": " ".join(name.split()).casefold(),
+                "normalized_name": _normalized(name),
                 "type": "thing",
                 "summary": summary,
                 "mention_count": 1,
@@ -89,7 +89,11 @@ async def put_entities(
 
 def entity_id(client: MemGraphClient, name: str) -> str:
     """The id of the entity of this name."""
-    return f"{client.namespace}/{name}" if len(name) < 100 else f"{client.namespace}/{content_hash(name)}"
+    return identity.entity_id(client.namespace, _normalized(name))
+
+
+def _normalized(name: str) -> str:
+    return " ".join(name.split()).casefold()
 
 
 async def mention(client: MemGraphClient, mentions: Sequence[tuple[str, str, int]]) -> None:

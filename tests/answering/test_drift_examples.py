@@ -96,8 +96,8 @@ async def test_inferences_and_gaps(graph: KnowledgeBase) -> None:
     start = entity_id(graph.client, "machine learning")
     paths = await drift.dynamic_traversal(start, query, 3)
     inferences = await drift.infer_connections(paths, query)
-    names = {frozenset((item.source.split("/")[-1], item.target.split("/")[-1])): item for item in inferences}
-    found = names[frozenset(("AI", "neural networks"))]
+    found_between = {frozenset((item.source, item.target)): item for item in inferences}
+    found = found_between[frozenset(entity_id(graph.client, name) for name in ("AI", "neural networks"))]
     assert 0.0 < found.confidence <= 1.0
     assert "machine learning" in found.reasoning
     gaps = await drift.identify_knowledge_gaps(paths, query)

@@ -84,10 +84,13 @@ PROPERTY_INDEXES: tuple[PropertyIndex, ...] = (
     PropertyIndex(Label.DOCUMENT, ("source_id",)),
     PropertyIndex(Label.RESOURCE, ("uri",)),
     PropertyIndex(Label.INTERACTION, ("session_id",)),
-    PropertyIndex(Label.ENTITY, ("normalized_name",)),
     PropertyIndex(Label.CONCEPT, ("content_hash",)),
     PropertyIndex(Label.CONCEPT, ("pending",)),
 )
+
+#: Indexes for people who write Cypher to a server; nothing here uses them. The id of an entity follows from its name,
+#: and an index on the name takes the embedded engine a sixth of the time in which it creates an entity.
+INDEXES_FOR_PEOPLE: tuple[PropertyIndex, ...] = (PropertyIndex(Label.ENTITY, ("normalized_name",)),)
 
 
 @dataclass(frozen=True, slots=True)

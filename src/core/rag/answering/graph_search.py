@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.rag.answering.graph_index import FACT_COLUMNS, GraphIndex, fact_of, graph_index
 from core.rag.answering.types import FoundEntity, FoundFact
+from core.rag.identity import entity_id
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
@@ -23,10 +24,10 @@ SIMILARITY_THRESHOLD = 0.1
 _ENTITY = "e.id AS id, e.name AS name, e.type AS type, e.summary AS summary, e.mention_count AS mention_count"
 #: From an entity whose name is known: planned from the left on, so the known end stands there.
 _AT_ENTITY = (
-    "UNWIND $terms AS t MATCH (a:Entity {normalized_name: t})-[r:RELATED]->(b:Entity) "
-    f"WHERE a.namespace = $namespace RETURN t AS term, {FACT_COLUMNS} ORDER BY r.weight DESC LIMIT $limit",
-    "UNWIND $terms AS t MATCH (b:Entity {normalized_name: t})<-[r:RELATED]-(a:Entity) "
-    f"WHERE b.namespace = $namespace RETURN t AS term, {FACT_COLUMNS} ORDER BY r.weight DESC LIMIT $limit",
+    "UNWIND $ids AS i MATCH (a:Entity {id: i})-[r:RELATED]->(b:Entity) "
+    f"RETURN a.normalized_name AS term, {FACT_COLUMNS} ORDER BY r.weight DESC LIMIT $limit",
+    "UNWIND $ids AS i MATCH (b:Entity {id: i})<-[r:RELATED]-(a:Entity) "
+    f"RETURN b.normalized_name AS term, {FACT_COLUMNS} ORDER BY r.weight DESC LIMIT $limit",
 )
 #: How many rows a search may give for each one that is wanted.
 _OVERFETCH = 10
@@ -50,9 +51,7 @@ class GraphSearch:
         if not terms:
             return []
         exact = await self._client.read(
-            "UNWIND $terms AS t MATCH (e:Entity {normalized_name: t}) WHERE e.namespace = $namespace "
-            f"RETURN {_ENTITY}",
-            terms=list(terms),
+            f"UNWIND $ids AS i MATCH (e:Entity {{id: i}}) RETURN {_ENTITY}", ids=self._ids(terms)
         )
         index = await self._index()
         places = {place for term in _parts(terms) for place in index.names.containing(term)}
@@ -99,7 +98,7 @@ class GraphSearch:
             return []
         ends: list[dict[str, Any]] = []
         for statement in _AT_ENTITY:
-            ends += await self._client.read(statement, terms=list(terms), limit=limit * _OVERFETCH)
+            ends += await self._client.read(statement, ids=self._ids(terms), limit=limit * _OVERFETCH)
         index = await self._index()
         places = sorted({place for term in _parts(terms) for place in index.facts.containing(term)})
         found: dict[tuple[str, str, str, str], FoundFact] = {}
@@ -154,14 +153,14 @@ class GraphSearch:
         if not words:
             return {}
         rows = await self._client.read(
-            "UNWIND $names AS t MATCH (e:Entity {normalized_name: t}) WHERE e.namespace = $namespace "
-            "RETURN t AS normalized, e.name AS name ORDER BY e.mention_count DESC",
-            names=list(words),
+            "UNWIND $ids AS i MATCH (e:Entity {id: i}) RETURN e.normalized_name AS normalized, e.name AS name",
+            ids=self._ids(words),
         )
-        found: dict[str, str] = {}
-        for row in rows:
-            found.setdefault(row["normalized"], row["name"])
-        return found
+        return {row["normalized"]: row["name"] for row in rows}
+
+    def _ids(self, names: Sequence[str]) -> list[str]:
+        """The ids that entities with these normalised names have."""
+        return [entity_id(self._client.namespace, name) for name in names]
 
     async def _entities(self, ids: Sequence[str]) -> list[dict[str, Any]]:
         return await self._client.read(

@@ -19,6 +19,7 @@ from core.rag.answering.relevant import judge
 from core.rag.answering.types import Analysis, Knowledge
 from core.rag.extraction.words import normalized_words
 from core.rag.graph.similarity import Similarity
+from core.rag.identity import entity_id
 from core.rag.retrieval.hits import Hit
 from core.rag.retrieval.retriever import Retriever
 from core.rag.schema import Label
@@ -107,9 +108,8 @@ async def _named(client: MemGraphClient, query: str) -> Ranked:
         if size > 1 or not is_stop_word(tokens[start], language)
     }
     rows = await client.read(
-        "UNWIND $names AS name MATCH (e:Entity {normalized_name: name}) WHERE e.namespace = $namespace "
-        f"RETURN e.id AS id, name LIMIT {_MOST_NAMES}",
-        names=sorted(grams),
+        f"UNWIND $ids AS i MATCH (e:Entity {{id: i}}) RETURN e.id AS id, e.normalized_name AS name LIMIT {_MOST_NAMES}",
+        ids=[entity_id(client.namespace, gram) for gram in sorted(grams)],
     )
     kept: Ranked = []
     names: set[str] = set()
