@@ -49,7 +49,7 @@ $(MERMAID)/node_modules: $(MERMAID)/package-lock.json
 
 .PHONY: test
 test: $(VENV)/.dev $(MERMAID)/node_modules ## Run all tests that need no server
-	@$(BIN)/pytest -q -m "not bolt and not java" $(ARGS)
+	@$(BIN)/pytest -q -n auto --maxprocesses 4 --dist worksteal -m "not bolt and not java" $(ARGS)
 
 # The tests on the server, then every statement that tests of the embedded engine alone give to it.
 BOLT_TESTS := env MGRAG_TEST_REQUIRE_BOLT=1 sh -c '$(BIN)/pytest -q -m bolt $(ARGS) && $(BIN)/pytest -q \
