@@ -23,8 +23,8 @@ from core.rag.indexing.worker_process import WorkerGoneError, WorkerProcess
 from core.rag.settings import Settings
 from libs.dataloader import Document
 
-DOCUMENTS = 700
-FIRST = 256  # as many as make a batch, and so let the second process be started
+DOCUMENTS = 1_300
+FIRST = 512  # as many as make two batches, and so let the second process be started
 
 
 def documents() -> list[Document]:
@@ -75,11 +75,11 @@ def started(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -
 async def in_time(
     started: Started, *, then: Callable[[], None] | None = None, late: list[Document] | None = None
 ) -> AsyncIterator[Document]:
-    """The documents, those behind the first batch only when it is decided whether there is a second process.
+    """The documents, those behind the first batches only when it is decided whether there is a second process.
 
     Args:
         started: Tells.
-        then: To be done when the second process has the second batch.
+        then: To be done when the second process has a batch.
         late: Further documents.
     """
     for number, document in enumerate(documents()):

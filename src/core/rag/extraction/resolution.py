@@ -6,7 +6,7 @@ Nothing is compared with everything: names are put into blocks that any two whic
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Final
@@ -18,6 +18,7 @@ from core.rag.analysis.words import fold
 #: Words of a company's name that say only what sort of company it is.
 _LEGAL: Final = frozenset("inc incorporated ltd limited llc llp plc gmbh ag sa sarl bv nv corp corporation co".split())  # noqa: SIM905
 _ARTICLES: Final = frozenset({"the", "a", "an"})
+_BEGINNINGS: Final = tuple(f"{article} " for article in sorted(_ARTICLES))
 _SMALL: Final = frozenset("of the and for in on at to de la le du des von und für et y".split())  # noqa: SIM905
 _ROMAN: Final = frozenset("i ii iii iv v vi vii viii ix x xi xii xiii xiv xv xvi jr sr".split())  # noqa: SIM905
 
@@ -77,16 +78,16 @@ def alike(names: Iterable[str], acronyms: Iterable[str]) -> set[str]:
     """
     first: dict[str, str] = {}
     short = {name.replace(" ", ""): name for name in acronyms}
-    lengths = {len(name) for name in short}
     found: set[str] = set()
     for name in names:
         for key in _spellings(name):
             other = first.setdefault(key, name)
             if other is not name:
                 found.update((name, other))
-        if name.count(" ") >= 2:
-            for initials in _initials_of(name, lengths) & short.keys():
-                found.update((name, short[initials]))
+        if short and name.count(" ") >= 2:
+            for initials in _initials_of(name):
+                if initials in short:
+                    found.update((name, short[initials]))
     return found
 
 
@@ -145,10 +146,11 @@ def _key(pair: tuple[Candidate, Candidate]) -> tuple[str, str]:
 
 def _spellings(name: str) -> Collection[str]:
     """The letters of a name, without accents, spaces, an article before and a legal form behind."""
-    words = (name if name.isascii() else fold(name)).split(" ")
-    if words[0] not in _ARTICLES and words[-1] not in _LEGAL:  # most are like this
-        key = "".join(words)
+    folded = name if name.isascii() else fold(name)
+    if not folded.startswith(_BEGINNINGS) and folded[folded.rfind(" ") + 1 :] not in _LEGAL:  # most are like this
+        key = folded.replace(" ", "")
         return (key,) if len(key) >= _SHORTEST_KEY else ()
+    words = folded.split(" ")
     if len(words) > 1 and words[0] in _ARTICLES:
         words = words[1:]
     keys = {"".join(words)}
@@ -168,20 +170,19 @@ def _spelt_alike(candidates: Sequence[Candidate]) -> Iterator[tuple[Candidate, C
         yield from combinations(block, 2)
 
 
-def _initials_of(name: str, lengths: Container[int]) -> set[str]:
-    """The initials of a phrase, with and without its small words, if they have one of the lengths."""
+def _initials_of(name: str) -> set[str]:
+    """The initials of a phrase, with and without its small words, if they are as many as an acronym has."""
     words = name.split(" ")
-    kept = ("".join(word[0] for word in words), "".join(word[0] for word in words if word not in _SMALL))
-    return {initials for initials in kept if len(initials) >= _SHORTEST_ACRONYM and len(initials) in lengths}
+    kept = {"".join([word[0] for word in words]), "".join([word[0] for word in words if word not in _SMALL])}
+    return {initials for initials in kept if len(initials) >= _SHORTEST_ACRONYM}
 
 
 def _initials(candidates: Sequence[Candidate]) -> Iterator[tuple[Candidate, Candidate]]:
     """Acronyms with the only phrase that has these initials."""
     acronyms = {candidate.name.replace(" ", ""): candidate for candidate in candidates if candidate.type == "acronym"}
-    lengths = {len(name) for name in acronyms}
     phrases: dict[str, list[Candidate]] = defaultdict(list)
     for candidate in candidates:
-        for initials in _initials_of(candidate.name, lengths) & acronyms.keys():
+        for initials in _initials_of(candidate.name) & acronyms.keys():
             phrases[initials].append(candidate)
     for initials, block in sorted(phrases.items()):
         if len(block) == 1:

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 BATCH_DOCUMENTS = 256
 BATCH_CHARS = 1_000_000
 
-#: The first batch is smaller, each then twice as large as the one before: writing begins sooner.
+#: Of a long list the first batch is smaller, each then twice as large as the one before: writing begins sooner.
+_LONG_LIST = 1_000
 _FIRST_BATCH_DOCUMENTS = 32
 
 #: Batches that may wait between two stages; with the above it bounds the memory.
@@ -180,7 +181,7 @@ class _Run:
         self.stop = stop
         self._progress = progress
         self._touched: set[str] = set()
-        self._batch_documents = min(_FIRST_BATCH_DOCUMENTS, BATCH_DOCUMENTS)
+        self._batch_documents = BATCH_DOCUMENTS
         self._load_error: LoadError | None = None
         self._seen: list[tuple[Loader, str, set[str]]] = []
         self._barren: list[str] = []
@@ -190,6 +191,8 @@ class _Run:
 
     async def all(self, loaders: Sequence[Loader]) -> None:
         self.workbench.coming = [document for loader in loaders for document in getattr(loader, "at_hand", ())]
+        if len(self.workbench.coming) >= _LONG_LIST:
+            self._batch_documents = min(_FIRST_BATCH_DOCUMENTS, BATCH_DOCUMENTS)
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._load(loaders))

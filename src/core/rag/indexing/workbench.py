@@ -23,9 +23,17 @@ if TYPE_CHECKING:
     from core.rag.indexing.cutting import Cutter, Prepared
     from libs.dataloader import Document
 
-#: So much means that there is more to come, and that a second process is worth its start.
-_WORTHWHILE_DOCUMENTS = 200
-_WORTHWHILE_CHARS = 400_000
+#: So much, if it is known to come, is worth the start of a second process: with less, two take longer than one.
+_WORTHWHILE_DOCUMENTS = 1_500
+_WORTHWHILE_CHARS = 700_000
+
+#: Where fewer of them are to be cut at once, most did not change.
+_SOME_DOCUMENTS = 25
+_SOME_CHARS = 50_000
+
+#: So much of what nobody knew to come means that there is more of it.
+_MANY_DOCUMENTS = 500
+_MANY_CHARS = 400_000
 
 _logger = logging.getLogger("mgrag")
 
@@ -131,10 +139,7 @@ class Workbench:
         if not self._worker_allowed or self._process is not None:
             return
         if self._starting is None:
-            self._documents += len(documents)
-            self._chars += sum(len(document.content) for document in documents)
-            there = max(self._documents, len(self.coming))
-            if there >= _WORTHWHILE_DOCUMENTS or self._chars >= _WORTHWHILE_CHARS:
+            if self._is_worthwhile(documents):
                 self._starting = asyncio.create_task(self._start(cutter))
         elif self._starting.done():
             process = self._starting.result()
@@ -143,6 +148,17 @@ class Workbench:
                 _logger.debug("A second process cuts documents from here on.")
             else:
                 self._worker_allowed = False
+
+    def _is_worthwhile(self, documents: Sequence[Document]) -> bool:
+        """Whether a second process is worth its start, with these to be cut now."""
+        self._documents += len(documents)
+        self._chars += _chars_of(documents)
+        known, known_chars = len(self.coming), _chars_of(self.coming)
+        if self._documents - known >= _MANY_DOCUMENTS or self._chars - known_chars >= _MANY_CHARS:
+            return True
+        if len(documents) < _SOME_DOCUMENTS and _chars_of(documents) < _SOME_CHARS:
+            return False
+        return known >= _WORTHWHILE_DOCUMENTS or known_chars >= _WORTHWHILE_CHARS
 
     async def _start(self, cutter: Cutter) -> WorkerProcess | None:
         try:
@@ -176,3 +192,7 @@ class Workbench:
             _logger.warning("One process does all from here on: %s.", error)
             await process.close()
             self._process, self._worker_allowed, self._lost = None, False, True
+
+
+def _chars_of(documents: Sequence[Document]) -> int:
+    return sum(len(document.content) for document in documents)
