@@ -22,7 +22,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Final
 
-from core.rag.analysis.language import DEFAULT_LANGUAGE, detect_language, is_surely_english, language_name
+from core.rag.analysis.language import DEFAULT_LANGUAGE, SAMPLE_WORDS, detect_language, is_surely_english, language_name
 from core.rag.analysis.stopwords import LATIN_LANGUAGES
 from core.rag.analysis.words import MAX_TERM_BYTES, folded_stop_words, is_stop_word, latin_stems, parts, stem
 
@@ -140,10 +140,10 @@ def index_terms(title: str | None, heading: str | None, content: str, language: 
         content: Text of the chunk.
         language: Name or code of the language; None or an unknown one: told from the content, title and heading.
     """
-    fields = [(field or "").split() for field in (title, heading, content)]
-    name = language_name(language) or detect_language(token for field in reversed(fields) for token in field)
-    title_terms, heading_terms, content_terms = (_analyze(field, name) for field in fields)
-    return " ".join(filter(None, [*[title_terms] * TITLE_WEIGHT, heading_terms, content_terms]))
+    titles, headings, contents = (title or "").split(), (heading or "").split(), content.split()
+    name = language_name(language) or detect_language([*contents[:SAMPLE_WORDS], *headings, *titles])
+    title_terms, heading_terms = _analyze(titles, name), _analyze(headings, name)
+    return " ".join(filter(None, [*[title_terms] * TITLE_WEIGHT, heading_terms, _analyze(contents, name)]))
 
 
 def query_terms(

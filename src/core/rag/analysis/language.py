@@ -16,7 +16,8 @@ from core.rag.analysis.words import fold
 
 DEFAULT_LANGUAGE: Final = "english"
 
-_SAMPLE_WORDS: Final = 150
+#: Words at the beginning of a text by which its language is told.
+SAMPLE_WORDS: Final = 150
 _SHORT: Final = 20
 _CODES: Final = {
     "en": "english",
@@ -82,7 +83,7 @@ def detect_language(words: Iterable[str]) -> str:
         twice as many as the English ones, are function words of other languages. So it is English for text in other
         scripts too, where the script chooses the stemmer.
     """
-    first = list(islice(words, _SAMPLE_WORDS))
+    first = list(islice(words, SAMPLE_WORDS))
     if len(first) > _SHORT and len(_strange().intersection(first)) < 2:
         return DEFAULT_LANGUAGE  # the quick answer for nearly all English text
     sample = set(map(str.lower, first))
@@ -94,6 +95,6 @@ def detect_language(words: Iterable[str]) -> str:
 
 def is_surely_english(words: Iterable[str]) -> bool:
     """Whether a text shows a word that is English only, and no more than half as many of other languages."""
-    sample = {word.strip(".,;:!?()[]\"'").lower() for word in islice(words, _SAMPLE_WORDS)}
+    sample = {word.strip(".,;:!?()[]\"'").lower() for word in islice(words, SAMPLE_WORDS)}
     english = sample & _votes(DEFAULT_LANGUAGE)
     return not english <= _foreign() and len(english) >= 2 * len(sample & _strange())
