@@ -55,6 +55,7 @@ class _Batch:
     tools: _Tools
     source_id: str
     documents: list[Document] = field(default_factory=list)
+    ids: list[str] = field(default_factory=list)
     chars: int = 0
 
 
@@ -264,12 +265,13 @@ class _Run:
             self._batch_documents = min(2 * self._batch_documents, BATCH_DOCUMENTS)
         seen.add(identifier)
         batch.documents.append(document)
+        batch.ids.append(identifier)
         batch.chars += len(document.content)
         return batch
 
     async def _prepare(self, group: asyncio.TaskGroup) -> None:
         while (batch := await self._loaded.get()) is not None:
-            changed = await batch.tools.state.changed(batch.documents, batch.source_id, self._touched)
+            changed = await batch.tools.state.changed(batch.documents, batch.ids, batch.source_id, self._touched)
             self.report.documents.unchanged += changed.unchanged
             if not changed.documents:
                 self._tell()

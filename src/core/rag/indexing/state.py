@@ -73,15 +73,17 @@ class StateReader:
 
         return known
 
-    async def changed(self, documents: Sequence[Document], source: str, touched: set[str]) -> Changed:
+    async def changed(
+        self, documents: Sequence[Document], ids: Sequence[str], source: str, touched: set[str]
+    ) -> Changed:
         """Which of the documents differ from what is stored; these are noted in ``touched``.
 
         Args:
-            documents: With different URIs, which are set.
+            documents: With different URIs.
+            ids: Theirs.
             source: Id of the Source that they come from.
             touched: Ids of documents that this run writes; what is stored of them may be about to change.
         """
-        ids = [document_id(self._client.namespace, document.uri or "") for document in documents]
         stored = {row["id"]: row for row in await self._stored([i for i in ids if i not in touched], source)}
         changed: list[Document] = []
         fingerprints: list[dict[str, Any]] = []
