@@ -12,10 +12,13 @@ from numpy.typing import NDArray
 from tests.embedders import HashEmbedder
 from tests.graphs import orphans, snapshot
 
-from core.rag import KnowledgeBase
+from core.rag import KnowledgeBase, MemGraphClient
 from core.rag.errors import EmbeddingError, InvalidInputError, ModelMismatchError, SourceError
+from core.rag.indexing import TextSplitter
+from core.rag.settings import Settings
 from dbhandler.kit import PATIENCE_SECONDS, Engine
-from libs.dataloader import Document, Link
+from libs.dataloader import Document, DocumentChunk, Link
+from libs.dataloader.types import ChunkMetadata
 
 PARAGRAPHS = [
     "The tide mill stands at the end of the bay and turns with the ebb.",
@@ -267,6 +270,38 @@ async def test_another_model_is_refused_or_builds_a_second_store(tmp_path: Path)
         assert (await kb.search(PARAGRAPHS[0], mode="vector"))[0].path == "a"
     async with KnowledgeBase.open(uri, embedder=HashEmbedder()) as kb:
         assert (await kb.search(PARAGRAPHS[0], mode="vector"))[0].path == "a"
+
+
+class ByLine(TextSplitter):
+    """Splits as nobody else does."""
+
+    @property
+    def fingerprint(self) -> str:
+        return "by line"
+
+    def split(self, document: Document, parent_id: str | None = None) -> list[DocumentChunk]:
+        end = 0
+        chunks = []
+        for line in document.content.splitlines(keepends=True):
+            start, end = end, end + len(line)
+            metadata = ChunkMetadata(row=len(chunks) + 1)
+            chunks.append(
+                DocumentChunk(
+                    document.path, line, metadata=metadata, start_char=start, end_char=end, heading=f"> {start}"
+                )
+            )
+        return chunks
+
+
+async def test_a_splitter_of_ones_own_splits() -> None:
+    embedder = HashEmbedder()
+    client = MemGraphClient("embedded::memory:", embedder=embedder)
+    async with KnowledgeBase(client, embedder, settings=Settings(_env_file=None), splitter=ByLine()) as kb:
+        await kb.ingest([Document("a", "first\nsecond\nthird")])
+        chunks = await client.get_document_chunks("a")
+    assert [chunk["content"] for chunk in chunks] == ["first\n", "second\n", "third"]
+    assert [chunk["heading"] for chunk in chunks] == ["> 0", "> 6", "> 13"]
+    assert [chunk["metadata"]["row"] for chunk in chunks] == [1, 2, 3]
 
 
 async def test_namespaces_do_not_see_each_other(tmp_path: Path) -> None:

@@ -47,6 +47,10 @@ class ChunkMetadata(DocumentMetadata):
         return cast(bool, self["is_chunk"])
 
 
+#: Metadata of a chunk that follow from its document and its place there; a graph holds them in other forms.
+STRUCTURAL_KEYS = frozenset({"chunk_index", "chunk_count", "parent_id", "parent_document_path", "is_chunk"})
+
+
 @dataclass(frozen=True, slots=True)
 class Link:
     """A link found in a document.

@@ -15,12 +15,10 @@ from core.rag.dbhandler.writing import ChunkRow, DocumentRow
 from core.rag.errors import InvalidInputError
 from core.rag.identity import chunk_id, content_hash, document_id, standardize_resource_uri
 from libs.dataloader import Document, DocumentChunk
+from libs.dataloader.types import STRUCTURAL_KEYS
 
 #: Paths, URIs and names are indexed, and an index of Neo4j holds at most 8 kB: four bytes for each character.
 MAX_PATH_CHARS = 2000
-
-#: Metadata of a chunk that the graph holds in properties or edges of their own.
-_STRUCTURAL = frozenset({"chunk_index", "chunk_count", "parent_id", "parent_document_path", "is_chunk"})
 
 #: What every statement that finds chunks ends with; ``c`` is the chunk and ``d`` its document.
 CHUNK_COLUMNS = (
@@ -179,7 +177,7 @@ def chunk_rows(
     rows = []
     ids = chunk_ids(document, [chunk.content for chunk in chunks])
     for index, (identifier, chunk, words) in enumerate(zip(ids, chunks, terms, strict=True)):
-        extra = {key: value for key, value in chunk.metadata.items() if key not in _STRUCTURAL}
+        extra = {key: value for key, value in chunk.metadata.items() if key not in STRUCTURAL_KEYS}
         rows.append(
             ChunkRow(
                 id=identifier,

@@ -100,7 +100,7 @@ class Cutter:
         cuts: list[Cut] = []
         chunks: list[tuple[str, str, str]] = []
         for document in documents:
-            checked_metadata(document)
+            checked_metadata(document)  # before anything of a document is remembered that cannot be stored
             identifier, title = document_id(self.namespace, uri_of(document)), display_title(document)
             spans = self.splitter.spans(document)
             contents = [document.content[start:end] for start, end, _, _ in spans]

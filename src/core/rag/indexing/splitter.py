@@ -19,7 +19,7 @@ from core.rag.indexing.packing import Packer, Table, table_at
 from core.rag.indexing.sections import Section, cut_sections, sections_of
 from core.rag.indexing.tokens import FunctionTokens, TokenCounter, WordLlamaTokens
 from core.rag.indexing.underlined import underlined_headings
-from libs.dataloader.types import ChunkMetadata, Document, DocumentChunk
+from libs.dataloader.types import STRUCTURAL_KEYS, ChunkMetadata, Document, DocumentChunk
 
 DEFAULT_CHUNK_SIZE = 1024
 DEFAULT_CHUNK_OVERLAP = 200
@@ -158,6 +158,8 @@ class TextSplitter:
 
     def spans(self, document: Document) -> list[Span]:
         """Where the chunks of a document begin and end: all of :meth:`split` that takes long."""
+        if type(self).split is not TextSplitter.split:
+            return list(map(_span_of, self.split(document)))  # that of a subclass, which may know better
         content = document.content
         if not content:
             return []
@@ -280,6 +282,11 @@ def _default_id(document: Document) -> str:
     from core.rag.settings import DEFAULT_NAMESPACE
 
     return document_id(DEFAULT_NAMESPACE, document.uri or standardize_resource_uri(document.path))
+
+
+def _span_of(chunk: DocumentChunk) -> Span:
+    extra = {key: value for key, value in chunk.metadata.items() if key not in STRUCTURAL_KEYS}
+    return chunk.start_char, chunk.end_char, chunk.heading, extra
 
 
 def _whole_table(section: Section) -> Table:
