@@ -12,7 +12,7 @@ from answering.models import talking
 from core.rag import KnowledgeBase
 from core.rag.analysis import analyze
 from core.rag.answering.extracts import LABEL, NEAREST, STATEMENTS
-from core.rag.answering.relevant import NEAR, RELEVANT, Asked
+from core.rag.answering.relevant import NEAR, RELEVANT, Asked, Passage
 from core.rag.answering.relevant import relevance as relevance_of
 from core.rag.answering.response import NOTHING_FOUND
 from core.rag.answering.types import Analysis, FoundEntity, FoundFact, Knowledge
@@ -31,6 +31,10 @@ def hit(content: str = MILL, vector: float = 0.0) -> Hit:
     )  # fmt: skip
 
 
+def passage(content: str = MILL, vector: float = 0.0) -> Passage:
+    return Passage.of(hit(content, vector))
+
+
 def asked(
     question: str,
     *entities: str,
@@ -42,7 +46,7 @@ def asked(
 
 
 def relevance(question: Asked, found: Knowledge) -> float:
-    return relevance_of(question, found, {hit.chunk_id: question.likelihood(hit) for hit in found.hits})
+    return relevance_of(question, found, {hit.chunk_id: question.likelihood(Passage.of(hit)) for hit in found.hits})
 
 
 @pytest.mark.parametrize(
@@ -69,8 +73,12 @@ def test_words_tell(question: str, relevant: bool) -> None:
 def test_a_rare_word_says_more_than_common_ones_and_one_that_no_passage_has_speaks_against_all() -> None:
     common = asked("when does the tide come to the bay in Venezuela")
     rare = asked("when does the wheel come to the bay in Venezuela")
-    assert common.likelihood(hit()) < rare.likelihood(hit()) < asked("when does the wheel turn").likelihood(hit())
-    assert common.likelihood(hit()) < 0.5 < asked("the tide in the bay").likelihood(hit())
+    assert (
+        common.likelihood(passage())
+        < rare.likelihood(passage())
+        < asked("when does the wheel turn").likelihood(passage())
+    )
+    assert common.likelihood(passage()) < 0.5 < asked("the tide in the bay").likelihood(passage())
 
 
 def test_a_near_passage_in_other_words_is_relevant() -> None:
@@ -81,9 +89,9 @@ def test_a_near_passage_in_other_words_is_relevant() -> None:
 
 def test_half_the_words_and_half_the_meaning_add_up() -> None:
     question = asked("wheel oxygen", sample=())
-    assert question.likelihood(hit()) == 0.5
-    assert question.likelihood(hit(vector=0.5)) == 0.75
-    assert question.likelihood(hit(vector=-0.5)) == 0.5
+    assert question.likelihood(passage()) == 0.5
+    assert question.likelihood(passage(vector=0.5)) == 0.75
+    assert question.likelihood(passage(vector=-0.5)) == 0.5
 
 
 def test_entities_and_relations_that_the_question_names_are_relevant() -> None:
@@ -116,8 +124,8 @@ def test_what_was_said_before_counts_for_a_question_without_words_of_its_own() -
 def test_what_was_said_before_is_recognised_whatever_the_question_says() -> None:
     before = "When does the wheel of the mill turn?"
     remark = asked("Amazing, such clever engineers, absolutely unbelievable!", before=before)
-    assert remark.goes_on(hit()) and not remark.goes_on(hit(SEA))
-    assert not asked("Amazing, such clever engineers!").goes_on(hit())
+    assert remark.goes_on(passage()) and not remark.goes_on(passage(SEA))
+    assert not asked("Amazing, such clever engineers!").goes_on(passage())
 
 
 async def test_a_remark_in_a_talk_shows_what_the_talk_is_about() -> None:

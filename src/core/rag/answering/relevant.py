@@ -8,9 +8,9 @@ as independent witnesses, the chance that it has to do with the question is 1 - 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Set
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from core.rag.analysis import analyze, index_terms, query_terms
 from core.rag.analysis.language import detect_language
@@ -38,6 +38,18 @@ _MOST_WORDS = 500
 #: The words of a question: of each its stems, in the language of the question and in those that documents may be in,
 #: with how much the word tells.
 Words = Mapping[frozenset[str], float]
+
+
+class Passage(NamedTuple):
+    """A hit, and the words that it has."""
+
+    hit: Hit
+    words: Set[str]
+
+    @classmethod
+    def of(cls, hit: Hit) -> Passage:
+        """Analyse the words of a hit."""
+        return cls(hit, set(index_terms(hit.title, hit.heading, hit.content).split()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,18 +87,17 @@ class Asked:
         ]
         return cls(forms, tuple(names), _weighed(before, sample) if before else {})
 
-    def likelihood(self, hit: Hit) -> float:
+    def likelihood(self, passage: Passage) -> float:
         """How likely it is that a passage has to do with the question, from 0 to 1."""
-        return _likelihood(self.share(hit), hit)
+        return _likelihood(self.share(passage), passage.hit)
 
-    def goes_on(self, hit: Hit) -> bool:
+    def goes_on(self, passage: Passage) -> bool:
         """Whether a passage has to do with what was said before, whatever the question says."""
-        return bool(self.before) and _likelihood(_share(self.before, _words_of(hit)), hit) >= RELEVANT
+        return bool(self.before) and _likelihood(_share(self.before, passage.words), passage.hit) >= RELEVANT
 
-    def share(self, hit: Hit) -> float:
+    def share(self, passage: Passage) -> float:
         """How much of the question the words of a passage are, from 0 to 1."""
-        words = _words_of(hit)
-        return max(_share(form, words) for form in self.forms)
+        return max(_share(form, passage.words) for form in self.forms)
 
 
 async def judge(analysis: Analysis, knowledge: Knowledge, client: MemGraphClient, before: str = "") -> None:
@@ -100,17 +111,19 @@ async def judge(analysis: Analysis, knowledge: Knowledge, client: MemGraphClient
     """
     sample = await Legs(client, None).sampled_words()
     asked = Asked.of(analysis, before, sample)
-    shares = {hit.chunk_id: asked.share(hit) for hit in knowledge.hits}
-    likelihoods = {hit.chunk_id: _likelihood(shares[hit.chunk_id], hit) for hit in knowledge.hits}
+    passages = list(map(Passage.of, knowledge.hits))
+    likelihoods = {passage.hit.chunk_id: asked.likelihood(passage) for passage in passages}
     likelihood = relevance(asked, knowledge, likelihoods)
     knowledge.relevant = likelihood >= RELEVANT
     # A remark ("I thought that was old!") has words that no passage has. The search looked for what was said before
     # only if the question does not change the subject: then what it found of that is what the talk is about.
-    knowledge.near = likelihood >= NEAR or any(asked.goes_on(hit) for hit in knowledge.hits)
+    knowledge.near = likelihood >= NEAR or any(map(asked.goes_on, passages))
     # Where the graph led need not have a word of the question.
-    plain = (hit for hit in knowledge.hits if hit.scores and not hit.scores.get("graph"))
+    plain = (passage for passage in passages if passage.hit.scores and not passage.hit.scores.get("graph"))
     knowledge.far = frozenset(
-        hit.chunk_id for hit in plain if likelihoods[hit.chunk_id] < NEAR and not shares[hit.chunk_id]
+        passage.hit.chunk_id
+        for passage in plain
+        if likelihoods[passage.hit.chunk_id] < NEAR and not asked.share(passage)
     )
 
 
@@ -130,10 +143,6 @@ def relevance(asked: Asked, knowledge: Knowledge, likelihoods: Mapping[str, floa
         if any(matches(fact.fact, asked.names) for fact in knowledge.facts):
             return 1.0
     return max(likelihoods.values(), default=0.0)
-
-
-def _words_of(hit: Hit) -> set[str]:
-    return set(index_terms(hit.title, hit.heading, hit.content).split())
 
 
 def _likelihood(share: float, hit: Hit) -> float:
