@@ -45,8 +45,12 @@ def asked(
     return Asked.of(Analysis(question, entities, "factual", not entities, by_model), before, sample)
 
 
+def likelihood(question: Asked, compared: Passage) -> float:
+    return compared.likelihood(question.share(compared))
+
+
 def relevance(question: Asked, found: Knowledge) -> float:
-    return relevance_of(question, found, {hit.chunk_id: question.likelihood(Passage.of(hit)) for hit in found.hits})
+    return relevance_of(question, found, {hit.chunk_id: likelihood(question, Passage.of(hit)) for hit in found.hits})
 
 
 @pytest.mark.parametrize(
@@ -66,19 +70,19 @@ def relevance(question: Asked, found: Knowledge) -> float:
     ],
 )
 def test_words_tell(question: str, relevant: bool) -> None:
-    likelihood = relevance(asked(question), Knowledge(hits=[hit(vector=0.1)]))
-    assert likelihood >= RELEVANT if relevant else likelihood < NEAR
+    found = relevance(asked(question), Knowledge(hits=[hit(vector=0.1)]))
+    assert found >= RELEVANT if relevant else found < NEAR
 
 
 def test_a_rare_word_says_more_than_common_ones_and_one_that_no_passage_has_speaks_against_all() -> None:
     common = asked("when does the tide come to the bay in Venezuela")
     rare = asked("when does the wheel come to the bay in Venezuela")
     assert (
-        common.likelihood(passage())
-        < rare.likelihood(passage())
-        < asked("when does the wheel turn").likelihood(passage())
+        likelihood(common, passage())
+        < likelihood(rare, passage())
+        < likelihood(asked("when does the wheel turn"), passage())
     )
-    assert common.likelihood(passage()) < 0.5 < asked("the tide in the bay").likelihood(passage())
+    assert likelihood(common, passage()) < 0.5 < likelihood(asked("the tide in the bay"), passage())
 
 
 def test_a_near_passage_in_other_words_is_relevant() -> None:
@@ -89,9 +93,9 @@ def test_a_near_passage_in_other_words_is_relevant() -> None:
 
 def test_half_the_words_and_half_the_meaning_add_up() -> None:
     question = asked("wheel oxygen", sample=())
-    assert question.likelihood(passage()) == 0.5
-    assert question.likelihood(passage(vector=0.5)) == 0.75
-    assert question.likelihood(passage(vector=-0.5)) == 0.5
+    assert likelihood(question, passage()) == 0.5
+    assert likelihood(question, passage(vector=0.5)) == 0.75
+    assert likelihood(question, passage(vector=-0.5)) == 0.5
 
 
 def test_entities_and_relations_that_the_question_names_are_relevant() -> None:

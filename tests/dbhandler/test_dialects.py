@@ -12,7 +12,7 @@ from core.rag.dbhandler.memgraph import MemgraphDialect
 from core.rag.dbhandler.neo4j import Neo4jDialect
 from core.rag.dbhandler.store import Match, Parameters, Row
 from core.rag.errors import InvalidInputError, ModelMismatchError, QueryError
-from core.rag.schema import INDEXES_FOR_PEOPLE, PROPERTY_INDEXES, Label, TextIndex, VectorIndex
+from core.rag.schema import SERVER_INDEXES, Label, TextIndex, VectorIndex
 
 INDEX = VectorIndex("vector_x", "Vector_0123456789ab", 3)
 TEXT = TextIndex(Label.CHUNK, "Some namespace")
@@ -105,7 +105,7 @@ async def test_memgraph_gets_what_is_missing_and_nothing_else() -> None:
     with pytest.raises(Exception, match="did not create"):
         await dialect.ensure_schema()  # this server creates nothing
     everything = list(runner.defined)
-    assert len(everything) == 3 * len(Label) + len(PROPERTY_INDEXES) + len(INDEXES_FOR_PEOPLE)
+    assert len(everything) == 3 * len(Label) + len(SERVER_INDEXES)
     assert "CREATE CONSTRAINT ON (n:Document) ASSERT n.id IS UNIQUE" in everything
     assert not any("IF NOT EXISTS" in statement for statement in everything)
 
@@ -113,7 +113,7 @@ async def test_memgraph_gets_what_is_missing_and_nothing_else() -> None:
     indexes += [{"index type": "label+property", "label": label.value, "property": ["id"]} for label in Label]
     indexes += [
         {"index type": "label+property", "label": index.label.value, "property": index.properties[0]}
-        for index in (*PROPERTY_INDEXES, *INDEXES_FOR_PEOPLE)
+        for index in SERVER_INDEXES
     ]
     constraints = [{"constraint type": "unique", "label": label.value, "properties": ["id"]} for label in Label]
     runner = memgraph(VECTORS, MAP_TEXT, SHOW_INDEX_INFO=indexes, SHOW_CONSTRAINT_INFO=constraints)

@@ -50,9 +50,7 @@ class GraphSearch:
         """Entities whose names are, or contain, one of the terms (normalised names)."""
         if not terms:
             return []
-        exact = await self._client.read(
-            f"UNWIND $ids AS i MATCH (e:Entity {{id: i}}) RETURN {_ENTITY}", ids=self._ids(terms)
-        )
+        exact = await self._entities(self._ids(terms))
         index = await self._index()
         places = {place for term in _parts(terms) for place in index.names.containing(term)}
         # Of those that contain a term the shortest come first: they are the likest.

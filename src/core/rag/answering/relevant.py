@@ -51,6 +51,10 @@ class Passage(NamedTuple):
         """Analyse the words of a hit."""
         return cls(hit, set(index_terms(hit.title, hit.heading, hit.content).split()))
 
+    def likelihood(self, share: float) -> float:
+        """How likely it is that it has to do with a question of which its words are this share, from 0 to 1."""
+        return 1 - (1 - share) * (1 - max(self.hit.scores.get("vector", 0.0), 0.0))
+
 
 @dataclass(frozen=True, slots=True)
 class Asked:
@@ -87,13 +91,9 @@ class Asked:
         ]
         return cls(forms, tuple(names), _weighed(before, sample) if before else {})
 
-    def likelihood(self, passage: Passage) -> float:
-        """How likely it is that a passage has to do with the question, from 0 to 1."""
-        return _likelihood(self.share(passage), passage.hit)
-
     def goes_on(self, passage: Passage) -> bool:
         """Whether a passage has to do with what was said before, whatever the question says."""
-        return bool(self.before) and _likelihood(_share(self.before, passage.words), passage.hit) >= RELEVANT
+        return bool(self.before) and passage.likelihood(_share(self.before, passage.words)) >= RELEVANT
 
     def share(self, passage: Passage) -> float:
         """How much of the question the words of a passage are, from 0 to 1."""
@@ -112,18 +112,17 @@ async def judge(analysis: Analysis, knowledge: Knowledge, client: MemGraphClient
     sample = await Legs(client, None).sampled_words()
     asked = Asked.of(analysis, before, sample)
     passages = list(map(Passage.of, knowledge.hits))
-    likelihoods = {passage.hit.chunk_id: asked.likelihood(passage) for passage in passages}
+    shares = {passage.hit.chunk_id: asked.share(passage) for passage in passages}
+    likelihoods = {passage.hit.chunk_id: passage.likelihood(shares[passage.hit.chunk_id]) for passage in passages}
     likelihood = relevance(asked, knowledge, likelihoods)
     knowledge.relevant = likelihood >= RELEVANT
     # A remark ("I thought that was old!") has words that no passage has. The search looked for what was said before
     # only if the question does not change the subject: then what it found of that is what the talk is about.
     knowledge.near = likelihood >= NEAR or any(map(asked.goes_on, passages))
     # Where the graph led need not have a word of the question.
-    plain = (passage for passage in passages if passage.hit.scores and not passage.hit.scores.get("graph"))
+    plain = (hit for hit in knowledge.hits if hit.scores and not hit.scores.get("graph"))
     knowledge.far = frozenset(
-        passage.hit.chunk_id
-        for passage in plain
-        if likelihoods[passage.hit.chunk_id] < NEAR and not asked.share(passage)
+        hit.chunk_id for hit in plain if likelihoods[hit.chunk_id] < NEAR and not shares[hit.chunk_id]
     )
 
 
@@ -143,10 +142,6 @@ def relevance(asked: Asked, knowledge: Knowledge, likelihoods: Mapping[str, floa
         if any(matches(fact.fact, asked.names) for fact in knowledge.facts):
             return 1.0
     return max(likelihoods.values(), default=0.0)
-
-
-def _likelihood(share: float, hit: Hit) -> float:
-    return 1 - (1 - share) * (1 - max(hit.scores.get("vector", 0.0), 0.0))
 
 
 def _weighed(text: str, sample: Collection[Collection[str]]) -> Words:

@@ -108,15 +108,7 @@ async def relink_incoming(tx: Transaction, documents: Sequence[tuple[str, str]],
         )
         if not found:
             continue
-        edges = [
-            {
-                "document": row["document"],
-                "target": targets[row["resource"]],
-                "resource": row["resource"],
-                "text": row["text"],
-            }
-            for row in found
-        ]
+        edges = [{**row, "target": targets[row["resource"]]} for row in found]
         await tx.run(
             "UNWIND $rows AS row MATCH (a:Document {id: row.document}) MATCH (b:Document {id: row.target}) "
             "MERGE (a)-[r:REFERENCES]->(b) ON CREATE SET r.origin = $origin, r.text = row.text",

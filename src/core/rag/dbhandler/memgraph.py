@@ -23,7 +23,7 @@ from core.rag.dbhandler.dialect import (
 )
 from core.rag.dbhandler.store import MAX_K, Match, Row
 from core.rag.errors import ModelMismatchError, QueryError, StoreConstraintError
-from core.rag.schema import INDEXES_FOR_PEOPLE, PROPERTY_INDEXES, Label, TextIndex, VectorIndex, check_name
+from core.rag.schema import SERVER_INDEXES, Label, TextIndex, VectorIndex, check_name
 
 #: Vectors that a new index has room for; the server doubles it when it is full.
 _CAPACITY = 4096
@@ -113,7 +113,7 @@ class MemgraphDialect:
                 statements[f"the constraint on the ids of {label}"] = (
                     f"CREATE CONSTRAINT ON (n:{label}) ASSERT n.id IS UNIQUE"
                 )
-        for index in (*PROPERTY_INDEXES, *INDEXES_FOR_PEOPLE):
+        for index in SERVER_INDEXES:
             if ("label+property", index.label.value, index.properties) not in indexes:
                 properties = ", ".join(map(check_name, index.properties))
                 statements[f"the index on {properties} of {index.label}"] = (

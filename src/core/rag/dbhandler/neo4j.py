@@ -24,7 +24,7 @@ from core.rag.dbhandler.dialect import (
 )
 from core.rag.dbhandler.store import Match, Row
 from core.rag.errors import ModelMismatchError, QueryError, StoreConstraintError, StoreTimeoutError
-from core.rag.schema import INDEXES_FOR_PEOPLE, PROPERTY_INDEXES, Label, TextIndex, VectorIndex, check_name
+from core.rag.schema import SERVER_INDEXES, Label, TextIndex, VectorIndex, check_name
 
 #: Seconds that the server is given to fill new indexes.
 _FILL_SECONDS = 300
@@ -93,7 +93,7 @@ class Neo4jDialect:
                     f"CREATE CONSTRAINT mgrag_{label.value.lower()}_id IF NOT EXISTS FOR (n:{label}) "
                     "REQUIRE n.id IS UNIQUE"
                 )
-        for index in (*PROPERTY_INDEXES, *INDEXES_FOR_PEOPLE):
+        for index in SERVER_INDEXES:
             if ((index.label.value,), index.properties) not in indexed:
                 name = f"mgrag_{index.label.value.lower()}_{'_'.join(index.properties)}"
                 properties = ", ".join(f"n.{check_name(name)}" for name in index.properties)

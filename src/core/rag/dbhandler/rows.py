@@ -44,6 +44,8 @@ def to_json(value: Any, what: str) -> str:
     Raises:
         InvalidInputError: when it is not JSON-serialisable.
     """
+    if isinstance(value, dict) and not value:  # most are like this
+        return "{}"
     try:
         return _encode(value)
     except (TypeError, ValueError) as error:
@@ -77,7 +79,7 @@ def fingerprint_json(document: Document) -> str:
     Raises:
         InvalidInputError: when it is no JSON.
     """
-    return to_json(dict(document.fingerprint), f"The fingerprint of {document.path}") if document.fingerprint else "{}"
+    return to_json(dict(document.fingerprint), f"The fingerprint of {document.path}")
 
 
 def checked_metadata(document: Document) -> str:
@@ -90,7 +92,7 @@ def checked_metadata(document: Document) -> str:
         raise InvalidInputError(
             f"The path of a document has 1 to {MAX_PATH_CHARS} characters, not {len(document.path)}."
         )
-    return to_json(document.metadata, f"The metadata of {document.path}") if document.metadata else "{}"
+    return to_json(document.metadata, f"The metadata of {document.path}")
 
 
 def document_row(
@@ -192,7 +194,7 @@ def chunk_rows(
                     "start_char": chunk.start_char,
                     "end_char": chunk.end_char,
                     "heading": chunk.heading,
-                    "metadata": to_json(extra, f"The metadata of a chunk of {chunk.path}") if extra else "{}",
+                    "metadata": to_json(extra, f"The metadata of a chunk of {chunk.path}"),
                 },
             )
         )

@@ -101,7 +101,7 @@ class Cutter:
         chunks: list[tuple[str, str, str]] = []
         for document in documents:
             checked_metadata(document)  # before anything of a document is remembered that cannot be stored
-            identifier, title = document_id(self.namespace, uri_of(document)), display_title(document)
+            title = display_title(document)
             spans = self.splitter.spans(document)
             contents = [document.content[start:end] for start, end, _, _ in spans]
             cut = Cut(
@@ -112,8 +112,8 @@ class Cutter:
                 ],
             )
             if self.hints is not None:
+                identifier = document_id(self.namespace, uri_of(document))
                 cut.facts = facts_of(document, identifier, self.namespace, self.hints)
-            if finder is not None:
                 headings = [heading for _, _, heading, _ in spans]
                 chunks += zip(chunk_ids(identifier, contents), contents, headings, strict=True)
             cuts.append(cut)

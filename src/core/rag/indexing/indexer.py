@@ -191,8 +191,9 @@ class _Run:
         self._embedded: asyncio.Queue[Prepared | None] = asyncio.Queue(_WAITING)
 
     async def all(self, loaders: Sequence[Loader]) -> None:
-        self.workbench.coming = [document for loader in loaders for document in getattr(loader, "at_hand", ())]
-        if len(self.workbench.coming) >= _LONG_LIST:
+        coming = [document for loader in loaders for document in getattr(loader, "at_hand", ())]
+        self.workbench.expect(coming)
+        if len(coming) >= _LONG_LIST:
             self._batch_documents = min(_FIRST_BATCH_DOCUMENTS, BATCH_DOCUMENTS)
         try:
             async with asyncio.TaskGroup() as group:

@@ -57,13 +57,21 @@ class Workbench:
         self._extraction = extraction
         self._worker_allowed = worker
         self._turn = asyncio.Lock()
-        #: Documents of the run that are there before they are loaded, as far as there are such: their titles are known.
-        self.coming: list[Document] = []
+        self._coming: Sequence[Document] = ()
+        self._many_coming = False
         self._finder: TitleFinder | None = None
         self._lost = False
+        # How much was cut beyond what was known to come; less than nothing before that.
         self._documents = self._chars = 0
         self._process: WorkerProcess | None = None
         self._starting: asyncio.Task[WorkerProcess | None] | None = None
+
+    def expect(self, documents: Sequence[Document]) -> None:
+        """Take note of documents of the run that are there before they are loaded: their titles are known."""
+        chars = _chars_of(documents)
+        self._coming = documents
+        self._many_coming = len(documents) >= _WORTHWHILE_DOCUMENTS or chars >= _WORTHWHILE_CHARS
+        self._documents, self._chars = -len(documents), -chars
 
     async def cut(
         self, cutter: Cutter, documents: Sequence[Document], source_id: str, *, ahead: bool = False
@@ -81,7 +89,7 @@ class Workbench:
         """
         async with self._turn:
             if self._extraction and self._finder is None and self._process is None:
-                self._finder = TitleFinder(await self._client.title_names(), self.coming)
+                self._finder = TitleFinder(await self._client.title_names(), self._coming)
             await self._move(cutter, documents)
             process = self._process
             if process is None:
@@ -151,14 +159,12 @@ class Workbench:
 
     def _is_worthwhile(self, documents: Sequence[Document]) -> bool:
         """Whether a second process is worth its start, with these to be cut now."""
+        chars = _chars_of(documents)
         self._documents += len(documents)
-        self._chars += _chars_of(documents)
-        known, known_chars = len(self.coming), _chars_of(self.coming)
-        if self._documents - known >= _MANY_DOCUMENTS or self._chars - known_chars >= _MANY_CHARS:
+        self._chars += chars
+        if self._documents >= _MANY_DOCUMENTS or self._chars >= _MANY_CHARS:
             return True
-        if len(documents) < _SOME_DOCUMENTS and _chars_of(documents) < _SOME_CHARS:
-            return False
-        return known >= _WORTHWHILE_DOCUMENTS or known_chars >= _WORTHWHILE_CHARS
+        return self._many_coming and (len(documents) >= _SOME_DOCUMENTS or chars >= _SOME_CHARS)
 
     async def _start(self, cutter: Cutter) -> WorkerProcess | None:
         try:
