@@ -7,13 +7,8 @@ from typing import Any
 
 from core.rag.dbhandler.checks import check_k
 from core.rag.dbhandler.rewriting import RewritingOperations
-from core.rag.dbhandler.rows import DOCUMENT_COLUMNS, found_document
 from core.rag.dbhandler.search import SearchOperations
-from core.rag.dbhandler.store import MAX_K
 from core.rag.ports import CONVERSATION_SEARCH
-
-#: Documents are found through their chunks: this many times the documents wanted are looked at.
-_CHUNKS_PER_DOCUMENT = 8
 
 
 class DialogueSearchOperations(RewritingOperations, SearchOperations):
@@ -57,24 +52,7 @@ class DialogueSearchOperations(RewritingOperations, SearchOperations):
         Returns:
             Dicts as ``find_document`` gives them, with ``score`` and ``chunk_id`` of the best chunk.
         """
-        check_k(limit)
-        best: dict[str, dict[str, Any]] = {}
-        wanted = min(limit * _CHUNKS_PER_DOCUMENT, MAX_K)
-        while True:
-            chunks = await self.conversation_aware_search_chunks(query_embedding, conversation_id, wanted, query_text)
-            for chunk in chunks:
-                best.setdefault(chunk["document_id"], chunk)
-            if len(best) >= limit or len(chunks) < wanted or wanted == MAX_K:
-                break
-            wanted = min(4 * wanted, MAX_K)
-        top = list(best.values())[:limit]
-        rows = await self.read(
-            f"UNWIND $ids AS i MATCH (d:Document {{id: i}}) RETURN {DOCUMENT_COLUMNS}, d.content AS content",
-            ids=[chunk["document_id"] for chunk in top],
+        return await self.documents_by_chunk(
+            lambda wanted: self.conversation_aware_search_chunks(query_embedding, conversation_id, wanted, query_text),
+            limit,
         )
-        by_id = {row["id"]: row for row in rows}
-        return [
-            found_document(by_id[chunk["document_id"]], chunk["score"]) | {"chunk_id": chunk["chunk_id"]}
-            for chunk in top
-            if chunk["document_id"] in by_id
-        ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from core.rag.dbhandler.checks import check_k, check_vector
@@ -69,12 +69,25 @@ class SearchOperations(VectorStoreOperations):
         Returns:
             Dicts as ``find_document`` gives them, with ``score`` (the cosine of the best chunk) and ``chunk_id``.
         """
+        return await self.documents_by_chunk(lambda wanted: self.search_chunks(query_embedding, wanted), limit)
+
+    async def documents_by_chunk(
+        self, search: Callable[[int], Awaitable[list[dict[str, Any]]]], limit: int
+    ) -> list[dict[str, Any]]:
+        """Documents in the order of their best chunks.
+
+        Args:
+            search: Gives so many chunks, best first; asked for more where they are those of few documents.
+            limit: At most this many documents.
+
+        Returns:
+            Dicts as ``find_document`` gives them, with ``score`` and ``chunk_id`` of the best chunk.
+        """
         check_k(limit)
-        chunks: list[dict[str, Any]] = []
         best: dict[str, dict[str, Any]] = {}
         wanted = min(limit * _CHUNKS_PER_DOCUMENT, MAX_K)
         while True:
-            chunks = await self.search_chunks(query_embedding, wanted)
+            chunks = await search(wanted)
             for chunk in chunks:
                 best.setdefault(chunk["document_id"], chunk)
             if len(best) >= limit or len(chunks) < wanted or wanted == MAX_K:
