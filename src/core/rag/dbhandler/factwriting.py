@@ -12,7 +12,7 @@ from core.rag.dbhandler.mentions import ChunkText, MentionChanges
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.errors import InvalidInputError
 from core.rag.extraction.facts import ChunkFacts
-from core.rag.extraction.mentions import mentions_of, sought
+from core.rag.extraction.mentions import sought
 from core.rag.extraction.words import MAX_NAME_CHARS, normalize_name
 from core.rag.times import utc_now
 
@@ -59,9 +59,7 @@ class FactOperations(ClientBase):
             texts, titles = await _read(tx, sorted(facts))
             await mentions.read(tx, texts)
             table = sought(titles)
-            mentions.set(
-                {key: mentions_of(text.content, text.heading, table) for key, text in texts.items()}, {}, facts
-            )
+            mentions.set({key: text.mentions(table) for key, text in texts.items()}, {}, facts)
             for key, text in texts.items():
                 edges.set(key, text.facts or ChunkFacts(), facts[key])
             await ledger.settle(tx)

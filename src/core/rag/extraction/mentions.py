@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from core.rag.analysis.stopwords import stop_words
 from core.rag.extraction.facts import ChunkFacts
 from core.rag.extraction.matching import NameTable
-from core.rag.extraction.names import names_in
+from core.rag.extraction.names import Found, names_in
 from core.rag.extraction.words import normalize_name, normalized_words
 
 #: Counts up whenever the same text gives other names, so that documents are looked at again.
@@ -38,7 +38,13 @@ class Title(NamedTuple):
     text: str
 
 
-def mentions_of(content: str, heading: str, titles: NameTable, words: Sequence[str] | None = None) -> list[Mention]:
+def mentions_of(
+    content: str,
+    heading: str,
+    titles: NameTable,
+    words: Sequence[str] | None = None,
+    names: Mapping[str, Found] | None = None,
+) -> list[Mention]:
     """What a chunk mentions.
 
     A name by rule that is only part of a title that the chunk names, is no mention of its own.
@@ -48,11 +54,12 @@ def mentions_of(content: str, heading: str, titles: NameTable, words: Sequence[s
         heading: Its heading path.
         titles: The normalised titles of documents; at least those that occur in the text.
         words: The normalised words of the text, where they are known.
+        names: The names in the chunk by rule, where they are known.
 
     Returns:
         Each name once, in no special order.
     """
-    found = names_in(content, heading)
+    found = names_in(content, heading) if names is None else names
     named: dict[str, int] = {}
     if len(titles):
         for _, _, name in titles.find(normalized_words(content) if words is None else words):
@@ -68,15 +75,20 @@ def mentions_of(content: str, heading: str, titles: NameTable, words: Sequence[s
     return mentions + [(name, "", count) for name, count in named.items() if name not in found]
 
 
-def spellings(content: str, heading: str, facts: ChunkFacts | None = None) -> dict[str, str]:
-    """How a chunk spells the names that it mentions, apart from titles that only their words tell."""
+def spellings(names: Mapping[str, Found], facts: ChunkFacts | None = None) -> dict[str, str]:
+    """How a chunk spells the names that it mentions, apart from titles that only their words tell.
+
+    Args:
+        names: The names in it by rule.
+        facts: What a language model found in it.
+    """
     spelt = {entity.name: entity.text for entity in facts.entities} if facts else {}
-    return spelt | {name: known.text for name, known in names_in(content, heading).items()}
+    return spelt | {name: known.text for name, known in names.items()}
 
 
-def with_facts(mentions: Iterable[Mention], content: str, heading: str, facts: ChunkFacts) -> list[Mention]:
-    """The mentions of a chunk, and the entities that a language model found in it."""
-    spelt = spellings(content, heading, facts)
+def with_facts(mentions: Iterable[Mention], names: Mapping[str, Found], facts: ChunkFacts) -> list[Mention]:
+    """The mentions of a chunk with these names by rule, and the entities that a language model found in it."""
+    spelt = spellings(names, facts)
     found = {mention[0]: mention for mention in mentions}
     for entity in facts.entities:
         _, text, times = found.get(entity.name, ("", "", 1))

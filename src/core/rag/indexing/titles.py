@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import asyncio
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from core.rag.analysis.stopwords import LATIN_LANGUAGES
@@ -62,15 +63,14 @@ class TitleLinker:
 
     async def _affected(self, finder: TitleFinder, now: set[str]) -> list[str]:
         """Chunks that name a title which came after them, or one that was expected but did not come."""
-        affected, unknown = finder.behind(now)
+        affected, unknown = await asyncio.to_thread(finder.behind, now)
         phantoms, fresh = finder.changes(now)
         if fresh:
             unknown += await self._older(finder, fresh)
         table = NameTable([*phantoms, *fresh] if unknown else ())
         for page in _pages(unknown):
-            for chunk, text in (await self._client.chunk_texts(page)).items():
-                if finder.is_behind(chunk, normalized_words(text), table, phantoms):
-                    affected.append(chunk)
+            texts = await self._client.chunk_texts(page)
+            affected += await asyncio.to_thread(_behind, finder, texts, table, phantoms)
         return affected
 
     async def _older(self, finder: TitleFinder, titles: set[str]) -> list[str]:
@@ -97,6 +97,10 @@ class TitleLinker:
                 ids = {match.id for match in matches}
                 common = ids if common is None else common & ids
         return common
+
+
+def _behind(finder: TitleFinder, texts: Mapping[str, str], table: NameTable, phantoms: Collection[str]) -> list[str]:
+    return [chunk for chunk, text in texts.items() if finder.is_behind(chunk, normalized_words(text), table, phantoms)]
 
 
 def _searchable(title: str) -> list[str]:
