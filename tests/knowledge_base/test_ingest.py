@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
+import os
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +19,7 @@ from core.rag.errors import EmbeddingError, InvalidInputError, ModelMismatchErro
 from core.rag.indexing import TextSplitter
 from core.rag.settings import Settings
 from dbhandler.kit import PATIENCE_SECONDS, Engine
-from libs.dataloader import Document, DocumentChunk, Link
+from libs.dataloader import Document, DocumentChunk, Known, Link, SourceInfo
 from libs.dataloader.types import ChunkMetadata
 
 PARAGRAPHS = [
@@ -131,6 +133,81 @@ async def test_a_document_that_cannot_be_stored_is_reported_and_the_rest_goes_on
     assert "JSON" in report.documents.failed[0].reason
 
 
+async def test_half_an_emoji_anywhere_in_a_document_loses_nothing(kb: KnowledgeBase) -> None:
+    half = "\ud83d"
+    broken = [
+        document("content", f"{text(0)} {half}"),
+        document("title", text(1), title=f"A {half} title"),
+        document("metadata", text(2), metadata={"tags": [f"x{half}"], f"key{half}": 1}),
+        document("links", text(3), links=(Link("https://example.org/" + half, half),)),
+        document("records", text(0), records=[(0, {"name": f"Half {half} Co"})]),
+        document("path" + half, text(1)),
+    ]
+    report = await kb.ingest([document("good", text(0)), *broken, document("too", text(1))])
+
+    assert (report.documents.added, report.documents.failed) == (8, [])
+    found = await kb.client.find_document("content")
+    assert found is not None
+    assert found["content"] == f"{text(0)} \ufffd"
+    assert "path\\ud83d" in {row["path"] for row in await kb.client.list_documents()}
+    assert (await kb.ingest(broken)).documents.unchanged == 6
+
+
+async def test_what_the_graph_refuses_is_reported_and_the_rest_goes_on(tmp_path: Path) -> None:
+    """The embedded engine keeps no text of more than 16 MiB."""
+    async with KnowledgeBase.open(f"embedded:{tmp_path}/g.grafeo", embedder=HashEmbedder()) as kb:
+        large = document("large", text(1), metadata={"scan": "x" * 17_000_000})
+        report = await kb.ingest([document("first", text(0)), large, document("last", text(2))])
+
+        assert (report.documents.added, report.vectors.embedded) == (2, report.chunks)
+        assert [item.path for item in report.documents.failed] == ["large"]
+        assert "16 MiB" in report.documents.failed[0].reason
+        assert {row["path"] for row in await kb.client.list_documents()} == {"first", "last"}
+        assert not any((await orphans(kb.client)).values())
+
+
+class Slow:
+    """A site that makes one wait."""
+
+    source = SourceInfo("slow", "web", "https://slow.example/")
+
+    def __init__(self, wait: Callable[[int], Awaitable[None]]) -> None:
+        self._wait = wait
+
+    async def load(self, known: Known | None = None) -> AsyncIterator[Document]:
+        for number in range(3):
+            await self._wait(number)
+            yield document(f"https://slow.example/{number}", text(number))
+
+
+async def test_a_stop_interrupts_a_loader_that_waits(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("core.rag.indexing.indexer._STOP_PATIENCE", 0)
+    stop = asyncio.Event()
+
+    async def wait(number: int) -> None:
+        if number == 2:
+            stop.set()
+            await asyncio.Event().wait()  # for ever
+
+    report = await kb.ingest(Slow(wait), stop=stop)
+    assert report.interrupted
+    assert report.documents.added == 2
+    assert (await kb.client.counts())["nodes"]["Document"] == 2
+
+
+async def test_what_a_slow_loader_gave_is_stored_before_its_end(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("core.rag.indexing.indexer._BATCH_SECONDS", -1)
+
+    async def wait(number: int) -> None:
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            while number == 2 and await kb.client.find_document("https://slow.example/0") is None:
+                await asyncio.sleep(0.01)
+
+    assert (await kb.ingest(Slow(wait))).documents.added == 3
+
+
 @pytest.mark.parametrize(
     "texts",
     [
@@ -205,6 +282,25 @@ async def test_prune_keeps_a_file_that_could_not_be_read_this_time(kb: Knowledge
     assert len(report.documents.failed) == 1
     assert report.documents.deleted == 0
     assert await kb.client.find_document(str(tmp_path / "a.md")) is not None
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names that are no UTF-8, and at most 255 bytes long")
+async def test_prune_sees_a_file_whatever_its_name_and_not_a_folder_in_its_place(
+    kb: KnowledgeBase, tmp_path: Path
+) -> None:
+    (tmp_path / "a.md").write_text(text(0))
+    (tmp_path / "thing").write_text(text(1))
+    for name in (b"caf\xe9.txt", b"\xe9" * 120 + b".txt"):
+        Path(os.fsdecode(os.fsencode(tmp_path) + b"/" + name)).write_text(text(2))
+    assert (await kb.ingest(tmp_path)).documents.added == 4
+
+    left_out = await kb.ingest(tmp_path, include=["*.md"], prune=True)
+    assert left_out.documents.deleted == 0
+
+    (tmp_path / "thing").unlink()
+    (tmp_path / "thing").mkdir()
+    assert (await kb.ingest(tmp_path, prune=True)).documents.deleted == 1
+    assert len(await kb.client.list_documents()) == 3
 
 
 async def test_a_missing_source_alone_is_an_error_and_among_others_a_failure(kb: KnowledgeBase, tmp_path: Path) -> None:

@@ -207,6 +207,11 @@ def map_error(error: BaseException, what: str) -> StoreError:
             return StoreFullError(f"{what} failed: the disk is full. Nothing of it was stored; free space and repeat.")
         case "V001" if "unique" in text.lower():
             return StoreConstraintError(f"{what} would store a second node with the same id: {line}.")
+        case "V001" if "maximum size" in text:
+            return QueryError(
+                f"{what} holds a text of more than 16 MiB, and an embedded graph keeps none that is longer. Split it,"
+                " or put the graph on a server (bolt://)."
+            )
         case "S001" | "S002" | "S003":
             return StoreDamagedError(
                 f"{what} found the graph file damaged: {line}. Restore a backup (mgrag restore) or ingest again."

@@ -45,7 +45,9 @@ class Prepared:
         singles = []
         for row in self.rows:
             ids = {chunk.vector_id for chunk in row.chunks}
-            singles.append(Prepared([row], {key: value for key, value in self.texts.items() if key in ids}))
+            made = {chunk.vector_id for chunk in row.chunks if chunk.embedding is not None}
+            texts = {key: value for key, value in self.texts.items() if key in ids}
+            singles.append(Prepared([row], texts, embedded=len(made)))
         return singles
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from core.rag.dbhandler.rows import uri_of
-from core.rag.errors import EmbeddingInputError, InvalidInputError, MGRagError, SourceError
+from core.rag.errors import EmbeddingInputError, InvalidInputError, MGRagError, QueryError, SourceError
 from core.rag.extraction.mentions import EXTRACTION_VERSION
 from core.rag.extraction.records import FIELD_HINTS
 from core.rag.identity import document_id, standardize_resource_uri
@@ -18,6 +18,7 @@ from core.rag.indexing.cutting import Cutter, Prepared
 from core.rag.indexing.prepare import Preparer
 from core.rag.indexing.report import IngestReport
 from core.rag.indexing.state import StateReader
+from core.rag.indexing.storable import storable
 from core.rag.indexing.titles import TitleLinker
 from core.rag.indexing.workbench import Workbench
 from libs.dataloader import Document, Loader, LoadError, LoadFailure, LoadResult, Unchanged
@@ -36,8 +37,14 @@ BATCH_CHARS = 1_000_000
 _LONG_LIST = 1_000
 _FIRST_BATCH_DOCUMENTS = 32
 
+#: A batch is passed on when it is so many seconds old, too: a slow site must not keep its pages in memory for hours.
+_BATCH_SECONDS = 5.0
+
 #: Batches that may wait between two stages; with the above it bounds the memory.
 _WAITING = 2
+
+#: Asked to stop, a run waits so many seconds for the document that is being loaded.
+_STOP_PATIENCE = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +64,7 @@ class _Batch:
     documents: list[Document] = field(default_factory=list)
     ids: list[str] = field(default_factory=list)
     chars: int = 0
+    begun: float = field(default_factory=time.monotonic)
 
 
 class Indexer:
@@ -229,7 +237,7 @@ class _Run:
         barren = True
         failure: LoadError | None = None
         try:
-            async with contextlib.aclosing(_generator(loader.load(known))) as results:
+            async with contextlib.aclosing(_until(loader.load(known), self.stop)) as results:
                 async for result in results:
                     if isinstance(result, LoadFailure):
                         self.report.fail(result.path, result.reason)
@@ -241,9 +249,7 @@ class _Run:
                         seen.add(document_id(self._client.namespace, result.uri))
                     else:
                         barren = False
-                        batch = await self._collect(batch, result, seen)
-                    if self.stop.is_set():
-                        break
+                        batch = await self._collect(batch, storable(result), seen)
         except LoadError as error:
             failure = error
         # Not in a ``finally``: when another stage fails, nobody takes anything from the queue any more.
@@ -258,7 +264,11 @@ class _Run:
     async def _collect(self, batch: _Batch, document: Document, seen: set[str]) -> _Batch:
         document.uri = uri_of(document)
         identifier = document_id(self._client.namespace, document.uri)
-        full = len(batch.documents) >= self._batch_documents or batch.chars + len(document.content) > BATCH_CHARS
+        full = (
+            len(batch.documents) >= self._batch_documents
+            or batch.chars + len(document.content) > BATCH_CHARS
+            or time.monotonic() - batch.begun > _BATCH_SECONDS
+        )
         again = identifier in seen and any(other.uri == document.uri for other in batch.documents)
         if batch.documents and (full or again):
             await self._loaded.put(batch)
@@ -313,8 +323,19 @@ class _Run:
 
     async def _write(self) -> None:
         while (part := await self._embedded.get()) is not None:
-            await self._write_part(part)
+            await self._write_each(part)
             self._tell()
+
+    async def _write_each(self, part: Prepared) -> None:
+        """Write documents together, or one by one where the graph refuses one of them."""
+        try:
+            await self._write_part(part)
+        except (InvalidInputError, QueryError) as error:
+            if len(part.rows) == 1:
+                self.report.fail(part.rows[0].properties["path"], str(error))
+                return
+            for single in part.split():
+                await self._write_each(single)
 
     async def _write_part(self, part: Prepared) -> None:
         outcome = await self._client.write_documents(part.rows, self._indexer._vector_store)
@@ -364,11 +385,39 @@ def _leaves(group: BaseExceptionGroup[BaseException]) -> Sequence[BaseException]
     return found
 
 
-async def _generator(results: AsyncIterator[LoadResult]) -> AsyncGenerator[LoadResult]:
-    """The same as a generator, which can be closed; a loader may give any asynchronous iterator."""
+async def _until(results: AsyncIterator[LoadResult], stop: asyncio.Event) -> AsyncGenerator[LoadResult]:
+    """What a loader gives until the run is asked to stop, be it in the middle of waiting for a page.
+
+    No task for each result, of which there are very many: the one that asks is interrupted.
+    """
+    task = asyncio.current_task()
+    assert task is not None
+    asking = interrupted = False
+
+    async def interrupt(task: asyncio.Task[object]) -> None:
+        nonlocal interrupted
+        await stop.wait()
+        await asyncio.sleep(_STOP_PATIENCE)
+        if asking:
+            interrupted = True
+            task.cancel()
+
+    watcher = asyncio.create_task(interrupt(task))
     try:
-        async for result in results:
+        while not stop.is_set():
+            asking = True
+            try:
+                result = await anext(results)
+            except StopAsyncIteration:
+                break
+            except asyncio.CancelledError:
+                if not interrupted or task.uncancel():
+                    raise
+                break
+            finally:
+                asking = False
             yield result
     finally:
-        if isinstance(results, AsyncGenerator):
+        watcher.cancel()
+        if isinstance(results, AsyncGenerator):  # a loader may give any asynchronous iterator
             await results.aclose()

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
+import os
+import re
+import stat
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.rag.analysis import ANALYSIS_VERSION
@@ -18,6 +21,8 @@ from libs.dataloader import Document, Known, KnownDocument, SourceInfo
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
+
+_BYTE = re.compile(rb"%([89A-F][0-9A-F])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +106,11 @@ class StateReader:
         return Changed(changed, len(documents) - len(changed))
 
     async def vanished(
-        self, source_id: str, source: SourceInfo, seen: set[str], covers: Callable[[str], bool] | None = None
+        self,
+        source_id: str,
+        source: SourceInfo,
+        seen: set[str],
+        covers: Callable[[str], bool] | None = None,
     ) -> list[str]:
         """Documents of a source that it does not have any more and that come from nowhere else.
 
@@ -159,5 +168,19 @@ class StateReader:
 
 
 def _is_file(uri: str) -> bool:
-    """Whether a file is still there, only left out this time."""
-    return uri.startswith("file://") and Path(uri.removeprefix("file://")).exists()
+    """Whether a file is still there, only left out this time; also where nobody can tell."""
+    if not uri.startswith("file://"):
+        return False
+    path = uri.removeprefix("file://")
+    # How a loader writes a byte of a name that is no UTF-8.
+    raw = _BYTE.sub(lambda match: bytes.fromhex(match[1].decode()), path.encode("utf-8", "surrogatepass"))
+    return _is_there(path) or (raw != path.encode("utf-8", "surrogatepass") and _is_there(raw))
+
+
+def _is_there(path: str | bytes) -> bool:
+    try:
+        return stat.S_ISREG(os.stat(path).st_mode)  # noqa: PTH116 a path of bytes
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return False
+    except OSError as error:
+        return error.errno != errno.ENAMETOOLONG

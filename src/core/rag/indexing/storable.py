@@ -1,0 +1,62 @@
+"""Documents as every engine and every tokenizer takes them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from libs.dataloader import Document, Link
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def storable(document: Document) -> Document:
+    """The document without lone surrogates (half an emoji, a byte that is no UTF-8), which cannot be encoded.
+
+    In texts each becomes U+FFFD, so that all places in them stay where they are. In what the document is called it
+    becomes ``\\ud83d``: two documents that differ there stay two.
+    """
+    names = f"{document.path}{document.title}{document.uri}{document.mime_type}{document.format}"
+    rest = (document.metadata, document.links, document.records, document.locations)
+    if not _is_broken(document.content) and not _is_broken(names) and not any(map(_is_broken, filter(None, rest))):
+        return document
+    return replace(
+        document,
+        path=_name(document.path),
+        uri=None if document.uri is None else _name(document.uri),
+        content=_mended(document.content),
+        title=_mended(document.title),
+        mime_type=_mended(document.mime_type),
+        format=_mended(document.format),
+        metadata=_mended(document.metadata),
+        links=tuple(Link(_name(link.target), _mended(link.text)) for link in document.links),
+        locations=_mended(document.locations),
+        records=[(start, _mended(record)) for start, record in document.records],
+    )
+
+
+def _is_broken(value: Any) -> bool:
+    """Whether there is a lone surrogate anywhere in plain values."""
+    if isinstance(value, str):
+        return not value.isascii() and _SURROGATE.search(value) is not None
+    if isinstance(value, Mapping):
+        return any(map(_is_broken, value)) or any(map(_is_broken, value.values()))
+    if isinstance(value, list | tuple):
+        return any(map(_is_broken, value))
+    return isinstance(value, Link) and (_is_broken(value.target) or _is_broken(value.text))
+
+
+def _mended(value: Any) -> Any:
+    if isinstance(value, str):
+        return _SURROGATE.sub("\ufffd", value)
+    if isinstance(value, Mapping):
+        return {_mended(key): _mended(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(map(_mended, value))
+    return value
+
+
+def _name(text: str) -> str:
+    return text.encode("utf-8", "backslashreplace").decode()
