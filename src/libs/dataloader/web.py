@@ -62,7 +62,8 @@ class WebLoader:
 
     **What a page gives.** HTML, PDF, plain text, Markdown and JSON, by Content-Type or, where that lies, by the bytes.
     A document's path is its URL in one spelling (:func:`libs.dataloader.crawl.urls.normalize_url`), or its
-    ``rel=canonical`` on the same host. What cannot be loaded is given as a
+    ``rel=canonical`` on the same host, unless that is known to give nothing (404, noindex) or is a page of its own, of
+    which this one is a copy then. What cannot be loaded is given as a
     :class:`~libs.dataloader.LoadFailure`. Pages that were given before (``known``) are asked for with
     ``If-None-Match`` and ``If-Modified-Since``; their links are followed all the same.
 
@@ -244,6 +245,7 @@ class WebLoader:
         from libs.dataloader.crawl.crawler import Crawler
         from libs.dataloader.crawl.fetch import Fetcher
         from libs.dataloader.crawl.frontier import Frontier
+        from libs.dataloader.crawl.names import Names
         from libs.dataloader.crawl.robots import Robots
         from libs.dataloader.crawl.throttle import Throttle
         from libs.dataloader.crawl.traps import TrapDetector
@@ -273,6 +275,7 @@ class WebLoader:
             ),
             scope=scope,
             frontier=frontier,
+            names=Names(frontier.claim),
             traps=traps,
             known=known,
             use_sitemap=self._use_sitemap and self._max_depth != 0 and self.max_urls > 1,

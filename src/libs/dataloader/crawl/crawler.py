@@ -9,8 +9,9 @@ from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 
-from libs.dataloader.crawl.fetch import BlockedError, UnwantedError
+from libs.dataloader.crawl.fetch import BlockedError, FetchError, UnwantedError
 from libs.dataloader.crawl.frontier import Entry, Frontier
+from libs.dataloader.crawl.names import Candidate, Names
 from libs.dataloader.crawl.scope import Scope
 from libs.dataloader.crawl.sitemaps import SitemapFailure, sitemap_pages
 from libs.dataloader.crawl.traps import TrapDetector
@@ -45,6 +46,7 @@ class Crawler:
         visitor: Visits pages.
         scope: Tells what belongs to the crawl.
         frontier: What is to be fetched.
+        names: Decides under which URL a page is given.
         traps: Recognises traps.
         known: What is stored already.
         use_sitemap: Whether sitemaps are read.
@@ -55,15 +57,14 @@ class Crawler:
     visitor: Visitor
     scope: Scope
     frontier: Frontier
+    names: Names
     traps: TrapDetector
     known: Known | None
     use_sitemap: bool
     lookahead: int
     skipped: Counter[str] = field(default_factory=Counter)
     failed: bool = False
-    _given: set[str] = field(default_factory=set)
     _bodies: set[str] = field(default_factory=set)
-    _without_result: set[str] = field(default_factory=set)
     _results: int = 0
     _ended: bool = False
 
@@ -78,7 +79,7 @@ class Crawler:
             self.frontier.claim(visit.url)
             if self.scope.matches(visit.url):
                 self.frontier.spend()
-            for result in self._settle(replace(entry, url=visit.url), visit, is_start=True):
+            for result in self._settle(entry, visit, is_start=True):
                 yield self._count(result)
             async with aclosing(self._add_sitemaps(visit)) as failures:
                 async for failure in failures:
@@ -86,7 +87,11 @@ class Crawler:
             while True:
                 await self._dispatch(running)
                 if not running:
-                    break
+                    if not self.names.give_up_waiting():
+                        break
+                    for result in self._give_released():  # what is still missing of them is fetched again
+                        yield self._count(result)
+                    continue
                 entry, task = running[0]
                 visit = await task
                 running.popleft()
@@ -109,7 +114,7 @@ class Crawler:
     async def _dispatch(self, running: deque[tuple[Entry, asyncio.Task[Visit]]]) -> None:
         entries: list[Entry] = []
         while len(running) + len(entries) < self.lookahead and (entry := self.frontier.take()) is not None:
-            if entry.url in self._given:  # as the canonical URL of another page
+            if entry.name is None and self.names.is_given(entry.url):  # as the canonical URL of another page
                 self.skipped["duplicate"] += 1
             else:
                 entries.append(entry)
@@ -150,39 +155,59 @@ class Crawler:
                     break
 
     def _settle(self, entry: Entry, visit: Visit, *, is_start: bool = False) -> Iterator[LoadResult]:
-        """Take note of a visit and give its result, if there is one."""
+        """Take note of a visit and give its result, if there is one, and what waited for that."""
+        for passed in visit.chain:
+            self.names.note_leads(passed, visit.url)
+        yield from self._handle(replace(entry, url=visit.url), visit, is_start=is_start)
+        yield from self._give_released()
+
+    def _handle(self, entry: Entry, visit: Visit, *, is_start: bool) -> Iterator[LoadResult]:
         url = visit.url
         if visit.failure is not None:
-            self._without_result.add(url)
-            self.failed = self.failed or visit.failure.may_pass
-            if not visit.failure.is_gone:  # what it led to last time is there, most likely
-                self.frontier.add_links(replace(entry, url=url), visit.follow)
-            yield LoadFailure(url, visit.failure.reason, gone=visit.failure.is_gone)
+            yield self._failure(entry, visit, visit.failure)
             return
         skipped = visit.skipped
         if visit.sitemap:
             return
+        if entry.name is not None and skipped is None:
+            yield from self._result(entry, visit, is_start=is_start)
+            return
         if skipped is None and self.traps.is_closed(url) and not is_start:
             skipped = "trap"
         if skipped is not None:
-            self._skip(url, skipped)
+            self._skip(url, skipped, visit.target)
             return
         is_text_copy = self.traps.record(url, visit.trace)
         is_copy = is_text_copy or visit.sha256 in self._bodies
         if visit.sha256:
             self._bodies.add(visit.sha256)
         if not is_copy:  # the links of a copy can only lead to more of the same
-            self.frontier.add_links(replace(entry, url=url), visit.follow)
-        if is_text_copy or url in self._given:
+            self.frontier.add_links(entry, visit.follow)
+        if is_text_copy and not self.names.is_awaited(url):  # else this may be the one that the other is a copy of
             self._skip(url, "duplicate")
+        elif self.names.is_given(url):
+            self.skipped["duplicate"] += 1
         elif not is_start or self.scope.matches(url):
-            yield from self._result(visit, is_start=is_start)
+            yield from self._result(entry, visit, is_start=is_start)
 
-    def _result(self, visit: Visit, *, is_start: bool) -> Iterator[LoadResult]:
+    def _failure(self, entry: Entry, visit: Visit, error: FetchError) -> LoadFailure:
+        self.failed = self.failed or error.may_pass
+        if not error.is_gone:  # what it led to last time is there, most likely
+            self.frontier.add_links(entry, visit.follow)
+        path, reason = visit.url, error.reason
+        if visit.stored_as is not None:
+            path, reason = visit.stored_as, f"{reason} (redirected to {visit.url})"
+        if visit.known is not None and not error.is_gone:  # what is stored of it stays
+            self.names.note_given(path)
+        else:
+            self.names.note_barren(visit.url)
+        return LoadFailure(path, reason, gone=error.is_gone)
+
+    def _result(self, entry: Entry, visit: Visit, *, is_start: bool) -> Iterator[LoadResult]:
         page, url = visit.page, visit.url
+        canonical = self._canonical(url, visit.canonical)
         if page is None:
-            self._given.add(url)
-            yield Unchanged(url, url)
+            yield from self._give(Candidate(entry, canonical, stored_as=visit.stored_as or url))
             return
         if not page.indexed:
             self._skip(url, "noindex")
@@ -190,23 +215,31 @@ class Crawler:
                 yield LoadFailure(url, "the page asks not to be indexed (noindex)")
             return
         if page.document is None or page.problem is not None:
-            self._without_result.add(url)
+            self.names.note_barren(url)
             yield LoadFailure(url, page.problem or "it could not be read")
             return
-        canonical = self._canonical(url, page.canonical)
-        if canonical is None or canonical in self._without_result:
-            self._given.add(url)
-            yield page.document
-            return
-        if not self.frontier.claim(canonical):  # it was given, or comes by itself
-            self._skip(url, "duplicate")
-            return
-        self._given.add(canonical)
         known = visit.known_canonical
-        if known is not None and known.fingerprint.get("sha256") == visit.sha256:
-            yield Unchanged(canonical, canonical)
-            return
-        yield _renamed(page.document, canonical)
+        same = known is not None and known.fingerprint.get("sha256") == visit.sha256
+        yield from self._give(Candidate(entry, canonical, page.document, same_as_canonical=same))
+
+    def _give(self, page: Candidate) -> Iterator[LoadResult]:
+        """Give a page, unless it is a copy or has to wait."""
+        entry = page.entry
+        name = self.names.settle(page)
+        if name is None:
+            self.skipped["duplicate"] += not self.names.is_waiting(entry.url)
+        elif page.stored_as is not None or (page.same_as_canonical and name == page.canonical):
+            yield Unchanged(name, name)
+        elif page.document is None:
+            self.frontier.add_again(replace(entry, name=name))
+        elif name == entry.url:
+            yield page.document if page.canonical is None else _noted(page.document, page.canonical)
+        else:
+            yield _renamed(page.document, name)
+
+    def _give_released(self) -> Iterator[LoadResult]:
+        while (page := self.names.released()) is not None:
+            yield from self._give(page)
 
     def _canonical(self, url: str, canonical: str | None) -> str | None:
         """The other URL that this page is to be known by, if it is to be believed."""
@@ -219,9 +252,12 @@ class Crawler:
             return None
         return canonical
 
-    def _skip(self, url: str, reason: str) -> None:
+    def _skip(self, url: str, reason: str, target: str | None = None) -> None:
         self.skipped[reason] += 1
-        self._without_result.add(url)
+        if target is None:
+            self.names.note_barren(url)
+        else:
+            self.names.note_leads(url, target)
 
     def _count(self, result: LoadResult) -> LoadResult:
         self._results += 1
@@ -248,3 +284,8 @@ def _renamed(document: Document, url: str) -> Document:
         metadata={**document.metadata, "url": url},
         fingerprint={**document.fingerprint, "url": fetched},
     )
+
+
+def _noted(document: Document, canonical: str) -> Document:
+    """The document under its own URL; the canonical one is kept, as there may be a page the next time."""
+    return replace(document, fingerprint={**document.fingerprint, "canonical": canonical})

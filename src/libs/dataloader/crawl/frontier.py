@@ -18,11 +18,13 @@ class Entry:
         url: Normalised.
         depth: Links from the start page.
         steps: How many links in a row led on within the same group of like, dated URLs.
+        name: The URL under which to give it, where it was fetched before and only its text is still wanted.
     """
 
     url: str
     depth: int = 0
     steps: int = 0
+    name: str | None = None
 
 
 class Frontier:
@@ -70,6 +72,10 @@ class Frontier:
             steps = parent.steps + 1 if group is not None and group == group_of(url) else 0
             self._add(Entry(url, parent.depth + 1, steps))
 
+    def add_again(self, entry: Entry) -> None:
+        """Add a page that was fetched before."""
+        self._queue.append(entry)
+
     def _add(self, entry: Entry) -> None:
         url = entry.url
         if url in self._found or not self._scope.includes(url):
@@ -87,7 +93,7 @@ class Frontier:
         """The next page to fetch; ``None`` if there is none, or none may be fetched any more."""
         while self._queue and self._left > 0:
             entry = self._queue.popleft()
-            if self._traps.is_closed(entry.url):
+            if entry.name is None and self._traps.is_closed(entry.url):
                 self.skipped["trap"] += 1
                 continue
             self._left -= 1

@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import httpx
 
@@ -36,6 +36,9 @@ class Visit:
         known: What is known of a page that could not be fetched.
         sitemap: The body was a sitemap.
         known_canonical: What is known of the document that the page says it is.
+        chain: The URLs that led here, this one included.
+        target: Where it redirects to, if somebody else visits that.
+        stored_as: The URL that ``unchanged`` or ``known`` is stored under, where that is one that led here.
     """
 
     url: str
@@ -47,6 +50,18 @@ class Visit:
     known: KnownDocument | None = None
     sitemap: bool = False
     known_canonical: KnownDocument | None = None
+    chain: tuple[str, ...] = ()
+    target: str | None = None
+    stored_as: str | None = None
+
+    @property
+    def canonical(self) -> str | None:
+        """The URL that the page says is its own, or said when it was stored under another one all the same."""
+        if self.page is not None:
+            return self.page.canonical
+        if self.stored_as is not None:
+            return self.stored_as
+        return self.unchanged.fingerprint.get("canonical") if self.unchanged is not None else None
 
     @property
     def trace(self) -> Trace | None:
@@ -106,12 +121,22 @@ class Visitor:
             is_start: It is the start URL: a redirect takes the crawl to another host, and nothing is skipped silently.
         """
         chain = [url]
+        visit = await self._follow(chain, known, is_start=is_start)
+        return replace(visit, chain=tuple(chain))
+
+    async def _follow(self, chain: list[str], known: KnownDocument | None, *, is_start: bool) -> Visit:
+        """Visit the URL of the chain; those that it redirects to are added."""
+        url = chain[0]
+        stored_as: str | None = None
+        renamed: dict[str, tuple[str, KnownDocument]] = {}  # stored under a URL that redirects to them
         cookie_was_set = False
         while True:
+            if known is not None and stored_as is None and (fetched := known.fingerprint.get("url")) is not None:
+                renamed[fetched] = url, known
             step = await self._step(url, known, is_start=is_start)
             if isinstance(step, Visit):
                 if step.page is None or step.page.refresh is None:
-                    return step
+                    return replace(step, stored_as=stored_as)
                 location = step.page.refresh
             else:
                 location = step.location or ""
@@ -131,10 +156,12 @@ class Visitor:
             elif not self.scope.includes(target):
                 return Visit(url, skipped="scope")
             elif not self.claim(target):
-                return Visit(url, skipped="duplicate")
+                return Visit(url, skipped="duplicate", target=target)
             chain.append(target)
             url = target
-            known = await self.ask(url)
+            stored_as, known = None, await self.ask(url)
+            if known is None and url in renamed:
+                stored_as, known = renamed[url]
 
     async def ask(self, url: str) -> KnownDocument | None:
         """What is stored of a URL."""
