@@ -82,6 +82,41 @@ def test_a_cookie_notice_without_a_telling_name_goes() -> None:
     assert "Cookies taste best" in about
 
 
+NAVIGATION = "<nav><ul>" + "".join(f"<li><a href='/{n}'>Entry number {n}</a></li>" for n in range(30)) + "</ul></nav>"
+COOKIES = "<div id='cookie-banner'><p>We use cookies to make this nice. Accept all of them?</p></div>"
+FOOTER = "<aside>Related stories</aside><footer>Imprint and legal things, all rights reserved</footer>"
+
+
+@pytest.mark.parametrize("between", ["<br>", "<b>and</b>", "<a href='/x'>and</a>", "<h1>And</h1>"])
+def test_text_between_other_elements_counts(between: str) -> None:
+    line = "A line of the text that stands in no paragraph."
+    text = body(f"{COOKIES}{NAVIGATION}<main>{between}{(line + between) * 20}</main><p>After the text.</p>{FOOTER}")
+    assert text.count(line) == 20
+    assert "Entry" not in text and "cookies" not in text and "After" not in text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<main><h1>Opening hours</h1>{}</main>",
+        "<main><h1>Opening hours</h1><p>{}</p></main>",
+        "<h1>Opening hours</h1><p>{}</p>",
+        "<h1>Opening hours</h1><div class='widget'>{}</div>",
+    ],
+)
+def test_a_short_page_is_its_text_and_not_the_frame(text: str) -> None:
+    hours = "Monday to Friday from 9 to 5, closed on Sunday."
+    page = COOKIES + NAVIGATION + text.format(hours) + FOOTER
+    assert body(page) == f"# Opening hours\n\n{hours}"
+    assert body(page.replace("<nav>", "<div class='navbar'>").replace("</nav>", "</div>")) == body(page)
+    assert body(page.replace("<footer>", "<div id='page-footer'>").replace("</footer>", "</div>")) == body(page)
+    assert body(f"<header><a href='/'>The site</a></header>{page}") == body(page)
+
+
+def test_a_page_with_nothing_but_navigation_keeps_it() -> None:
+    assert "- Entry number 7\n" in body(f"<h1>Contents</h1>{NAVIGATION}")
+
+
 # -- Markdown ------------------------------------------------------------------------------------------------------
 
 

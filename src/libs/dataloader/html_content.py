@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -65,6 +65,8 @@ _WEAK_NAMES = re.compile(
     )\b""",
     re.VERBOSE,
 )
+# ... and of these what stands at the edges of a page also where it is a large part of a short one:
+_EDGE_NAMES = re.compile(r"\b(?:footer|colophon|masthead|(?:site|page)\s?header)\b")
 _NAMES_DO_NOT_COUNT = frozenset("html body main article h1 h2 h3 h4 h5 h6 p pre code td th".split())  # noqa: SIM905
 _SPLIT = re.compile(r"(?<=[a-z])(?=[A-Z])|[-_:\s]+")
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
@@ -98,7 +100,8 @@ def main_content(body: HtmlElement) -> HtmlElement:
 
     What is left out: scripts, forms' controls, ``nav``, ``aside``, dialogs, hidden parts, headers and footers of the
     whole page, and what calls itself cookie banner, menu, sidebar, share bar, related links, advertisement or comments.
-    Where hardly anything would be left, the whole body is returned instead.
+    Where hardly anything would be left, only what is certain to be the frame is left out: cookie banners, navigation,
+    footers, ``aside`` and hidden parts. Where nothing but headings is left then, the whole body is returned.
 
     Args:
         body: The ``body`` element; it is changed.
@@ -111,25 +114,40 @@ def main_content(body: HtmlElement) -> HtmlElement:
     _drop(list(body.iter(*_NEVER_TEXT)))
     whole = deepcopy(body)
     sizes = _Sizes(body)
-    hidden = [node for node in body.iter() if isinstance(node.tag, str) and _is_hidden(node)]
-    if hidden and sum(sizes.text[node] for node in hidden) < _HIDDEN_SHARE * sizes.text[body]:
-        _drop(hidden)  # else a script shows it in the browser
+    if _drop_hidden(body, sizes):
         sizes = _Sizes(body)
     total = sizes.text[body]
+    _drop_chrome(body, sizes, _is_chrome)
+    best = _main_element(body)
+    left = _length(best)
+    if left == 0 or (left < _LEAST_CHARS and left < _LEAST_SHARE * total):
+        unframed = deepcopy(whole)
+        _drop_hidden(unframed, _Sizes(unframed))
+        _drop_chrome(unframed, _Sizes(unframed), _is_frame)
+        headings = sum(_length(node) for node in unframed.iter("h1", "h2", "h3", "h4", "h5", "h6"))
+        return _main_element(unframed) if _length(unframed) > headings else whole
+    return best
+
+
+def _drop_hidden(body: HtmlElement, sizes: _Sizes) -> bool:
+    """Drop hidden parts, and tell whether there were any; where they are most of the page, a script shows them."""
+    hidden = [node for node in body.iter() if isinstance(node.tag, str) and _is_hidden(node)]
+    if not hidden or sum(sizes.text[node] for node in hidden) >= _HIDDEN_SHARE * sizes.text[body]:
+        return False
+    _drop(hidden)
+    return True
+
+
+def _drop_chrome(body: HtmlElement, sizes: _Sizes, is_chrome: Callable[[HtmlElement, _Sizes], bool]) -> None:
     protected = set(sizes.core.iterancestors()) if sizes.core is not None else set()
     _drop(
         [
             node
             for node in body.iterdescendants()
-            if isinstance(node.tag, str) and node not in protected and _is_chrome(node, sizes)
+            if isinstance(node.tag, str) and node not in protected and is_chrome(node, sizes)
         ]
     )
     _drop(list(_cookie_notices(body, protected)))
-    best = _main_element(body)
-    left = _length(best)
-    if left == 0 or (left < _LEAST_CHARS and left < _LEAST_SHARE * total):
-        return whole
-    return best
 
 
 def _cookie_notices(body: HtmlElement, protected: set[HtmlElement]) -> Iterator[HtmlElement]:
@@ -166,7 +184,7 @@ def _drop(nodes: list[HtmlElement]) -> None:
 
 
 def _length(node: HtmlElement) -> int:
-    return sum(len(text.strip()) for text in node.itertext(with_tail=False))
+    return sum(len(text.strip()) for text in node.itertext())  # with_tail=False would leave out tails of children, too
 
 
 class _Sizes:
@@ -235,7 +253,7 @@ def _is_chrome(node: HtmlElement, sizes: _Sizes) -> bool:
     if node.tag in ("header", "footer"):
         if node.tag == "header" and node.find(".//h1") is not None and sizes.plain(node) >= _LEAD_CHARS:
             return False
-        return not any(ancestor.tag in _SECTIONING for ancestor in node.iterancestors())
+        return _is_of_page(node)
     if node.tag in _NAMES_DO_NOT_COUNT:
         return False
     naming = _naming(node)
@@ -246,13 +264,35 @@ def _is_chrome(node: HtmlElement, sizes: _Sizes) -> bool:
     return core not in list(node.iterancestors())
 
 
+def _is_frame(node: HtmlElement, sizes: _Sizes) -> bool:
+    """Whether an element belongs to the frame of the page even where that is nearly all there is."""
+    if node is sizes.core and node.tag != "nav":
+        return False
+    if node.tag in _CHROME_TAGS or node.get("role") in _CHROME_ROLES:
+        return True
+    if node.tag in ("header", "footer"):
+        return _is_of_page(node) and (node.tag == "footer" or node.find(".//h1") is None)
+    if node.tag in _NAMES_DO_NOT_COUNT:
+        return False
+    naming = _naming(node)
+    if naming.edge and sizes.plain(node) < _OWN_TEXT_CHARS:
+        return True
+    return naming.frame or ((naming.strong or naming.weak) and sizes.is_link_list(node))
+
+
+def _is_of_page(node: HtmlElement) -> bool:
+    """Whether a header or footer is that of the page, and not of an article."""
+    return not any(ancestor.tag in _SECTIONING for ancestor in node.iterancestors())
+
+
 class _Naming(NamedTuple):
     strong: bool
     weak: bool
     frame: bool
+    edge: bool
 
 
-_UNNAMED = _Naming(strong=False, weak=False, frame=False)
+_UNNAMED = _Naming(strong=False, weak=False, frame=False, edge=False)
 
 
 def _naming(node: HtmlElement) -> _Naming:
@@ -264,4 +304,6 @@ def _naming(node: HtmlElement) -> _Naming:
 @lru_cache(maxsize=4096)  # pages of one site use the same names
 def _classify(name: str) -> _Naming:
     name = _SPLIT.sub(" ", name).lower()
-    return _Naming(*(pattern.search(name) is not None for pattern in (_STRONG_NAMES, _WEAK_NAMES, _FRAME_NAMES)))
+    return _Naming(
+        *(pattern.search(name) is not None for pattern in (_STRONG_NAMES, _WEAK_NAMES, _FRAME_NAMES, _EDGE_NAMES))
+    )
