@@ -12,6 +12,7 @@ from libs.dataloader import (
     LoadError,
     WebLoader,
 )
+from libs.dataloader.crawl.sitemaps import Sitemap, parse_sitemap
 from libs.dataloader.web import DEFAULT_USER_AGENT
 
 
@@ -250,3 +251,31 @@ async def test_a_broken_sitemap_gives_what_can_be_read() -> None:
     async with WebServer({"/": page(), "/a": page()}) as server:
         server.pages["/sitemap.xml"] = Reply(f"<urlset><url><loc>{server.url('/a')}</loc></url><url><lo", "text/xml")
         assert list((await crawl(WebLoader(server.url()))).documents) == ["/", "/a"]
+
+
+@pytest.mark.parametrize(
+    ("loc", "query"),
+    [
+        ("/q?a=1&b=2", "a=1&b=2"),
+        ("/q?a=1&amp;b=2&c=3", "a=1&b=2&c=3"),
+        ("/q?a=1&#38;b=2&#x26;c=3", "a=1&b=2&c=3"),
+        ("/q?a=1&lt=2&copy=3", "a=1&lt=2&copy=3"),
+        ("<![CDATA[/q?a=1&b=2]]>", "a=1&b=2"),
+        ("/q?a=1&b=2<!-- no & yes <![CDATA[ -->", "a=1&b=2"),
+    ],
+)
+async def test_ampersands_in_sitemaps_are_read_as_they_were_meant(loc: str, query: str) -> None:
+    async with WebServer({"/": page(), "/q": page(text="found"), "/after": page(text="after")}) as server:
+        server.pages["/sitemap.xml"] = sitemap(loc, "/after")
+        found = await crawl(WebLoader(server.url()))
+    assert list(found.documents) == ["/", f"/q?{query}", "/after"]
+
+
+def test_a_sitemap_in_utf_16_is_read() -> None:
+    xml = '<?xml version="1.0" encoding="UTF-16"?><urlset><url><loc>https://example.org/\u2026?a=1&amp;b=2</loc></url></urlset>'
+    assert parse_sitemap(xml.encode("utf-16")) == Sitemap(("https://example.org/\u2026?a=1&b=2",))
+
+
+@pytest.mark.parametrize("opening", [b"<!--", b"<![CDATA["])
+def test_what_a_sitemap_does_not_close_takes_no_time(opening: bytes) -> None:
+    parse_sitemap(b"<urlset>" + opening * 200_000)  # a minute, if each looked for its end

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections import deque
 from collections.abc import AsyncGenerator, Iterator
 from dataclasses import dataclass
@@ -18,6 +19,12 @@ MAX_NESTING = 3
 MAX_SITEMAP_BYTES = 50 * 1024 * 1024
 _MAX_REDIRECTS = 5
 _GZIP_MAGIC = b"\x1f\x8b"
+# Comments and CDATA (where an ampersand stands for itself), or an ampersand that begins no entity. What is not closed
+# goes on to the end, or many of them would take for ever.
+_BARE_AMPERSAND = re.compile(
+    rb"<!--.*?(?:-->|\Z)|<!\[CDATA\[.*?(?:\]\]>|\Z)|&(?!(?:[A-Za-z][A-Za-z0-9]{0,30}|#[0-9]{1,7}|#x[0-9A-Fa-f]{1,6});)",
+    re.DOTALL,
+)
 
 
 class SitemapError(Exception):
@@ -77,7 +84,7 @@ def _parse_xml(body: bytes) -> Sitemap | None:
     parents = {"url": pages, "sitemap": sitemaps}
     try:
         events = etree.iterparse(
-            BytesIO(body), events=("start", "end"), resolve_entities=False, no_network=True, load_dtd=False,
+            BytesIO(_escaped(body)), events=("start", "end"), resolve_entities=False, no_network=True, load_dtd=False,
             recover=True, huge_tree=False,
         )  # fmt: skip
         for event, node in events:
@@ -99,6 +106,13 @@ def _parse_xml(body: bytes) -> Sitemap | None:
                 return None
             raise SitemapError(f"not well-formed XML: {error}") from None
     return Sitemap(tuple(pages), tuple(sitemaps))
+
+
+def _escaped(body: bytes) -> bytes:
+    """With ampersands as XML wants them; the parser, which goes on after errors, would drop ``&b`` of ``&b=2``."""
+    if b"\x00" in body[:64]:  # UTF-16, in which what looks like an ampersand may be half of a character
+        return body
+    return _BARE_AMPERSAND.sub(lambda match: b"&amp;" if match[0] == b"&" else match[0], body)
 
 
 def _local_name(node: object) -> str:
