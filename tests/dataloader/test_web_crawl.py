@@ -202,6 +202,22 @@ async def test_a_meta_refresh_is_a_redirect() -> None:
     assert list(found.documents) == ["/new"]
 
 
+@pytest.mark.parametrize(
+    ("text", "given"),
+    [
+        ("Open on Sundays only.", "/"),
+        ("Loading …", "/nojs"),
+        ("", "/nojs"),
+    ],
+)
+async def test_a_refresh_for_readers_without_scripts_replaces_no_text(text: str, given: str) -> None:
+    head = '<noscript><meta http-equiv="refresh" content="0; URL=/nojs"></noscript>'
+    home = f"<html><head><title>Home</title>{head}</head><body><p>{text}</p></body></html>"
+    async with WebServer({"/": home, "/nojs": page(text="This browser runs no scripts.")}) as server:
+        found = await crawl(WebLoader(server.url()))
+    assert list(found.documents) == [given] and not found.failures
+
+
 async def test_a_start_url_that_redirects_to_another_host_takes_the_crawl_there() -> None:
     async with WebServer({"/home": page("/a"), "/a": page(text="a")}) as new, WebServer() as old:
         new.pages["/home"] = page("/a", old.url("/elsewhere"))

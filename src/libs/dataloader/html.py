@@ -53,6 +53,7 @@ class HtmlPage:
         page_links: All links of the page, navigation included, except those marked ``rel=nofollow``.
         canonical: What the page says its URL is (``rel=canonical``), absolute.
         refresh: Where the page sends its reader on (``http-equiv=refresh``), absolute.
+        noscript_refresh: The same for readers without scripts (in ``noscript``): others see the page itself.
         robots: Words of its robots meta tag, lower case, such as ``noindex`` and ``nofollow``.
         metadata: ``author``, ``description``, ``keywords``, ``language``, ``created``, ``modified``, ``site_name``,
             as far as they are there.
@@ -65,6 +66,7 @@ class HtmlPage:
     page_links: tuple[Link, ...] = ()
     canonical: str | None = None
     refresh: str | None = None
+    noscript_refresh: str | None = None
     robots: frozenset[str] = frozenset()
     metadata: dict[str, Any] = field(default_factory=dict)
     encoding: str | None = None
@@ -108,12 +110,12 @@ def html_to_document(
             base = resolve_link(href, base_url, root_url) or base_url
             break
     page_links = _links(tree, base, root_url, follow_only=True)
-    canonical = refresh = None
+    canonical = None
     for node in tree.iter("link"):
         if canonical is None and "canonical" in node.get("rel", "").lower().split():
             canonical = resolve_link(node.get("href", ""), base, root_url)
-    if (match := _REFRESH.match(meta.get("http-equiv:refresh", ""))) and match[1]:
-        refresh = resolve_link(match[1], base, root_url)
+    targets = [_REFRESH.match(meta.get(name, "")) for name in ("http-equiv:refresh", "noscript:refresh")]
+    refresh, in_noscript = (resolve_link(found[1], base, root_url) if found and found[1] else None for found in targets)
     heading = _first_heading(tree)
     body = tree.find("body")
     body = tree if body is None else body
@@ -125,6 +127,7 @@ def html_to_document(
         page_links=page_links,
         canonical=canonical,
         refresh=refresh,
+        noscript_refresh=in_noscript,
         robots=frozenset(word for word in re.split(r"[\s,]+", meta.get("robots", "").lower()) if word),
         metadata=_metadata(tree, meta),
         encoding=used,
@@ -173,6 +176,8 @@ def _meta(tree: HtmlElement) -> dict[str, str]:
         name = (node.get("name") or node.get("property") or node.get("itemprop") or "").strip().lower()
         if not name and node.get("http-equiv"):
             name = "http-equiv:" + node.get("http-equiv", "").strip().lower()
+            if name == "http-equiv:refresh" and next(node.iterancestors("noscript"), None) is not None:
+                name = "noscript:refresh"
         content = " ".join(node.get("content", "").split())
         if name and content:
             if name == "robots" and name in meta:

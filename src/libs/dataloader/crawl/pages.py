@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import httpx
 
@@ -16,11 +16,15 @@ from libs.dataloader.crawl.traps import Trace
 from libs.dataloader.crawl.urls import extension_of, join_url, origin, path_of
 from libs.dataloader.types import Document, KnownDocument, Link
 
+if TYPE_CHECKING:
+    from libs.dataloader.html import HtmlPage
+
 _CHARSET = re.compile(r"""charset\s*=\s*["']?\s*([A-Za-z0-9_.:+\-]+)""", re.IGNORECASE)
 _EXTENSIONS = {Kind.PDF: "pdf", Kind.MARKDOWN: "md", Kind.JSON: "json", Kind.TEXT: "txt"}
 _JSON_LINES = ("jsonl", "ndjson")
 _DIGITS = re.compile(r"[0-9]+")
 _LONG_ENOUGH = 200  # characters of text with which a page that refreshes to another is still a page of its own
+_PLACEHOLDER = 16  # ... and where it does so without scripts only: more than "Please wait …"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +113,6 @@ def _html(url: str, headers: httpx.Headers, body: bytes) -> Page:
 
     page = html_to_document(body, url, encoding=_charset(headers))
     links = _normalized(page.page_links, url)
-    refresh = join_url(url, page.refresh) if page.refresh else None
     return Page(
         Document(
             path=url,
@@ -123,11 +126,20 @@ def _html(url: str, headers: httpx.Headers, body: bytes) -> Page:
         ),
         follow=tuple(links),
         canonical=join_url(url, page.canonical) if page.canonical else None,
-        refresh=refresh if refresh != url and len(page.markdown) < _LONG_ENOUGH else None,
+        refresh=_refresh(page, url),
         orders=page.robots,
         trace=_trace([page.title or "", page.markdown], links),
         problem=None if page.markdown else "it has no text (pages that scripts put together in the browser have none)",
     )
+
+
+def _refresh(page: HtmlPage, url: str) -> str | None:
+    """Where a page only sends its reader on to."""
+    for link, enough in ((page.refresh, _LONG_ENOUGH), (page.noscript_refresh, _PLACEHOLDER)):
+        target = join_url(url, link) if link else None
+        if target is not None and target != url and len(page.markdown) < enough:
+            return target
+    return None
 
 
 def _file(url: str, kind: Kind, headers: httpx.Headers, body: bytes, max_bytes: int) -> Page:
