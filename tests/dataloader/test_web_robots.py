@@ -59,7 +59,8 @@ async def test_rules_for_this_crawler_by_name_go_first() -> None:
 
 async def test_a_start_url_that_robots_txt_forbids_is_an_error() -> None:
     async with WebServer({"/robots.txt": robots("User-agent: *\nDisallow: /"), "/": page()}) as server:
-        with pytest.raises(LoadError, match="does not allow it; respect_robots=False"):
+        hint = "does not allow it; ask .* from Python, with respect_robots=False .there is no command-line option"
+        with pytest.raises(LoadError, match=hint):
             await crawl(WebLoader(server.url()))
         assert server.targets == []
 

@@ -30,6 +30,11 @@ _REASONS = {
     "type": "of a kind that is not read",
     "trap": "in a crawl trap",
 }
+# Commands always obey; the option is for those who write code, and know whose site it is.
+_ROBOTS_HINT = (
+    "ask whoever runs the site to allow it; where you may fetch it all the same, load it from Python, with"
+    " respect_robots=False (there is no command-line option for that)"
+)
 _INDEX_PATHS = ("/index", "/default", "/home")
 
 
@@ -132,8 +137,7 @@ class Crawler:
             return
         where = "" if visit.url == self.start else f" (redirected to {visit.url})"
         if isinstance(error, RobotsForbidError):
-            hint = "; respect_robots=False fetches it all the same, if you may"
-            raise LoadError(self.start, f"{error.reason}{hint}{where}") from error
+            raise LoadError(self.start, f"{error.reason}{where}; {_ROBOTS_HINT}") from error
         if isinstance(error, BlockedError):
             raise InvalidSourceError(self.start, f"{error.reason}{where}") from error
         raise SourceNotFoundError(self.start, f"{error.reason}{where}") from error
