@@ -137,6 +137,33 @@ async def test_what_is_not_there(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        (
+            "ftp://x/y",
+            r"ftp://x/y: ftp:// is not supported; give a web address \(http://, https://\), or a file or folder",
+        ),
+        ("s3://bucket/key.md", "s3:// is not supported"),
+        ("sftp://me:secret@host/x", "sftp://host/x: sftp:// is not supported"),
+        ("https://me:secret@example.org/x", "https://example.org/x: this is a web address, which WebLoader loads"),
+        ("://x", "no such file or folder"),
+    ],
+)
+async def test_an_address_that_is_no_path_says_so(address: str, said: str) -> None:
+    with pytest.raises(SourceNotFoundError, match=said):
+        await load(address)
+    with pytest.raises(SourceNotFoundError, match=said):
+        _ = DocumentLoader(address).source
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no colons in names")
+async def test_a_folder_may_be_called_like_an_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tree(tmp_path, {"ftp:/x/a.md": "a"})
+    monkeypatch.chdir(tmp_path)
+    assert [name.rpartition("/")[2] for name in await names("ftp://x")] == ["a.md"]
+
+
+@pytest.mark.parametrize(
     "arguments", [{"path": ""}, {"path": "a\0b"}, {"path": "a", "max_bytes": 0}, {"path": "a", "encoding": "utf-9"}]
 )
 def test_arguments_that_make_no_sense(arguments: dict[str, object]) -> None:

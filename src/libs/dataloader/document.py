@@ -6,6 +6,7 @@ import asyncio
 import codecs
 import hashlib
 import os
+import re
 import stat
 from collections import deque
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
@@ -21,7 +22,7 @@ from libs.dataloader.types import Known, LoadFailure, LoadResult, SourceInfo, Un
 from libs.dataloader.walk import Found, Selection, Walker, describe_os_error
 
 #: Part of every fingerprint: raised when a reader changes, so that files are converted again.
-READERS_VERSION = "2"
+READERS_VERSION = "3"
 
 _BATCH_FILES = 256
 _BATCH_BYTES = 32_000_000
@@ -29,6 +30,7 @@ _GROUP_FILES = 32
 _GROUP_BYTES = 1_000_000
 _WORKERS = max(2, min(4, os.cpu_count() or 1))
 _AHEAD = 2 * _WORKERS
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]+")
 
 
 @dataclass(slots=True)
@@ -165,9 +167,25 @@ class DocumentLoader:
             mode = os.stat(self._place).st_mode  # noqa: PTH116
         except OSError as error:
             if isinstance(error, FileNotFoundError | NotADirectoryError):
-                raise SourceNotFoundError(self._shown, "there is no such file or folder") from error
+                raise self._not_found() from error
             raise LoadError(self._shown, describe_os_error(error)) from error
         return stat.S_ISDIR(mode)
+
+    def _not_found(self) -> SourceNotFoundError:
+        # Not before it is clear that there is no such folder: file systems allow names like "ftp:".
+        scheme, separator, _ = self._given.partition("://")
+        if not separator or not _SCHEME.fullmatch(scheme):
+            return SourceNotFoundError(self._shown, "there is no such file or folder")
+        from libs.dataloader.crawl.urls import split_credentials
+
+        address, _ = split_credentials(_printable(self._given))
+        if scheme.lower() in ("http", "https"):
+            return SourceNotFoundError(address, "this is a web address, which WebLoader loads, and no file or folder")
+        return SourceNotFoundError(
+            address,
+            f"{scheme}:// is not supported; give a web address (http://, https://), or a file or folder, also as file://"
+            " (download what is elsewhere first)",
+        )
 
     def _batches(self) -> Iterator[list[_File]]:
         """Files with their bytes and hashes, as many at a time as fit a fixed amount of memory."""
