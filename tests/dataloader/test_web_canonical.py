@@ -72,6 +72,10 @@ SITES: dict[str, tuple[dict[str, Answer], list[str]]] = {
         {"/": home("/a", "/b"), "/a": called("/b", "a"), "/b": called("/a", "b")},
         ["/", "/b"],
     ),
+    "two that call each other canonical, over a redirect": (
+        {"/": home("/a", "/b"), "/a": called("/b", "a"), "/b": redirect("/c"), "/c": called("/a", "c")},
+        ["/", "/c"],
+    ),
     "three in a circle": (
         {"/": home("/a", "/b", "/c"), "/a": called("/b", "a"), "/b": called("/c", "b"), "/c": called("/a", "c")},
         ["/", "/c"],

@@ -163,7 +163,7 @@ class Names:
     def _is_awaiting(self, url: str, page: str) -> bool:
         """Whether one URL waits, maybe over others, for the page: two that call each other canonical."""
         seen = {url}
-        while (target := self._waits_for.get(url)) is not None and target not in seen:
+        while (awaited := self._waits_for.get(url)) is not None and (target := self._end(awaited, page)) not in seen:
             if target == page:
                 return True
             seen.add(target)
