@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.extraction.graphs import mentioned
 
 from core.rag import KnowledgeBase
 from core.rag.errors import InvalidInputError, NotFoundError, StoreError
@@ -191,3 +192,14 @@ async def test_what_a_person_made_can_be_taken_back(kb: KnowledgeBase) -> None:
     assert "Entity" not in (await kb.client.counts())["nodes"]
     with pytest.raises(NotFoundError):
         await kb.remove_entity("Alpha Works")
+
+
+async def test_an_acronym_that_spells_a_function_word_is_connected(kb: KnowledgeBase) -> None:
+    await kb.ingest(
+        [Document(path="a", content="The World Health Organization (WHO) met in Geneva. Later the WHO left.")]
+    )
+    assert set(await mentioned(kb.client, "a")) == {"World Health Organization", "WHO", "Geneva"}
+    rows = await kb.client.read(
+        "MATCH (a:Entity)-[:SAME_AS]->(b:Entity) WHERE a.namespace = $namespace RETURN a.name AS a, b.name AS b"
+    )
+    assert [sorted((row["a"], row["b"])) for row in rows] == [["WHO", "World Health Organization"]]

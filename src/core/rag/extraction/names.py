@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 from core.rag.analysis.language import detect_language
 from core.rag.analysis.stopwords import stop_words
 from core.rag.extraction import patterns
+from core.rag.extraction.acronyms import is_acronym, is_behind_article, leads_name, may_be_acronym, opens_sentence
 from core.rag.extraction.words import normalize_name
 
 #: A chunk mentions at most so many names that are no titles: the first ones.
@@ -63,19 +64,27 @@ def names_in(text: str, heading: str = "") -> dict[str, Found]:
     pattern = patterns.ascii_names() if text.isascii() else patterns.all_names()
     language = detect_language(text.split())
     waiting: list[str] = []  # single words that begin a sentence: names only if they are names elsewhere
+    acronyms: dict[str, list[int]] = {}  # that spell a function word: names only if the text says so
     if not text.isupper():
         for match in pattern.finditer(text):
             phrase = _phrase(match[0], language)
             if phrase is None:
                 continue
-            if not phrase.sure and _begins_sentence(text, match.start()):
-                waiting.append(phrase.name)
-                continue
+            if not phrase.sure:
+                if phrase.function_word:
+                    acronyms.setdefault(phrase.name, []).append(match.start())
+                    continue
+                if _begins_sentence(text, match.start()):
+                    waiting.append(phrase.name)
+                    continue
             known = found.get(phrase.name)
             if known is None:
                 found[phrase.name] = Found(phrase.text)
             else:
                 known.count += 1
+        for name, places in acronyms.items():
+            if name in found or any(is_acronym(text, place, place + len(name)) for place in places):
+                found.setdefault(name, Found(name.upper(), 0)).count += len(places)
         for name in waiting:
             if name in found:
                 found[name].count += 1
@@ -137,11 +146,14 @@ def _explicit(text: str, found: dict[str, Found]) -> str:
 
 
 class _Phrase(NamedTuple):
-    """A phrase with capitals, or a year: as it is spelt, normalised, and whether it is a name wherever it stands."""
+    """A phrase with capitals, or a year: as it is spelt, normalised, whether it is a name wherever it stands, and
+    whether it is a function word in capitals, which is a name only where the text says so.
+    """
 
     text: str
     name: str
     sure: bool
+    function_word: bool = False
 
 
 @lru_cache(maxsize=100_000)
@@ -150,14 +162,20 @@ def _phrase(found: str, language: str) -> _Phrase | None:
     stop = _stop_words(language)
     text = _POSSESSIVE.sub("", found) if found[-1] in "'’s" else found
     words = text.split()
-    if 1 < len(words) <= MAX_WORDS and not (words[0].lower().rstrip(".") in stop or words[-1].lower() in stop):
+    if (
+        1 < len(words) <= MAX_WORDS
+        and not (words[0].lower().rstrip(".") in stop or words[-1].lower() in stop)
+        and not opens_sentence(words)
+    ):
         text = " ".join(words)  # most that are more than a word
         name = normalize_name(text)
         return _Phrase(text, name, sure=True) if name else None
     if len(words) > 1:
-        kept = words[:]
-        while kept and kept[0].lower().rstrip(".") in stop:
+        kept = words[opens_sentence(words) :]
+        while kept and kept[0].lower().rstrip(".") in stop and not leads_name(kept):
             del kept[0]
+        if not kept and is_behind_article(words[-2], words[-1]) and may_be_acronym(words[-1]):
+            return _Phrase(words[-1], words[-1].lower(), sure=True)
         while kept and kept[-1].lower() in stop and not _ACRONYM.fullmatch(kept[-1]):
             del kept[-1]
         if not kept or len(kept) > MAX_WORDS:
@@ -166,8 +184,10 @@ def _phrase(found: str, language: str) -> _Phrase | None:
             return None
         text = " ".join(kept)
         sure = len(kept) > 1 or kept[0] != words[0]
-    elif len(text) < 2 or text.lower() in stop:
+    elif len(text) < 2:
         return None
+    elif text.lower() in stop:
+        return _Phrase(text, text.lower(), sure=False, function_word=True) if may_be_acronym(text) else None
     else:
         sure = False
     sure = sure or _is_distinct(text)

@@ -1,0 +1,88 @@
+"""Acronyms that spell a function word: WHO, US, IT. In capitals they may as well be emphasis or an operator.
+
+So the spelling alone is not enough; something in the text has to say it: what it stands for, or a place in which the
+function word cannot stand. Without that, ``do NOT``, ``this IS it``, ``a OR b`` and ``WHERE x IN y`` are no names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+#: Function words that never stand behind an article, nor alone in parentheses, and that no language of queries or
+#: logic has as a keyword. Others ("the OR gate", "the IN clause", "the ONLY one") are acronyms only where it is said
+#: what they stand for.
+_NEVER_BEHIND_ARTICLE: Final = frozenset("who us it its we me he his can mr ms dr".split())  # noqa: SIM905
+#: Those that names begin with: US Army, WHO Regional Office, IT Crowd.
+_LEADING: Final = frozenset({"US", "WHO", "IT"})
+_ARTICLES: Final = frozenset(
+    "the a an der die das den dem des ein eine einer le la les un une el los las il lo gli o os as".split()  # noqa: SIM905
+)
+#: What sentences begin with, and is part of no name behind it: "Later the WHO", but not "Alexander the Great".
+_ADVERBS: Final = """
+afterwards already also although currently earlier eventually finally formerly furthermore historically hence initially
+instead lastly later likewise meanwhile moreover nevertheless nowadays occasionally originally presently previously
+recently shortly similarly simultaneously sometimes soon subsequently thereafter today tomorrow traditionally typically
+unfortunately usually yesterday
+"""
+_OPENINGS: Final = frozenset(_ADVERBS.split())
+_ACRONYM: Final = re.compile(r"[A-Z]{2,8}")
+_WORD: Final = re.compile(r"\w+")
+_LAST_WORD: Final = re.compile(r"(?:\A|\s)(\w+)\s+\Z")
+#: How far from an acronym that is looked for which it stands for.
+_REACH: Final = 120
+
+
+def may_be_acronym(word: str) -> bool:
+    """Whether a function word is spelt as an acronym."""
+    return _ACRONYM.fullmatch(word) is not None
+
+
+def is_behind_article(article: str, word: str) -> bool:
+    """Whether a function word in capitals is an acronym for the word before it: ``the WHO``, ``an IT`` firm.
+
+    Args:
+        article: The word before; one in capitals of its own says nothing, for then all of it is emphasised.
+        word: The function word.
+    """
+    plain = article[:1].lower() + article[1:]
+    return plain in _ARTICLES and word.lower() in _NEVER_BEHIND_ARTICLE
+
+
+def leads_name(words: Sequence[str]) -> bool:
+    """Whether a phrase begins with an acronym that belongs to the name: ``US Army``, but not ``IT WAS Ann``."""
+    return words[0] in _LEADING and len(words) > 1 and not words[1].isupper()
+
+
+def opens_sentence(words: Sequence[str]) -> bool:
+    """Whether the first word of a phrase is an adverb, with an article behind it: ``Later the`` WHO."""
+    return words[1] == "the" and words[0].lower() in _OPENINGS
+
+
+def is_acronym(text: str, start: int, end: int) -> bool:
+    """Whether a text says that a function word in capitals is an acronym there.
+
+    It does by an article before it, by parentheses around it, or by what it stands for: before it where it stands in
+    parentheses, in parentheses behind it otherwise.
+
+    Args:
+        text: The text.
+        start: Where the word begins.
+        end: Where it ends.
+    """
+    word = text[start:end]
+    if text[start - 1 : start] == "(" and text[end : end + 1] == ")":
+        if word.lower() in _NEVER_BEHIND_ARTICLE:
+            return True
+        before = _WORD.findall(text[max(0, start - _REACH) : start])
+        return _initials(before[-len(word) :]) == word.lower()
+    if text[end : end + 2] == " (":
+        inside = text[end + 2 : end + 2 + _REACH].partition(")")[0]
+        return _initials(_WORD.findall(inside)) == word.lower()
+    before_it = _LAST_WORD.search(text, max(0, start - 10), start)
+    return before_it is not None and is_behind_article(before_it[1], word)
+
+
+def _initials(words: list[str]) -> str:
+    return "".join([word[0] for word in words]).lower()

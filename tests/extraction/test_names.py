@@ -1,0 +1,50 @@
+"""Names by rule: acronyms that spell a function word, and terms in marks of other scripts."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.rag.extraction.names import names_in
+
+
+def spelt(text: str) -> dict[str, int]:
+    return {found.text: found.count for found in names_in(text).values()}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "The World Health Organization (WHO) met in Geneva. Later the WHO left.",
+            {"World Health Organization": 1, "WHO": 2, "Geneva": 1},
+        ),
+        ("In May the WHO’s head met some from the US. WHO staff were there.", {"WHO": 2, "US": 1}),
+        ("The US paid an IT firm.", {"US": 1, "IT": 1}),
+        ("They say odds ratio (OR) here, and the OR is low.", {"OR": 2}),
+        ("Here an OR (odds ratio) is low.", {"OR": 1}),
+        ("He joined the US Army.", {"US Army": 1}),
+        ("Am Montag war die WHO da, und sie ist nicht in Wien.", {"WHO": 1}),
+        ("Meanwhile the Bank of England paid Alexander the Great.", {"Bank of England": 1, "Alexander the Great": 1}),
+    ],
+)
+def test_acronyms_that_spell_a_function_word_are_names_where_the_text_says_so(
+    text: str, expected: dict[str, int]
+) -> None:
+    assert spelt(text).items() >= expected.items()
+    assert not [name for name in spelt(text) if name.startswith(("Later", "Meanwhile"))]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "do NOT press it, this IS it, and I said A or B.",
+        "x AND y OR NOT z, the AND operator, the OR gate (AND, OR, NOT), IF it is.",
+        "SELECT x FROM y WHERE x IN (1) AND z IS NULL, the IN clause, the ON of a JOIN",
+        "It was the ONLY one, the SAME thing. WHO did it? give it to US.",
+        "JOIN US NOW\n\nthey were here.\n\nTHE IT AND WE",
+        "one cause (OR) two, they (NOT) we.",
+    ],
+)
+def test_emphasis_and_operators_are_no_acronyms(text: str) -> None:
+    words = {"not", "is", "and", "or", "if", "in", "on", "only", "same", "who", "us", "where", "from", "it", "a", "i"}
+    assert not names_in(text).keys() & words
