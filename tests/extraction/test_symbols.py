@@ -60,8 +60,58 @@ def test_what_is_defined_called_and_imported(language: str) -> None:
     assert facts is not None
     assert {symbol.name: symbol.kind for symbol in facts.symbols} == expected
     grind = next(symbol for symbol in facts.symbols if symbol.name.endswith("grind"))
-    assert "level" in grind.calls
+    assert any(facts.symbols[place].name.endswith("level") for place in grind.calls)
     assert facts.imports
+
+
+CALLS = {
+    "the setter of a property calls as the property": (
+        "python",
+        "class O:\n    @property\n    def v(self): return gx()\n    @v.setter\n    def v(self, z): gy()\n"
+        "def gx(): pass\ndef gy(): pass\n",
+        {("O.v", "gx"), ("O.v", "gy")},
+    ),
+    "a method of some object is not the function of the module": (
+        "python",
+        "import mod\ndef append(x): pass\ndef save(items):\n    items.append(1)\n    mod.append(2)\n    append(3)\n"
+        "def other(items):\n    items.append(1)\n    def local(): pass\ndef third(): local()\n",
+        {("save", "append")},
+    ),
+    "a bare name is not the method of a class where that is called by self": (
+        "python",
+        "class A:\n    def run(self): stop()\n    def stop(self): self.run()\n    def go(self): super().run()\n"
+        "class B(A):\n    def two(self): super().run(); self.stop(); A.run(self)\n",
+        {("A.stop", "A.run"), ("B.two", "A.run"), ("B.two", "A.stop")},
+    ),
+    "methods of Go belong to their receiver": (
+        "go",
+        "package m\ntype A struct{}\nfunc (a A) String() { fa(); a.Len() }\nfunc (b *B[T]) String() { fb(); b.Len() }\n"
+        "func (a A) Len() {}\nfunc (b *B[T]) Len() {}\nfunc fa() {}\nfunc fb() { x.String() }\n",
+        {("A.String", "fa"), ("A.String", "A.Len"), ("B.String", "fb"), ("B.String", "B.Len")},
+    ),
+    "overloads are one, and what may be of several classes is of none": (
+        "java",
+        "class M { void a(int x) { f(); } void a(String y) { g(); x.run(); x.only(); M.f(); new M(); } M() {}\n"
+        "void f() {} void g() { this.f(); } }\nclass P { void run() {} void only() {} }\nclass Q { void run() {} }",
+        {("M.a", "M.f"), ("M.a", "M.g"), ("M.a", "P.only"), ("M.a", "M"), ("M.g", "M.f")},
+    ),
+    "paths of Rust": (
+        "rust",
+        "struct A; impl A { fn new() { crate::help(); other::help(); } fn l(&self) { Self::new(); A::m(); x.help(); } "
+        "fn m() {} }\nfn help() {}",
+        {("A.new", "help"), ("A.l", "A.new"), ("A.l", "A.m")},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CALLS)
+def test_which_definition_a_call_means(case: str) -> None:
+    language, code, expected = CALLS[case]
+    facts = code_facts(code, language)
+    assert facts is not None
+    found = {(symbol.name, facts.symbols[place].name) for symbol in facts.symbols for place in symbol.calls}
+    assert found == expected
+    assert language != "go" or {s.name: s.kind for s in facts.symbols}["B.String"] == "method"
 
 
 @given(st.text(max_size=200), st.sampled_from(sorted(CASES)))

@@ -58,14 +58,11 @@ class SymbolChanges:
             ids = [
                 stable_id(Label.SYMBOL, self._namespace, document, symbol.kind, symbol.name) for symbol in code.symbols
             ]
-            by_name: dict[str, str] = {}
             for identifier, symbol in zip(ids, code.symbols, strict=True):
-                by_name.setdefault(symbol.name.rsplit(".", 1)[-1], identifier)
                 props = {"name": symbol.name, "kind": symbol.kind, "signature": symbol.signature, "origin": FROM_CODE}
                 symbols.append({"id": identifier, "d": document, "props": {**props, "line": symbol.line}})
             for identifier, symbol in zip(ids, code.symbols, strict=True):
-                called = {by_name[name] for name in symbol.calls if name in by_name} - {identifier}
-                calls += [{"a": identifier, "b": callee} for callee in sorted(called)]
+                calls += [{"a": identifier, "b": callee} for callee in sorted({ids[place] for place in symbol.calls})]
         for part in batches(symbols):
             await tx.run(
                 "UNWIND $rows AS row MATCH (d:Document {id: row.d}) MERGE (s:Symbol {id: row.id}) "

@@ -14,14 +14,14 @@ class CodeSymbol:
         kind: ``function``, ``class``, ``method`` …
         signature: Its first line.
         line: Line of the definition, from 1.
-        calls: Names that it calls, as written, without what stands before the last dot.
+        calls: The symbols of its file that it calls: their places in the list of all.
     """
 
     name: str
     kind: str
     signature: str
     line: int
-    calls: tuple[str, ...] = ()
+    calls: tuple[int, ...] = ()
 
 
 @dataclass(slots=True)

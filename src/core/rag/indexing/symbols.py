@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from core.rag.extraction.symbols import CodeFacts, CodeSymbol
+from core.rag.indexing.calls import Call, Definitions
 from core.rag.indexing.code import FUNCTION_VALUES, declared_name, parse
 from core.rag.indexing.grammars import GRAMMARS, Grammar, language_of, load_language
 
@@ -41,6 +43,10 @@ _IMPORTS = {
 }
 _NAME_ENDS = frozenset({"identifier", "property_identifier", "field_identifier", "type_identifier", "constant", "name",
                         "word", "scoped_identifier", "dotted_name"})  # fmt: skip
+#: The fields that hold what stands before the name of what is called.
+_RECEIVERS = ("object", "operand", "value", "argument", "expression", "receiver", "path", "scope")
+#: Languages that call methods of the own class without saying ``this``.
+_BARE_METHODS = frozenset({"java", "csharp", "cpp", "ruby"})
 _MOST_SYMBOLS = 2_000
 _MOST_CALLS = 200
 _DEEPEST = 200
@@ -64,20 +70,24 @@ def code_facts(text: str, language: str) -> CodeFacts | None:
         return None
     source = text.encode()
     tree = parse(source, known)
-    return _Reader(source, grammar).read(tree.root_node) if tree is not None else None
+    if tree is None:
+        return None
+    return _Reader(source, grammar, bare_methods=language_of(language) in _BARE_METHODS).read(tree.root_node)
 
 
 class _Reader:
     """Walks one syntax tree, without recursion: code that a program wrote can be nested deeply."""
 
-    def __init__(self, source: bytes, grammar: Grammar) -> None:
+    def __init__(self, source: bytes, grammar: Grammar, *, bare_methods: bool) -> None:
         self._source = source
         self._grammar = grammar
+        self._bare_methods = bare_methods
 
     def read(self, root: Node) -> CodeFacts:
         facts = CodeFacts()
-        calls: dict[int, list[str]] = {}
-        taken: set[tuple[str, str]] = set()
+        calls: list[list[Call]] = []
+        own: list[str] = []
+        taken: dict[tuple[str, str], int] = {}
         imports: dict[str, None] = {}
         # A node, the names and kinds of the definitions around it, and the number of the innermost that was kept.
         waiting: list[tuple[Node, tuple[tuple[str, str], ...], int, int]] = [(root, (), -1, 0)]
@@ -86,25 +96,29 @@ class _Reader:
             if node.type in _IMPORTS:
                 imports.update(dict.fromkeys(self._imported(node)))
             elif node.type in _CALLS and inside >= 0 and len(calls[inside]) < _MOST_CALLS:
-                name = self._called(node)
-                if name:
-                    calls[inside].append(name)
+                call = self._called(node)
+                if call is not None:
+                    calls[inside].append(call)
             symbol = self._symbol(node, path)
             if symbol is not None:
                 path = (*path, (symbol.name.rsplit(".", 1)[-1], symbol.kind))
-                kept = symbol.kind != "impl" and (symbol.name, symbol.kind) not in taken
-                if kept and len(facts.symbols) < _MOST_SYMBOLS:
-                    taken.add((symbol.name, symbol.kind))
-                    inside = len(facts.symbols)
-                    calls[inside] = []
-                    facts.symbols.append(symbol)
+                if symbol.kind != "impl":
+                    key = (symbol.name, symbol.kind)
+                    if key not in taken and len(facts.symbols) < _MOST_SYMBOLS:
+                        taken[key] = len(facts.symbols)
+                        facts.symbols.append(symbol)
+                        calls.append([])
+                        own.append(self._receiver(node)[0])
+                    # Overloads, and the setter of a property, are one symbol with what comes first.
+                    inside = taken.get(key, -1)
             if depth < _DEEPEST:
                 waiting += [(child, path, inside, depth + 1) for child in reversed(node.named_children)]
-        facts.symbols = [
-            CodeSymbol(symbol.name, symbol.kind, symbol.signature, symbol.line, tuple(dict.fromkeys(calls[number])))
-            for number, symbol in enumerate(facts.symbols)
-        ]
         facts.imports = list(imports)
+        definitions = Definitions(facts.symbols, facts.imports, bare_methods=self._bare_methods)
+        for number, symbol in enumerate(facts.symbols):
+            meant = (definitions.meant(call, number, own[number]) for call in dict.fromkeys(calls[number]))
+            called = tuple(dict.fromkeys(callee for callee in meant if callee is not None and callee != number))
+            facts.symbols[number] = replace(symbol, calls=called)
         return facts
 
     def _symbol(self, node: Node, path: tuple[tuple[str, str], ...]) -> CodeSymbol | None:
@@ -127,21 +141,51 @@ class _Reader:
         if kind == "function" and path and path[-1][1] in _TYPES:
             kind = "method"
         own = self._text(name)[:_MAX_NAME_CHARS]
+        kind_of = self._receiver(node)[1]
+        if own and kind_of:
+            own, kind = f"{kind_of}.{own}"[:_MAX_NAME_CHARS], "method"
         qualified = ".".join((*(part for part, _ in path), own))[:_MAX_NAME_CHARS]
         end = min(node.end_byte, node.start_byte + _MAX_SIGNATURE_CHARS)
         first = self._source[node.start_byte : end].decode(errors="ignore").split("\n", 1)[0]
         return CodeSymbol(qualified, kind, first.rstrip(" {:"), node.start_point[0] + 1) if own else None
 
-    def _called(self, node: Node) -> str:
-        """The last name of what is called: ``grind`` for ``self.mill.grind(…)``."""
+    def _receiver(self, node: Node) -> tuple[str, str]:
+        """Go: what a method calls its object, and the type of that; empty for anything else."""
+        receiver = node.child_by_field_name("receiver") if node.type == "method_declaration" else None
+        declared = next(iter(receiver.named_children), None) if receiver is not None else None
+        if declared is None:
+            return "", ""
+        name, kind = declared.child_by_field_name("name"), declared.child_by_field_name("type")
+        while kind is not None and kind.type != "type_identifier":  # *List[T]
+            kind = next(iter(kind.named_children), None)
+        return self._text(name) if name is not None else "", self._text(kind) if kind is not None else ""
+
+    def _called(self, node: Node) -> Call | None:
+        """What is called: ``grind`` of ``self.mill`` for ``self.mill.grind(…)``."""
+        before = self._before(node)
         for field in _CALLS[node.type]:
             target = node.child_by_field_name(field)
             while target is not None:
                 if target.type in _NAME_ENDS:
-                    return self._text(target).replace("::", ".").rsplit(".", 1)[-1]
+                    path, scoped, name = self._text(target).rpartition("::")
+                    if not scoped:
+                        path, _, name = name.rpartition(".")
+                    receiver = path or before
+                    return Call(name, receiver, bool(scoped)) if name else None
+                before = self._before(target) if before is None else before
                 inner = [child for child in target.named_children if child.type in _NAME_ENDS]
                 target = inner[-1] if inner else None
-        return ""
+        return None
+
+    def _before(self, node: Node) -> str | None:
+        """What stands before the name in a call or in what is called; ``None`` where there is only a name."""
+        if node.type == "generic_function":
+            return None
+        for field in _RECEIVERS:
+            receiver = node.child_by_field_name(field)
+            if receiver is not None:
+                return self._text(receiver)
+        return None
 
     def _imported(self, node: Node) -> Iterator[str]:
         field = _IMPORTS[node.type]
