@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 from tests.extraction.graphs import knowledge
 
 from core.rag import KnowledgeBase
+from core.rag.dbhandler.record_rows import record_row
+from core.rag.dbhandler.rows import to_json
 from core.rag.errors import InvalidInputError
-from core.rag.extraction.records import entities_of
+from core.rag.extraction.records import entities_of, record_text
 from dbhandler.kit import BOLT_URI, Engine
 from libs.dataloader import Document
 
@@ -148,6 +150,75 @@ def test_which_fields_are_entities() -> None:
         ("tag", "old"),
         ("tag", "wet"),
     }
+
+
+def nested(levels: int, innermost: Any) -> Any:
+    for _ in range(levels):
+        innermost = {"a": innermost}
+    return innermost
+
+
+async def test_text_is_found_however_deep_it_is(kb: KnowledgeBase) -> None:
+    for collection, levels in (("four", 5), ("many", 400)):
+        inserted = await kb.insert(collection, nested(levels, "needleword"))
+        assert inserted.id in {hit.id for hit in await kb.search_knowledge("needleword", "keyword")}
+        assert len(await kb.records(collection)) == 1
+    assert record_text(nested(400, "x")) == f"{'.'.join('a' * 8)}: x", "the text does not grow with the depth squared"
+    assert entities_of({"a": {"b": {"c": {"name": "Ann", "d": {"name": "Tom"}}}}})[0].text == "Ann"
+
+
+@pytest.mark.parametrize("levels", [501, 2_000, 100_000])
+async def test_a_record_that_is_nested_too_deeply_is_named(kb: KnowledgeBase, levels: int) -> None:
+    with pytest.raises(InvalidInputError, match="'r7' of 'deep' is nested more than 500 levels"):
+        await kb.insert("deep", {"_id": "r7", **nested(levels, "x")})
+
+
+def test_what_else_is_nested_too_deeply_is_named() -> None:
+    with pytest.raises(InvalidInputError, match="The metadata of x cannot be stored as JSON: it is nested too deeply"):
+        to_json(nested(100_000, 1), "The metadata of x")
+
+
+async def test_a_record_has_sixty_four_entities_at_most(kb: KnowledgeBase) -> None:
+    inserted = await kb.insert("notes", {"tags": [f"tag {number}" for number in range(30)]})
+    assert (inserted.nodes, inserted.edges) == (30, 30 * 29 / 2)
+    assert len(entities_of({"tags": [f"tag {number}" for number in range(100)]})) == 64
+
+
+async def test_what_identifies_a_record(kb: KnowledgeBase) -> None:
+    async def of(record: dict[str, Any]) -> str:
+        return (await kb.insert("c", record)).id
+
+    assert await of({"_id": 1.5, "a": 1}) == await of({"_id": 1.5, "a": 2}) == await of({"id": "1.5"})
+    assert await of({"_id": 1}) == await of({"_id": "1"}) != await of({"_id": 1.0})
+    assert await of({"_id": True}) != await of({"_id": "True"})
+    assert await of({"_id": True, "id": "x"}) == await of({"_id": "x"})
+
+
+def test_ids_of_records_stay() -> None:
+    """Graphs have them."""
+    assert record_row("default", "c", {"_id": "e1"}).id == "b0c8c48c-df7e-314c-a3e6-07dfc8c50a50"
+    assert record_row("default", "c", {"id": 7, "a": 1}).id == "bef3c6e7-ce36-34b8-8640-0b0e507f0167"
+    assert record_row("default", "c", {"b": [1.5, None], "a": "ä"}).id == "54f14b84-bc5b-3067-9dab-fd7060ba5cc8"
+
+
+async def test_half_a_surrogate_pair_is_replaced(kb: KnowledgeBase, tmp_path: Path) -> None:
+    half = "\ud83d"
+    inserted = await kb.insert(half, {"_id": half, "name": f"Ann {half}", f"z{half}": [{half: f"needle{half}"}]})
+    await kb.insert_many(half, [{"_id": "\ufffd", "name": f"Ann {half}"}])
+    assert inserted.entities == ["Ann \ufffd"]
+    rows = [{"id": inserted.id, "collection": "\ufffd", "data": {"_id": "\ufffd", "name": "Ann \ufffd"}}]
+    assert await kb.records(half) == await kb.records("\ufffd") == rows
+
+    (tmp_path / "people.json").write_text('[{"name": "Tom \\ud83d"}, {"name": "Eve"}]')
+    report = await kb.ingest(tmp_path)
+    assert report.documents.failed == []
+    assert {row["data"]["name"] for row in await kb.records("people")} == {"Tom \ufffd", "Eve"}
+
+
+@pytest.mark.parametrize("record", [{1: "x"}, {1: "x", "a": "y"}, {"a": [{None: "x"}]}, {("a", "b"): 1}])
+async def test_a_key_that_is_no_text_is_named(kb: KnowledgeBase, record: dict[Any, Any]) -> None:
+    with pytest.raises(InvalidInputError, match=r"A record of 'c' has the key .* keys of JSON objects are texts"):
+        await kb.insert("c", record)
 
 
 people = st.sampled_from(["Ann Lee", "ANN LEE", "Tom Ray", "Mill & Co", "Mill"])

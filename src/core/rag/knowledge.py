@@ -39,17 +39,22 @@ class Knowledge:
         """Insert a record: the fields that name somebody or something become entities, linked with one another.
 
         Which fields do: name, title, company, email, team, project, owner, manager, category, tags and more
-        (:data:`core.rag.extraction.records.FIELD_HINTS`), and those of ``MGRAG_ENTITY_FIELDS``.
+        (:data:`core.rag.extraction.records.FIELD_HINTS`), and those of ``MGRAG_ENTITY_FIELDS``. A record has at most
+        64 of them, the first ones, since each two are linked; fields down to the fourth level count. All of its text
+        can be searched for.
 
         Args:
             collection: What the record belongs to.
-            record: A JSON object. One with the same ``_id`` or ``id`` in the collection is replaced.
+            record: A JSON object, nested at most 500 levels deep. One with the same ``_id`` or ``id`` in the collection
+                is replaced; ids are texts or numbers, and compared as they are written, so 1 is "1", but 1.0 is not.
+                ``True``, ``None``, lists and objects are no ids. Half of a surrogate pair becomes U+FFFD.
 
         Returns:
             Its id, its entities, and how many of these and of the links between them are new.
 
         Raises:
-            InvalidInputError: on a collection without a name, or a record that is no JSON object.
+            InvalidInputError: on a collection without a name, or a record that is no JSON object, for example one with
+                keys that are no texts, or one that is nested too deeply.
         """
         return (await self.insert_many(collection, [record]))[0]
 

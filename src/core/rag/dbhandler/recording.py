@@ -13,6 +13,7 @@ from core.rag.dbhandler.record_rows import MAX_COLLECTION_CHARS, record_row
 from core.rag.dbhandler.records import RecordChanges, RecordRow
 from core.rag.dbhandler.rows import from_json
 from core.rag.dbhandler.store import Transaction
+from core.rag.embedder.base import clean_text
 from core.rag.errors import InvalidInputError
 from core.rag.extraction.records import FIELD_HINTS, Relation, relations_of
 from core.rag.schema import Label
@@ -114,7 +115,7 @@ class RecordOperations(ClientBase):
         rows = await self.read(
             "MATCH (r:Record) WHERE r.namespace = $namespace AND r.collection = $collection AND r.id > $after "
             f"RETURN r.id AS id, r.collection AS collection, r.data AS data ORDER BY id LIMIT {int(limit)}",
-            collection=collection,
+            collection=clean_text(collection),
             after=after,
         )
         return [{**row, "data": from_json(row["data"])} for row in rows]

@@ -42,7 +42,7 @@ def to_json(value: Any, what: str) -> str:
     """A value as compact JSON with sorted keys.
 
     Raises:
-        InvalidInputError: when it is not JSON-serialisable.
+        InvalidInputError: when it is not JSON-serialisable, or nested more deeply than Python's encoder goes.
     """
     if isinstance(value, dict) and not value:  # most are like this
         return "{}"
@@ -50,6 +50,8 @@ def to_json(value: Any, what: str) -> str:
         return _encode(value)
     except (TypeError, ValueError) as error:
         raise InvalidInputError(f"{what} cannot be stored as JSON: {error}.") from error
+    except RecursionError as error:
+        raise InvalidInputError(f"{what} cannot be stored as JSON: it is nested too deeply. Flatten it.") from error
 
 
 def from_json(text: str | None) -> dict[str, Any]:

@@ -81,9 +81,13 @@ FIELD_RELATIONS: Final[Mapping[tuple[str, str], str]] = {
 #: What two fields that say nothing of each other have in common.
 TOGETHER: Final = "co_occurs"
 
-#: A record has at most so many entities: the first ones.
-MAX_ENTITIES: Final = 16
+#: A record has at most so many entities: the first ones. Each two of them are linked, which makes 2,016 links.
+MAX_ENTITIES: Final = 64
+#: Fields within fields within fields are entities down to here; their text is found however deep it is.
 _DEEPEST: Final = 4
+#: How many parts of the path of a field the text of a record names: all of them, again for each value, would make the
+#: text of one that is nested deeply much longer than the record.
+_NAMED_PARTS: Final = 8
 
 _WORDS: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[^\W\d_]+")
 
@@ -121,7 +125,7 @@ class Relation:
 
 
 def entities_of(record: Mapping[str, Any], hints: Mapping[str, str] = FIELD_HINTS) -> list[RecordEntity]:
-    """The entities of a record: each name once, in the order of the fields.
+    """The entities of a record: each name once, in the order of the fields, the first ``MAX_ENTITIES``.
 
     Args:
         record: Fields by name; values that are texts, lists of these, or records again count.
@@ -129,7 +133,7 @@ def entities_of(record: Mapping[str, Any], hints: Mapping[str, str] = FIELD_HINT
             companies.
     """
     found: dict[str, RecordEntity] = {}
-    for path, value in _texts(record, ()):
+    for path, value in _texts(record, deepest=_DEEPEST):
         kind = _type(path, hints)
         text = " ".join(value.replace("\0", " ").split())
         name = normalize_name(text) if kind and text else ""
@@ -157,22 +161,33 @@ def with_hints(fields: Iterable[str]) -> dict[str, str]:
 
 def record_text(record: Mapping[str, Any]) -> str:
     """A record as one line: ``name: Bob Smith, title: Tech Lead``."""
-    return ", ".join(f"{'.'.join(path)}: {value}" for path, value in _texts(record, (), everything=True))
+    texts = _texts(record, everything=True)
+    return ", ".join(f"{'.'.join(path[-_NAMED_PARTS:])}: {value}" for path, value in texts)
 
 
-def _texts(value: Any, path: tuple[str, ...], *, everything: bool = False) -> Iterator[tuple[tuple[str, ...], str]]:
-    if isinstance(value, str):
-        if value.strip():
-            yield path, value
-    elif isinstance(value, Mapping):
-        if len(path) < _DEEPEST:
-            for key, inner in value.items():
-                yield from _texts(inner, (*path, str(key)), everything=everything)
-    elif isinstance(value, list | tuple):
-        for inner in value:
-            yield from _texts(inner, path, everything=everything)
-    elif everything and value is not None:
-        yield path, str(value)
+def _texts(
+    record: Any, *, everything: bool = False, deepest: int | None = None
+) -> Iterator[tuple[tuple[str, ...], str]]:
+    """The texts of a record in order, each with the path of its field; without recursion, for it may be nested deeply.
+
+    Args:
+        record: Its fields.
+        everything: Numbers and the like, too.
+        deepest: How many fields a path has at most; longer ones are left out.
+    """
+    waiting: list[tuple[tuple[str, ...], Any]] = [((), record)]
+    while waiting:
+        path, value = waiting.pop()
+        if isinstance(value, str):
+            if value.strip():
+                yield path, value
+        elif isinstance(value, Mapping):
+            if deepest is None or len(path) < deepest:
+                waiting += [((*path, str(key)), inner) for key, inner in reversed(list(value.items()))]
+        elif isinstance(value, list | tuple):
+            waiting += [(path, inner) for inner in reversed(value)]
+        elif everything and value is not None:
+            yield path, str(value)
 
 
 def _type(path: Sequence[str], hints: Mapping[str, str]) -> str:
