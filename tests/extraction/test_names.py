@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.rag.extraction.names import names_in
+from core.rag.extraction.words import normalize_name, normalized_words, word_spans
 
 
 def spelt(text: str) -> dict[str, int]:
@@ -48,3 +49,22 @@ def test_acronyms_that_spell_a_function_word_are_names_where_the_text_says_so(
 def test_emphasis_and_operators_are_no_acronyms(text: str) -> None:
     words = {"not", "is", "and", "or", "if", "in", "on", "only", "same", "who", "us", "where", "from", "it", "a", "i"}
     assert not names_in(text).keys() & words
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("我读过《红楼梦》和《Harry Potter》。", {"红楼梦": 1, "Harry Potter": 1}),
+        ("「坊っちゃん」と『雪国』を読んだ。『雪国』は長い。", {"坊っちゃん": 1, "雪国": 2}),
+        ("「はい、そうです。」と言った。「そうか！」", {}),
+    ],
+)
+def test_terms_in_the_marks_of_east_asia(text: str, expected: dict[str, int]) -> None:
+    assert spelt(text) == expected
+
+
+def test_the_turkish_capital_i_is_an_i() -> None:
+    assert normalize_name("İstanbul") == normalize_name("i̇stanbul") == normalize_name("istanbul") == "istanbul"
+    assert normalized_words("DİYARBAKIR, İzmir") == ["diyarbakir", "izmir"]
+    assert word_spans("DİYARBAKIR, İzmir") == [(0, 10), (12, 17)]
+    assert normalize_name("ė ż") == "ė ż", "other letters keep their dots"

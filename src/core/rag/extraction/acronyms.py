@@ -55,9 +55,9 @@ def leads_name(words: Sequence[str]) -> bool:
     return words[0] in _LEADING and len(words) > 1 and not words[1].isupper()
 
 
-def opens_sentence(words: Sequence[str]) -> bool:
-    """Whether the first word of a phrase is an adverb, with an article behind it: ``Later the`` WHO."""
-    return words[1] == "the" and words[0].lower() in _OPENINGS
+def opens_sentence(word: str) -> bool:
+    """Whether a word with "the" behind it is an adverb rather than a part of the name: ``Later the`` WHO."""
+    return word.lower() in _OPENINGS
 
 
 def is_acronym(text: str, start: int, end: int) -> bool:

@@ -120,8 +120,8 @@ def _explicit(text: str, found: dict[str, Found]) -> str:
         return _MASK * len(match[0])
 
     def quoted(match: re.Match[str]) -> str:
-        term = match[1] or match[2]
-        directed = match[1] is not None
+        term = match[1] or match[2] or match[3]
+        directed = match[2] is None
         few = term.count(" ") < (4 if directed else 6)
         # Between plain marks may stand what is between two quotations: a term among them begins with a capital.
         if not few or not (term[0].isupper() or directed) or term[-1] in ".,;:?":
@@ -165,13 +165,13 @@ def _phrase(found: str, language: str) -> _Phrase | None:
     if (
         1 < len(words) <= MAX_WORDS
         and not (words[0].lower().rstrip(".") in stop or words[-1].lower() in stop)
-        and not opens_sentence(words)
+        and not (words[1] == "the" and opens_sentence(words[0]))
     ):
         text = " ".join(words)  # most that are more than a word
         name = normalize_name(text)
         return _Phrase(text, name, sure=True) if name else None
     if len(words) > 1:
-        kept = words[opens_sentence(words) :]
+        kept = words[1:] if words[1] == "the" and opens_sentence(words[0]) else words[:]
         while kept and kept[0].lower().rstrip(".") in stop and not leads_name(kept):
             del kept[0]
         if not kept and is_behind_article(words[-2], words[-1]) and may_be_acronym(words[-1]):

@@ -21,10 +21,12 @@ CODE: Final = re.compile(r"```.*?(?:```|\Z)|`([^`\n]{2,60})`", re.DOTALL)
 #: Addresses, and the targets of Markdown links: their words are no names.
 ADDRESSES: Final = re.compile(r"\b[a-z][a-z0-9+.-]{1,15}://[^\s<>\"')\]]+|\]\([^()\s]*\)", re.IGNORECASE)
 
-#: Quoted terms: group 1 between marks that have a direction, group 2 between plain ones; wiki links are such, too.
+#: Quoted terms: group 1 between marks that have a direction, group 2 between plain ones, group 3 between those of East
+#: Asia, where what has a comma or a full stop in it is speech; wiki links are such, too.
 QUOTED: Final = re.compile(
     r"(?:[“„«]|\[\[)\s?([^“”„«»\"\n\[\]|]{2,80}?)\s?(?:[”“»]|\]\]|\|[^\]\n]{0,80}\]\])"
     r"|\"\s?([^\"“”\n]{2,80}?)\s?\""
+    r"|[《〈「『]\s?([^《》〈〉「」『』\n。！？，、]{2,30}?)\s?[》〉」』]"
 )
 
 #: A year of the second or third millennium, alone.

@@ -61,6 +61,11 @@ def _folded(word: str) -> str:
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", word).casefold())
 
 
+def _casefolded(text: str) -> str:
+    """A text in one case; the Turkish İ is an i there, without the dot above it that casefolding leaves behind."""
+    return text.casefold().replace("i\u0307", "i")
+
+
 def normalized_words(text: str) -> list[str]:
     """The words of a text in order, NFKC and casefolded.
 
@@ -68,7 +73,7 @@ def normalized_words(text: str) -> list[str]:
     """
     if text.isascii():
         return _ASCII.findall(text.lower())
-    lowered = text.casefold().replace("_", " ")
+    lowered = _casefolded(text).replace("_", " ")
     return [word if word.isascii() else _folded(word) for word in _pattern(lowered).findall(lowered)]
 
 
@@ -92,7 +97,7 @@ def normalize_name(name: str) -> str:
     """
     if len(name) <= MAX_NAME_CHARS and name.isascii() and name.replace(" ", "").isalnum() and "  " not in name:
         return name.strip().lower()  # most are like this
-    normalized = " ".join(normalized_words(name)) or " ".join(_folded(name.casefold()).split())
+    normalized = " ".join(normalized_words(name)) or " ".join(_folded(_casefolded(name)).split())
     return normalized if len(normalized) <= MAX_NAME_CHARS else ""
 
 
