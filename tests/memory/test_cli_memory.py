@@ -26,6 +26,7 @@ def test_remember_recall_list_and_forget(tmp_path: Path, monkeypatch: pytest.Mon
     assert (memory["content"], memory["count"], memory["tags"]) == ("Bob leads Platform Core.", 2, ["team"])
     assert 0.5 < memory["relevance"] <= 1
     assert "x2" in call(tmp_path, "list", "s")[1]
+    assert call(tmp_path, "list", "s", "-k", "0")[0] == 2
     assert call(tmp_path, "forget", "--user", "bob")[0] == 2, "nobody can be asked"
     forgotten = json.loads(call(tmp_path, "forget", "--user", "bob", "--yes", "--json")[1])
     assert forgotten == {"memories": 1, "sessions": 1, "users": 1}

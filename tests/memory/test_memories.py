@@ -127,6 +127,33 @@ async def test_recalling_nonsense_is_refused(kb: KnowledgeBase, arguments: dict[
         await kb.recall(**arguments)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("limit", [0, -1, True, 2.5, "3"])
+async def test_a_limit_that_is_none_is_refused(kb: KnowledgeBase, limit: object) -> None:
+    for number in range(3):
+        await kb.remember("s", "user", f"Remark {number}.")
+    for session in ("s", "nowhere"):
+        with pytest.raises(InvalidInputError, match="limit"):
+            await kb.memories(session, limit=limit)  # type: ignore[arg-type]
+    with pytest.raises(InvalidInputError, match="limit"):
+        await kb.records("h", limit=limit)  # type: ignore[arg-type]
+    assert [memory.content for memory in await kb.memories("s", limit=2)] == ["Remark 1.", "Remark 2."]
+
+
+@pytest.mark.parametrize("content", ["", " ", "\0", " \0\n", "\u200b", None, 5])
+async def test_what_nothing_is_left_of_is_not_remembered(kb: KnowledgeBase, content: object) -> None:
+    with pytest.raises(InvalidInputError):
+        await kb.remember("s", "user", content)  # type: ignore[arg-type]
+    assert await kb.memories("s") == []
+
+
+async def test_no_tags_and_tags_that_are_none(kb: KnowledgeBase) -> None:
+    await kb.remember("s", "user", FACTS[0], tags=None)
+    await kb.client.add_message("s", FACTS[1], "user", tags=None)
+    assert [memory.tags for memory in await kb.memories("s")] == [(), ()]
+    with pytest.raises(InvalidInputError, match="tags"):
+        await kb.remember("s", "user", FACTS[2], tags=5)  # type: ignore[arg-type]
+
+
 async def test_forgetting_leaves_no_trace_and_the_others_as_they_were(kb: KnowledgeBase) -> None:
     await kb.remember("kept", "user", FACTS[3], user_id="bob", tags=["t"])
     await kb.client.create_document("docs/a", "Alpha.", embedding=await HashEmbedder().get_embedding("alpha"))

@@ -91,7 +91,7 @@ class ConversationOperations(MessageReading):
         embedding: Sequence[float] | None = None,
         retrieved: Iterable[Any] = (),
         user_id: str | None = None,
-        tags: Iterable[str] = (),
+        tags: Iterable[str] | None = (),
         metadata: Mapping[str, Any] | None = None,
         message_id: str | None = None,
     ) -> str:

@@ -39,7 +39,7 @@ def message_properties(
     role: str,
     *,
     timestamp: datetime | str | None = None,
-    tags: Iterable[str] = (),
+    tags: Iterable[str] | None = (),
     metadata: Mapping[str, Any] | None = None,
     user_id: str | None = None,
 ) -> dict[str, Any]:
@@ -98,12 +98,16 @@ def checked_name(name: str, what: str) -> str:
     return clean_text(name)
 
 
-def checked_tags(tags: Iterable[str]) -> list[str]:
-    """Tags without repetitions, in order.
+def checked_tags(tags: Iterable[str] | None) -> list[str]:
+    """Tags without repetitions, in order; none for ``None``.
 
     Raises:
-        InvalidInputError: on one string instead of several, one that is blank, or too many.
+        InvalidInputError: on one string instead of several, no sequence at all, one that is blank, or too many.
     """
+    if tags is None:
+        return []
+    if not isinstance(tags, Iterable):
+        raise InvalidInputError(f"tags is a sequence of texts, not {type(tags).__name__}.")
     if isinstance(tags, str):
         raise InvalidInputError(f"tags is a sequence of texts, not one text: use [{tags[:50]!r}].")
     unique = list(dict.fromkeys(checked_name(tag, "A tag").strip() for tag in tags))

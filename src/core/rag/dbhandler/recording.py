@@ -9,6 +9,7 @@ from typing import Any
 from core.rag.dbhandler.base import ClientBase
 from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.entities import EntityLedger
+from core.rag.dbhandler.messages import check_page
 from core.rag.dbhandler.record_rows import MAX_COLLECTION_CHARS, record_row
 from core.rag.dbhandler.records import RecordChanges, RecordRow
 from core.rag.dbhandler.rows import from_json
@@ -109,9 +110,11 @@ class RecordOperations(ClientBase):
             collection: Its name.
             limit: At most this many.
             after: Only ids behind this one.
+
+        Raises:
+            InvalidInputError: on a limit that is not a whole number from 1 up.
         """
-        if limit < 1:
-            raise InvalidInputError(f"limit is {limit}, but has to be at least 1.")
+        check_page(limit, 0)
         rows = await self.read(
             "MATCH (r:Record) WHERE r.namespace = $namespace AND r.collection = $collection AND r.id > $after "
             f"RETURN r.id AS id, r.collection AS collection, r.data AS data ORDER BY id LIMIT {int(limit)}",

@@ -37,7 +37,7 @@ class Memories:
         session_id: str,
         role: str,
         content: str,
-        tags: Iterable[str] = (),
+        tags: Iterable[str] | None = (),
         metadata: Mapping[str, Any] | None = None,
         *,
         user_id: str | None = None,
@@ -49,7 +49,7 @@ class Memories:
             session_id: The session, or the id of a conversation; made when not there.
             role: ``user``, ``assistant`` …
             content: What was said.
-            tags: Words to find it by.
+            tags: Words to find it by; ``None``: none.
             metadata: JSON-serialisable.
             user_id: Whose session it is.
             timestamp: When it was said; ``None``: now.
@@ -61,13 +61,16 @@ class Memories:
             InvalidInputError: on content that is blank or over 1,000,000 characters, or arguments that make no sense.
         """
         from core.rag.dbhandler.message_rows import check_length, message_properties
+        from core.rag.embedder import is_blank
 
-        if not isinstance(content, str) or not content.strip():
-            raise InvalidInputError("There is nothing to remember: the content is empty.")
+        if not isinstance(content, str):
+            raise InvalidInputError(f"What is remembered is text, not {type(content).__name__}.")
         check_length(content)
         properties = message_properties(
             content, role, timestamp=timestamp, tags=tags, metadata=metadata, user_id=user_id
         )
+        if is_blank(properties["content"]):  # as it is stored: without what no engine takes
+            raise InvalidInputError("There is nothing to remember: the content is empty.")
         return await self._client.remember_message(session_id, user_id, properties)
 
     async def memories(
@@ -83,7 +86,13 @@ class Memories:
 
         Returns:
             Memories; none where there is no such session.
+
+        Raises:
+            InvalidInputError: on a limit that is not a whole number from 1 up.
         """
+        from core.rag.dbhandler.messages import check_page
+
+        check_page(1 if limit is None else limit, 0)
         if await self._client.find_conversation(session_id) is None:
             return []
         messages = await self._client.get_conversation_messages(session_id, before=before)
