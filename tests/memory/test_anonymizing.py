@@ -51,7 +51,7 @@ async def test_summaries_and_what_they_stand_for_are_kept_and_anonymous(kb: Know
     assert await kb.memories("ann-s") == []
     everything = await kb.memories(new, compacted=True)
     assert [memory.sequence for memory in everything] == before
-    summary = everything[-1]
+    summary = everything[4]
     assert summary.role == "summary"
     assert [memory.compacted_into for memory in everything] == [summary.id] * 4 + [""] * 3
     assert everything[0].content == "Day 0: my name is [person 1]."

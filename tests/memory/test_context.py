@@ -51,9 +51,9 @@ async def test_a_language_model_writes_the_summary_where_there_is_one() -> None:
             summary = await kb.compact("s", keep=1)
             memories = await kb.memories("s")
             assert [(memory.role, memory.content) for memory in memories] == [
-                ("user", "Bye."),
                 ("summary", "Bob leads Platform Core. The mill turns with the ebb."),
+                ("user", "Bye."),
             ]
-            assert memories[1].id == summary
+            assert memories[0].id == summary
             [body] = chat.bodies
             assert "user: Bob leads Platform Core." in body["messages"][-1]["content"]

@@ -206,8 +206,8 @@ async def test_compacting_keeps_links_and_the_latest(kb: KnowledgeBase) -> None:
     assert summary is not None
     live = await kb.memories("s")
     assert len(live) == 5
-    assert [memory.role for memory in live] == ["user"] * 4 + ["summary"]
-    assert live[-1].tags == ("mill",)
+    assert [memory.role for memory in live] == ["summary"] + ["user"] * 4
+    assert live[0].tags == ("mill",)
     everything = await kb.memories("s", compacted=True)
     assert [memory.compacted_into for memory in everything[:8]] == [summary] * 8
     counts = await kb.client.counts()
@@ -234,7 +234,7 @@ async def test_a_summarizer_is_used_where_there_is_one(kb: KnowledgeBase) -> Non
     for fact in FACTS:
         await kb.remember("s", "user", fact)
     await kb.compact("s", keep=1, summarizer=OneLine())
-    assert [memory.content for memory in await kb.memories("s")] == [FACTS[3], "All went well."]
+    assert [memory.content for memory in await kb.memories("s")] == ["All went well.", FACTS[3]]
 
 
 async def test_a_small_session_is_found_among_many_memories(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:

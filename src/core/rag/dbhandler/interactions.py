@@ -2,7 +2,8 @@
 
 Each function takes an open transaction and may be repeated. Together they keep these promises: the messages of a
 conversation have ascending numbers, and one unbroken FOLLOWS chain joins them in that order, however many processes
-write; a message is removed with its vector, its edges, and the resources that only it referred to.
+write, and where one was put between others, too; a message is removed with its vector, its edges, and the resources
+that only it referred to.
 
 Every writer first sets a property of the Conversation. That takes the lock of the node, or meets the conflict that
 makes a second writer try again, before anything is read that the other one may change.
@@ -103,19 +104,7 @@ async def append_messages(
     new = [message for message in messages if message.id not in there]
     if not new:
         return
-    common = {"namespace": namespace, "partition": text_partition(namespace), "session_id": state["session_id"]}
-    rows = [
-        {"id": message.id, "props": {**message.properties, **common, "sequence": number}}
-        for number, message in enumerate(new, state["sequence"] + 1)
-    ]
-    second = f"m:{check_name(indexes.text_label[1:])}, " if indexes.text_label else ""
-    for part_rows in batches(rows):
-        await tx.run(
-            "MATCH (c:Conversation {id: $conversation}) UNWIND $rows AS row MERGE (m:Interaction {id: row.id}) "
-            f"ON CREATE SET m.created_at = $now SET {second}m += row.props, m.updated_at = $now "
-            "MERGE (m)-[:PART_OF]->(c)",
-            {"conversation": conversation, "rows": part_rows, "now": now},
-        )
+    await _create(tx, conversation, new, state["sequence"] + 1, state["session_id"], namespace, indexes, now)
     order = [state["last_id"], *(message.id for message in new)] if state["last_id"] else [m.id for m in new]
     await _chain(tx, [{"a": after, "b": before} for before, after in pairwise(order)])
     await attach_message_vectors(tx, new, namespace=namespace, indexes=indexes, now=now)
@@ -129,6 +118,70 @@ async def append_messages(
             "count": state["message_count"] + len(new),
         },
     )
+
+
+async def insert_behind(
+    tx: Transaction,
+    conversation: str,
+    message: InteractionRow,
+    replaced: Sequence[str],
+    *,
+    namespace: str,
+    indexes: Indexes,
+    now: str,
+) -> bool:
+    """Put a message right behind the last one of those that it replaces; the numbers of all behind it go up by one.
+
+    Args:
+        tx: An open transaction.
+        conversation: Id of the node.
+        message: What to put there; where it is there already, nothing happens.
+        replaced: Ids of what it replaces, at least one.
+        namespace: The namespace.
+        indexes: Where it is found again.
+        now: The time.
+
+    Returns:
+        Whether it is there now. It is not where somebody else was faster: one of those that it replaces is gone, or
+        stands for nothing of its own any more.
+    """
+    state = await lock_conversation(tx, conversation, now)
+    rows = await tx.run(
+        "MATCH (c:Conversation {id: $id})<-[:PART_OF]-(m:Interaction) RETURN m.id AS id, m.sequence AS sequence, "
+        "coalesce(m.compacted_into, '') AS summary",
+        {"id": conversation},
+    )
+    if any(row["id"] == message.id for row in rows):
+        return True
+    rows.sort(key=lambda row: row["sequence"])
+    live = {row["id"]: place for place, row in enumerate(rows) if not row["summary"]}
+    if not live.keys() >= set(replaced):
+        return False
+    place = max(live[identifier] for identifier in replaced)
+    last, behind = rows[place], rows[place + 1 :]
+    for part in batches([{"id": row["id"], "sequence": row["sequence"] + 1} for row in behind]):
+        await tx.run(
+            "UNWIND $rows AS row MATCH (m:Interaction {id: row.id}) SET m.sequence = row.sequence", {"rows": part}
+        )
+    await _create(tx, conversation, [message], last["sequence"] + 1, state["session_id"], namespace, indexes, now)
+    if behind:
+        await tx.run(
+            "MATCH (a:Interaction {id: $after})-[r:FOLLOWS]->(b:Interaction {id: $before}) DELETE r",
+            {"after": behind[0]["id"], "before": last["id"]},
+        )
+    order = [last["id"], message.id, *(row["id"] for row in behind[:1])]
+    await _chain(tx, [{"a": after, "b": before} for before, after in pairwise(order)])
+    await attach_message_vectors(tx, [message], namespace=namespace, indexes=indexes, now=now)
+    await tx.run(
+        "MATCH (c:Conversation {id: $id}) SET c.sequence = $sequence, c.last_id = $last, c.message_count = $count",
+        {
+            "id": conversation,
+            "sequence": state["sequence"] + 1,
+            "last": behind[-1]["id"] if behind else message.id,
+            "count": len(rows) + 1,
+        },
+    )
+    return True
 
 
 async def attach_message_vectors(
@@ -228,6 +281,32 @@ async def remove_conversation(tx: Transaction, conversation: str, now: str) -> i
     await _remove(tx, [row["id"] for row in rows])
     await tx.run("MATCH (c:Conversation {id: $id}) DETACH DELETE c", {"id": conversation})
     return len(rows)
+
+
+async def _create(
+    tx: Transaction,
+    conversation: str,
+    messages: Sequence[InteractionRow],
+    first: int,
+    session: str,
+    namespace: str,
+    indexes: Indexes,
+    now: str,
+) -> None:
+    """The nodes of messages, with ascending numbers from ``first`` on."""
+    common = {"namespace": namespace, "partition": text_partition(namespace), "session_id": session}
+    rows = [
+        {"id": message.id, "props": {**message.properties, **common, "sequence": number}}
+        for number, message in enumerate(messages, first)
+    ]
+    second = f"m:{check_name(indexes.text_label[1:])}, " if indexes.text_label else ""
+    for part in batches(rows):
+        await tx.run(
+            "MATCH (c:Conversation {id: $conversation}) UNWIND $rows AS row MERGE (m:Interaction {id: row.id}) "
+            f"ON CREATE SET m.created_at = $now SET {second}m += row.props, m.updated_at = $now "
+            "MERGE (m)-[:PART_OF]->(c)",
+            {"conversation": conversation, "rows": part, "now": now},
+        )
 
 
 async def _remove(tx: Transaction, ids: Sequence[str]) -> None:

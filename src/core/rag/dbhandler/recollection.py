@@ -13,6 +13,7 @@ from core.rag.dbhandler.interactions import (
     InteractionRow,
     append_messages,
     attach_message_vectors,
+    insert_behind,
     lock_conversation,
 )
 from core.rag.dbhandler.message_rows import MESSAGE_COLUMNS, checked_tags, found_message
@@ -142,11 +143,19 @@ class RecollectionOperations(ConversationOperations):
         )
         return {row["vector"]: row["id"] for row in rows}
 
-    async def compact_messages(self, session_id: str, replaced: Sequence[str], properties: Mapping[str, Any]) -> str:
+    async def compact_messages(
+        self, session_id: str, replaced: Sequence[str], properties: Mapping[str, Any]
+    ) -> str | None:
         """Put a summary in the place of messages: they stay, linked from it, but are no longer searched.
 
+        Args:
+            session_id: The session.
+            replaced: Ids of the messages, none of which a summary stands for yet.
+            properties: Of the summary, which stands right behind the last of them.
+
         Returns:
-            The id of the summary.
+            The id of the summary; ``None``, and nothing is done, where one of the messages was removed or compacted
+            by somebody else in the meantime: then it would say what it must not, or say it twice.
         """
         session = await self._require_conversation(session_id)
         node = session["node_id"]
@@ -156,9 +165,12 @@ class RecollectionOperations(ConversationOperations):
         )
         indexes = await self.message_indexes([summary])
 
-        async def work(tx: Transaction) -> None:
+        async def work(tx: Transaction) -> bool:
             now = utc_now()
-            await append_messages(tx, node, [summary], namespace=self._namespace, indexes=indexes, now=now)
+            if not await insert_behind(
+                tx, node, summary, replaced, namespace=self._namespace, indexes=indexes, now=now
+            ):
+                return False
             for part in batches(replaced):
                 await tx.run(
                     "MATCH (s:Interaction {id: $summary}) UNWIND $ids AS i MATCH (m:Interaction {id: i}) "
@@ -174,9 +186,9 @@ class RecollectionOperations(ConversationOperations):
                     "UNWIND $ids AS i MATCH (m:Interaction {id: i})<-[:EMBEDDING_OF]-(v:Vector) DETACH DELETE v",
                     {"ids": part},
                 )
+            return True
 
-        await self._write(work)
-        return summary.id
+        return summary.id if await self._write(work) else None
 
     async def summaries_of(self, ids: Sequence[str]) -> list[str]:
         """Ids of the summaries that stand for any of these messages, and of those that stand for these, and so on."""

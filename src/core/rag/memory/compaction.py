@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -21,6 +21,23 @@ _MAX_SENTENCES = 400
 _MAX_CHARS = 60_000
 _CHARS_OF_ONE = 4_000
 _TOKENS_OF_A_SENTENCE = 60
+
+
+#: How often memories are read and summarised anew when others change them meanwhile.
+TRIES = 3
+
+
+def older(messages: Sequence[dict[str, Any]], keep: int) -> Sequence[dict[str, Any]]:
+    """What a summary is to stand for: everything before the last messages, other summaries too.
+
+    Args:
+        messages: In order, without those that a summary stands for already.
+        keep: How many of the last ones stay, not counting summaries.
+    """
+    said = [place for place, message in enumerate(messages) if not message["summary"]]
+    if keep == 0:
+        return messages
+    return messages[: said[-keep]] if len(said) >= keep else []
 
 
 class Summarizer(Protocol):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from core.rag.errors import InvalidInputError, NotFoundError
+from core.rag.errors import InvalidInputError, NotFoundError, StoreConflictError
 from core.rag.memory.records import Forgotten, Memory
 
 if TYPE_CHECKING:
@@ -194,9 +194,12 @@ class Memories:
     ) -> str | None:
         """Put a summary in the place of the older memories of a session. They stay, linked from it, but unsearched.
 
+        The summary stands where they stood, before the memories that are kept, whose ``sequence`` goes up by one. The
+        next one is made of it and of what has become old since.
+
         Args:
             session_id: The session.
-            keep: The last so many memories stay as they are.
+            keep: The last so many memories stay as they are; summaries are not counted.
             sentences: How many sentences the summary has; ``None``: one for every four memories, at least three.
             summarizer: What makes the summary; ``None``: the language model of the knowledge base, or else the central
                 sentences are selected.
@@ -207,18 +210,32 @@ class Memories:
         Raises:
             NotFoundError: when there is no such session.
             LanguageModelError: when the model fails; nothing was replaced then.
+            StoreConflictError: when others change the same memories all the time; nothing was replaced then.
         """
-        from core.rag.dbhandler.message_rows import message_properties
-        from core.rag.memory.compaction import ModelSummarizer, central_sentences, sentences_of
+        from core.rag.memory.compaction import TRIES, older
 
         if isinstance(keep, bool) or not isinstance(keep, int) or keep < 0:
             raise InvalidInputError(f"keep is {keep!r}, but has to be a whole number from 0 up.")
         if await self._client.find_conversation(session_id) is None:
             raise NotFoundError(f"There is no session {session_id!r}.")
-        there = await self.memories(session_id)
-        old = there[: len(there) - keep]
-        if len(old) < 2:
-            return None
+        for _ in range(TRIES):
+            messages = await self._client.get_conversation_messages(session_id)
+            old = older([message for message in messages if not message["compacted_into"]], keep)
+            if len(old) < 2:
+                return None
+            properties = await self._summary([Memory.of(message) for message in old], sentences, summarizer)
+            summary = await self._client.compact_messages(session_id, [message["id"] for message in old], properties)
+            if summary is not None:
+                return summary
+        raise StoreConflictError(f"Others changed the old memories of {session_id!r} meanwhile; compact it again.")
+
+    async def _summary(
+        self, old: Sequence[Memory], sentences: int | None, summarizer: Summarizer | None
+    ) -> dict[str, Any]:
+        """The properties of the message that stands for these."""
+        from core.rag.dbhandler.message_rows import message_properties
+        from core.rag.memory.compaction import ModelSummarizer, central_sentences, sentences_of
+
         count = sentences or max(3, len(old) // 4)
         if summarizer is None and self.language_model is not None:
             summarizer = ModelSummarizer(self.language_model, count)
@@ -229,8 +246,7 @@ class Memories:
         if not text:
             raise InvalidInputError("The summary is empty; nothing was replaced.")
         tags = list(dict.fromkeys(tag for memory in old for tag in memory.tags))[:100]
-        properties = message_properties(text, "summary", timestamp=old[-1].created_at, tags=tags)
-        return await self._client.compact_messages(session_id, [memory.id for memory in old], properties)
+        return message_properties(text, "summary", timestamp=old[-1].created_at, tags=tags)
 
     async def _scope(self, session_id: str | None, user_id: str | None) -> list[Row] | None:
         if session_id is not None:

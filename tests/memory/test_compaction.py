@@ -1,0 +1,139 @@
+"""Where a summary stands, what it stands for, and what others may do meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from itertools import pairwise
+
+import pytest
+
+from core.rag import KnowledgeBase
+from core.rag.errors import StoreConflictError
+from core.rag.memory.compaction import TRIES
+from dbhandler.kit import Engine
+
+
+@pytest.fixture
+async def kb(engine: Engine) -> AsyncIterator[KnowledgeBase]:
+    async with engine.knowledge() as opened:
+        yield opened
+
+
+class Joined:
+    """The texts themselves, without who said them; somebody may do something meanwhile."""
+
+    def __init__(self, meanwhile: Callable[[], Awaitable[object]] | None = None) -> None:
+        self.calls = 0
+        self._meanwhile = meanwhile
+
+    async def summarize(self, texts: Sequence[str]) -> str:
+        self.calls += 1
+        if self._meanwhile is not None:
+            await self._meanwhile()
+        return "(" + " ".join(text.partition(": ")[2] for text in texts) + ")"
+
+
+async def say(kb: KnowledgeBase, *numbers: int) -> list[str]:
+    return [await kb.remember("s", "user", str(number)) for number in numbers]
+
+
+async def live(kb: KnowledgeBase, **how: int) -> list[str]:
+    return [memory.content for memory in await kb.memories("s", **how)]
+
+
+async def check_order(kb: KnowledgeBase) -> list[str]:
+    """One chain through all messages in the order of their numbers, of which no two are the same."""
+    messages = await kb.client.get_conversation_messages("s")
+    numbers = [message["sequence"] for message in messages]
+    assert all(a < b for a, b in pairwise(numbers))
+    rows = await kb.client.read(
+        "MATCH (a:Interaction)-[:FOLLOWS]->(b:Interaction) WHERE a.namespace = $namespace RETURN a.id AS a, b.id AS b"
+    )
+    assert sorted((row["b"], row["a"]) for row in rows) == sorted(pairwise(message["id"] for message in messages))
+    row = await kb.client.find_conversation("s")
+    assert row is not None
+    assert row["message_count"] == len(messages)
+    recent = await kb.client.recent_messages("s", 100)
+    assert [message["id"] for message in recent] == [message["id"] for message in messages]
+    return [message["content"] for message in messages]
+
+
+async def test_a_summary_stands_where_that_stood_which_it_replaces(kb: KnowledgeBase) -> None:
+    await say(kb, *range(1, 7))
+    await kb.compact("s", keep=3, summarizer=Joined())
+    assert await live(kb) == ["(1 2 3)", "4", "5", "6"]
+    assert await live(kb, limit=3) == ["4", "5", "6"]
+    assert await check_order(kb) == ["1", "2", "3", "(1 2 3)", "4", "5", "6"]
+    assert await kb.compact("s", keep=3, summarizer=Joined()) is None
+    await say(kb, *range(7, 13))
+    await kb.compact("s", keep=3, summarizer=Joined())
+    assert await live(kb) == ["((1 2 3) 4 5 6 7 8 9)", "10", "11", "12"]
+    await kb.compact("s", keep=2, summarizer=Joined())
+    assert await live(kb) == ["(((1 2 3) 4 5 6 7 8 9) 10)", "11", "12"]
+    assert (await check_order(kb))[-3:] == ["(((1 2 3) 4 5 6 7 8 9) 10)", "11", "12"]
+    await kb.compact("s", keep=0, summarizer=Joined())
+    assert await live(kb) == ["((((1 2 3) 4 5 6 7 8 9) 10) 11 12)"]
+    await say(kb, 13)
+    assert (await check_order(kb))[-2:] == ["((((1 2 3) 4 5 6 7 8 9) 10) 11 12)", "13"]
+
+
+async def test_what_is_said_again_goes_into_the_next_summary(kb: KnowledgeBase) -> None:
+    await say(kb, 1, 2, 3, 4, 5)
+    await kb.compact("s", keep=2, summarizer=Joined())
+    await say(kb, 1)
+    assert await live(kb) == ["1", "(1 2 3)", "4", "5"]
+    await kb.compact("s", keep=2, summarizer=Joined())
+    assert await live(kb) == ["(1 (1 2 3))", "4", "5"]
+    await check_order(kb)
+
+
+async def test_a_summary_without_the_memory_behind_it_goes_and_all_is_as_before(kb: KnowledgeBase) -> None:
+    ids = await say(kb, 1, 2, 3, 4)
+    await kb.compact("s", keep=1, summarizer=Joined())
+    await kb.forget(memory_id=ids[3])
+    assert await check_order(kb) == ["1", "2", "3", "(1 2 3)"]
+    await kb.forget(memory_id=ids[0])
+    assert await live(kb) == await check_order(kb) == ["2", "3"]
+
+
+async def test_what_is_forgotten_meanwhile_is_in_no_summary(kb: KnowledgeBase) -> None:
+    ids = await say(kb, 1, 2, 3, 4, 5)
+    joined = Joined(lambda: kb.forget(memory_id=ids[1]))
+    await kb.compact("s", keep=2, summarizer=joined)
+    assert joined.calls == 2
+    assert await live(kb) == ["(1 3)", "4", "5"]
+    await check_order(kb)
+
+
+async def test_what_others_compact_meanwhile_is_not_said_twice(kb: KnowledgeBase) -> None:
+    await say(kb, 1, 2, 3, 4, 5)
+    joined = Joined(lambda: kb.compact("s", keep=3, summarizer=Joined()))
+    await kb.compact("s", keep=2, summarizer=joined)
+    assert await live(kb) == ["((1 2) 3)", "4", "5"]
+    await check_order(kb)
+
+
+async def test_memories_that_change_all_the_time_are_left(kb: KnowledgeBase) -> None:
+    await say(kb, *range(10))
+
+    async def forget_the_first() -> None:
+        await kb.forget(memory_id=(await kb.memories("s"))[0].id)
+
+    joined = Joined(forget_the_first)
+    with pytest.raises(StoreConflictError):
+        await kb.compact("s", keep=2, summarizer=joined)
+    assert joined.calls == TRIES
+    assert await live(kb) == await check_order(kb) == [str(number) for number in range(TRIES, 10)]
+
+
+async def test_writers_and_compaction_at_once_keep_one_chain(kb: KnowledgeBase) -> None:
+    await say(kb, *range(8))
+    await asyncio.gather(
+        *(kb.remember("s", "user", f"later {number}") for number in range(6)),
+        *(kb.compact("s", keep=4, summarizer=Joined()) for _ in range(2)),
+        *(kb.client.add_message("s", f"added {number}", "assistant") for number in range(6)),
+    )
+    there = await check_order(kb)
+    for said in (*map(str, range(8)), *(f"{what} {number}" for what in ("later", "added") for number in range(6))):
+        assert there.count(said) == 1
