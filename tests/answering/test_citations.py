@@ -67,6 +67,14 @@ async def test_a_useless_citation_beside_a_right_one_is_dropped() -> None:
     assert checked.dropped == (6,)
 
 
+async def test_a_citation_with_blanks_is_one() -> None:
+    checked = await check_citations("The northern gate leaks 30 litres a second [ 4 ].", passages())
+    assert checked.text == "The northern gate leaks 30 litres a second [4]."
+    assert [citation.number for citation in checked.citations] == [4]
+    assert checked.supported
+    assert checked.missing == ()
+
+
 def test_a_heading_is_no_quote_unless_it_says_most() -> None:
     text = "# Release 2.1\n\nIt was tested for weeks. Two faults were found.\n"
     assert best_sentence(text, ["She lives on the moon."]) == "It was tested for weeks."
@@ -124,6 +132,12 @@ async def test_numbers_have_to_be_in_the_source() -> None:
         ("It rains【2】.", "It rains[2]."),
         ("It rains [^2].", "It rains [2]."),
         ("It rains [Source 2].", "It rains [2]."),
+        ("It rains [ 2 ].", "It rains [2]."),
+        ("It rains [1 ][ 2].", "It rains [1][2]."),
+        ("It rains [ 1, 2 ].", "It rains [1][2]."),
+        ("It rains [\xa0Source 2\xa0].", "It rains [2]."),
+        ("It rains [ 9 ].", "It rains."),
+        ("An array [ x ], a box [ ], [ 1 x ], [ 1\n].", "An array [ x ], a box [ ], [ 1 x ], [ 1\n]."),
         ("It rains [9].", "It rains."),
         ("It rains [9][2].", "It rains[2]."),
         ("It rains [2; 9].", "It rains [2]."),
@@ -140,7 +154,7 @@ def test_markers_are_written_plainly_and_those_of_nothing_taken_out(written: str
 
 @given(
     text=st.lists(
-        st.sampled_from(["a ", "rain. ", "[1]", "[9]", "[2, 7]", "[", "]", "1", " ", "\n", "[x]", "【3】"])
+        st.sampled_from(["a ", "rain. ", "[1]", "[9]", "[ 9 ]", "[2, 7]", "[", "]", "1", " ", "\n", "[x]", "【3】"])
     ).map("".join),
     cuts=st.lists(st.integers(0, 40)),
 )

@@ -31,7 +31,7 @@ _Count = Callable[[str], int]
 #: The tags of the context; they cannot be closed or opened by what stands between them.
 _TAG = re.compile(r"<(?=/?(?:definitions|facts|passages)\b)", re.IGNORECASE)
 #: Numbers in brackets that a document has of its own.
-_REFERENCE = re.compile(r"\[(\d{1,3})\]")
+_REFERENCE = re.compile(r"\[[ \t\xa0]*(\d{1,3})[ \t\xa0]*\]")
 
 
 def build_context(

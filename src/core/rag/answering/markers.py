@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-#: ``[1]``, ``[1, 2]``, ``[1-3]``, and what models write instead: ``【1】``, ``[^1]``, ``[Source 1]``.
+#: ``[1]``, ``[1, 2]``, ``[1-3]``, and what models write instead: ``[ 1 ]``, ``【1】``, ``[^1]``, ``[Source 1]``.
 MARKER = re.compile(
-    r"[\[【]\^?(?:(?:sources?|passages?|citations?|refs?)\s*)?(\d{1,4}(?:\s*[,;–-]\s*\^?\d{1,4})*)[\]】](?!\()",
+    r"[\[【][ \t\xa0]*\^?(?:(?:sources?|passages?|citations?|refs?)\s*)?"
+    r"(\d{1,4}(?:\s*[,;–-]\s*\^?\d{1,4})*)[ \t\xa0]*[\]】](?!\()",
     re.IGNORECASE,
 )
 _BEGUN = re.compile(r"[\[【][^\]】\n]{0,40}$")
