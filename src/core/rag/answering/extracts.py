@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from core.rag.analysis import analyze, query_terms
@@ -29,6 +29,8 @@ PER_PASSAGE: dict[Intent, int] = {"factual": 1, "relationship": 2, "summary": 3,
 #: A second sentence of a passage has to be this good, compared with the best of all.
 _NEARLY_BEST = 0.5
 _LONGEST_EXTRACT = 600
+#: What a word of the question counts that the title or heading of a passage has: every sentence below is about it.
+_GIVEN = 0.2
 
 #: The first line of an answer without a model and without passages.
 STATEMENTS = "Statements of the graph (no language model is set, and no passage says so):"
@@ -103,17 +105,30 @@ async def _scored(question: str, passages: Sequence[Passage], embedder: Embeddin
     ]
     wanted = set(query_terms(question))
     languages = [detect_language(passage.hit.content.split()) for passage in passages]
-    cosines = await _cosines(question, [sentence.text for sentence in found], embedder)
+    given = [set(analyze(_about(passage), language)) for passage, language in zip(passages, languages, strict=True)]
+    words = [set(analyze(sentence.text, languages[sentence.passage])) for sentence in found]
+    texts = [
+        one.text if own >= given[one.passage] else f"{_about(passages[one.passage])}: {one.text}"
+        for one, own in zip(found, words, strict=True)
+    ]
+    cosines = await _cosines(question, texts, embedder)
     # A word that few of the sentences have says more.
-    words = [set(analyze(sentence.text, languages[sentence.passage])) & wanted for sentence in found]
     rarity = {term: 1.0 / (1 + sum(term in own for own in words)) ** 0.5 for term in wanted}
-    total = sum(rarity.values()) or 1.0
+    weights = [{term: rare * (_GIVEN if term in own else 1.0) for term, rare in rarity.items()} for own in given]
+    totals = [sum(own.values()) or 1.0 for own in weights]
     return [
-        _Sentence(
-            one.passage, one.start, one.end, one.text, sum(rarity[term] for term in own) / total + max(cosine, 0.0)
+        replace(
+            one,
+            score=sum(weights[one.passage][term] for term in own & wanted) / totals[one.passage] + max(cosine, 0.0),
         )
         for one, own, cosine in zip(found, words, cosines, strict=True)
     ]
+
+
+def _about(passage: Passage) -> str:
+    """What all of a passage is about: its title and headings, each once."""
+    parts = (passage.hit.title, *passage.hit.heading.split(" > "))
+    return ", ".join(dict.fromkeys(part.strip() for part in parts if part.strip()))
 
 
 def _spans(passage: Passage) -> list[tuple[int, int]]:

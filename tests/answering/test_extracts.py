@@ -1,0 +1,55 @@
+"""Which sentence of a passage an answer without a model takes."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from core.rag import KnowledgeBase
+from core.rag.answering.extracts import extract
+from core.rag.answering.types import Passage
+from libs.dataloader import Document
+
+TRUST = "The Harrow Trust is based in Plymouth. Its chairman is Peter Vane. The trust has a budget of 2 million."
+WHALE = "The blue whale is the largest animal. It eats krill. It lives about 80 years."
+DOCUMENTS = [
+    Document(path="trust.md", content=f"# Harrow Trust\n\n{TRUST}", title="Harrow Trust"),
+    Document(path="mill.md", content="# Mill\n\nThe mill is owned by the Harrow Trust.", title="Mill"),
+    Document(path="whale.md", content=f"# Blue whale\n\n{WHALE}", title="Blue whale"),
+]
+
+
+@pytest.fixture
+async def kb() -> AsyncIterator[KnowledgeBase]:
+    async with KnowledgeBase.open("embedded::memory:") as opened:
+        await opened.ingest(DOCUMENTS)
+        yield opened
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence"),
+    [
+        ("Who is the chairman of the Harrow Trust?", "Its chairman is Peter Vane."),
+        ("Where is the Harrow Trust based?", "The Harrow Trust is based in Plymouth."),
+        ("What is the budget of the Harrow Trust?", "The trust has a budget of 2 million."),
+        ("What does the blue whale eat?", "It eats krill."),
+        ("How long does the blue whale live?", "It lives about 80 years."),
+        ("What is the blue whale?", "The blue whale is the largest animal."),
+    ],
+)
+@pytest.mark.parametrize("by_meaning", [True, False])
+async def test_what_the_title_says_of_every_sentence_does_not_choose_one(
+    kb: KnowledgeBase, question: str, sentence: str, by_meaning: bool
+) -> None:
+    path = "whale.md" if "whale" in question else "trust.md"
+    hits = await kb.search(question, k=3)
+    passages = [Passage(number, hit) for number, hit in enumerate(hits, 1)]
+    _, citations = await extract(question, "factual", passages, kb.embedder if by_meaning else None)
+    assert {citation.path: citation.quote for citation in citations}[path] == sentence
+
+
+async def test_the_sentence_that_says_it_is_in_the_answer(kb: KnowledgeBase) -> None:
+    answer = await kb.ask("What does the blue whale eat?", extracts=True)
+    assert "- It eats krill. [1]" in answer.text
+    assert answer.citations[0].quote == "It eats krill."
