@@ -107,6 +107,20 @@ def test_no_text_closes_its_part_or_cites(text: str) -> None:
     assert re.findall(r"\[\s*\d+\s*\]", context.text) == ["[1]"]
 
 
+def test_a_name_of_which_nothing_is_known_is_not_told() -> None:
+    entities = [
+        FoundEntity("1", "Alice", "person", score=3),
+        FoundEntity("2", "Acme", "company", score=1),
+        FoundEntity("3", "Lonely", "person", score=3),
+        FoundEntity("4", "Known", "person", summary="Somebody", score=3),
+    ]
+    context = build_context(Knowledge(entities, [FoundFact("1", "Alice", "2", "Acme", "WORKS_AT", "")]))
+    assert context.text.startswith("<definitions>Alice: person, Acme: company, Known: Somebody</definitions>")
+    assert "Lonely" not in context.text
+    assert "Lonely" in {entity.name for entity in context.entities}
+    assert build_context(Knowledge([entities[2]])).text == ""
+
+
 def test_nothing_gives_nothing() -> None:
     assert build_context(Knowledge()).text == ""
     assert build_context(Knowledge()).mermaid == ""

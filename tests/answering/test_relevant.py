@@ -195,3 +195,16 @@ async def test_without_passages_the_statements_of_the_graph_are_the_answer(strat
         assert answer.text.startswith(STATEMENTS)
         assert "Bob Smith" in answer.text
         assert (answer.found, answer.extracts, answer.supported, answer.citations) == (True, True, False, ())
+
+
+@pytest.mark.parametrize("question", ["What is X1?", "What is X2?"])
+async def test_a_name_alone_is_no_statement(question: str) -> None:
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        await kb.insert("projects", {"name": "X1"})
+        await kb.insert("projects", {"name": "X2", "company": "TechCorp"})
+        answer = await kb.ask(question, "flow", extracts=True)
+    if question == "What is X1?":
+        assert (answer.text, answer.found, answer.context) == (NOTHING_FOUND, False, "")
+        assert [entity.name for entity in answer.entities] == ["X1"]
+    else:
+        assert answer.text == f"{STATEMENTS}\n\n- X2 works_at TechCorp"

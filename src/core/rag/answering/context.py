@@ -74,8 +74,9 @@ def build_context(
         size = count(_definition(entity)) + 2
         if (entity.id in ends or _is_sure(entity)) and size <= left:
             entities.append(entity)
-            left -= size
-    text = _text(entities, facts, passages, numbers)
+            # A name of which nothing is known is shown in the diagram, but tells a reader of the context nothing.
+            left -= size if entity.summary or entity.id in ends else 0
+    text = _text([entity for entity in entities if entity.summary or entity.id in ends], facts, passages, numbers)
     context = Context(
         text=text,
         passages=tuple(passages),

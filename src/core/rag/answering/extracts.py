@@ -89,15 +89,23 @@ async def extract(
 
 
 def statements(facts: Iterable[FoundFact], entities: Iterable[FoundEntity]) -> str:
-    """What the graph itself says, best first, where there is no passage to take extracts from."""
+    """What the graph itself says, best first, where there is no passage to take extracts from.
+
+    Returns:
+        The text; empty where nothing says anything: the name of an entity alone is no statement.
+    """
     items = [fact.fact or f"{fact.source} {fact.type} {fact.target}" for fact in facts]
-    items += [f"{entity.name}: {entity.summary}" if entity.summary else entity.name for entity in entities]
+    items += [f"{entity.name}: {entity.summary}" for entity in entities if entity.summary]
     lines = [f"- {_shown(item)}" for item in dict.fromkeys(items[:_MOST_STATEMENTS])]
-    return "\n".join([STATEMENTS, "", *lines])
+    return "\n".join([STATEMENTS, "", *lines]) if lines else ""
 
 
 async def _scored(question: str, passages: Sequence[Passage], embedder: EmbeddingService | None) -> list[_Sentence]:
-    """All sentences, with the share of the question's words that they have, and their cosine with it."""
+    """All sentences, with the share of the question's words that they have, and their cosine with it.
+
+    Below a title "Blue whale", "It eats krill." says what a blue whale eats: the words of the title count little, and
+    the sentence is embedded with the title before it.
+    """
     found = [
         _Sentence(index, start, end, passage.hit.content[start:end])
         for index, passage in enumerate(passages)

@@ -84,17 +84,17 @@ async def generate_response(
     metrics = metrics or Metrics()
     started = time.monotonic()
     response: Response
+    said = "" if context.passages else statements(context.facts, context.entities)
     if model is None and not relevant and context.passages:
         text, _ = nearest = await extract(analysis.query, analysis.intent, context.passages, embedder, NEAREST)
         yield text
         response = Response(Checked(*nearest, supported=False), extracts=True, found=False)
-    elif not relevant or not (context.passages or context.facts or context.entities):
+    elif not relevant or not (context.passages or said):
         yield NOTHING_FOUND
         response = Response(Checked(NOTHING_FOUND, ()), extracts=model is None, found=False)
     elif model is None and not context.passages:
-        text = statements(context.facts, context.entities)
-        yield text
-        response = Response(Checked(text, (), supported=False), extracts=True)
+        yield said
+        response = Response(Checked(said, (), supported=False), extracts=True)
     elif model is None:
         text, citations = await extract(analysis.query, analysis.intent, context.passages, embedder)
         yield text
