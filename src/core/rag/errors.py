@@ -16,6 +16,7 @@ MGRagError                          base of all of these
 │   └── EmbeddingInputError         it cannot take this input (too long, empty); names it
 ├── LanguageModelError              the language model failed
 │   ├── LanguageModelAuthError      it refused the key
+│   ├── LanguageModelUnreachableError  nobody listens at its address, or there is no such address
 │   ├── LanguageModelInputError     it cannot take this input (too long), or withholds its answer
 │   ├── StructuredOutputError       its answer does not follow the schema, after one repair; holds the text
 │   └── StreamCutError              its answer ended too early; holds what was received
@@ -134,6 +135,10 @@ class LanguageModelError(MGRagError):
 
 class LanguageModelAuthError(LanguageModelError):
     """The language model's provider refused the key."""
+
+
+class LanguageModelUnreachableError(LanguageModelError):
+    """Nobody listens at the language model's address, or its name is not known: no request arrived."""
 
 
 class LanguageModelInputError(LanguageModelError):

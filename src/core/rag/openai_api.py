@@ -65,6 +65,7 @@ class ApiFailure(Exception):  # noqa: N818 - callers turn it into an error of th
         message: What the server said, without keys.
         retryable: Whether repeating it could have helped.
         retry_after: Seconds that the server asked to wait.
+        unreached: Whether there was no connection at all: refused, or the name of the server is not known.
     """
 
     def __init__(
@@ -75,6 +76,7 @@ class ApiFailure(Exception):  # noqa: N818 - callers turn it into an error of th
         status: int | None = None,
         retryable: bool = False,
         retry_after: float | None = None,
+        unreached: bool = False,
     ) -> None:
         super().__init__(message)
         self.kind = kind
@@ -82,6 +84,7 @@ class ApiFailure(Exception):  # noqa: N818 - callers turn it into an error of th
         self.status = status
         self.retryable = retryable
         self.retry_after = retry_after
+        self.unreached = unreached
         self.attempts = 1
 
     def __str__(self) -> str:
@@ -322,7 +325,9 @@ class ApiClient:
             raise ApiFailure(FailureKind.UNAVAILABLE, message, retryable=True) from self._cause(error)
         except (openai.APIConnectionError, http.HTTPError) as error:
             reason = self.redact(str(error.__cause__ or error)) or "the connection was lost"
-            raise ApiFailure(FailureKind.UNAVAILABLE, reason, retryable=True) from self._cause(error)
+            unreached = isinstance(error.__cause__ or error, http.ConnectError)
+            failure = ApiFailure(FailureKind.UNAVAILABLE, reason, retryable=True, unreached=unreached)
+            raise failure from self._cause(error)
         except openai.OpenAIError as error:
             raise ApiFailure(FailureKind.REFUSED, self.redact(str(error))) from self._cause(error)
         except ValueError as error:

@@ -13,6 +13,7 @@ from core.rag.answering.context import build_context
 from core.rag.answering.events import AnalysisEvent, DoneEvent, Event, TokenEvent
 from core.rag.answering.metrics import Metrics
 from core.rag.answering.pipeline import answered
+from core.rag.answering.reaching import tried_once
 from core.rag.answering.recording import recorded
 from core.rag.answering.response import Response, generate_response
 from core.rag.answering.retrieval import RetrievalOptions, retrieve_knowledge
@@ -51,6 +52,7 @@ OnNewChunk = Callable[[AnswerChunk], None]
 async def flow_events(question: str, services: Services) -> AsyncGenerator[Event, None]:
     """Answer a question, step by step."""
     metrics, started = Metrics(), time.monotonic()
+    services = tried_once(services)
     analysis = await analyze_query(question, services.kb.client, services.model, metrics, services.dialogue)
     yield AnalysisEvent(analysis)
     options = RetrievalOptions(passages=services.passages, search=services.search, before=services.before)

@@ -146,6 +146,7 @@ class LanguageModel(Protocol):
             StructuredOutputError: The answer does not follow the schema, the repaired one neither; holds the text.
             LanguageModelInputError: The messages are too long, or the provider withholds the answer.
             LanguageModelAuthError: The key was refused.
+            LanguageModelUnreachableError: There was no connection, for longer than the deadline.
             LanguageModelError: Whatever else went wrong, for longer than the deadline.
         """
         ...

@@ -14,6 +14,7 @@ from core.rag.errors import (
     LanguageModelAuthError,
     LanguageModelError,
     LanguageModelInputError,
+    LanguageModelUnreachableError,
     StreamCutError,
     StructuredOutputError,
 )
@@ -281,9 +282,8 @@ class OpenAICompatibleModel:
                 f"MGRAG_LLM_RETRY_DEADLINE"
             )
         if failure.kind is FailureKind.UNAVAILABLE:
-            return LanguageModelError(
-                f"{url} cannot be reached or does not answer: {failure}. Check it, and MGRAG_LLM_TIMEOUT"
-            )
+            kind = LanguageModelUnreachableError if failure.unreached else LanguageModelError
+            return kind(f"{url} cannot be reached or does not answer: {failure}. Check it, and MGRAG_LLM_TIMEOUT")
         if failure.status in (400, 413, 422):
             return LanguageModelInputError(f"{self._model} at {url} does not take this: {failure}")
         return LanguageModelError(f"{self._model} at {url} did not answer: {failure}")

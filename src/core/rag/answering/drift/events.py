@@ -16,6 +16,7 @@ from core.rag.answering.drift.knowledge import knowledge_of, mixed
 from core.rag.answering.events import AnalysisEvent, Event
 from core.rag.answering.metrics import Metrics
 from core.rag.answering.pipeline import answered
+from core.rag.answering.reaching import tried_once
 from core.rag.answering.relevant import judge
 from core.rag.answering.types import Knowledge
 from core.rag.dbhandler.store import GraphStore
@@ -44,6 +45,7 @@ async def drift_events(question: str, services: Services) -> AsyncGenerator[Even
         The same events as every strategy; the details of the answer hold paths, inferences, gaps and limits.
     """
     metrics, started = Metrics(), time.monotonic()
+    services = tried_once(services)
     client, filters = services.kb.client, services.search.get("filters")
     analysis = await analyze_query(question, client, services.model, metrics, services.dialogue)
     yield AnalysisEvent(analysis)

@@ -1,0 +1,95 @@
+"""A language model for one question: where it could not be reached once, it is not tried again."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncGenerator, Generator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, overload
+
+from core.rag.answering.services import Services
+from core.rag.errors import LanguageModelUnreachableError
+from core.rag.llm.base import Completion, Delta, LanguageModel, Message, Usage
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+
+def tried_once(services: Services) -> Services:
+    """The services for one question, whose model is not waited for again after it could not be reached.
+
+    Every step can do without a model but the last one, which writes the answer: each would repeat its requests for as
+    long as a server takes to start again, and that of the next one for nothing.
+    """
+    return services if services.model is None else replace(services, model=OneQuestionModel(services.model))
+
+
+class OneQuestionModel:
+    """Hands calls on until one finds that there is no connection; that error is raised at once from then on."""
+
+    def __init__(self, model: LanguageModel) -> None:
+        """Prepare.
+
+        Args:
+            model: Who answers.
+        """
+        self._model = model
+        self._unreachable: LanguageModelUnreachableError | None = None
+
+    @property
+    def model(self) -> str:
+        """Its name."""
+        return self._model.model
+
+    @property
+    def usage(self) -> Usage:
+        """What all calls took until now."""
+        return self._model.usage
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._model.close()
+
+    @overload
+    async def complete(
+        self, messages: Sequence[Message], *, temperature: float, max_tokens: int, schema: None = None
+    ) -> Completion[None]: ...
+
+    @overload
+    async def complete[Parsed: BaseModel](
+        self, messages: Sequence[Message], *, temperature: float, max_tokens: int, schema: type[Parsed]
+    ) -> Completion[Parsed]: ...
+
+    async def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        temperature: float,
+        max_tokens: int,
+        schema: type[BaseModel] | None = None,
+    ) -> Completion[Any]:
+        """Ask for a whole answer; see :class:`core.rag.llm.base.LanguageModel`."""
+        with self._remembered():
+            if schema is None:
+                return await self._model.complete(messages, temperature=temperature, max_tokens=max_tokens)
+            return await self._model.complete(messages, temperature=temperature, max_tokens=max_tokens, schema=schema)
+
+    async def stream(
+        self, messages: Sequence[Message], *, temperature: float, max_tokens: int
+    ) -> AsyncGenerator[Delta, None]:
+        """Ask for an answer in parts; see :class:`core.rag.llm.base.LanguageModel`."""
+        with self._remembered():
+            deltas = self._model.stream(messages, temperature=temperature, max_tokens=max_tokens)
+            async with contextlib.aclosing(deltas) as parts:
+                async for delta in parts:
+                    yield delta
+
+    @contextlib.contextmanager
+    def _remembered(self) -> Generator[None]:
+        if self._unreachable is not None:
+            raise self._unreachable
+        try:
+            yield
+        except LanguageModelUnreachableError as error:
+            self._unreachable = error
+            raise
