@@ -157,7 +157,7 @@ async def write_documents(
     maybe_unused |= {row["id"] for row in stale_edges}
     for rows in batches(stale_edges):
         await tx.run(
-            "UNWIND $rows AS row MATCH (v:Vector {id: row.id})-[r:EMBEDDING_OF]->(c:DocumentChunk {id: row.chunk_id}) "
+            "UNWIND $rows AS row MATCH (c:DocumentChunk {id: row.chunk_id})<-[r:EMBEDDING_OF]-(v:Vector {id: row.id}) "
             "DELETE r",
             {"rows": rows},
         )
@@ -338,9 +338,10 @@ async def attach_vectors(
     await create_vectors(tx, list(fresh.values()), vector_store, vector_label, namespace, now)
     missing: set[str] = set()
     for rows in batches(reused):
+        # From the chunk, which has an edge or two: the text of a vector may be that of very many chunks.
         found = await tx.run(
             "UNWIND $rows AS row MATCH (c:DocumentChunk {id: row.chunk_id}) MATCH (v:Vector {id: row.id}) "
-            "MERGE (v)-[:EMBEDDING_OF]->(c) RETURN v.id AS id",
+            "MERGE (c)<-[:EMBEDDING_OF]-(v) RETURN v.id AS id",
             {"rows": rows},
         )
         missing |= {row["id"] for row in rows} - {row["id"] for row in found}
