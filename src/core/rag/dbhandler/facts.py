@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.entities import FROM_CALLER, EntityLedger
+from core.rag.dbhandler.fewer import RELATED, directed
 from core.rag.dbhandler.records import relation_id
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.extraction.facts import ChunkFacts, Fact
@@ -72,10 +73,11 @@ class FactChanges:
             link = relation_id(a, b, FROM_MODEL, kind)
             wanted[link] = {"a": a, "b": b, "link": link, "type": kind, "changes": (source, target, kind)}
         for part in batches(sorted(wanted)):
-            await self._apply(tx, [wanted[link] for link in part])
+            for backward, rows in await directed(tx, RELATED, [wanted[link] for link in part]):
+                await self._apply(tx, rows, backward=backward)
 
-    async def _apply(self, tx: Transaction, wanted: Sequence[Row]) -> None:
-        pattern = "UNWIND $rows AS row MATCH (a:Entity {id: row.a})-[r:RELATED {id: row.link}]->(b:Entity {id: row.b}) "
+    async def _apply(self, tx: Transaction, wanted: Sequence[Row], *, backward: bool) -> None:
+        pattern = f"UNWIND $rows AS row MATCH {RELATED.there(backward=backward)} "
         keys = [{name: row[name] for name in ("a", "b", "link")} for row in wanted]
         stored: dict[str, dict[str, str | None]] = {}
         for row in await tx.run(
@@ -156,9 +158,10 @@ async def write_triples(
             "e.origin = $origin, e.created_at = $now, e.updated_at = $now",
             {"rows": rows, "namespace": namespace, "origin": FROM_CALLER, "now": now},
         )
-    for rows in batches(list(edges.values())):
-        await tx.run(
-            "UNWIND $rows AS row MATCH (a:Entity {id: row.a}) MATCH (b:Entity {id: row.b}) "
-            "MERGE (a)-[r:RELATED {id: row.link}]->(b) SET r += row.props",
-            {"rows": rows},
-        )
+    for part in batches(list(edges.values())):
+        for backward, rows in await directed(tx, RELATED, part):
+            await tx.run(
+                "UNWIND $rows AS row MATCH (a:Entity {id: row.a}) MATCH (b:Entity {id: row.b}) "
+                f"{RELATED.merge(backward=backward)} SET r += row.props",
+                {"rows": rows},
+            )

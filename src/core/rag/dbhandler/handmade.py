@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from core.rag.dbhandler.entities import FROM_CALLER, FROM_TEXT, EntityLedger, remove_unused_entities
+from core.rag.dbhandler.fewer import RELATED, directed
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.dbhandler.vectors import VectorStoreOperations
 from core.rag.errors import NotFoundError
@@ -50,15 +51,14 @@ class LinkOperations(VectorStoreOperations):
         identifier = link_id(source, target, relation)
 
         async def work(tx: Transaction) -> list[Row]:
+            ((backward, rows),) = await directed(tx, RELATED, [{"a": source, "b": target, "link": identifier}])
             return await tx.run(
-                "MATCH (a:Entity {id: $a}) MATCH (b:Entity {id: $b}) MERGE (a)-[r:RELATED {id: $link}]->(b) "
-                "ON CREATE SET r.created_at = $now, r.key = $link "
+                "UNWIND $rows AS row MATCH (a:Entity {id: row.a}) MATCH (b:Entity {id: row.b}) "
+                f"{RELATED.merge(backward=backward)} ON CREATE SET r.created_at = $now, r.key = row.link "
                 "SET r.type = $relation, r.fact = $fact, r.weight = $weight, "
                 "r.origin = $origin RETURN r.id AS link",
                 {
-                    "a": source,
-                    "b": target,
-                    "link": identifier,
+                    "rows": rows,
                     "relation": relation,
                     "fact": fact,
                     "weight": weight,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.entities import EntityLedger
+from core.rag.dbhandler.fewer import RELATED, directed
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.extraction.records import RecordEntity, Relation, relations_of
 from core.rag.identity import content_hash
@@ -181,29 +182,33 @@ class RecordChanges:
                 wanted.append({"a": a, "b": b, "link": link, "type": relation.type, "n": number})
                 relations[link] = relation
         for part in batches(wanted):
-            pattern = (
-                "UNWIND $rows AS row MATCH (a:Entity {id: row.a})-[r:RELATED {id: row.link}]->(b:Entity {id: row.b}) "
+            for backward, rows in await directed(tx, RELATED, part):
+                await self._weigh(tx, rows, relations, backward=backward)
+
+    async def _weigh(
+        self, tx: Transaction, rows: list[Row], relations: Mapping[str, Relation], *, backward: bool
+    ) -> None:
+        pattern = f"UNWIND $rows AS row MATCH {RELATED.there(backward=backward)} "
+        stored = {
+            row["link"]: row["weight"]
+            for row in await tx.run(f"{pattern}RETURN r.id AS link, r.weight AS weight", {"rows": rows})
+        }
+        changed: list[Row] = []
+        gone: list[Row] = []
+        created: list[Row] = []
+        for row in rows:
+            weight = stored.get(row["link"], 0.0) + row["n"]
+            kind = gone if weight <= 0 else changed if row["link"] in stored else created
+            kind.append({**row, "weight": float(weight)})
+        self.made |= {relations[row["link"]] for row in created}
+        if gone:
+            await tx.run(f"{pattern}DELETE r", {"rows": gone})
+        if changed:
+            await tx.run(f"{pattern}SET r.weight = row.weight", {"rows": changed})
+        if created:
+            await tx.run(
+                "UNWIND $rows AS row MATCH (a:Entity {id: row.a}) MATCH (b:Entity {id: row.b}) "
+                "CREATE (a)-[:RELATED {id: row.link, key: row.link, type: row.type, weight: row.weight, "
+                "origin: $origin}]->(b)",
+                {"rows": created, "origin": FROM_RECORD},
             )
-            stored = {
-                row["link"]: row["weight"]
-                for row in await tx.run(f"{pattern}RETURN r.id AS link, r.weight AS weight", {"rows": part})
-            }
-            changed: list[Row] = []
-            gone: list[Row] = []
-            created: list[Row] = []
-            for row in part:
-                weight = stored.get(row["link"], 0.0) + row["n"]
-                kind = gone if weight <= 0 else changed if row["link"] in stored else created
-                kind.append({**row, "weight": float(weight)})
-            self.made |= {relations[row["link"]] for row in created}
-            if gone:
-                await tx.run(f"{pattern}DELETE r", {"rows": gone})
-            if changed:
-                await tx.run(f"{pattern}SET r.weight = row.weight", {"rows": changed})
-            if created:
-                await tx.run(
-                    "UNWIND $rows AS row MATCH (a:Entity {id: row.a}) MATCH (b:Entity {id: row.b}) "
-                    "CREATE (a)-[:RELATED {id: row.link, key: row.link, type: row.type, weight: row.weight, "
-                    "origin: $origin}]->(b)",
-                    {"rows": created, "origin": FROM_RECORD},
-                )

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.fewer import EdgeKind, directed
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.dbhandler.transfer_file import (
     ExportReader,
@@ -199,7 +200,7 @@ class TransferOperations(VectorStoreOperations):
 
     async def _put_edges(self, kind: tuple[str, ...], entries: list[dict[str, Any]]) -> None:
         _, edge, start, end, keyed = kind
-        key = " {key: row.key}" if keyed else ""
+        edges = EdgeKind(start, edge, end, *(("key", "key") if keyed else ()))
 
         async def work(tx: Transaction) -> None:
             rows = [
@@ -207,12 +208,13 @@ class TransferOperations(VectorStoreOperations):
                 for e in entries
             ]
             for part in batches(rows):
-                await tx.run(
-                    f"UNWIND $rows AS row MATCH (a:{start} {{id: row.a}}) MATCH (b:{end} {{id: row.b}}) "
-                    "WHERE a.namespace = $namespace AND b.namespace = $namespace "
-                    f"MERGE (a)-[r:{edge}{key}]->(b) SET r += row.props",
-                    {"rows": part, "namespace": self._namespace},
-                )
+                for backward, alike in await directed(tx, edges, part):
+                    await tx.run(
+                        f"UNWIND $rows AS row MATCH (a:{start} {{id: row.a}}) MATCH (b:{end} {{id: row.b}}) "
+                        "WHERE a.namespace = $namespace AND b.namespace = $namespace "
+                        f"{edges.merge(backward=backward)} SET r += row.props",
+                        {"rows": alike, "namespace": self._namespace},
+                    )
 
         await self._write(work)
 

@@ -1,0 +1,93 @@
+"""Edges looked for from the end that has fewer of them.
+
+The embedded engine goes through all edges of the node that a pattern begins with, and for each row again: the edges of
+a hub would be written in quadratic time. Servers choose the end by themselves, so that either form is the same to them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.store import Row, Transaction
+from core.rag.schema import EdgeType, Label, check_name
+
+#: A node with at most so many edges may be begun at, whatever the other one has.
+FEW = 50
+
+#: Edges are counted up to here: of two nodes that have more, either may be begun at.
+_MANY = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeKind:
+    """Edges of a type between nodes of two labels, as rows name them: ``a`` and ``b`` are the ids of the ends.
+
+    Attributes:
+        start: Label of the nodes that they lead from.
+        type: Their type.
+        end: Label of the nodes that they lead to.
+        property: What tells apart the edges between two nodes, where there may be several.
+        field: What that is called in a row.
+    """
+
+    start: str
+    type: str
+    end: str
+    property: str = ""
+    field: str = ""
+
+    def _edge(self) -> str:
+        which = f" {{{check_name(self.property)}: row.{check_name(self.field)}}}" if self.property else ""
+        return f"[r:{check_name(self.type)}{which}]"
+
+    def there(self, *, backward: bool) -> str:
+        """The pattern of the edge of a row, which is there: ``(a)-[r]->(b)``, with the labels and ids of both."""
+        a, b = f"(a:{check_name(self.start)} {{id: row.a}})", f"(b:{check_name(self.end)} {{id: row.b}})"
+        return f"{b}<-{self._edge()}-{a}" if backward else f"{a}-{self._edge()}->{b}"
+
+    def merge(self, *, backward: bool) -> str:
+        """``MERGE`` of the edge of a row, where ``a`` and ``b`` are matched."""
+        return f"MERGE (b)<-{self._edge()}-(a)" if backward else f"MERGE (a)-{self._edge()}->(b)"
+
+
+#: Between entities; a row names an edge as its ``link``.
+RELATED = EdgeKind(Label.ENTITY, EdgeType.RELATED, Label.ENTITY, "id", "link")
+
+
+async def directed(tx: Transaction, kind: EdgeKind, rows: Sequence[Row]) -> list[tuple[bool, list[Row]]]:
+    """Sort rows by the end that their edges are to be looked for from.
+
+    Args:
+        tx: The transaction.
+        kind: Their kind.
+        rows: A batch.
+
+    Returns:
+        Whether to begin at ``b``, and the rows for which that is so; only what has rows.
+    """
+    out = await _degrees(tx, kind, [row["a"] for row in rows], backward=False)
+    hubs = [row["b"] for row in rows if out.get(row["a"], 0) > FEW]
+    into = await _degrees(tx, kind, hubs, backward=True) if hubs else {}
+    sides: dict[bool, list[Row]] = {}
+    for row in rows:
+        edges = out.get(row["a"], 0)
+        sides.setdefault(edges > FEW and into.get(row["b"], 0) < edges, []).append(row)
+    return list(sides.items())
+
+
+async def _degrees(tx: Transaction, kind: EdgeKind, ids: Sequence[str], *, backward: bool) -> dict[str, int]:
+    """How many edges of a kind lead from nodes, or to them; from ``_MANY`` on it is that number."""
+    label, edge = check_name(kind.end if backward else kind.start), f"[r:{check_name(kind.type)}]"
+    pattern = f"(n)<-{edge}-()" if backward else f"(n)-{edge}->()"
+    found: dict[str, int] = {}
+    for part in batches(sorted(set(ids))):
+        rows = await tx.run(
+            f"UNWIND $ids AS i MATCH (n:{label} {{id: i}}) "
+            f"CALL {{ WITH n MATCH {pattern} WITH r LIMIT {_MANY} RETURN count(r) AS edges }} "
+            "RETURN n.id AS id, edges",
+            {"ids": part},
+        )
+        found.update((row["id"], row["edges"]) for row in rows)
+    return found
