@@ -123,6 +123,19 @@ async def test_merges_are_recorded_and_reversible(kb: KnowledgeBase) -> None:
     assert "Entity" not in (await kb.client.counts())["nodes"]
 
 
+async def test_what_only_a_merge_by_hand_kept_goes_with_the_split(kb: KnowledgeBase) -> None:
+    text = "International Business Machines and Big Blue. Gamma Ltd."
+    await kb.ingest([Document(path="b", content=text)])
+    await kb.add_triples([("Delta", "knows", "Epsilon")])
+    for alias, entity in (("Big Blue", "International Business Machines"), ("Delta", "Gamma Ltd")):
+        await kb.merge_entities(alias, entity)
+    await kb.delete("b")
+    assert {name for pair in await same(kb) for name in pair} >= {"Big Blue", "Gamma Ltd"}, "merges by hand stay"
+    assert await kb.split_entity("Big Blue") == 1
+    assert await kb.split_entity("Gamma Ltd") == 1
+    assert sorted(await kb.client.entity_names()) == ["delta", "epsilon"], "but for what a person made"
+
+
 async def test_ingest_regards_spelling_and_initials_only(kb: KnowledgeBase) -> None:
     await kb.ingest([Document(path="a", content="Then Elisabeth of France came. So did Elizabeth of France.")])
     assert await same(kb) == set()

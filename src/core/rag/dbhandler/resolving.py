@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from core.rag.dbhandler.base import ClientBase
 from core.rag.dbhandler.batches import batches
-from core.rag.dbhandler.entities import FROM_CALLER, FROM_RULE
+from core.rag.dbhandler.entities import FROM_CALLER, FROM_RULE, remove_unused_entities
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.extraction.resolution import Candidate, Sameness
 from core.rag.identity import entity_id
@@ -133,6 +133,8 @@ class ResolutionOperations(ClientBase):
     async def split_entity(self, entity: str, others: Sequence[str]) -> int:
         """Undo what made entities one, and note that a person says that they are not.
 
+        Entities that only this kept go.
+
         Args:
             entity: Its id.
             others: Ids of those that it is not; empty: all that it was directly one with.
@@ -151,6 +153,8 @@ class ResolutionOperations(ClientBase):
                     "MATCH (a:Entity {id: $a})-[s:SAME_AS]-(b:Entity {id: $b}) DELETE s", {"a": entity, "b": other}
                 )
             await _tell_apart(tx, entity, add=apart)
+            # A merge by hand keeps both although nothing else has them any more, so now there may be nothing left.
+            await remove_unused_entities(tx, [entity, *apart])
             return len(apart)
 
         return await self._write(work)
