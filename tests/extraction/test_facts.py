@@ -10,6 +10,7 @@ from tests.extraction.graphs import knowledge
 from tests.extraction.models import SayingModel
 
 from core.rag import KnowledgeBase
+from core.rag.dbhandler.facts import Triple
 from core.rag.errors import ConfigurationError, InvalidInputError, LanguageModelAuthError, LanguageModelError
 from dbhandler.kit import Engine
 from libs.dataloader import Document
@@ -180,3 +181,26 @@ async def test_ingest_asks_the_model_where_it_is_told_to(engine: Engine) -> None
         assert (status["done"], status["failed"]) == (1, 1)
         assert "schema" in status["failures"][0]["reason"]
         assert (await kb.ingest([doc("b", SLUICE)])).facts is None
+
+
+@pytest.mark.parametrize(
+    ("triples", "says"),
+    [
+        (("Joe", "met", "Sam"), "one triple alone"),
+        ("Joe met Sam", "a triple is"),
+        (None, "a triple is"),
+        ({"subject": "Joe", "relation": "met", "object": "Sam"}, "a triple is"),
+        (Triple("Joe", "met", "Sam"), "a triple is"),
+        ([("Joe", "met")], "Triple 1 .*A triple is"),
+        ([None], "A triple is"),
+        ([{"subject": "Joe", "relation": "met", "object": "Sam", "chunk_ids": "abc"}], "one text"),
+        ([Triple("Joe", "met", "Sam", chunk_ids="abc")], "sequence of ids"),  # type: ignore[arg-type]
+        ([Triple("Joe", "met", "Sam", chunk_ids=(1,))], "sequence of ids"),  # type: ignore[arg-type]
+        ([Triple("Joe", "met", "Sam", fact=None)], "fact of triple 1 is text"),  # type: ignore[arg-type]
+        ([Triple("Joe", "met", "Sam", subject_type=3)], "subject_type of triple 1 is text"),  # type: ignore[arg-type]
+    ],
+)
+async def test_what_is_no_triple_is_refused_and_nothing_stored(kb: KnowledgeBase, triples: Any, says: str) -> None:
+    with pytest.raises(InvalidInputError, match=says):
+        await kb.add_triples(triples)
+    assert await kb.client.entity_names() == []

@@ -326,3 +326,19 @@ async def test_namespaces_know_nothing_of_each_other(company: KnowledgeBase) -> 
     assert there is not None
     assert await other.nodes_by_id([there["id"]]) == {}
     assert (await other.entity_graph_counts())["nodes"] == {}
+
+
+@pytest.mark.parametrize("nothing", [None, 3, b"Ada"])
+async def test_what_is_no_text_is_refused(kb: KnowledgeBase, nothing: Any) -> None:
+    for refused in (
+        kb.link(nothing, "Y", create=True),
+        kb.link("X", nothing, create=True),
+        kb.search_nodes(nothing),
+        kb.ask_context(nothing),
+        kb.search_knowledge(nothing),
+        kb.merge_entities(nothing, "Y"),
+        kb.split_entity(nothing),
+        kb.remove_entity(nothing),
+    ):
+        with pytest.raises(InvalidInputError, match="text"):
+            await refused

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
+import math
 import uuid
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
@@ -469,3 +470,20 @@ async def test_many_at_once_make_each_node_and_edge_once(kb: KnowledgeBase) -> N
     assert counts["nodes"]["Concept"] == counts["nodes"]["Vector"] == 6
     assert counts["edges"]["RELATED_TO"] == 5
     assert counts["edges"]["EMBEDDING_OF"] == 6
+
+
+@pytest.mark.parametrize("nothing", ["x", None, 3])
+async def test_what_is_no_node_is_not_added(graph: KnowledgeGraph, nothing: Any) -> None:
+    node = UndirectedNode("There", "fact")
+    for refused in (graph.add_node(nothing), graph.add_nodes(nothing), graph.add_nodes(node, nothing)):
+        with pytest.raises(InvalidInputError, match="needed"):
+            await refused
+    assert await graph.size() == 0
+
+
+@pytest.mark.parametrize("threshold", ["x", math.nan, 2, -1.5, True, None])
+async def test_a_threshold_that_is_no_cosine_is_refused(graph: KnowledgeGraph, threshold: Any) -> None:
+    for merge_similar in (False, True):
+        with pytest.raises(InvalidInputError, match="same_node_threshold"):
+            await graph.add_node(UndirectedNode("There", "fact"), None, threshold, merge_similar=merge_similar)
+    assert await graph.size() == 0

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     TripleLike = Triple | Mapping[str, Any] | Sequence[str]
 
 
+_A_TRIPLE = "a triple is (subject, relation, object), or a mapping of these"
+
+
 class Knowledge:
     """The part of :class:`core.rag.KnowledgeBase` that takes in records and facts."""
 
@@ -93,6 +96,8 @@ class Knowledge:
         Raises:
             InvalidInputError: naming the first that makes no sense; nothing is stored then.
         """
+        if isinstance(triples, str | Mapping) or not isinstance(triples, Iterable):
+            raise InvalidInputError(f"triples is a list of triples, not {type(triples).__name__}: {_A_TRIPLE}.")
         return await self._client.add_triples([_triple(triple, number) for number, triple in enumerate(triples, 1)])
 
     async def merge_entities(self, alias: str, entity: str) -> None:
@@ -207,11 +212,17 @@ def _triple(given: TripleLike, number: int) -> Triple:
     if isinstance(given, Triple):
         return given
     try:
+        if isinstance(given, str):  # which would be taken apart letter by letter
+            raise TypeError("it is a text; one triple alone goes into a list, too")
         if isinstance(given, Mapping):
-            return Triple(**{**given, "chunk_ids": tuple(given.get("chunk_ids", ()))})
+            return Triple(**{**given, "chunk_ids": _ids(given.get("chunk_ids", ()))})
         subject, relation, object_ = given
         return Triple(subject, relation, object_)
     except (TypeError, ValueError) as error:
-        raise InvalidInputError(
-            f"Triple {number} is no (subject, relation, object) and no mapping of these: {error}."
-        ) from error
+        raise InvalidInputError(f"Triple {number} is none: {error}. {_A_TRIPLE.capitalize()}.") from error
+
+
+def _ids(given: Iterable[str]) -> tuple[str, ...]:
+    if isinstance(given, str):
+        raise TypeError(f"chunk_ids is a sequence of ids, not one text: use [{given[:50]!r}]")
+    return tuple(given)

@@ -147,6 +147,16 @@ def _check(triple: Triple, number: int, names: dict[str, str]) -> None:
     ):
         if not isinstance(text, str) or not text.strip() or len(text) > longest:
             raise InvalidInputError(f"The {what} of triple {number} is not a text of 1 to {longest} characters.")
+    for what, text in (
+        ("subject_type", triple.subject_type),
+        ("object_type", triple.object_type),
+        ("fact", triple.fact),
+    ):
+        if not isinstance(text, str):
+            raise InvalidInputError(f"The {what} of triple {number} is text, not {type(text).__name__}.")
+    ids = triple.chunk_ids
+    if not isinstance(ids, list | tuple) or not all(isinstance(item, str) for item in ids):
+        raise InvalidInputError(f"The chunk_ids of triple {number} are a sequence of ids, not {str(ids)[:50]!r}.")
     for text in (triple.subject, triple.object):
         names[text] = normalize_name(text)
         if not names[text]:
@@ -155,5 +165,9 @@ def _check(triple: Triple, number: int, names: dict[str, str]) -> None:
         raise InvalidInputError(f"Triple {number} connects {triple.subject[:50]!r} with itself.")
     if len(triple.fact) > _MAX_FACT_CHARS:
         raise InvalidInputError(f"The fact of triple {number} has more than {_MAX_FACT_CHARS} characters.")
-    if not isinstance(triple.weight, int | float) or not 0 < triple.weight < float("inf"):
+    if (
+        isinstance(triple.weight, bool)
+        or not isinstance(triple.weight, int | float)
+        or not 0 < triple.weight < float("inf")
+    ):
         raise InvalidInputError(f"The weight of triple {number} is {triple.weight!r}, but weights are above 0.")

@@ -10,6 +10,7 @@ from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.rows import from_json
 from core.rag.dbhandler.store import Row
 from core.rag.dbhandler.vectors import VectorStoreOperations
+from core.rag.errors import InvalidInputError
 from core.rag.extraction.words import is_unspaced, normalize_name
 from core.rag.identity import concept_id, entity_id, knowledge_key, topic_id
 from core.rag.schema import EdgeType, Label, check_name
@@ -62,7 +63,13 @@ class TraversalOperations(VectorStoreOperations):
         return found
 
     async def named_node(self, name: str) -> Row | None:
-        """The node with this id, or the entity, concept or topic with this name; a row as above."""
+        """The node with this id, or the entity, concept or topic with this name; a row as above.
+
+        Raises:
+            InvalidInputError: when it is no text.
+        """
+        if not isinstance(name, str):
+            raise InvalidInputError(f"A node is named by text, not {type(name).__name__}.")
         text = " ".join(name.split())
         if not text:
             return None

@@ -83,6 +83,9 @@ class GraphBuilder:
 
         Returns:
             The node in the graph: the one that was there, or the new one.
+
+        Raises:
+            InvalidInputError: on what is no node, or a threshold that is no cosine.
         """
         if neighbor is None:
             return (await self._add([node], (), same_node_threshold, merge_similar))[0]
@@ -100,9 +103,12 @@ class GraphBuilder:
 
         Returns:
             For each node and then each neighbour, the one in the graph.
+
+        Raises:
+            InvalidInputError: on what is no node, or a threshold that is no cosine.
         """
-        nodes = [node] if isinstance(node, UndirectedNode) else list(node)
-        others = list(neighbors)
+        nodes = [node] if isinstance(node, UndirectedNode) else _nodes(node)
+        others = _nodes(neighbors)
         edges = [(a, b) for a in nodes for b in others]
         return await self._add([*nodes, *others], edges, same_node_threshold, merge_similar)
 
@@ -159,6 +165,8 @@ class GraphBuilder:
         self, nodes: Sequence[UndirectedNode], edges: Iterable[Edge], threshold: float, merge_similar: bool | None
     ) -> Nodes:
         merge = self._merge_similar if merge_similar is None else merge_similar
+        _check_nodes(nodes)
+        _check_cosine("same_node_threshold", threshold)
         rows = [node.to_row() for node in nodes]
         if merge:
             stands: dict[str, str] = {}
@@ -207,6 +215,24 @@ class GraphBuilder:
         if not isinstance(node, UndirectedNode | str):
             raise InvalidInputError(f"A node is needed, but this is {type(node).__name__}: was it found?")
         return concept_id(self._client.namespace, node if isinstance(node, str) else node.id)
+
+
+def _nodes(given: Iterable[UndirectedNode]) -> list[UndirectedNode]:
+    if not isinstance(given, Iterable):
+        raise InvalidInputError(f"Nodes are needed, but this is {type(given).__name__}: was it found?")
+    return list(given)
+
+
+def _check_nodes(nodes: Iterable[UndirectedNode]) -> None:
+    for node in nodes:
+        if not isinstance(node, UndirectedNode):
+            raise InvalidInputError(f"An UndirectedNode is needed, but this is {type(node).__name__}.")
+
+
+def _check_cosine(name: str, value: float) -> None:
+    # Written so that NaN, which compares with nothing, is refused.
+    if isinstance(value, bool) or not isinstance(value, int | float) or not -1 <= value <= 1:
+        raise InvalidInputError(f"{name} is {value!r}, but has to be a number from -1 to 1.")
 
 
 def check_number(name: str, value: int, least: int, most: int) -> int:

@@ -56,6 +56,8 @@ async def search_nodes(client: MemGraphClient, query: str, limit: int = 20, kind
     from core.rag.extraction.words import normalize_name, normalized_words
 
     check_number("limit", limit, 1, MAX_VISITED)
+    if not isinstance(query, str):
+        raise InvalidInputError(f"A query is text, not {type(query).__name__}.")
     words = list(dict.fromkeys(normalized_words(query)))[:50]
     if not words:
         return []

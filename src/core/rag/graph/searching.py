@@ -93,6 +93,8 @@ async def search_around(
     if mode not in MODES:
         raise InvalidInputError(f"There is no mode {str(mode)[:50]!r}; there are {', '.join(MODES)}.")
     check_number("limit", limit, 1, 1000)
+    if not isinstance(query, str):
+        raise InvalidInputError(f"A query is text, not {type(query).__name__}.")
     query = query.encode("utf-8", "replace").decode()
     if not query.strip():
         raise InvalidInputError("The query is empty.")
