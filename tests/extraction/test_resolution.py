@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.extraction.graphs import mentioned
+from tests.graphs import snapshot
 
 from core.rag import KnowledgeBase
 from core.rag.errors import InvalidInputError, NotFoundError, StoreError
@@ -121,6 +123,39 @@ async def test_merges_are_recorded_and_reversible(kb: KnowledgeBase) -> None:
     await kb.delete("a")
     await kb.delete("b")
     assert "Entity" not in (await kb.client.counts())["nodes"]
+
+
+async def test_a_split_by_hand_holds_when_its_text_goes_and_comes_again(kb: KnowledgeBase, tmp_path: Path) -> None:
+    document = Document(path="a", content="# T\n\nWe met Tech Corp and TechCorp.", format="markdown")
+
+    async def come_and_go() -> None:
+        await kb.ingest([Document(path="a", content="nothing now")])
+        assert await kb.client.entity_names() == []
+        await kb.ingest([document])
+        await kb.resolve_entities()
+
+    await kb.ingest([document])
+    assert await same(kb) == {("Tech Corp", "TechCorp", "alias")}
+    await kb.split_entity("TechCorp")
+    await come_and_go()
+    assert await same(kb) == set()
+
+    before = await snapshot(kb.client)
+    await kb.client.export_graph(tmp_path / "graph.jsonl")
+    await kb.client.delete_everything()
+    assert (await kb.client.counts())["nodes"] == {}
+    await kb.client.import_graph(tmp_path / "graph.jsonl")
+    assert await snapshot(kb.client) == before
+    await come_and_go()
+    assert await same(kb) == set(), "an export carries it"
+
+    await kb.merge_entities("Tech Corp", "TechCorp")
+    assert "Distinction" not in (await kb.client.counts())["nodes"], "a merge by hand takes it back"
+    await kb.delete("a")
+    assert await kb.split_entity("Tech Corp") == 1
+    assert await kb.client.entity_names() == []
+    await kb.ingest([document])
+    assert await same(kb) == set()
 
 
 async def test_what_only_a_merge_by_hand_kept_goes_with_the_split(kb: KnowledgeBase) -> None:

@@ -28,6 +28,7 @@ CAPTIONS = {
     Label.TOPIC: "name",
     Label.CONCEPT: "name",
     Label.ENTITY: "name",
+    Label.DISTINCTION: "entity",
     Label.RECORD: "collection",
     Label.CONVERSATION: "title",
     Label.INTERACTION: "content",

@@ -34,6 +34,7 @@ class Label(StrEnum):
     TOPIC = "Topic"  # name, description
     CONCEPT = "Concept"  # name, description, key, label, content, head, content_hash, appendix, trunks, pending
     ENTITY = "Entity"  # name, normalized_name, type, summary, mention_count, titled, origin …
+    DISTINCTION = "Distinction"  # entity, other: ids of two entities of which a person says that they are not one
     RECORD = "Record"  # collection, data
     CONVERSATION = "Conversation"  # title, user_id
     INTERACTION = "Interaction"  # session_id, content, role, keywords, tags, sequence, last_accessed_at

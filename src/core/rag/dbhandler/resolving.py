@@ -9,7 +9,8 @@ from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.entities import FROM_CALLER, FROM_RULE, remove_unused_entities
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.extraction.resolution import Candidate, Sameness
-from core.rag.identity import entity_id
+from core.rag.identity import entity_id, stable_id
+from core.rag.schema import Label
 from core.rag.times import utc_now
 
 _CANDIDATE = (
@@ -66,10 +67,9 @@ class ResolutionOperations(ClientBase):
     async def distinct_entities(self) -> set[tuple[str, str]]:
         """Pairs of ids, in order, of which a person said that they are not the same."""
         rows = await self.read(
-            "MATCH (e:Entity) WHERE e.namespace = $namespace AND e.distinct_from IS NOT NULL "
-            "RETURN e.id AS id, e.distinct_from AS others"
+            "MATCH (d:Distinction) WHERE d.namespace = $namespace RETURN d.entity AS entity, d.other AS other"
         )
-        return {(min(row["id"], other), max(row["id"], other)) for row in rows for other in row["others"]}
+        return {(row["entity"], row["other"]) for row in rows}
 
     async def write_sameness(
         self, wanted: Iterable[Sameness], methods: Collection[str] | None = None
@@ -121,8 +121,8 @@ class ResolutionOperations(ClientBase):
         """Note that a person takes two entities, by id, for one."""
 
         async def work(tx: Transaction) -> None:
-            await _tell_apart(tx, alias, remove=[entity])
-            await _tell_apart(tx, entity, remove=[alias])
+            (distinction,) = self._distinctions(alias, [entity])
+            await tx.run("UNWIND $ids AS i MATCH (d:Distinction {id: i}) DETACH DELETE d", {"ids": [distinction["id"]]})
             await tx.run(
                 "MATCH (a:Entity {id: $a})-[s:SAME_AS]-(b:Entity {id: $b}) DELETE s", {"a": alias, "b": entity}
             )
@@ -152,12 +152,23 @@ class ResolutionOperations(ClientBase):
                 await tx.run(
                     "MATCH (a:Entity {id: $a})-[s:SAME_AS]-(b:Entity {id: $b}) DELETE s", {"a": entity, "b": other}
                 )
-            await _tell_apart(tx, entity, add=apart)
+            for part in batches(self._distinctions(entity, apart)):
+                # A node of its own: the entities may go with their texts, and come again with them.
+                await tx.run(
+                    "UNWIND $rows AS row MERGE (d:Distinction {id: row.id}) ON CREATE SET d.namespace = $namespace, "
+                    "d.entity = row.entity, d.other = row.other, d.created_at = $now, d.updated_at = $now",
+                    {"rows": part, "namespace": self._namespace, "now": utc_now()},
+                )
             # A merge by hand keeps both although nothing else has them any more, so now there may be nothing left.
             await remove_unused_entities(tx, [entity, *apart])
             return len(apart)
 
         return await self._write(work)
+
+    def _distinctions(self, entity: str, others: Iterable[str]) -> list[Row]:
+        """The nodes that say that an entity is none of the others, which are known by their ids."""
+        pairs = [sorted((entity, other)) for other in others]
+        return [{"id": stable_id(Label.DISTINCTION, self._namespace, a, b), "entity": a, "other": b} for a, b in pairs]
 
 
 async def _connect(tx: Transaction, rows: Sequence[Row], origin: str) -> None:
@@ -166,15 +177,3 @@ async def _connect(tx: Transaction, rows: Sequence[Row], origin: str) -> None:
         "SET s.method = row.method, s.score = row.score, s.origin = $origin",
         {"rows": list(rows), "origin": origin},
     )
-
-
-async def _tell_apart(tx: Transaction, entity: str, add: Sequence[str] = (), remove: Sequence[str] = ()) -> None:
-    """Change which entities a person says that this one is not."""
-    rows = await tx.run("MATCH (e:Entity {id: $id}) RETURN e.distinct_from AS others", {"id": entity})
-    before = {other for row in rows for other in row["others"] or ()}
-    after = (before | set(add)) - set(remove)
-    if after != before:
-        await tx.run(
-            "MATCH (e:Entity {id: $id}) SET e.distinct_from = $others, e.updated_at = $now",
-            {"id": entity, "others": sorted(after) or None, "now": utc_now()},
-        )
