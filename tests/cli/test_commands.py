@@ -179,6 +179,33 @@ def test_show(mgrag: Command, graph: Path) -> None:
     assert "corpus/operations.md" in missing.err, "what was perhaps meant"
 
 
+def test_show_by_what_a_document_is_called(mgrag: Command) -> None:
+    for path, title in (("a/One.md", "The Tide Mill"), ("a/same.md", "Twins"), ("b/same.md", "Twins"), ("b/x.md", "x")):
+        file = mgrag.folder / "in" / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"# {title}\n\nIt turns in {path}.\n")
+    assert mgrag("ingest", "in").code == 0
+    for name in ("One.md", "one.MD", "a/one.md", "The Tide Mill", "the tide MILL", " The Tide Mill "):
+        assert mgrag("show", name, "--json").json["path"] == "in/a/One.md", name
+    assert mgrag("show", "A/same.md", "--json").json["path"] == "in/a/same.md"
+    for name in ("same.md", "twins"):
+        several = mgrag("show", name)
+        assert several.code == 4
+        assert "in/a/same.md, in/b/same.md" in several.err
+        assert several.out == ""
+    for name in ("me.md", "Tide Mill", "/", " "):
+        assert mgrag("show", name).code == 4, name
+
+
+def test_delete_guesses_nothing(mgrag: Command) -> None:
+    (mgrag.folder / "in").mkdir()
+    (mgrag.folder / "in" / "one.md").write_text("# The Tide Mill\n\nIt turns.\n")
+    assert mgrag("ingest", "in").code == 0
+    for name in ("one.md", "The Tide Mill", "IN/one.md"):
+        assert mgrag("delete", name).code == 4, name
+    assert mgrag("delete", "in/one.md").code == 0
+
+
 def test_delete(mgrag: Command, graph: Path) -> None:
     done = mgrag("delete", "corpus/diary.txt", "nothing", "corpus/talk.pptx", "--json")
     assert done.code == 4

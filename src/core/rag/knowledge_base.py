@@ -292,7 +292,7 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
         """Remove a document with its chunks, vectors and whatever nothing else refers to.
 
         Args:
-            path: Path, URL, name or id.
+            path: Path, URL or name as it was given, or id; nothing is guessed.
 
         Returns:
             Whether there was one.

@@ -62,7 +62,7 @@ async def _list(chosen: Common, prefix: str, limit: int | None, after: str) -> l
 
 def show(
     context: typer.Context,
-    path: Annotated[str, typer.Argument(help="Path, URL, name or id of a document.")],
+    path: Annotated[str, typer.Argument(help="Path, URL or id of a document, the last part of its path, or its title.")],
     chunks: Annotated[bool, typer.Option("--chunks", help="With the text of every chunk.")] = False,
     db: DbOption = None,
     namespace: NamespaceOption = None,
@@ -116,7 +116,8 @@ def _print(document: dict[str, Any], *, with_text: bool) -> None:
 def delete(
     context: typer.Context,
     paths: Annotated[
-        list[str] | None, typer.Argument(metavar="PATH...", help="Paths, URLs, names or ids of documents.")
+        list[str] | None,
+        typer.Argument(metavar="PATH...", help="Whole paths or URLs of documents, as mgrag list prints them, or ids."),
     ] = None,
     prefix: Annotated[str, typer.Option(metavar="PATH", help="All documents whose path begins so.")] = "",
     source: Annotated[str, typer.Option(metavar="NAME", help="All documents of a source, by its name or URI.")] = "",

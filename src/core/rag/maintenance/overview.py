@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from core.rag.dbhandler.naming import documents_named
 from core.rag.errors import EmbeddingError, InvalidInputError, NotFoundError
 from core.rag.maintenance.places import bytes_on_disk
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 #: A path that is not there is compared with this many others.
 _COMPARED = 20_000
 _SIMILAR = 3
+_NAMESAKES = 10
 _SHOWN_FAILURES = 5
 _SIMILAR_PERCENT = 70
 
@@ -73,7 +75,7 @@ async def documents(
 
 async def show(client: MemGraphClient, path: str) -> dict[str, Any]:
     """See :meth:`core.rag.KnowledgeBase.show`."""
-    document = await client.find_document(path)
+    document = await client.find_document(path) or await _called(client, path)
     if document is None:
         raise NotFoundError(await not_found(client, path))
     identifier = document["id"]
@@ -83,6 +85,19 @@ async def show(client: MemGraphClient, path: str) -> dict[str, Any]:
         "references": await client.references_of(identifier),
         "chunks": await client.get_document_chunks(identifier),
     }
+
+
+async def _called(client: MemGraphClient, name: str) -> dict[str, Any] | None:
+    """The only document that is called so, if there is one.
+
+    Raises:
+        NotFoundError: when there are several, naming them.
+    """
+    found = await documents_named(client, name)
+    if len(found) > 1:
+        paths = ", ".join(row["path"] for row in found[:_NAMESAKES]) + (" …" if len(found) > _NAMESAKES else "")
+        raise NotFoundError(f"{name[:200]!r} may be any of {len(found)} documents: {paths}. Name one by its whole path.")
+    return await client.find_document(found[0]["id"]) if found else None
 
 
 async def matching(client: MemGraphClient, *, prefix: str = "", source: str = "") -> list[dict[str, Any]]:

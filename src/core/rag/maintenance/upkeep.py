@@ -55,13 +55,13 @@ class Upkeep:
         """A document with everything around it.
 
         Args:
-            path: Path, URL, name or id.
+            path: Path, URL or id; else the last part of a path, or a title, that only one document has (in any case).
 
         Returns:
             What :meth:`MemGraphClient.find_document` gives, and ``sources``, ``references``, ``chunks``.
 
         Raises:
-            NotFoundError: naming documents with a similar path.
+            NotFoundError: naming documents with a similar path, or all that are called so.
         """
         from core.rag.maintenance.overview import show
 

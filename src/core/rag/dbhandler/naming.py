@@ -1,0 +1,34 @@
+"""Documents by what people call them: the last part of a path, or a title. For looking at one, never for removing it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from core.rag.dbhandler.base import ClientBase
+    from core.rag.dbhandler.store import Row
+
+
+async def documents_named(client: ClientBase, name: str) -> list[Row]:
+    """Documents whose path ends with this name, or, where there are none, those that have it as their title.
+
+    Case counts only where it tells several from one. It is a scan of all documents: ask for exact paths and ids first.
+
+    Returns:
+        ``id`` and ``path`` of each, in the order of paths.
+    """
+    wanted = name.strip().strip("/")
+    if not wanted:
+        return []
+    rows = await client.read(
+        "MATCH (d:Document) WHERE d.namespace = $namespace AND (toLower(d.path) ENDS WITH $tail "
+        "OR toLower(d.title) = $name) RETURN d.id AS id, d.path AS path, d.title AS title",
+        tail=f"/{wanted.lower()}",
+        name=wanted.lower(),
+    )
+    by_path = [row for row in rows if row["path"].lower().endswith(f"/{wanted.lower()}")]
+    same_case = [row for row in by_path if row["path"].endswith(f"/{wanted}")]
+    if not by_path:
+        by_path, same_case = rows, [row for row in rows if row["title"] == wanted]
+    found = same_case if len(same_case) == 1 else by_path
+    return sorted(({"id": row["id"], "path": row["path"]} for row in found), key=lambda row: (row["path"], row["id"]))
