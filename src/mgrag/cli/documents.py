@@ -62,7 +62,7 @@ async def _list(chosen: Common, prefix: str, limit: int | None, after: str) -> l
 
 def show(
     context: typer.Context,
-    path: Annotated[str, typer.Argument(help="Path, URL or id of a document, the last part of its path, or its title.")],
+    path: Annotated[str, typer.Argument(help="Path, URL or id of a document, last part of its path, or title.")],
     chunks: Annotated[bool, typer.Option("--chunks", help="With the text of every chunk.")] = False,
     db: DbOption = None,
     namespace: NamespaceOption = None,

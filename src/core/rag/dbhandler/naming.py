@@ -1,4 +1,4 @@
-"""Documents by what people call them: the last part of a path, or a title. For looking at one, never for removing it."""
+"""Documents by what people call them, the last part of a path or a title: for looking at one, never for removing it."""
 
 from __future__ import annotations
 

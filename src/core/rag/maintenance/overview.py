@@ -96,7 +96,7 @@ async def _called(client: MemGraphClient, name: str) -> dict[str, Any] | None:
     found = await documents_named(client, name)
     if len(found) > 1:
         paths = ", ".join(row["path"] for row in found[:_NAMESAKES]) + (" …" if len(found) > _NAMESAKES else "")
-        raise NotFoundError(f"{name[:200]!r} may be any of {len(found)} documents: {paths}. Name one by its whole path.")
+        raise NotFoundError(f"{name[:200]!r} may be any of {len(found)} documents: {paths}. Name its whole path.")
     return await client.find_document(found[0]["id"]) if found else None
 
 
