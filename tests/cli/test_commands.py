@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 from tests.cli.command import Command
 
+from core.rag.dbhandler.embedded import EmbeddedStore
 from core.rag.dbhandler.grafeo_digest import digest_of_file
 from core.rag.dbhandler.grafeo_engine import close_engine, open_engine
+from core.rag.errors import StoreFullError
+from core.rag.indexing.titles import TitleLinker
 
 READING = [
     ("list",),
@@ -54,6 +57,34 @@ def test_ingest_twice(mgrag: Command, ingested: Path) -> None:
     assert first.err == ""
     again = mgrag("ingest", "corpus")
     assert again.out.startswith("Nothing changed: 10 documents are up to date")
+
+
+@pytest.mark.parametrize("fails", ["closing", "a commit and closing"])
+def test_what_was_stored_before_the_disk_was_full_is_told(
+    fails: str, mgrag: Command, ingested: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    close = EmbeddedStore.close
+
+    async def full_at_the_end(store: EmbeddedStore) -> None:
+        await close(store)
+        raise StoreFullError("Closing: the disk is full.")
+
+    async def full_in_the_middle(*_: object) -> None:
+        raise StoreFullError("A commit failed: the disk is full.")
+
+    (mgrag.folder / "corpus").symlink_to(ingested / "corpus")
+    with monkeypatch.context() as patched:
+        patched.setattr(EmbeddedStore, "close", full_at_the_end)
+        if fails != "closing":  # links between titles are the last that is written
+            patched.setattr(TitleLinker, "link", full_in_the_middle)
+        done = mgrag("ingest", "corpus", "--json")
+        again = mgrag("ingest", "corpus", "--db", "other.grafeo")
+    assert done.code == again.code == 3
+    assert (
+        done.err == again.err == f"mgrag: {'Closing' if fails == 'closing' else 'A commit failed'}: the disk is full.\n"
+    )
+    assert done.json["documents"]["added"] == len(mgrag("list", "--json").json) == 10
+    assert again.out.startswith("Documents: 10 added")
 
 
 def test_options_before_and_behind_the_command(mgrag: Command, graph: Path, ingested: Path) -> None:

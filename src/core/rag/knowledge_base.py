@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 from core.rag.answering.asking import Answers
 from core.rag.dbhandler import MemGraphClient
 from core.rag.dbhandler.vectors import VectorStoreInfo
-from core.rag.errors import ConfigurationError, InvalidInputError
+from core.rag.errors import ConfigurationError, InvalidInputError, StoreError
 from core.rag.graph.exploration import Exploration
 from core.rag.indexing.sources import Source, loaders_for
 from core.rag.knowledge import Knowledge
@@ -191,7 +191,12 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        await self.close()
+        try:
+            await self.close()
+        except StoreError as second:
+            if error is None:
+                raise
+            error.add_note(f"Closing the graph failed, too: {second}")  # what failed first says why
 
     async def ingest(
         self,

@@ -65,13 +65,18 @@ def ingest(
     }
     chosen = common(context, db, namespace, as_json)
     _check_there(sources)
-    report = run(
-        lambda: _ingest(chosen, opening, sources, prune=prune, facts=extract is Extract.LLM or None, options=options)
-    )
-    if chosen.json:
-        print_json(report.to_dict())
-    else:
-        _show(report)
+    so_far: list[IngestReport] = []
+    try:
+        report = run(
+            lambda: _ingest(
+                chosen, opening, sources, so_far, prune=prune, facts=extract is Extract.LLM or None, options=options
+            )
+        )
+    except typer.Exit:  # the error was told; what was stored before it stays, and is told, too
+        if so_far:
+            _print(so_far[-1], chosen)
+        raise
+    _print(report, chosen)
     done = report.documents
     if report.interrupted:
         raise typer.Exit(EXIT_INTERRUPTED)
@@ -99,6 +104,7 @@ async def _ingest(
     chosen: Common,
     opening: dict[str, Any],
     sources: list[str],
+    so_far: list[IngestReport],
     *,
     prune: bool,
     facts: bool | None,
@@ -109,13 +115,23 @@ async def _ingest(
         with progress("Loading …", quiet=chosen.json) as say:
 
             def tell(report: IngestReport) -> None:
+                so_far[:] = [report]
                 done = report.documents
                 say(
                     f"{done.added + done.updated} documents written, {done.unchanged} unchanged,"
                     f" {len(done.failed)} failed; {report.chunks} chunks"
                 )
 
-            return await kb.ingest(sources, prune=prune, facts=facts, stop=stop, progress=tell, **options)
+            report = await kb.ingest(sources, prune=prune, facts=facts, stop=stop, progress=tell, **options)
+            so_far[:] = [report]  # closing the graph may fail yet
+            return report
+
+
+def _print(report: IngestReport, chosen: Common) -> None:
+    if chosen.json:
+        print_json(report.to_dict())
+    else:
+        _show(report)
 
 
 def _show(report: IngestReport) -> None:
