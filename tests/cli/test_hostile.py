@@ -116,6 +116,7 @@ GRAPHS_REFUSED: dict[str, tuple[str, int]] = {
     "nobody listens": ("bolt://127.0.0.1:1", 3),
     "below a file": ("corpus/diary.txt/g.grafeo", 4),
     "not there": ("nowhere/g.grafeo", 4),
+    "half a character": (f"{SURROGATE}.grafeo", 3),
 }
 
 

@@ -67,6 +67,52 @@ async def test_a_place_where_no_file_can_be_is_said(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
+async def test_a_path_that_is_no_utf_8_is_said(tmp_path: Path) -> None:
+    for path in (tmp_path / "graph\udcff.grafeo", tmp_path / "folder\udcff" / "graph.grafeo"):
+        with pytest.raises(StoreUnavailableError, match=r"a byte that is no UTF-8\. Rename"):
+            await EmbeddedStore.open(str(path))
+    assert list(tmp_path.iterdir()) == []
+
+
+#: What each of them may not do, and what the error says; the file system refuses nothing to root.
+NOT_PERMITTED = {
+    "the file": ("GRAFEO-X003: I/O error: Permission denied (os error 13)", "graph", "the file may not be written"),
+    "the folder": (
+        "GRAFEO-X001: Internal error: cannot open the migration lock file: Permission denied (os error 13)",
+        "",
+        "its folder .* may not be written",
+    ),
+    "all": ("GRAFEO-X003: I/O error: Read-only file system (os error 30)", "graph", "the file may not be written"),
+    "another user's": ("GRAFEO-X003: I/O error: Operation not permitted (os error 1)", None, "its log .* may not be"),
+}
+
+
+@pytest.mark.parametrize(("text", "refused", "said"), NOT_PERMITTED.values(), ids=NOT_PERMITTED)
+async def test_what_may_not_be_written_is_said_with_what_to_do(
+    text: str, refused: str | None, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "graph"
+    file.write_bytes(b"")
+
+    def refuse(_: str) -> None:
+        raise RuntimeError(text)
+
+    monkeypatch.setattr("grafeo.GrafeoDB", refuse)
+    monkeypatch.setattr("os.access", lambda path, _: refused is None or Path(path) != tmp_path / refused)
+    with pytest.raises(StoreUnavailableError, match=rf"{said}.*Permit it \(chmod u\+w\), copy .*--db") as caught:
+        grafeo_engine.open_engine(file)
+    assert "GRAFEO" not in str(caught.value)
+
+
+async def test_a_folder_that_may_not_be_entered_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(path: Path) -> bool:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "is_dir", refuse)
+    with pytest.raises(StoreUnavailableError, match="may not enter its folder"):
+        grafeo_engine.graph_file(str(tmp_path / "graph"))
+
+
 async def test_a_missing_folder_is_made(tmp_path: Path) -> None:
     path = tmp_path / "new" / "deeper" / "graph.grafeo"
     store = await EmbeddedStore.open(str(path))

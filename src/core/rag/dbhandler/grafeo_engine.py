@@ -34,6 +34,8 @@ CHECKPOINT_LOG_BYTES = 64 << 20
 _CODE = re.compile(r"GRAFEO-([A-Z]\d{3})")
 _NO_SPACE = re.compile(r"os error (28|122|27)\b|no space|disk (is )?full|quota", re.IGNORECASE)
 
+_NO_PERMISSION = re.compile(r"os error (1|13|30)\b")  # not permitted, denied, a file system for reading only
+
 
 def graph_file(path: str) -> Path:
     """The absolute path of a graph file.
@@ -44,6 +46,17 @@ def graph_file(path: str) -> Path:
     try:
         file = Path(path).expanduser().absolute()
         folder = file.is_dir()
+        str(file).encode()  # the engine takes UTF-8 only
+    except PermissionError as error:
+        raise StoreUnavailableError(
+            f"{file} cannot be looked at: this user may not enter its folder {file.parent}. Ask its owner for that"
+            " (chmod), or name a graph elsewhere (--db)."
+        ) from error
+    except UnicodeEncodeError as error:
+        raise StoreUnavailableError(
+            f"{error.object[:500]!r} cannot be the path of a graph: it holds a byte that is no UTF-8. Rename the folder"
+            " or the file, or name another one (--db)."
+        ) from error
     except (RuntimeError, OSError) as error:  # no such home, too long
         raise StoreUnavailableError(f"{path[:200]!r} cannot be the path of a graph: {_first_line(error)}.") from error
     if not path or "\0" in path:
@@ -77,7 +90,8 @@ def open_engine(file: Path | None) -> Any:
         db = GrafeoDB(str(file))
     except OSError as error:
         raise StoreUnavailableError(
-            f"{file} cannot be opened, since its folder {file.parent} cannot be made: {error.strerror or error}."
+            f"{file} cannot be opened, since its folder {file.parent} cannot be made: {error.strerror or error}. Make"
+            " it, or name a graph elsewhere (--db)."
         ) from error
     except RuntimeError as error:
         if _code(error) == "X001" and "locked" in str(error):
@@ -87,11 +101,28 @@ def open_engine(file: Path | None) -> Any:
             ) from error
         if "not a Grafeo database" in str(error) or "not a database file" in str(error):
             raise StoreUnavailableError(f"{file} is not a graph, but something else; name another file.") from error
+        if _NO_PERMISSION.search(str(error)):
+            raise StoreUnavailableError(_may_not_write(file)) from error
         mapped = map_error(error, f"Opening {file}")
         if isinstance(mapped, StoreDamagedError | StoreFullError):
             raise mapped from error
         raise StoreUnavailableError(f"{file} cannot be opened: {_first_line(error)}.") from error
     return db
+
+
+def _may_not_write(file: Path) -> str:
+    """What to say where the operating system refuses the file, or what is made beside it."""
+    if file.exists() and not os.access(file, os.W_OK):
+        what = "the file may not be written by this user"
+    elif not os.access(file.parent, os.W_OK):
+        what = f"its folder {file.parent} may not be written by this user"
+    else:
+        what = "the file, its log (.wal) or its folder may not be written by this user"
+    return (
+        f"{file} cannot be opened: {what}. A graph needs both its file and its folder, for the log beside it, even"
+        " where it is only read. Permit it (chmod u+w), copy the graph to a folder of your own, or name another one"
+        " (--db)."
+    )
 
 
 def start_checkpoints(db: Any) -> None:
