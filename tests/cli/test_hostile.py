@@ -304,6 +304,26 @@ def test_documents_that_are_not_there(path: str, mgrag: Command, unchanged: Path
     assert "Traceback" not in done.err
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("show",),
+        ("delete",),
+        ("list", "--prefix"),
+        ("memory", "list"),
+        ("user", "history"),
+        ("graph", "neighbors"),
+        ("graph", "path", "Kestrel Bay Mill Trust"),
+    ],
+    ids=" ".join,
+)
+def test_names_with_half_a_character(arguments: tuple[str, ...], mgrag: Command, unchanged: Path) -> None:
+    done = mgrag(*arguments, SURROGATE)
+    told(done, 2)
+    assert r"'caf\udce9'" in done.err
+    assert "half a character" in done.err
+
+
 @pytest.mark.parametrize(("db", "code"), GRAPHS_REFUSED.values(), ids=GRAPHS_REFUSED)
 def test_graphs_that_are_none(db: str, code: int, mgrag: Command, graph: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MGRAG_CONNECT_TIMEOUT", "0.5")

@@ -16,6 +16,7 @@ from core.rag.dbhandler.embedded import EmbeddedStore
 from core.rag.dbhandler.gate import WriterGate
 from core.rag.dbhandler.store import Transaction
 from core.rag.errors import (
+    InvalidInputError,
     QueryError,
     StoreConflictError,
     StoreConstraintError,
@@ -342,6 +343,18 @@ def test_errors_are_told_by_their_code_alone(text: str, kind: type[StoreError]) 
     error = grafeo_engine.map_error(RuntimeError(text), "A test")
     assert type(error) is kind
     assert str(error).startswith("A test")
+
+
+async def test_half_a_character_is_told_with_its_place() -> None:
+    store = await EmbeddedStore.open(":memory:")
+    for parameters, place in (
+        ({"text": "caf\udce9"}, r"text holds half a character \('caf\\udce9'\)"),
+        ({"rows": [{"a": "x"}, {"a": ["y", "\ud800"]}]}, r"rows\[1\]\.a\[1\] holds"),
+        ({"row": {"\ud800": 1}}, r"a key of row holds"),
+    ):
+        with pytest.raises(InvalidInputError, match=place):
+            await store.run(f"RETURN ${next(iter(parameters))} AS x", parameters)
+    await store.close()
 
 
 def test_a_crash_inside_the_engine_is_an_error_of_the_store() -> None:

@@ -142,6 +142,37 @@ def _check_floats(place: str, value: memoryview) -> None:
         _check_embedding(place, tuple(value.tolist()))  # which says what is wrong
 
 
+def check_characters(value: Any, place: str = "") -> None:
+    """Refuse half characters (lone surrogates), which are no text; engines do not say where they found one.
+
+    Args:
+        value: Parameters, or a part of them.
+        place: Where in the parameters that is.
+
+    Raises:
+        InvalidInputError: naming the place, and the text around.
+    """
+    if isinstance(value, str):
+        found = _HALF_CHARACTER.search(value)
+        if found:
+            around = value[max(found.start() - 20, 0) : found.end() + 20]
+            raise InvalidInputError(
+                f"The text at {place} holds half a character ({around!a}), which a byte that is no UTF-8 becomes: give"
+                " it in UTF-8, or without."
+            )
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            inside = f"{place}.{key}" if place else str(key)
+            check_characters(key, f"a key of {place}" if place else "a name")
+            check_characters(item, inside)
+    elif isinstance(value, list):
+        for position, item in enumerate(value):
+            check_characters(item, f"{place}[{position}]")
+
+
+_HALF_CHARACTER = re.compile("[\ud800-\udfff]")
+
+
 def check_reading(statement: str) -> None:
     """Refuse a writing statement where only reading ones belong: it would pass by the guards of a transaction.
 

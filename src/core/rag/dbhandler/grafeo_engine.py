@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from core.rag.dbhandler.checks import check_characters
 from core.rag.dbhandler.store import Parameters, Row
 from core.rag.errors import (
     BackupError,
@@ -161,8 +162,15 @@ def rows(runner: Any, statement: str, parameters: Parameters | None) -> list[Row
         runner: The engine, or a transaction of it.
         statement: The Cypher text.
         parameters: Checked before.
+
+    Raises:
+        InvalidInputError: when a text in them is none.
     """
-    return list(runner.execute_cypher(statement, dict(parameters or {})))
+    try:
+        return list(runner.execute_cypher(statement, dict(parameters or {})))
+    except ValueError:
+        check_characters(parameters or {})
+        raise
 
 
 def roll_back(handle: Any) -> None:
@@ -213,8 +221,8 @@ def call[T](function: Callable[[Any], T], db: Any, what: str) -> T:
         raise
     except RuntimeError as error:
         raise map_error(error, what) from error
-    except ValueError as error:  # a lone surrogate, mostly
-        raise InvalidInputError(f"{what} was given something that is no text: {error}.") from error
+    except ValueError as error:
+        raise InvalidInputError(f"{what} was given something that the engine does not take: {error}.") from error
     except BaseException as error:
         if type(error).__name__ != "PanicException":
             raise
