@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,6 +14,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+
+from core.rag.dbhandler.grafeo_digest import digest_of_file
 
 MGRAG = Path(sys.executable).with_name("mgrag")
 HEAVY = {
@@ -80,6 +83,44 @@ def test_who_stops_reading_is_no_error(arguments: tuple[str, ...], ingested: Pat
     os.close(writing)
     assert done.returncode == 141
     assert done.stderr == b""
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("arguments", [("list", "--json"), ("list",), ("--help",)], ids=" ".join)
+def test_output_that_cannot_be_written_is_told(arguments: tuple[str, ...], unbuffered: str, ingested: Path) -> None:
+    where = ("--db", "graph.grafeo") if arguments[0] == "list" else ()
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [MGRAG, *arguments, *where],
+            cwd=ingested,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            env=environment(PYTHONUNBUFFERED=unbuffered),
+            timeout=120,
+            check=False,
+        )
+    assert done.returncode == 1
+    expected = "mgrag: The output could not be written: No space left on device. Send it to where there is room.\n"
+    assert done.stderr.decode() == expected
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize(("document", "code"), [("corpus/diary.txt", 0), ("nowhere.txt", 4)])
+def test_streams_may_be_closed(closed: str, document: str, code: int, ingested: Path, tmp_path: Path) -> None:
+    graph = shutil.copyfile(ingested / "graph.grafeo", tmp_path / "graph.grafeo")
+    done = subprocess.run(
+        ["sh", "-c", f'"$@" {closed}', "sh", MGRAG, "show", document, "--db", graph],
+        cwd=tmp_path,
+        capture_output=True,
+        env=environment(),
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == code
+    assert b"Traceback" not in done.stderr
+    assert b"should not have happened" not in done.stderr
+    assert digest_of_file(graph) == digest_of_file(ingested / "graph.grafeo"), "no file took the place of a stream"
 
 
 @pytest.mark.parametrize(

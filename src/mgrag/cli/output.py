@@ -18,18 +18,28 @@ Piece = str | tuple[str, str]
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
+class OutputError(Exception):
+    """Standard output takes nothing more, as on a full disk.
+
+    Args:
+        reason: What the operating system says.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
 def print_json(value: Any, *, one_line: bool = False) -> None:
     """One JSON document on standard output."""
     import json
 
-    _write(json.dumps(value, ensure_ascii=False, indent=None if one_line else 2) + "\n")
-    sys.stdout.flush()
+    _write(json.dumps(value, ensure_ascii=False, indent=None if one_line else 2) + "\n", at_once=True)
 
 
 def write_on(text: str) -> None:
     """A part of a text on standard output, at once; lines end where the text says so."""
-    _write("\n".join(map(clean, text.split("\n"))))
-    sys.stdout.flush()
+    _write("\n".join(map(clean, text.split("\n"))), at_once=True)
 
 
 def line(*pieces: Piece) -> None:
@@ -46,7 +56,12 @@ def line(*pieces: Piece) -> None:
 
 def note(text: str) -> None:
     """One line on standard error."""
-    sys.stderr.write(_encodable(clean(text)) + "\n")
+    try:
+        sys.stderr.write(_encodable(clean(text)) + "\n")
+    except BrokenPipeError:
+        raise
+    except OSError:  # then nobody can be told, and the exit code has to do
+        return
 
 
 def counted(number: int, one: str, several: str = "") -> str:
@@ -106,8 +121,15 @@ def progress(text: str, *, quiet: bool = False) -> Iterator[Callable[[str], None
         yield lambda new: status.update(clean(new))
 
 
-def _write(text: str) -> None:
-    sys.stdout.write(_encodable(text))
+def _write(text: str, *, at_once: bool = False) -> None:
+    try:
+        sys.stdout.write(_encodable(text))
+        if at_once:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OutputError(error.strerror or str(error)) from error
 
 
 def _encodable(text: str) -> str:

@@ -23,7 +23,7 @@ Exit codes:
 
 0  done
 
-1  failed, or nothing of what was asked for could be done, or the doctor found problems
+1  failed, nothing of what was asked for could be done, the doctor found problems, or the output cannot be written
 
 2  the command line or a setting makes no sense
 
