@@ -454,6 +454,15 @@ def test_imports(data: bytes, mgrag: Command, unchanged: Path) -> None:
     assert sorted(path.name for path in unchanged.parent.iterdir()) == ["graph.grafeo"]
 
 
+@pytest.mark.parametrize("kind", ["not JSON", "cut", "another namespace", "false counts"])
+def test_a_refused_import_makes_no_graph(kind: str, mgrag: Command) -> None:
+    Path("in.jsonl").write_bytes(IMPORTS[kind])
+    for where in ((), ("--db", "sub/new.grafeo")):
+        told(mgrag("import", "in.jsonl", *where), 1)
+        told(mgrag("import", "nowhere.jsonl", *where), 1)
+    assert list(Path().iterdir()) == [Path("in.jsonl")]
+
+
 @pytest.mark.parametrize("file", ["", "corpus", "nowhere/b", "/dev/null", "/proc/b", "a\x00b", "x" * 5000, "there"])
 def test_backups_and_exports_to_nowhere(file: str, mgrag: Command, unchanged: Path) -> None:
     Path("there").write_text("mine")

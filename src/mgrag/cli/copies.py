@@ -106,8 +106,12 @@ def import_(
 
 async def _import(chosen: Common, file: str, *, everything: bool) -> dict[str, TransferReport]:
     with progress("Importing …", quiet=chosen.json):
-        async with open_kb(chosen, embedding=False) as kb:
+        kb = open_kb(chosen, embedding=False)
+        try:
+            # Not opened before: what is refused shall leave no empty graph behind.
             return await kb.import_(file, everything=everything)
+        finally:
+            await kb.close()
 
 
 def _show(chosen: Common, report: BackupReport, text: str) -> None:
