@@ -270,6 +270,16 @@ def test_searches_that_make_no_sense_are_refused(arguments: tuple[str, ...], mgr
     told(mgrag("search", *arguments), 2)
 
 
+@pytest.mark.parametrize("limit", ["0", "-1", "some"])
+@pytest.mark.parametrize(
+    "command",
+    [("list",), ("memory", "list", "s"), ("memory", "recall", "x"), ("conversation", "list"), ("graph", "entities")],
+    ids=" ".join,
+)
+def test_limits_that_make_no_sense(command: tuple[str, ...], limit: str, mgrag: Command, unchanged: Path) -> None:
+    told(mgrag(*command, "--limit", limit), 2)
+
+
 @pytest.mark.parametrize("text", HARMLESS_FILTERS.values(), ids=HARMLESS_FILTERS)
 def test_filters_may_hold_anything_in_quotes(text: str, mgrag: Command, unchanged: Path) -> None:
     done = mgrag("search", "mill", "--filter", text, "--json")
