@@ -270,6 +270,16 @@ def test_searches_that_make_no_sense_are_refused(arguments: tuple[str, ...], mgr
     told(mgrag("search", *arguments), 2)
 
 
+@pytest.mark.parametrize("file", ["", " ", "corpus"])
+@pytest.mark.parametrize("option", ["--html", "--mermaid", "--graphml"])
+def test_pictures_to_nowhere(option: str, file: str, mgrag: Command, unchanged: Path) -> None:
+    commands = [("graph", "show", "Kestrel Bay Mill Trust"), *([("ask", "mill")] if option == "--mermaid" else [])]
+    for command in commands:
+        done = mgrag(*command, option, file)
+        told(done, 2)
+        assert f"'{option}': {'corpus is a folder' if file.strip() else 'the name of the file is empty'}" in done.err
+
+
 @pytest.mark.parametrize("limit", ["0", "-1", "some"])
 @pytest.mark.parametrize(
     "command",

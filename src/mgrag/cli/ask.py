@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mgrag.cli.options import Common, DbOption, JsonOption, ModelOption, NamespaceOption, common
+from mgrag.cli.options import Common, DbOption, JsonOption, ModelOption, NamespaceOption, common, target_file
 from mgrag.cli.output import clean, line, note, print_json, write_on
 from mgrag.cli.runtime import fail, open_kb, run, telling_errors
 
@@ -72,7 +72,8 @@ def ask(
     extracts: ExtractsOption = False,
     show_context: ContextOption = False,
     mermaid: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a diagram of entities and relations.", dir_okay=False)
+        Path | None,
+        typer.Option(metavar="FILE", parser=target_file, help="Write a diagram of entities and relations."),
     ] = None,
     model: ModelOption = None,
     db: DbOption = None,

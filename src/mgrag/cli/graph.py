@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mgrag.cli.options import DbOption, JsonOption, NamespaceOption, common
+from mgrag.cli.options import DbOption, JsonOption, NamespaceOption, common, target_file
 from mgrag.cli.output import counted, line, note, print_json, table
 from mgrag.cli.runtime import EXIT_FAILED, EXIT_NOT_FOUND, EXIT_USAGE, fail, open_kb, run, with_kb
 
@@ -161,12 +161,16 @@ def show(
     context: typer.Context,
     name: NodeArgument,
     html: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a picture: one page that needs nothing else.")
+        Path | None,
+        typer.Option(metavar="FILE", parser=target_file, help="Write a picture: one page that needs nothing else."),
     ] = None,
     mermaid: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a Mermaid flowchart; - is standard output.")
+        Path | None,
+        typer.Option(metavar="FILE", parser=target_file, help="Write a Mermaid flowchart; - is standard output."),
     ] = None,
-    graphml: Annotated[Path | None, typer.Option(metavar="FILE", help="Write GraphML; - is standard output.")] = None,
+    graphml: Annotated[
+        Path | None, typer.Option(metavar="FILE", parser=target_file, help="Write GraphML; - is standard output.")
+    ] = None,
     depth: DepthOption = 2,
     edge_type: EdgeOption = None,
     limit: LimitOption = 100,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -53,6 +54,20 @@ def common(context: typer.Context, db: str | None, namespace: str | None, as_jso
         before.namespace if namespace is None else namespace,
         before.json or as_json,
     )
+
+
+def target_file(name: str) -> Path:
+    """The file that an option names for writing."""
+    if not name.strip():
+        raise typer.BadParameter("the name of the file is empty")
+    file = Path(name)
+    try:
+        folder = file.is_dir()
+    except OSError:  # too long, or may not be looked at; told when it is written
+        folder = False
+    if folder:
+        raise typer.BadParameter(f"{name} is a folder; name a file")
+    return file
 
 
 def graph_uri(db: str) -> str:
