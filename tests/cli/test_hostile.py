@@ -290,6 +290,48 @@ def test_limits_that_make_no_sense(command: tuple[str, ...], limit: str, mgrag: 
     told(mgrag(*command, "--limit", limit), 2)
 
 
+FAILING = [
+    "show nix",
+    "delete nix",
+    "delete",
+    "delete --prefix nix",
+    "list --limit 0",
+    "status --db no.grafeo",
+    "doctor --db no.grafeo",
+    "backup corpus",
+    "restore nix",
+    "export corpus",
+    "import nix",
+    "ingest nix",
+    "namespaces delete nix --yes",
+    "reembed --model nix",
+    "memory compact nix",
+    "memory forget --yes",
+    "conversation show nix",
+    "user export nix",
+    "user forget nix --yes",
+    "feedback nix 1",
+    "graph neighbors nix",
+    "graph path spring nix",
+    "graph split spring",
+    "graph remove spring",
+    "search mill --mode nix",
+    "nix",
+]
+
+
+@pytest.mark.parametrize("command", FAILING)
+def test_standard_output_has_one_json_document_or_nothing_where_a_command_fails(
+    command: str, mgrag: Command, unchanged: Path
+) -> None:
+    for arguments in (["--json", *command.split()], [*command.split(), "--json"]):
+        done = mgrag(*arguments)
+        assert done.code != 0
+        assert done.out == "" or done.json is None or isinstance(done.json, dict | list)
+        assert done.err or done.out
+        assert "Traceback" not in done.err
+
+
 @pytest.mark.parametrize("text", HARMLESS_FILTERS.values(), ids=HARMLESS_FILTERS)
 def test_filters_may_hold_anything_in_quotes(text: str, mgrag: Command, unchanged: Path) -> None:
     done = mgrag("search", "mill", "--filter", text, "--json")
