@@ -64,7 +64,7 @@ def names_in(text: str, heading: str = "") -> dict[str, Found]:
     pattern = patterns.ascii_names() if text.isascii() else patterns.all_names()
     language = detect_language(text.split())
     waiting: list[str] = []  # single words that begin a sentence: names only if they are names elsewhere
-    acronyms: dict[str, list[int]] = {}  # that spell a function word: names only if the text says so
+    acronyms: list[tuple[str, int]] = []  # that spell a function word, and where: names only if the text says so
     if not text.isupper():
         for match in pattern.finditer(text):
             phrase = _phrase(match[0], language)
@@ -72,7 +72,7 @@ def names_in(text: str, heading: str = "") -> dict[str, Found]:
                 continue
             if not phrase.sure:
                 if phrase.function_word:
-                    acronyms.setdefault(phrase.name, []).append(match.start())
+                    acronyms.append((phrase.name, match.start()))
                     continue
                 if _begins_sentence(text, match.start()):
                     waiting.append(phrase.name)
@@ -82,9 +82,8 @@ def names_in(text: str, heading: str = "") -> dict[str, Found]:
                 found[phrase.name] = Found(phrase.text)
             else:
                 known.count += 1
-        for name, places in acronyms.items():
-            if name in found or any(is_acronym(text, place, place + len(name)) for place in places):
-                found.setdefault(name, Found(name.upper(), 0)).count += len(places)
+        if acronyms:
+            _add_acronyms(text, acronyms, found)
         for name in waiting:
             if name in found:
                 found[name].count += 1
@@ -120,8 +119,8 @@ def _explicit(text: str, found: dict[str, Found]) -> str:
         return _MASK * len(match[0])
 
     def quoted(match: re.Match[str]) -> str:
-        term = match[1] or match[2] or match[3]
-        directed = match[2] is None
+        term = match[1] or match[2]
+        directed = match[1] is not None
         few = term.count(" ") < (4 if directed else 6)
         # Between plain marks may stand what is between two quotations: a term among them begins with a capital.
         if not few or not (term[0].isupper() or directed) or term[-1] in ".,;:?":
@@ -142,6 +141,8 @@ def _explicit(text: str, found: dict[str, Found]) -> str:
         text = patterns.IDENTIFIER.sub(identifier, text)
     if '"' in text or not text.isascii() or "[[" in text:
         text = patterns.QUOTED.sub(quoted, text)
+        if not text.isascii():
+            text = patterns.QUOTED_IN_EAST_ASIA.sub(quoted, text)
     return text
 
 
@@ -207,6 +208,14 @@ def _begins_sentence(text: str, start: int) -> bool:
     while place >= 0 and text[place] in _SKIPPED:
         place -= 1
     return place < 0 or text[place] in _BEFORE_SENTENCE
+
+
+def _add_acronyms(text: str, places: list[tuple[str, int]], found: dict[str, Found]) -> None:
+    """Take in function words in capitals, each as often as it is there, if the text says anywhere that it is a name."""
+    said = {name for name, place in places if name in found or is_acronym(text, place, place + len(name))}
+    for name, _ in places:
+        if name in said:
+            found.setdefault(name, Found(name.upper(), 0)).count += 1
 
 
 def _add(found: dict[str, Found], phrase: str) -> None:
