@@ -111,7 +111,7 @@ def test_a_name_of_which_nothing_is_known_is_not_told() -> None:
     entities = [
         FoundEntity("1", "Alice", "person", score=3),
         FoundEntity("2", "Acme", "company", score=1),
-        FoundEntity("3", "Lonely", "person", score=3),
+        FoundEntity("3", "Lonely", score=3),
         FoundEntity("4", "Known", "person", summary="Somebody", score=3),
     ]
     context = build_context(Knowledge(entities, [FoundFact("1", "Alice", "2", "Acme", "WORKS_AT", "")]))

@@ -204,7 +204,7 @@ async def test_a_name_alone_is_no_statement(question: str) -> None:
         await kb.insert("projects", {"name": "X2", "company": "TechCorp"})
         answer = await kb.ask(question, "flow", extracts=True)
     if question == "What is X1?":
-        assert (answer.text, answer.found, answer.context) == (NOTHING_FOUND, False, "")
+        assert (answer.text, answer.found) == (NOTHING_FOUND, False)
         assert [entity.name for entity in answer.entities] == ["X1"]
     else:
         assert answer.text == f"{STATEMENTS}\n\n- X2 works_at TechCorp"

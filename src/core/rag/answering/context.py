@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import cache
 
@@ -75,8 +75,8 @@ def build_context(
         if (entity.id in ends or _is_sure(entity)) and size <= left:
             entities.append(entity)
             # A name of which nothing is known is shown in the diagram, but tells a reader of the context nothing.
-            left -= size if entity.summary or entity.id in ends else 0
-    text = _text([entity for entity in entities if entity.summary or entity.id in ends], facts, passages, numbers)
+            left -= size if _says(entity, ends) else 0
+    text = _text([entity for entity in entities if _says(entity, ends)], facts, passages, numbers)
     context = Context(
         text=text,
         passages=tuple(passages),
@@ -126,6 +126,11 @@ def _cut(hit: Hit, count: _Count, room: int) -> Hit | None:
 
 def _shortened(hit: Hit, end: int) -> Hit:
     return replace(hit, content=hit.content[:end], end_char=hit.start_char + end)
+
+
+def _says(entity: FoundEntity, ends: Collection[str]) -> bool:
+    """Whether anything is known of an entity: what it is, what sort of thing, or a fact."""
+    return bool(entity.summary or entity.type) or entity.id in ends
 
 
 def _is_sure(entity: FoundEntity) -> bool:
