@@ -102,8 +102,8 @@ def open_engine(file: Path | None) -> Any:
             ) from error
         if "not a Grafeo database" in str(error) or "not a database file" in str(error):
             raise StoreUnavailableError(f"{file} is not a graph, but something else; name another file.") from error
-        if _NO_PERMISSION.search(str(error)):
-            raise StoreUnavailableError(_may_not_write(file)) from error
+        if refused := _NO_PERMISSION.search(str(error)):
+            raise StoreUnavailableError(_may_not_write(file, os.strerror(int(refused[1])))) from error
         mapped = map_error(error, f"Opening {file}")
         if isinstance(mapped, StoreDamagedError | StoreFullError):
             raise mapped from error
@@ -111,7 +111,7 @@ def open_engine(file: Path | None) -> Any:
     return db
 
 
-def _may_not_write(file: Path) -> str:
+def _may_not_write(file: Path, reason: str) -> str:
     """What to say where the operating system refuses the file, or what is made beside it."""
     if file.exists() and not os.access(file, os.W_OK):
         what = "the file may not be written by this user"
@@ -120,7 +120,7 @@ def _may_not_write(file: Path) -> str:
     else:
         what = "the file, its log (.wal) or its folder may not be written by this user"
     return (
-        f"{file} cannot be opened: {what}. A graph needs both its file and its folder, for the log beside it, even"
+        f"{file} cannot be opened: {what} ({reason}). A graph needs both its file and its folder, for the log beside it, even"
         " where it is only read. Permit it (chmod u+w), copy the graph to a folder of your own, or name another one"
         " (--db)."
     )
