@@ -120,9 +120,9 @@ def _may_not_write(file: Path, reason: str) -> str:
     else:
         what = "the file, its log (.wal) or its folder may not be written by this user"
     return (
-        f"{file} cannot be opened: {what} ({reason}). A graph needs both its file and its folder, for the log beside it, even"
-        " where it is only read. Permit it (chmod u+w), copy the graph to a folder of your own, or name another one"
-        " (--db)."
+        f"{file} cannot be opened: {what} ({reason}). A graph needs both its file and its folder, for the log beside"
+        " it, even where it is only read. Permit it (chmod u+w), copy the graph to a folder of your own, or name"
+        " another one (--db)."
     )
 
 
