@@ -107,6 +107,81 @@ def test_tables_that_are_none() -> None:
     assert convert("a.csv", "one\ntwo\nthree\n").content == "| one |\n| --- |\n| two |\n| three |"
 
 
+FILMS = ["id\ttitle\tyear", *(f"{number}\tFilm {number}\t{1900 + number % 100}" for number in range(1000))]
+
+
+@pytest.mark.parametrize(
+    ("name", "delimiter"), [("a.tsv", "\t"), ("a.csv", ","), ("a.csv", ";"), ("a.csv", "|"), ("a.csv", "\t")]
+)
+@pytest.mark.parametrize(
+    "titles",
+    [
+        {5: '"Unbalanced film'},
+        {0: '"Unbalanced film'},
+        {999: '"Unbalanced film'},
+        {5: '"Unbalanced film', 6: '"Another'},
+        {5: '"Unbalanced film', 6: 'A film called "Another"'},
+        {5: '"Unbalanced film', 500: 'Screen 5"'},  # as if it ended the cell
+        {5: 'Screen 5"', 500: '"Unbalanced film'},
+        {number: f'"Film {number}' for number in range(1000)},
+    ],
+)
+def test_a_stray_quote_swallows_nothing(name: str, delimiter: str, titles: dict[int, str]) -> None:
+    rows = [line.split("\t") for line in FILMS]
+    for number, title in titles.items():
+        rows[number + 1][1] = title
+    document = convert(name, "\n".join(delimiter.join(row) for row in rows) + "\n")
+    assert document.metadata["row_count"] == 1000
+    assert [list(record.values()) for record in records(document)] == rows[1:]
+
+
+def test_stray_quotes_within_a_line_or_a_file_that_quotes_as_well() -> None:
+    text = "id,first,second,year\n" + "".join(f'{number},"Red, round",x,1999\n' for number in range(20))
+    text += '20,"Rome 11:00,"Rome 11:00,1952\n21,"Red, round","two\nlines",2000\n22,"Giliap,x,1975\n23,y,z,1976\n'
+    found = records(convert("a.csv", text))
+    assert [list(record.values()) for record in found[20:]] == [
+        ["20", '"Rome 11:00', '"Rome 11:00', "1952"],
+        ["21", "Red, round", "two\nlines", "2000"],
+        ["22", '"Giliap', "x", "1975"],
+        ["23", "y", "z", "1976"],
+    ]
+    assert found[19]["first"] == "Red, round"
+    two = records(convert("a.csv", 'a,b\n1,"never closed\nx,y\nz,w\n'))
+    assert two == [{"a": "1", "b": '"never closed'}, {"a": "x", "b": "y"}, {"a": "z", "b": "w"}]
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "two\nlines",
+        "12 Main St\nSpringfield, IL\nZip 1, USA",  # lines that look like rows
+        "x, y\n" * 100,
+        "\nx, y" * 100,
+        "a,b,c\n" * 100,
+        'says "hi, you"\nand "bye"',
+        "\n\n\nlate",
+    ],
+)
+@pytest.mark.parametrize("columns", [["id", "text"], ["text", "id"], ["id", "text", "other"]])
+def test_quoted_cells_of_several_lines(cell: str, columns: list[str]) -> None:
+    stream = io.StringIO()
+    values = {"text": cell, "id": "1", "other": ""}
+    csv.writer(stream, lineterminator="\n").writerows([columns, *[[values[name] for name in columns]] * 20])
+    found = records(convert("a.csv", stream.getvalue()))
+    assert found == [{name: values[name] for name in columns}] * 20
+
+
+def test_a_cell_may_be_enormous() -> None:
+    before = csv.field_size_limit(131_072)
+    try:
+        cell = "many words, " * 20_000
+        document = convert("a.csv", f'id,text,year\n1,"{cell}",1999\n2,few,2000\n')
+        assert document.format == "table"
+        assert records(document)[0] == {"id": "1", "text": cell, "year": "1999"}
+    finally:
+        csv.field_size_limit(before)
+
+
 cells = st.text(st.characters(exclude_categories=("Cs", "Cc"), exclude_characters="\u2028\u2029\ufeff"), max_size=20)
 
 

@@ -7,14 +7,14 @@ from array import array
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import islice
-from typing import Any, Literal
+from typing import Any
 
 from libs.dataloader.formats.base import Content, FileData, TextBuilder
+from libs.dataloader.formats.csv_rows import CsvRows, allow_cells
 from libs.dataloader.formats.registry import Format
 from libs.dataloader.formats.rows import Records, column_names, has_header, is_wide, split_captions, write_table
 
 _DELIMITERS = ",;\t|"
-_QUOTING: tuple[Literal[0, 3], ...] = (csv.QUOTE_MINIMAL, csv.QUOTE_NONE)
 _SAMPLE_LINES = 200
 _SAMPLE_CHARS = 100_000
 _LONGEST_NAME = 1000
@@ -27,23 +27,20 @@ def read(file: FileData, kind: Format) -> Content:
     if lines and not lines[-1]:
         lines.pop()
     only_tab = kind.mime_type == "text/tab-separated-values"
-    for quoting in _QUOTING:
-        table = _Table(lines, "\t" if only_tab else _delimiter(lines, quoting), quoting)
-        try:
-            return table.content()
-        except csv.Error:  # a stray quote swallowed the rest, or a cell is enormous
-            continue
-    return Content(text)
+    allow_cells(len(text))
+    try:
+        return _Table(CsvRows(lines, "\t" if only_tab else _delimiter(lines))).content()
+    except csv.Error:  # a cell is enormous, and other code has lowered the limit
+        return Content(text)
 
 
 class _Table:
-    def __init__(self, lines: list[str], delimiter: str, quoting: Literal[0, 3]) -> None:
-        self._lines = lines
-        self._delimiter = delimiter
-        self._quoting = quoting
+    def __init__(self, rows: CsvRows) -> None:
+        self._rows = rows
         self._names: list[str] = []
         self._from = array("Q")  # per record, the lines that it stands in
         self._to = array("Q")
+        self._plain: set[int] = set()  # records whose quotes are characters like any other
 
     def content(self) -> Content:
         """Convert it.
@@ -51,7 +48,7 @@ class _Table:
         Raises:
             csv.Error: if it cannot be read in this way.
         """
-        head = [row for _, _, row in islice(self._rows(), 40)]
+        head = [row.cells for row in islice(self._rows, 40)]
         captions, skipped = split_captions(head)
         head = head[skipped:]
         if not head:
@@ -59,7 +56,7 @@ class _Table:
         named = has_header(head)
         self._names = column_names(head[0] if named else [], max(map(len, head)))
         if max(map(len, self._names)) > _LONGEST_NAME or (named and len(head) == 1):
-            return Content("\n".join("\n".join(cell for cell in row if cell.strip()) for _, _, row in self._rows()))
+            return Content("\n".join("\n".join(cell for cell in row.cells if cell.strip()) for row in self._rows))
         builder = TextBuilder()
         for caption in captions:
             builder.block(caption)
@@ -79,40 +76,27 @@ class _Table:
         )
 
     def _body(self, skipped: int) -> Iterator[tuple[int, list[str]]]:
-        for number, (first, last, row) in enumerate(self._rows(), 1):
-            if number > skipped and any(row):
-                self._from.append(first)
-                self._to.append(last)
-                yield number, self._fitted(row)
-
-    def _rows(self) -> Iterator[tuple[int, int, list[str]]]:
-        """Rows that are not empty, with the lines that they stand in."""
-        reader = self._reader(self._lines)
-        before = 0
-        for row in reader:
-            if any(cell.strip() for cell in row):
-                yield before, reader.line_num, row
-            before = reader.line_num
-
-    def _reader(self, lines: list[str]) -> Any:
-        # Lines come without their ends; inside quotes the reader wants them back.
-        return csv.reader(
-            (line + "\n" for line in lines), delimiter=self._delimiter, quoting=self._quoting, skipinitialspace=True
-        )
+        for number, row in enumerate(self._rows, 1):
+            if number > skipped and any(row.cells):
+                if row.plain:
+                    self._plain.add(len(self._from))
+                self._from.append(row.first)
+                self._to.append(row.last)
+                yield number, self._fitted(row.cells)
 
     def _fitted(self, row: list[str]) -> list[str]:
         """The row with as many cells as there are columns; what has none of its own belongs to the last one."""
         width = len(self._names)
         if len(row) > width:
-            return [*row[: width - 1], self._delimiter.join(row[width - 1 :])]
+            return [*row[: width - 1], self._rows.delimiter.join(row[width - 1 :])]
         return [*row, *[""] * (width - len(row))]
 
     def _record(self, index: int) -> Mapping[str, Any]:
-        row: list[str] = next(iter(self._reader(self._lines[self._from[index] : self._to[index]])), [])
+        row = self._rows.cells(self._from[index], self._to[index], plain=index in self._plain)
         return dict(zip(self._names, self._fitted(row), strict=True))
 
 
-def _delimiter(lines: list[str], quoting: Literal[0, 3]) -> str:
+def _delimiter(lines: list[str]) -> str:
     """The character that splits most lines into the same number of cells, more than one."""
     sample: list[str] = []
     size = 0
@@ -125,14 +109,7 @@ def _delimiter(lines: list[str], quoting: Literal[0, 3]) -> str:
         return sample[0][4]
     best, best_score = ",", (0.0, 0)
     for delimiter in _DELIMITERS:
-        try:
-            widths = [
-                len(row)
-                for row in csv.reader((line + "\n" for line in sample), delimiter=delimiter, quoting=quoting)
-                if row
-            ]
-        except csv.Error:
-            continue
+        widths = [len(row.cells) for row in CsvRows(sample, delimiter)]
         if not widths:
             continue
         width, count = Counter(widths).most_common(1)[0]

@@ -1,0 +1,137 @@
+"""Rows of CSV and TSV, where a quote may open a quoted cell or be a character that just stands there."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from threading import Lock
+from typing import Any, NamedTuple
+
+_MANY = 8  # so many lines that all look like rows are rows, even where the quotes around them make sense
+_MISFITS = 10  # one line in so many may have another width than the table
+_DIALECTS: tuple[dict[str, Any], ...] = ({}, {"strict": True}, {"quoting": csv.QUOTE_NONE})
+_LARGEST_LIMIT = 2**31 - 1  # a C long
+_limit_lock = Lock()
+
+
+class CsvRow(NamedTuple):
+    """A row.
+
+    Attributes:
+        first: Index of its first line.
+        last: Index of the line after its last one.
+        cells: What is in it.
+        plain: Whether its quotes are characters like any other.
+    """
+
+    first: int
+    last: int
+    cells: list[str]
+    plain: bool = False
+
+
+class CsvRows:
+    """The rows that are not empty.
+
+    A quote at the beginning of a cell opens a quoted one, which may go on over line ends. Some programs do not know of
+    quoting, and there such a quote (a title that begins with one) would swallow all lines up to the next. It is told
+    by the number of cells: the lines swallowed have, each for itself, as many as the table has columns.
+
+    Args:
+        lines: The lines, without their ends.
+        delimiter: What stands between cells.
+    """
+
+    def __init__(self, lines: Sequence[str], delimiter: str) -> None:
+        self._lines = lines
+        self.delimiter = delimiter
+        self._quoted, self._strict, self._plain = (
+            csv.reader((), delimiter=delimiter, skipinitialspace=True, **options).dialect for options in _DIALECTS
+        )
+
+    def __iter__(self) -> Iterator[CsvRow]:
+        widths: Counter[int] = Counter()  # of the rows so far that stand in one line
+        width = 0  # the commonest of them
+        start = 0
+        while start < len(self._lines):
+            # Lines come without their ends; inside quotes the reader wants them back.
+            lines = map(self._lines.__getitem__, range(start, len(self._lines)))
+            reader = csv.reader((line + "\n" for line in lines), self._quoted)
+            last, begun, start = start, start, len(self._lines)
+            for cells in reader:
+                first, last = last, begun + reader.line_num
+                row = CsvRow(first, last, cells)
+                if last - first == 1:
+                    # Too few or too many cells, or a quote that nothing closes until the end of the file.
+                    if width and (len(cells) != width or cells[-1][-1:] == "\n"):
+                        row = self._line(first, width)
+                    found = len(row.cells)
+                    if found > 1:
+                        widths[found] += 1
+                        if found != width and widths[found] > widths[width]:
+                            width = found
+                elif self._is_stray(first, last, width or len(self._line(first, 0).cells)):
+                    start = last - 1  # the last line may open a cell that goes on
+                    for at in range(first, start):
+                        row = self._line(at, width)
+                        if any(map(str.strip, row.cells)):
+                            yield row
+                    break
+                if any(map(str.strip, row.cells)):
+                    yield row
+
+    def cells(self, first: int, last: int, *, plain: bool) -> list[str]:
+        """The cells of a row that was met before; the arguments are those of :class:`CsvRow`."""
+        lines = [line + "\n" for line in self._lines[first:last]]
+        return next(csv.reader(lines, self._plain if plain else self._quoted), [])
+
+    def _is_stray(self, first: int, last: int, width: int) -> bool:
+        """Whether the quote that makes one row of several lines is a character like any other."""
+        swallowed = [at for at in range(first + 1, last) if self._lines[at].strip()]
+        misfits = 0
+        for at in swallowed:
+            misfits += len(self._line(at, width).cells) != width
+            if misfits * _MISFITS > len(swallowed):
+                return False
+        if width < 2 or not swallowed:
+            return False
+        if self._is_well_formed(first, last) and (
+            # A table within the cell cannot make its first and its last line as wide as the others, unless either has
+            # nothing of it.
+            misfits or len(swallowed) < _MANY or self._lines[first][-1:] == '"' or self._lines[last - 1][:1] == '"'
+        ):
+            return False
+        # A few lines of text with a comma in each look like rows of two cells; but something has to end the text.
+        if width > 2 or self.delimiter != "," or len(swallowed) >= _MANY:
+            return True
+        return not any('"' in self._lines[at] for at in swallowed)
+
+    def _line(self, at: int, width: int) -> CsvRow:
+        """The row that a line is for itself; its quotes count unless they do not fit."""
+        line = self._lines[at]
+        cells = self.cells(at, at + 1, plain=False)
+        if '"' in line and (len(cells) != width or cells[-1][-1:] == "\n") and not self._is_well_formed(at, at + 1):
+            plain = self.cells(at, at + 1, plain=True)
+            if len(plain) == width or cells[-1][-1:] == "\n":
+                return CsvRow(at, at + 1, plain, plain=True)
+        return CsvRow(at, at + 1, cells)
+
+    def _is_well_formed(self, first: int, last: int) -> bool:
+        """Whether every quote that opens a cell has one at the cell's end."""
+        try:
+            for _ in csv.reader((line + "\n" for line in self._lines[first:last]), self._strict):
+                pass
+        except csv.Error:
+            return False
+        return True
+
+
+def allow_cells(length: int) -> None:
+    """Let the csv module read cells of that many characters.
+
+    Its limit is one for the whole process, so it is only ever raised: another thread may be reading.
+    """
+    with _limit_lock:
+        if csv.field_size_limit() < length:
+            csv.field_size_limit(min(length, _LARGEST_LIMIT))
