@@ -55,13 +55,17 @@ def test_csv_becomes_a_table() -> None:
         ("a.csv", "a\tb\n1\t2,5\n3\t4\n"),
         ("a.csv", "a|b\n1|2,5\n3|4\n"),
         ("a.csv", "sep=;\na;b\n1;2,5\n3;4\n"),
+        ("a.csv", '"SEP=\t"\r\na\tb\r\n1\t2,5\r\n3\t4\r\n'),
+        ("a.tsv", "sep=^\na^b\n1^2,5\n3^4\n"),
         ("a.tsv", "a\tb\n1\t2,5\n3\t4\n"),
         ("a.csv", "\ufeffa;b\r\n1;2,5\r\n3;4"),
     ],
 )
 def test_delimiters(name: str, text: str) -> None:
     document = convert(name, text)
-    assert document.content.endswith("| a | b |\n| --- | --- |\n| 1 | 2,5 |\n| 3 | 4 |")
+    assert document.content == "| a | b |\n| --- | --- |\n| 1 | 2,5 |\n| 3 | 4 |"
+    assert document.title is None
+    assert [number for _, number in document.locations["row"]] == [2, 3]
     assert records(document) == [{"a": "1", "b": "2,5"}, {"a": "3", "b": "4"}]
 
 

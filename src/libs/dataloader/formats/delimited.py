@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from array import array
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -15,6 +16,7 @@ from libs.dataloader.formats.registry import Format
 from libs.dataloader.formats.rows import Records, column_names, has_header, is_wide, split_captions, write_table
 
 _DELIMITERS = ",;\t|"
+_TOLD = re.compile(r'"?sep=([^\w\s"]|\t)"?', re.IGNORECASE)  # Excel's first line, which it does not show
 _SAMPLE_LINES = 200
 _SAMPLE_CHARS = 100_000
 _LONGEST_NAME = 1000
@@ -26,10 +28,14 @@ def read(file: FileData, kind: Format) -> Content:
     lines = text.split("\n")
     if lines and not lines[-1]:
         lines.pop()
-    only_tab = kind.mime_type == "text/tab-separated-values"
+    if lines and (told := _TOLD.fullmatch(lines[0])):
+        delimiter = told[1]
+        del lines[0]
+    else:
+        delimiter = "\t" if kind.mime_type == "text/tab-separated-values" else _delimiter(lines)
     allow_cells(len(text))
     try:
-        return _Table(CsvRows(lines, "\t" if only_tab else _delimiter(lines))).content()
+        return _Table(CsvRows(lines, delimiter)).content()
     except csv.Error:  # a cell is enormous, and other code has lowered the limit
         return Content(text)
 
@@ -105,8 +111,6 @@ def _delimiter(lines: list[str]) -> str:
         size += len(sample[-1])
         if size > _SAMPLE_CHARS:
             break
-    if sample and sample[0].lower().startswith("sep=") and len(sample[0]) == 5:
-        return sample[0][4]
     best, best_score = ",", (0.0, 0)
     for delimiter in _DELIMITERS:
         widths = [len(row.cells) for row in CsvRows(sample, delimiter)]
