@@ -288,6 +288,62 @@ A      B
     ]
 
 
+@pytest.mark.parametrize(
+    ("directive", "markdown"),
+    [
+        (
+            """.. csv-table:: Prices in *May*
+   :header: "Name, full", Price
+   :widths: 15, 10
+
+   "Pear, green", 2.99
+   "two
+   lines", `site <https://example.org/x>`_
+""",
+            "Prices in *May*\n\n| Name, full | Price |\n| --- | --- |\n| Pear, green | 2.99 |\n| two lines | site |",
+        ),
+        (".. csv-table::\n   :header: a;b\n   :delim: ;\n\n   1;2,5\n", "| a | b |\n| --- | --- |\n| 1 | 2,5 |"),
+        (".. csv-table::\n   :delim: space\n   :quote: '\n\n   'a' b\n", "| a | b |\n| --- | --- |"),
+        (
+            ".. csv-table:: Elsewhere\n   :header: a, b\n   :file: x.csv\n",
+            "Elsewhere\n\n| a | b |\n| --- | --- |",
+        ),
+        (".. csv-table::\n   :delim: nonsense\n\n   1;2\n", "1;2"),
+        (
+            """.. list-table:: Fruit
+   :header-rows: 1
+
+   * - Head A
+     - Head B
+   * - one ``x``
+
+       two
+     -
+   *  -  three
+      -  four
+""",
+            "Fruit\n\n| Head A | Head B |\n| --- | --- |\n| one `x` two |  |\n| three | four |",
+        ),
+        (".. list-table::\n\n   - no\n   - rows\n", "- no\n- rows"),
+        (
+            ".. only:: html and not latex\n\n   Some ``words``.\n\n   .. note:: Inner.\n",
+            "Some `words`.\n\nNote: Inner.",
+        ),
+        (".. py:function:: f(x)\n\n   :returns: something\n", "`f(x)`\n\n:returns: something"),
+        (".. code-block:: python\n   :caption: Why\n\n   x = 1\n", "Why\n\n```python\nx = 1\n```"),
+    ],
+)
+def test_restructured_text_directives(directive: str, markdown: str) -> None:
+    document = convert("a.rst", f"Title\n=====\n\n{directive}\nAfter.\n")
+    assert document.content == f"# Title\n\n{markdown}\n\nAfter."
+    assert document.metadata == {}
+
+
+def test_restructured_tables_are_not_blown_up() -> None:
+    cells = "   * - a\n" + "     - a\n" * 20_000 + "   * - b\n" * 20_000
+    assert len(convert("a.rst", f".. list-table::\n\n{cells}").content) < 1_000_000
+
+
 @pytest.mark.parametrize("piece", ["== ==\n", "`", "``a", ".. note::\n", "+--+\n|a|\n", "|a\n", "=====\na\n"])
 def test_restructured_text_that_is_slow_to_match_is_not_slow(piece: str) -> None:
     assert convert("a.rst", piece * 20_000 + "\nlast words\n").content.endswith("last words")

@@ -28,12 +28,12 @@ def read(file: FileData, kind: Format) -> Content:
     lines = text.split("\n")
     if lines and not lines[-1]:
         lines.pop()
+    allow_cells(len(text))
     if lines and (told := _TOLD.fullmatch(lines[0])):
         delimiter = told[1]
         del lines[0]
     else:
         delimiter = "\t" if kind.mime_type == "text/tab-separated-values" else _delimiter(lines)
-    allow_cells(len(text))
     try:
         return _Table(CsvRows(lines, delimiter)).content()
     except csv.Error:  # a cell is enormous, and other code has lowered the limit

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from itertools import pairwise
 
 from libs.dataloader.formats.base import Content, FileData
 from libs.dataloader.formats.markdown import first_heading
 from libs.dataloader.formats.registry import Format
+from libs.dataloader.formats.rst_tables import SIMPLE, csv_rows, dedented, grid_rows, indent, list_rows, simple_rows
 from libs.dataloader.links import LinkCollector
 from libs.dataloader.tables import join_symbols, markdown_table
 
@@ -19,7 +19,7 @@ _ADORNMENT = re.compile(r"^([!-/:-@\[-`{-~])\1{2,}[ \t]*$")
 _DIRECTIVE = re.compile(r"^(\s*)\.\.[ \t]+(?:\|([^|]+)\|[ \t]+)?([\w:+-]+?)::(?:[ \t]+(.*))?$")
 _TARGET = re.compile(r"^\s*\.\.[ \t]+_(`[^`]+`|[^:]+):(?:[ \t]+(.*))?$")
 _FOOTNOTE = re.compile(r"^(\s*)\.\.[ \t]+\[([^\]]+)\][ \t]+(.*)$")
-_OPTION = re.compile(r"^\s+:[\w-]+:")
+_OPTION = re.compile(r"^:([\w-]+):(?:[ \t]+(.*))?$")
 _FIELD = re.compile(r"^:([\w .-]+):[ \t]+(.+)$")
 _EMBEDDED = re.compile(r"`([^`<]*?)\s*<([^`<>]+)>`__?")
 _ROLE = re.compile(r":[\w:+.-]+:`([^`]+)`")
@@ -30,12 +30,12 @@ _INTERPRETED = re.compile(r"(?<![`\w])`([^`]+)`(?![`_])")
 _SUBSTITUTION = re.compile(r"(?<![\w|])\|([^|\s][^|\n]*)\|_{0,2}(?![\w|])")
 _BARE = re.compile(r"(?<![\w<`\"'])https?://[^\s<>`\"']+")
 _GRID = re.compile(r"^\s*\+[-=+]{3,}\+\s*$")
-_SIMPLE = re.compile(r"^\s*=+(?:[ \t]+=+)+[ \t]*$")
 _LONGEST_LINE = 5000
 _LONGEST_TABLE = 500
+_MOST_CELLS = 1_000_000  # counting those that are added to short rows
 _CODE = frozenset(("code-block", "code", "sourcecode", "highlight", "parsed-literal", "prompt", "doctest", "testcode"))
 _SILENT = frozenset(
-    "toctree contents image figure include literalinclude raw only meta index highlight default-role role".split()  # noqa: SIM905
+    "toctree contents image figure include literalinclude raw meta index highlight default-role role".split()  # noqa: SIM905
 ) | frozenset(
     ("currentmodule", "module", "py:module", "py:currentmodule", "automodule", "autosummary", "tabularcolumns")
 )
@@ -59,6 +59,7 @@ class _Converter:
         self._targets: dict[str, str] = {}
         self.metadata: dict[str, str] = {}
         self._no_table_until = 0
+        self._has_fields = True  # a part of a document has no metadata of its own
         for line in lines:
             if (match := _TARGET.match(line)) and match[2]:
                 self._targets[_key(match[1].strip("`"))] = match[2].strip().strip("<>`_")
@@ -82,7 +83,7 @@ class _Converter:
             lead = line.rstrip()[:-2].rstrip()
             if lead:
                 out.append(self._inline(lead) + ("" if lead.endswith(":") else ":"))
-            body, after = self._indented(at + 1, _indent(line))
+            body, after = self._indented(at + 1, indent(line))
             if body:
                 out += ["", "```", *body, "```", ""]
                 return after
@@ -92,7 +93,7 @@ class _Converter:
 
     def _is_top(self, out: list[str]) -> bool:
         """Whether nothing but the title was met so far: fields here are the document's metadata."""
-        return len(out) < 10 and all(not line or line.startswith("# ") for line in out)
+        return self._has_fields and len(out) < 10 and all(not line or line.startswith("# ") for line in out)
 
     def _heading(self, at: int, out: list[str]) -> int:
         line = self._lines[at]
@@ -126,7 +127,7 @@ class _Converter:
         line = self._lines[at]
         if not line.lstrip().startswith("..") or (line.strip() != ".." and not line.lstrip().startswith(".. ")):
             return 0
-        depth = _indent(line)
+        depth = indent(line)
         if match := _FOOTNOTE.match(line):
             out.append(f"[{match[2]}] {self._inline(match[3])}")
             return at + 1
@@ -137,10 +138,9 @@ class _Converter:
         if match is None:
             return after  # a comment
         name, argument = match[3].lower(), (match[4] or "").strip()
-        while body and _OPTION.match("  " + body[0]):
-            if body[0].startswith((":alt:", ":caption:")):
-                out.append(self._inline(body[0].split(":", 2)[2].strip()))
-            body.pop(0)
+        # What comes after an empty line is no option but a field list.
+        options = _options(body) if "".join(self._lines[at + 1 : at + 2]).strip() else {}
+        out += [self._inline(words) for option in ("alt", "caption") if (words := options.get(option))]
         if match[2] is not None or name in _SILENT:
             if name == "figure":
                 self._nested(body, out)
@@ -148,13 +148,19 @@ class _Converter:
         if name in _CODE:
             if any(text.strip() for text in body):
                 language = argument if name != "parsed-literal" and argument.isalnum() else ""
-                out += ["", f"```{language}", *_trimmed(body), "```", ""]
+                out += ["", f"```{language}", *dedented(body), "```", ""]
             return after
         if name in ("math",):
             out += ["", " ".join([argument, *(text.strip() for text in body)]).strip(), ""]
             return after
         if name in ("csv-table", "list-table", "table", "rubric", "title", "centered"):
             out += ["", self._inline(argument), ""]
+            rows = csv_rows(body, options) if name == "csv-table" else list_rows(body) if name == "list-table" else []
+            if rows and len(rows) * max(map(len, rows)) <= _MOST_CELLS:
+                out += [markdown_table([[self._cell(cell) for cell in row] for row in rows]), ""]
+                return after
+        elif name == "only":
+            out.append("")  # what it names are the formats that show the body
         elif name in _NOTES or name.startswith("version") or name == "deprecated":
             out += ["", f"{name.capitalize()}: {self._inline(argument)}".rstrip()]
         elif argument:
@@ -170,17 +176,21 @@ class _Converter:
 
     def _nested(self, body: list[str], out: list[str]) -> None:
         inner = _Converter(body, self._collector)
-        inner._styles, inner._targets = self._styles, self._targets
+        inner._styles, inner._targets, inner._has_fields = self._styles, self._targets, False
         out += [*inner.convert(), ""]
+
+    def _cell(self, lines: list[str]) -> str:
+        out: list[str] = []
+        self._nested(lines, out)
+        return " ".join(" ".join(out).split())
 
     def _indented(self, at: int, depth: int) -> tuple[list[str], int]:
         """The indented lines from here on, without their indentation."""
         body: list[str] = []
-        while at < len(self._lines) and (not self._lines[at].strip() or _indent(self._lines[at]) > depth):
+        while at < len(self._lines) and (not self._lines[at].strip() or indent(self._lines[at]) > depth):
             body.append(self._lines[at])
             at += 1
-        margin = min((_indent(text) for text in body if text.strip()), default=0)
-        return _trimmed([text[margin:].rstrip() for text in body]), at
+        return dedented(body), at
 
     def _table(self, at: int, out: list[str]) -> int:
         line = self._lines[at]
@@ -188,17 +198,17 @@ class _Converter:
             end = at
             while end < len(self._lines) and self._lines[end].lstrip().startswith(("+", "|")):
                 end += 1
-            rows = _grid_rows(self._lines[at:end])
-        elif at >= self._no_table_until and _SIMPLE.match(line):
+            rows = grid_rows(self._lines[at:end])
+        elif at >= self._no_table_until and SIMPLE.match(line):
             self._no_table_until = at + _LONGEST_TABLE  # unless one is found, there is no use in looking again
             rules = [
-                row for row in range(at, min(at + _LONGEST_TABLE, len(self._lines))) if _SIMPLE.match(self._lines[row])
+                row for row in range(at, min(at + _LONGEST_TABLE, len(self._lines))) if SIMPLE.match(self._lines[row])
             ]
             if len(rules) < 2:
                 return 0
             blank = next((row for row in rules[1:] if not "".join(self._lines[row + 1 : row + 2]).strip()), rules[-1])
             end = blank + 1
-            rows = _simple_rows(self._lines[at:end])
+            rows = simple_rows(self._lines[at:end])
         else:
             return 0
         rows = join_symbols([[self._inline(cell) for cell in row] for row in rows])
@@ -251,48 +261,19 @@ def _role(words: str, keep: Callable[[str], str]) -> str:
     return keep(name[1:].rpartition(".")[2] if name.startswith("~") else name)
 
 
-def _grid_rows(lines: list[str]) -> list[list[str]]:
-    margin = _indent(lines[0])
-    bounds = sorted(
-        {place for line in lines if line.lstrip().startswith("+") for place, char in enumerate(line) if char == "+"}
-    )
-    rows: list[list[str]] = []
-    current = [""] * (len(bounds) - 1)
-    for line in lines[1:]:
-        if line[margin : margin + 1] == "+" and set(line.strip()) <= set("+-="):
-            rows.append(current)
-            current = [""] * (len(bounds) - 1)
-            continue
-        for column, (left, right) in enumerate(pairwise(bounds)):
-            current[column] = f"{current[column]} {line[left + 1 : right].strip(' |')}".strip()
-    return rows
-
-
-def _simple_rows(lines: list[str]) -> list[list[str]]:
-    starts = [match.start() for match in re.finditer(r"=+", lines[0])]
-    rows: list[list[str]] = []
-    for line in lines[1:]:
-        if _SIMPLE.match(line) or not line.strip() or set(line.strip()) <= set("- "):
-            continue
-        cells = [line[left:right].strip() for left, right in zip(starts, [*starts[1:], None], strict=True)]
-        if rows and not cells[0]:  # goes on from the line above
-            rows[-1] = [f"{above} {cell}".strip() for above, cell in zip(rows[-1], cells, strict=True)]
+def _options(body: list[str]) -> dict[str, str]:
+    """Take the options of a directive from its body."""
+    options: dict[str, str] = {}
+    name = ""
+    while body and ((match := _OPTION.match(body[0])) or (name and body[0].startswith(" "))):
+        if match:
+            name = match[1]
+            options[name] = (match[2] or "").strip()
         else:
-            rows.append(cells)
-    return rows
-
-
-def _trimmed(body: list[str]) -> list[str]:
-    start, end = 0, len(body)
-    while start < end and not body[start].strip():
-        start += 1
-    while end > start and not body[end - 1].strip():
-        end -= 1
-    return body[start:end]
-
-
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip(" "))
+            options[name] = f"{options[name]}\n{body[0].strip()}".strip()
+        body.pop(0)
+    body[:] = dedented(body)
+    return options
 
 
 def _key(name: str) -> str:
