@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import posixpath
+
 import pytest
 from filetools import convert, targets
 from hypothesis import given
@@ -285,3 +287,32 @@ def test_links_between_local_files() -> None:
         "https://web.example/y",
         "file:///etc/x y",
     ]
+
+
+@pytest.mark.parametrize(
+    ("base", "expected"),
+    [
+        ("deep/", ["sub/deep/x.html", "sub/y.html", "top.html"]),
+        ("deep/page.html", ["sub/deep/x.html", "sub/y.html", "top.html"]),
+        ("deep", ["sub/x.html", "y.html", "top.html"]),
+        ("./", ["sub/x.html", "y.html", "top.html"]),
+        ("..", ["x.html", "../y.html", "top.html"]),
+        ("/a%20b/", ["a b/x.html", "y.html", "top.html"]),
+        ("file:///home/me/docs/sub/deep/", ["sub/deep/x.html", "sub/y.html", "top.html"]),
+        ("", ["sub/x.html", "y.html", "top.html"]),
+        ("mailto:x@example.org", ["sub/x.html", "y.html", "top.html"]),
+    ],
+)
+def test_the_base_of_a_local_page(base: str, expected: list[str]) -> None:
+    html = f"""<html><head><base target="_blank"><base href="{base}"></head><body><p>Words and words:
+    <a href="x.html">x</a> <a href="../y.html">y</a> <a href="/top.html">top</a>
+    <a href="file:///home/me/docs/sub/page.html">self</a> <a href="#part">part</a></p></body></html>"""
+    wanted = [posixpath.normpath(posixpath.join("/home/me/docs", path)) for path in expected]
+    assert targets(convert("sub/page.html", html)) == [f"file://{path}" for path in wanted]
+
+
+def test_a_web_base_of_a_local_page() -> None:
+    html = """<base href="https://web.example/docs/"><p>Words and words: <a href="x.html">x</a> <a href="/y">y</a>"""
+    wanted = ["https://web.example/docs/x.html", "https://web.example/y"]
+    assert targets(convert("page.html", html)) == wanted
+    assert [link.target for link in html_to_document(html).links] == wanted

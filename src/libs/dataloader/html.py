@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from libs.dataloader.links import LinkCollector, resolve_link
+from libs.dataloader.links import LinkCollector, resolve_base, resolve_link
 from libs.dataloader.text import bom_encoding, clean_text, decode_bytes
 from libs.dataloader.types import Link
 
@@ -104,12 +104,9 @@ def html_to_document(
     from libs.dataloader.html_markdown import html_to_markdown
 
     meta = _meta(tree)
-    base = base_url
-    for node in tree.iter("base"):
-        if (href := node.get("href")) and base_url is not None:
-            base = resolve_link(href, base_url, root_url) or base_url
-            break
-    page_links = _links(tree, base, root_url, follow_only=True)
+    told = next((href for node in tree.iter("base") if (href := node.get("href"))), None)
+    base = resolve_base(told, base_url, root_url) if told else base_url
+    page_links = _links(tree, base, root_url, own=base_url, follow_only=True)
     canonical = None
     for node in tree.iter("link"):
         if canonical is None and "canonical" in node.get("rel", "").lower().split():
@@ -123,7 +120,7 @@ def html_to_document(
     return HtmlPage(
         title=_title(tree, meta) or heading,
         markdown=html_to_markdown(content),
-        links=_links(content, base, root_url),
+        links=_links(content, base, root_url, own=base_url),
         page_links=page_links,
         canonical=canonical,
         refresh=refresh,
@@ -218,7 +215,7 @@ def _metadata(tree: HtmlElement, meta: dict[str, str]) -> dict[str, Any]:
 
 
 def _links(
-    root: HtmlElement, base: str | None, site_root: str | None, *, follow_only: bool = False
+    root: HtmlElement, base: str | None, site_root: str | None, *, own: str | None, follow_only: bool = False
 ) -> tuple[Link, ...]:
     from libs.dataloader.html_markdown import inline_text
 
@@ -227,4 +224,5 @@ def _links(
         href = node.get("href")
         if href and not (follow_only and "nofollow" in node.get("rel", "").lower().split()):
             collector.add(href, inline_text(node) or node.get("title", "") or node.get("alt", ""))
-    return collector.links()
+    # With a base elsewhere the collector does not know which links lead to the page itself.
+    return tuple(link for link in collector.links() if link.target != own)

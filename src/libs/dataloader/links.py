@@ -54,6 +54,26 @@ def resolve_link(href: str, base: str | None, root: str | None = None) -> str | 
         return target
 
 
+def resolve_base(href: str, page: str | None, root: str | None = None) -> str | None:
+    """What the links of a page are relative to where it says so itself (``<base href>``).
+
+    Args:
+        href: As written in the page; on the web or a local folder or file.
+        page: URL or ``file://`` URI of the page.
+        root: As for :func:`resolve_link`.
+
+    Returns:
+        A base for :func:`resolve_link`: the page where the link leads nowhere.
+    """
+    base = resolve_link(href, page, root)
+    if base is None:
+        return page
+    last = href.strip().partition("#")[0].partition("?")[0].replace("\\", "/").rpartition("/")[2]
+    # Without its slash a folder would be taken for a file in the folder above.
+    is_folder = base.startswith("file://") and last in ("", ".", "..")
+    return base.rstrip("/") + "/" if is_folder else base
+
+
 def _resolve_local(href: str, base: str, root: str | None) -> str | None:
     if href.startswith("//"):
         return resolve_link("https:" + href, None)
