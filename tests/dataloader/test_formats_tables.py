@@ -9,7 +9,7 @@ from datetime import date, datetime
 from typing import Any
 
 import pytest
-from filetools import convert, places
+from filetools import convert, places, reason, unzipped, zipped
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -269,7 +269,66 @@ def test_percentages_and_a_cell_in_the_last_corner() -> None:
     stream = io.BytesIO()
     book.save(stream)
     document = convert("a.xlsx", stream.getvalue())
-    assert document.content.startswith("| rate | x |\n| --- | --- |\n| 12.5% | 1 |")
+    assert document.content == ("| rate | x |  |\n| --- | --- | --- |\n| 12.5% | 1 |  |\n|  |  | far away |")
+    assert [value for _, value in document.locations["row"]] == [2, 1_048_576]
+
+
+def test_cells_far_from_the_others() -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    sheet = book.active
+    for row in (["name", "price"], ["a", 1], ["b", 2]):
+        sheet.append(row)
+    for row in ((20_000, "name", "price"), (20_001, "c", 3), (20_002, "d", 4)):
+        for column, value in enumerate(row[1:], 1):
+            sheet.cell(row[0], column, value)
+    sheet.cell(20_002, 3_000, "right")
+    alone = book.create_sheet("Alone")
+    alone["XFD1048576"] = "in the corner"
+    stream = io.BytesIO()
+    book.save(stream)
+    document = convert("a.xlsx", stream.getvalue())
+    assert document.content == (
+        "## Sheet\n\n| name | price |\n| --- | --- |\n| a | 1 |\n| b | 2 |\n\n"
+        "| name | price |  |\n| --- | --- | --- |\n| c | 3 |  |\n| d | 4 | right |\n\n## Alone\n\nin the corner"
+    )
+    assert document.metadata["sheets"] == ["Sheet", "Alone"]
+    assert records(document)[-1] == {"name": "d", "price": "4", "column_3": "right"}
+
+
+def test_cells_on_a_diagonal_make_no_giant_table() -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for number in range(1, 2_000):
+        book.active.cell(number, number, f"cell {number}")
+    stream = io.BytesIO()
+    book.save(stream)
+    content = convert("a.xlsx", stream.getvalue()).content
+    assert len(content) < 100_000
+    assert content.split("\n\n")[1_000] == "cell 1001"
+
+
+def test_cells_among_too_many_empty_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("libs.dataloader.formats.workbook._MOST_PLACES", 1_000)
+    rows: list[list[Any]] = [["a", "b"], *[[]] * 600, ["c", "d"]]
+    assert convert("a.xlsx", workbook(Data=rows)).metadata["row_count"] == 1
+    assert "cells are too far apart" in reason("a.xlsx", workbook(One=rows, Two=rows))
+
+
+def test_a_sheet_for_a_chart_that_has_none() -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.create_chartsheet("Chart", 0)
+    book.active = 1
+    book["Sheet"].append(["only", "these"])
+    book["Sheet"].append(["words", "here"])
+    stream = io.BytesIO()
+    book.save(stream)
+    parts = unzipped(stream.getvalue())
+    assert not any(name.startswith("xl/chartsheets/_rels") for name in parts)
+    document = convert("a.xlsx", zipped(parts))
+    assert document.content == "| only | these |\n| --- | --- |\n| words | here |"
+    assert document.metadata["sheets"] == ["Sheet"]
 
 
 # -- JSON ----------------------------------------------------------------------------------------------------------

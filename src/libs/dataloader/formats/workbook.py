@@ -5,10 +5,11 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime, time, timedelta
-from typing import Any
+from itertools import islice
+from typing import Any, NamedTuple
 
 from libs.dataloader.formats.archive import Archive
-from libs.dataloader.formats.base import Content, FileData, TextBuilder
+from libs.dataloader.formats.base import Content, FileData, TextBuilder, UnreadableError
 from libs.dataloader.formats.ooxml import core_properties
 from libs.dataloader.formats.registry import Format
 from libs.dataloader.formats.rows import (
@@ -22,23 +23,47 @@ from libs.dataloader.formats.rows import (
 )
 from libs.dataloader.text import clean_text
 
-_MAX_BLANK_ROWS = 10_000
-_MAX_COLUMNS = 2_000
+_LAST_ROW = 1_048_576  # of any sheet, as Excel has it
+_MOST_PLACES = 300_000_000
+_SPARSE = 100
 
-Row = tuple[int, list[str]]
+
+class Row(NamedTuple):
+    """The cells of a row that are not empty.
+
+    Attributes:
+        number: Which row of the sheet it is, from 1.
+        columns: Where each cell stands, from 0.
+        cells: What is shown in it.
+    """
+
+    number: int
+    columns: tuple[int, ...]
+    cells: list[str]
+
+    def under(self, columns: Sequence[int]) -> list[str]:
+        """What stands in these columns, which are all that it has cells in and others."""
+        if len(columns) == len(self.columns):
+            return self.cells
+        found = dict(zip(self.columns, self.cells, strict=True))
+        return [found.get(column, "") for column in columns]
 
 
 def read(file: FileData, _kind: Format) -> Content:
     """Each sheet as a Markdown table (records where it is very wide); formulas show the value that Excel stored."""
-    from openpyxl import load_workbook
+    from openpyxl.reader.excel import ExcelReader
 
     archive = Archive(file, "an Excel workbook")
     archive.check()
-    book = load_workbook(io.BytesIO(file.data), read_only=True, data_only=True, keep_links=False)
+    # What load_workbook() does; but it fails at a sheet for a chart that has none yet, and such sheets have no cells.
+    reader = ExcelReader(io.BytesIO(file.data), read_only=True, data_only=True, keep_links=False)
+    reader.read_chartsheet = lambda *_: None
+    reader.read()
+    places = _Places()
     try:
-        sheets = [(sheet.title, list(_rows(sheet))) for sheet in book.worksheets]
+        sheets = [(sheet.title, list(_rows(sheet, places))) for sheet in reader.wb.worksheets]
     finally:
-        book.close()
+        reader.wb.close()
     sheets = [(clean_text(name), rows) for name, rows in sheets if rows]
     writer = _Writer()
     for name, rows in sheets:
@@ -61,7 +86,7 @@ class _Writer:
         self.builder = TextBuilder()
         self.starts: list[int] = []
         self.title: str | None = None
-        self._records: list[tuple[list[str], list[str]]] = []  # header and cells
+        self._records: list[tuple[list[str], list[int], Row]] = []  # names of columns, which ones they are, the row
         self._kinds: list[str] = []
 
     def sheet(self, name: str, rows: Sequence[Row], *, named: bool) -> None:
@@ -72,11 +97,12 @@ class _Writer:
             self.builder.block(f"## {name}")
             self._kinds.append("markdown")
         for block in _blocks(rows):
-            captions, skipped = split_captions([cells for _, cells in block])
+            captions, skipped = split_captions([row.cells for row in block[:10]])
             self.title = self.title or (captions[0] if captions else None)
             body = block[skipped:]
-            if len(body) == 1 or max(len(cells) for _, cells in body) == 1:  # text, not a table
-                captions += [" ".join(filter(None, cells)) for _, cells in body]
+            # Text, or so few cells so far apart that a table would be nothing but empty ones.
+            if len(body) == 1 or all(row.columns == (0,) for row in body) or _is_sparse(body):
+                captions += [" ".join(row.cells) for row in body]
                 body = []
             for caption in captions:
                 if named and caption == name:
@@ -88,18 +114,17 @@ class _Writer:
                 self._table(body)
 
     def _table(self, rows: Sequence[Row]) -> None:
-        width = max(len(row) for _, row in rows)
-        used = [column for column in range(width) if any(len(row) > column and row[column] for _, row in rows)]
-        rows = [(number, [row[column] if len(row) > column else "" for column in used]) for number, row in rows]
-        cells = [row for _, row in rows]
-        named = has_header(cells)
-        names = column_names(cells[0] if named else [], len(used))
+        used = _used(rows)
+        head = [row.under(used) for row in rows[:30]]
+        named = has_header(head)
+        names = column_names(head[0] if named else [], len(used))
         wide = is_wide(names)
         self._kinds.append("records" if wide else "table")
         rest = rows[named:]
-        header = cells[0] if named and not wide else names
-        write_table(self.builder, header, rest, self.starts.append, as_records=wide)
-        self._records += [(names, row) for _, row in rest if any(row)]
+        header = head[0] if named and not wide else names
+        cells = ((row.number, row.under(used)) for row in rest)
+        write_table(self.builder, header, cells, self.starts.append, as_records=wide)
+        self._records += [(names, used, row) for row in rest]
 
     def format(self) -> str:
         """How the whole is to be split."""
@@ -107,32 +132,57 @@ class _Writer:
 
     def record(self, index: int) -> Mapping[str, Any]:
         """A row by its number."""
-        header, cells = self._records[index]
-        return dict(zip(header, [*cells, *[""] * (len(header) - len(cells))], strict=False))
+        names, used, row = self._records[index]
+        return dict(zip(names, row.under(used), strict=True))
 
 
-def _rows(sheet: Any) -> Iterator[Row]:
-    """Rows that are not empty, without empty cells at their end."""
+class _Places:
+    """Counts the places for cells that were looked at, empty ones included."""
+
+    def __init__(self) -> None:
+        self._left = _MOST_PLACES
+
+    def take(self, count: int) -> None:
+        """Look at some more.
+
+        Raises:
+            UnreadableError: if they are more than any workbook of people has.
+        """
+        self._left -= count
+        if self._left < 0:
+            raise UnreadableError(
+                f"its cells are too far apart: more than {_MOST_PLACES:,} empty ones are between them"
+            )
+
+
+def _rows(sheet: Any, places: _Places) -> Iterator[Row]:
+    """Rows that are not empty."""
     sheet.reset_dimensions()  # what the file says of its size may be wrong, or a trap
-    blank = 0
-    for number, row in enumerate(sheet.iter_rows(), 1):
-        cells = [_show(cell) for cell in row[:_MAX_COLUMNS]]
-        while cells and not cells[-1]:
-            cells.pop()
+    patterns: dict[tuple[int, ...], tuple[int, ...]] = {}  # most rows have cells in the same columns: kept once
+    for number, row in enumerate(islice(sheet.iter_rows(), _LAST_ROW), 1):
+        places.take(len(row) or 1)
+        cells = {column: text for column, cell in enumerate(row) if cell.value is not None and (text := _show(cell))}
         if cells:
-            blank = 0
-            yield number, cells
-        else:
-            blank += 1
-            if blank > _MAX_BLANK_ROWS:
-                return
+            columns = tuple(cells)
+            yield Row(number, patterns.setdefault(columns, columns), list(cells.values()))
+
+
+def _used(rows: Sequence[Row]) -> list[int]:
+    """The columns that have a cell in any of the rows."""
+    return sorted(set().union(*{row.columns for row in rows}))
+
+
+def _is_sparse(rows: Sequence[Row]) -> bool:
+    """Whether hardly any of the places in a table are taken."""
+    taken = sum(len(row.cells) for row in rows)
+    return len(rows) * len(_used(rows)) > 1_000_000 + _SPARSE * taken
 
 
 def _blocks(rows: Sequence[Row]) -> Iterator[list[Row]]:
     """Tables below one another: a new one begins after an empty row with what looks like a header."""
     current: list[Row] = []
     for index, row in enumerate(rows):
-        if current and row[0] > current[-1][0] + 1 and _begins_table(rows, index):
+        if current and row.number > current[-1].number + 1 and _begins_table(rows, index):
             yield current
             current = []
         current.append(row)
@@ -141,12 +191,12 @@ def _blocks(rows: Sequence[Row]) -> Iterator[list[Row]]:
 
 
 def _begins_table(rows: Sequence[Row], index: int) -> bool:
-    cells = rows[index][1]
-    if index + 1 >= len(rows) or rows[index + 1][0] != rows[index][0] + 1:
+    cells = rows[index].cells
+    if index + 1 >= len(rows) or rows[index + 1].number != rows[index].number + 1:
         return False
-    if sum(map(bool, cells)) == 1:
+    if len(cells) == 1:
         return True
-    below = rows[index + 1][1]
+    below = rows[index + 1].cells
     return not any(is_number(cell) for cell in cells) and any(is_number(cell) for cell in below)
 
 
