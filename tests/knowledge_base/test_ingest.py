@@ -181,7 +181,7 @@ class Slow:
 
 
 async def test_a_stop_interrupts_a_loader_that_waits(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("core.rag.indexing.indexer._STOP_PATIENCE", 0)
+    monkeypatch.setattr("core.rag.indexing.stopping.PATIENCE_SECONDS", 0)
     stop = asyncio.Event()
 
     async def wait(number: int) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -18,10 +18,11 @@ from core.rag.indexing.cutting import Cutter, Prepared
 from core.rag.indexing.prepare import Preparer
 from core.rag.indexing.report import IngestReport
 from core.rag.indexing.state import StateReader
+from core.rag.indexing.stopping import until
 from core.rag.indexing.storable import storable
 from core.rag.indexing.titles import TitleLinker
 from core.rag.indexing.workbench import Workbench
-from libs.dataloader import Document, Loader, LoadError, LoadFailure, LoadResult, Unchanged
+from libs.dataloader import Document, Loader, LoadError, LoadFailure, Unchanged
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
@@ -42,9 +43,6 @@ _BATCH_SECONDS = 5.0
 
 #: Batches that may wait between two stages; with the above it bounds the memory.
 _WAITING = 2
-
-#: Asked to stop, a run waits so many seconds for the document that is being loaded.
-_STOP_PATIENCE = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,7 +235,7 @@ class _Run:
         barren = True
         failure: LoadError | None = None
         try:
-            async with contextlib.aclosing(_until(loader.load(known), self.stop)) as results:
+            async with contextlib.aclosing(until(loader.load(known), self.stop)) as results:
                 async for result in results:
                     if isinstance(result, LoadFailure):
                         self.report.fail(result.path, result.reason)
@@ -383,41 +381,3 @@ def _leaves(group: BaseExceptionGroup[BaseException]) -> Sequence[BaseException]
     for error in group.exceptions:
         found += _leaves(error) if isinstance(error, BaseExceptionGroup) else [error]
     return found
-
-
-async def _until(results: AsyncIterator[LoadResult], stop: asyncio.Event) -> AsyncGenerator[LoadResult]:
-    """What a loader gives until the run is asked to stop, be it in the middle of waiting for a page.
-
-    No task for each result, of which there are very many: the one that asks is interrupted.
-    """
-    task = asyncio.current_task()
-    assert task is not None
-    asking = interrupted = False
-
-    async def interrupt(task: asyncio.Task[object]) -> None:
-        nonlocal interrupted
-        await stop.wait()
-        await asyncio.sleep(_STOP_PATIENCE)
-        if asking:
-            interrupted = True
-            task.cancel()
-
-    watcher = asyncio.create_task(interrupt(task))
-    try:
-        while not stop.is_set():
-            asking = True
-            try:
-                result = await anext(results)
-            except StopAsyncIteration:
-                break
-            except asyncio.CancelledError:
-                if not interrupted or task.uncancel():
-                    raise
-                break
-            finally:
-                asking = False
-            yield result
-    finally:
-        watcher.cancel()
-        if isinstance(results, AsyncGenerator):  # a loader may give any asynchronous iterator
-            await results.aclose()

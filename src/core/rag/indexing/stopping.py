@@ -1,0 +1,49 @@
+"""Stopping in the middle of waiting for a loader."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator
+
+from libs.dataloader import LoadResult
+
+#: Asked to stop, a run waits so many seconds for the document that is being loaded.
+PATIENCE_SECONDS = 3.0
+
+
+async def until(results: AsyncIterator[LoadResult], stop: asyncio.Event) -> AsyncGenerator[LoadResult]:
+    """What a loader gives until the run is asked to stop, be it in the middle of waiting for a page.
+
+    No task for each result, of which there are very many: the one that asks is interrupted.
+    """
+    task = asyncio.current_task()
+    assert task is not None
+    asking = interrupted = False
+
+    async def interrupt(task: asyncio.Task[object]) -> None:
+        nonlocal interrupted
+        await stop.wait()
+        await asyncio.sleep(PATIENCE_SECONDS)
+        if asking:
+            interrupted = True
+            task.cancel()
+
+    watcher = asyncio.create_task(interrupt(task))
+    try:
+        while not stop.is_set():
+            asking = True
+            try:
+                result = await anext(results)
+            except StopAsyncIteration:
+                break
+            except asyncio.CancelledError:
+                if not interrupted or task.uncancel():
+                    raise
+                break
+            finally:
+                asking = False
+            yield result
+    finally:
+        watcher.cancel()
+        if isinstance(results, AsyncGenerator):  # a loader may give any asynchronous iterator
+            await results.aclose()
