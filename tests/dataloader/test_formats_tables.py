@@ -308,8 +308,8 @@ def test_cells_on_a_diagonal_make_no_giant_table() -> None:
     assert content.split("\n\n")[1_000] == "cell 1001"
 
 
-def test_cells_among_too_many_empty_ones(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("libs.dataloader.formats.workbook._MOST_PLACES", 1_000)
+def test_cells_among_too_many_empty_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("libs.dataloader.formats.workbook._MOST_BLANK_ROWS", 1_000)
     rows: list[list[Any]] = [["a", "b"], *[[]] * 600, ["c", "d"]]
     assert convert("a.xlsx", workbook(Data=rows)).metadata["row_count"] == 1
     assert "cells are too far apart" in reason("a.xlsx", workbook(One=rows, Two=rows))

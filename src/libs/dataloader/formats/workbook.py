@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime, time, timedelta
-from itertools import islice
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from libs.dataloader.formats.archive import Archive
@@ -24,7 +24,7 @@ from libs.dataloader.formats.rows import (
 from libs.dataloader.text import clean_text
 
 _LAST_ROW = 1_048_576  # of any sheet, as Excel has it
-_MOST_PLACES = 300_000_000
+_MOST_BLANK_ROWS = 50_000_000
 _SPARSE = 100
 
 
@@ -33,7 +33,7 @@ class Row(NamedTuple):
 
     Attributes:
         number: Which row of the sheet it is, from 1.
-        columns: Where each cell stands, from 0.
+        columns: Where each cell stands, from 1.
         cells: What is shown in it.
     """
 
@@ -59,9 +59,9 @@ def read(file: FileData, _kind: Format) -> Content:
     reader = ExcelReader(io.BytesIO(file.data), read_only=True, data_only=True, keep_links=False)
     reader.read_chartsheet = lambda *_: None
     reader.read()
-    places = _Places()
+    blank = _Blank()
     try:
-        sheets = [(sheet.title, list(_rows(sheet, places))) for sheet in reader.wb.worksheets]
+        sheets = [(sheet.title, list(_rows(sheet, blank))) for sheet in reader.wb.worksheets]
     finally:
         reader.wb.close()
     sheets = [(clean_text(name), rows) for name, rows in sheets if rows]
@@ -101,7 +101,7 @@ class _Writer:
             self.title = self.title or (captions[0] if captions else None)
             body = block[skipped:]
             # Text, or so few cells so far apart that a table would be nothing but empty ones.
-            if len(body) == 1 or all(row.columns == (0,) for row in body) or _is_sparse(body):
+            if len(body) == 1 or all(row.columns == (1,) for row in body) or _is_sparse(body):
                 captions += [" ".join(row.cells) for row in body]
                 body = []
             for caption in captions:
@@ -136,35 +136,42 @@ class _Writer:
         return dict(zip(names, row.under(used), strict=True))
 
 
-class _Places:
-    """Counts the places for cells that were looked at, empty ones included."""
+class _Blank:
+    """Counts the empty rows that were skipped."""
 
     def __init__(self) -> None:
-        self._left = _MOST_PLACES
+        self._count = 0
 
     def take(self, count: int) -> None:
-        """Look at some more.
+        """Skip some more.
 
         Raises:
             UnreadableError: if they are more than any workbook of people has.
         """
-        self._left -= count
-        if self._left < 0:
-            raise UnreadableError(
-                f"its cells are too far apart: more than {_MOST_PLACES:,} empty ones are between them"
-            )
+        self._count += count
+        if self._count > _MOST_BLANK_ROWS:
+            raise UnreadableError(f"its cells are too far apart: more than {_MOST_BLANK_ROWS:,} empty rows are between")
 
 
-def _rows(sheet: Any, places: _Places) -> Iterator[Row]:
+def _rows(sheet: Any, blank: _Blank) -> Iterator[Row]:
     """Rows that are not empty."""
+    from openpyxl.cell.read_only import ReadOnlyCell
+
     sheet.reset_dimensions()  # what the file says of its size may be wrong, or a trap
+    # Else a row whose only cell is in the last column would come with 16,383 empty ones.
+    sheet._get_row = lambda cells, *_: [ReadOnlyCell(sheet, **cell) for cell in cells if cell["value"] is not None]
     patterns: dict[tuple[int, ...], tuple[int, ...]] = {}  # most rows have cells in the same columns: kept once
-    for number, row in enumerate(islice(sheet.iter_rows(), _LAST_ROW), 1):
-        places.take(len(row) or 1)
-        cells = {column: text for column, cell in enumerate(row) if cell.value is not None and (text := _show(cell))}
+    before = 0
+    # Rows between those that the file has come as empty ones, perhaps a million: they are not to cost anything.
+    numbers = iter(range(1, _LAST_ROW + 1))
+    for number, row in filter(itemgetter(1), zip(numbers, sheet.iter_rows(), strict=False)):
+        blank.take(number - before - 1)
+        before = number
+        cells = {cell.column: text for cell in row if cell.value is not None and (text := _show(cell))}
         if cells:
-            columns = tuple(cells)
-            yield Row(number, patterns.setdefault(columns, columns), list(cells.values()))
+            columns = tuple(sorted(cells))
+            yield Row(number, patterns.setdefault(columns, columns), [cells[column] for column in columns])
+    blank.take(next(numbers, _LAST_ROW) - before)
 
 
 def _used(rows: Sequence[Row]) -> list[int]:
