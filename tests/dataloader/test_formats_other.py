@@ -163,6 +163,23 @@ def test_mail_in_mail() -> None:
     assert content.index("outer words") < content.index("Subject: Inner") < content.index("inner words")
 
 
+def test_attachments_without_a_file_name() -> None:
+    mail = message("Outer")
+    mail.set_content("outer words")
+    inner, nameless = message("Grüße"), EmailMessage()
+    for attached in (inner, nameless):
+        attached.set_content("inner words")
+        mail.add_attachment(attached)
+    mail.add_attachment(inner, filename="kept.eml")
+    mail.add_attachment(b"%PDF-1.4", maintype="application", subtype="pdf")
+    document = convert("a.eml", mail.as_bytes())
+    assert document.metadata["attachments"] == ["Grüße", "message", "kept.eml", "attachment"]
+    assert document.content.endswith(
+        "Attachments:\n- Grüße (message/rfc822)\n- message (message/rfc822)\n- kept.eml (message/rfc822)\n"
+        "- attachment (application/pdf)"
+    )
+
+
 def test_mail_that_is_none() -> None:
     assert "not an e-mail message" in reason("a.eml", "just words")
     assert "in an unknown binary format" in reason("a.eml", bytes(range(256)) * 20)

@@ -98,7 +98,7 @@ def _bodies(message: Message[str, str], collector: LinkCollector, depth: int) ->
 def _attachments(message: Message[str, str]) -> list[tuple[str, str]]:
     """Names and types of the attachments of this message, not of one inside it."""
     if not message.is_multipart() or message.get_content_type() == "message/rfc822":
-        return [(_file_name(message), message.get_content_type())] if _is_attachment(message) else []
+        return [(_attachment_name(message), message.get_content_type())] if _is_attachment(message) else []
     return [found for part in message.get_payload() if isinstance(part, Message) for found in _attachments(part)]
 
 
@@ -106,6 +106,17 @@ def _is_attachment(part: Message[str, str]) -> bool:
     if part.get_content_disposition() == "attachment":
         return True
     return part.get_content_maintype() not in ("text", "multipart", "message") and bool(_file_name(part))
+
+
+def _attachment_name(part: Message[str, str]) -> str:
+    """What to call it: its file name, else the subject of an attached message."""
+    if name := _file_name(part):
+        return name
+    if part.get_content_type() != "message/rfc822":
+        return "attachment"
+    inner = part.get_payload()
+    subject = _header(inner[0], "Subject") if isinstance(inner, list) and isinstance(inner[0], Message) else ""
+    return subject or "message"
 
 
 def _file_name(part: Message[str, str]) -> str:

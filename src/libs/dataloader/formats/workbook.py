@@ -150,7 +150,7 @@ class _Blank:
         """
         self._count += count
         if self._count > _MOST_BLANK_ROWS:
-            raise UnreadableError(f"its cells are too far apart: more than {_MOST_BLANK_ROWS:,} empty rows are between")
+            raise UnreadableError(f"its cells are too far apart: over {_MOST_BLANK_ROWS:,} empty rows between them")
 
 
 def _rows(sheet: Any, blank: _Blank) -> Iterator[Row]:
