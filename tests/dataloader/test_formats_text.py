@@ -78,6 +78,15 @@ def test_utf8_with_a_broken_byte_stays_utf8() -> None:
     assert "�" in text
 
 
+@pytest.mark.parametrize("words", ["\n", "follows\n", "follows here and there\n", "follows here and there\n" * 4])
+@pytest.mark.parametrize(
+    "start", ["a\x00b normal text ", "a\x00b\x07c normal text with words that ", "\x00a b c d e f g "]
+)
+def test_a_control_character_makes_no_other_script(start: str, words: str) -> None:
+    text = start + words
+    assert convert("a.txt", text).content == text.replace("\x00", "").replace("\x07", "")
+
+
 def test_an_encoding_that_the_user_insists_on() -> None:
     assert convert("a.txt", "žluťoučký".encode("cp1250"), encoding="cp1250").content == "žluťoučký"
     assert "not ascii text" in reason("a.txt", GERMAN, encoding="ascii")

@@ -187,6 +187,8 @@ def detect_encoding(data: bytes) -> str | None:
         if _is_mostly_text(sample):
             return "utf-8"
         return next((name for name in ("utf-16-le", "utf-16-be") if _is_east_asian(sample, name)), None)
+    if name.startswith("utf-16") and _is_utf8(sample) and _is_mostly_text(sample):
+        return "utf-8"  # two ASCII characters make a Chinese one, but Chinese text has many that are not made so
     name = "utf-8" if name == "ascii" else name
     if name in _OTHER_SCRIPTS and _HIGH_RUN.search(sample) is None:
         return "cp1252"
@@ -232,8 +234,19 @@ def looks_binary(data: bytes) -> bool:
 
 
 def _is_mostly_text(sample: bytes) -> bool:
-    """Whether hardly any control characters are among the bytes."""
-    return len(sample) - len(sample.translate(None, _CONTROL_BYTES)) <= len(sample) // 100
+    """Whether hardly any control characters are among the bytes; in a short text one or two say nothing."""
+    allowed = len(sample) // 100
+    if _is_utf8(sample):
+        allowed = max(allowed, min(len(sample) // 16, 4))
+    return len(sample) - len(sample.translate(None, _CONTROL_BYTES)) <= allowed
+
+
+def _is_utf8(sample: bytes) -> bool:
+    try:
+        sample.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _is_damaged_utf8(sample: bytes) -> bool:
