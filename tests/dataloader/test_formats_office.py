@@ -342,6 +342,26 @@ def test_rtf() -> None:
     assert "not RTF" in reason("a.rtf", "just text")
 
 
+@pytest.mark.parametrize("start", [r"{\footnote", r"{\*\footnote", "{\\*\n\\footnote\\ftnalt"])
+def test_rtf_footnotes(start: str) -> None:
+    text = (
+        r"{\rtf1\ansi\ansicpg1252{\pard\outlinelevel0 Heading\par}\pard First\chftn "
+        + start
+        + r"\pard\plain{\super\chftn} The \{note\} costs 3 \u8364?.\par And\line more \uc1\u8364} goes on"
+        + r"{\super\chftn"
+        + start
+        + r" \chftn}}.\par{\trowd\intbl A\cell B"
+        + start
+        + r" In a table.}\cell\row\intbl 1\cell 2\cell\row}\pard The end.\par}"
+    )
+    document = convert("a.rtf", text)
+    assert document.content == (
+        "# Heading\n\nFirst[1] goes on.\n\n| A | B[2] |\n| --- | --- |\n| 1 | 2 |\n\nThe end.\n\n"
+        "[1] The {note} costs 3 €. And more €\n\n[2] In a table."
+    )
+    assert document.title == "Heading"
+
+
 # -- what can be wrong with a container ----------------------------------------------------------------------------
 
 
