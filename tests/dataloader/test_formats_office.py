@@ -126,6 +126,27 @@ def test_word_links_and_footnotes() -> None:
     assert read.links[0].text == "a link"
 
 
+def test_word_comments() -> None:
+    document = docx.Document()
+    document.add_paragraph("MARK")
+    inside = (
+        "<w:commentRangeStart w:id='0'/><w:r><w:t>doubtful</w:t></w:r><w:commentRangeEnd w:id='0'/>"
+        "<w:r><w:commentReference w:id='0'/></w:r><w:r><w:t> claim</w:t></w:r>"
+        "<w:r><w:footnoteReference w:id='7'/></w:r><w:r><w:commentReference w:id='3'/></w:r>"
+    )
+    data = rewritten(saved(document), "word/document.xml", "MARK", f"A </w:t></w:r>{inside}<w:r><w:t>.")
+    space = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+    notes = f"<w:footnotes xmlns:w='{space}'><w:footnote w:id='7'><w:p><w:r><w:t>A note.</w:t></w:r></w:p></w:footnote>"
+    comments = (
+        f"<w:comments xmlns:w='{space}'><w:comment w:id='0' w:author='Ann B'><w:p><w:r><w:annotationRef/></w:r><w:r>"
+        "<w:t>Is it so?</w:t></w:r></w:p><w:p><w:r><w:t>Why?</w:t></w:r></w:p></w:comment>"
+        "<w:comment w:id='3'><w:p><w:r><w:t>Nobody's.</w:t></w:r></w:p></w:comment></w:comments>"
+    )
+    parts = {"word/footnotes.xml": notes + "</w:footnotes>", "word/comments.xml": comments}
+    read = convert("a.docx", zipped({**unzipped(data), **parts}))
+    assert read.content == ("A doubtful[1] claim[2][3].\n\n[2] A note.\n\n[1] Ann B: Is it so? Why?\n\n[3] Nobody's.")
+
+
 def test_word_numbered_headings() -> None:
     document = docx.Document()
     for text, level in (("One", 1), ("Sub", 2), ("Sub again", 2), ("Two", 1), ("Sub", 2)):

@@ -51,7 +51,7 @@ _MAX_LEVEL = 9
 
 
 def read(file: FileData, _kind: Format) -> Content:
-    """Headings, lists and tables as Markdown; footnotes follow at the end."""
+    """Headings, lists and tables as Markdown; footnotes and comments follow at the end."""
     archive = Archive(file, "a Word document")
     part = main_part(archive, "word/document.xml")
     reader = _Reader(archive, part, LinkCollector(file.uri, file.root_uri))
@@ -199,7 +199,7 @@ class _Reader:
                 parts.append("\n")
             elif name == "noBreakHyphen":
                 parts.append("-")
-            elif name in ("footnoteReference", "endnoteReference"):
+            elif name in ("footnoteReference", "endnoteReference", "commentReference"):
                 key = (name[:-9], attribute(item, "id") or "")
                 parts.append(f"[{self._notes.setdefault(key, len(self._notes) + 1)}]")
             elif name == "txbxContent":
@@ -218,8 +218,8 @@ class _Reader:
                 self._collect(item, parts, depth + 1)
 
     def notes(self) -> Iterator[str]:
-        """Footnotes and endnotes that were referred to, by number."""
-        for kind in ("footnote", "endnote"):
+        """Footnotes, endnotes and comments that were referred to, by number."""
+        for kind in ("footnote", "endnote", "comment"):
             wanted = {key[1]: number for key, number in self._notes.items() if key[0] == kind}
             name = f"word/{kind}s.xml"
             if not wanted or not self._archive.has(name):
@@ -228,7 +228,8 @@ class _Reader:
                 number = wanted.get(attribute(node, "id") or "")
                 text = " ".join(" ".join(self._text(part) for part in _content(node)).split())
                 if number is not None and text:
-                    yield f"[{number}] {text}"
+                    author = " ".join((attribute(node, "author") or "").split()) if kind == "comment" else ""
+                    yield f"[{number}] {author}: {text}" if author else f"[{number}] {text}"
 
     # -- styles and numbers --------------------------------------------------------------------------------------
 
