@@ -306,6 +306,31 @@ async def test_names_that_are_not_utf8_or_hold_newlines(tmp_path: Path) -> None:
         document.uri.encode("utf-8")
 
 
+async def test_no_two_files_are_one_document_by_their_names(tmp_path: Path) -> None:
+    try:
+        (tmp_path / os.fsdecode(b"\xe9.txt")).write_text("bytes")
+    except OSError:
+        pytest.skip("this file system takes UTF-8 names only")
+    for name in (b"\xe9%E9.txt", b"%E9\xe9.txt", b"\xe9\xe9.txt"):
+        (tmp_path / os.fsdecode(name)).write_text(repr(name))
+    (tmp_path / "100%").mkdir()
+    (tmp_path / "100%" / os.fsdecode(b"\xe9.txt")).write_text("deep")
+    tree(tmp_path, {"%E9.txt": "percent", "100% é.txt": "ordinary"})
+    loaded = await load(tmp_path)
+    assert {path.removeprefix(f"{tmp_path}/"): document.content for path, document in loaded.documents.items()} == {
+        "%E9.txt": "percent",
+        "%E9%25E9.txt": repr(b"\xe9%E9.txt"),
+        "%25E9%E9.txt": repr(b"%E9\xe9.txt"),
+        "%E9%E9.txt": repr(b"\xe9\xe9.txt"),
+        "100%/%E9.txt": "deep",
+        "100% é.txt": "ordinary",
+    }
+    assert ["rename one of them" in reason for reason in loaded.failures.values()] == [True]
+    alone = await load(tmp_path / os.fsdecode(b"\xe9.txt"))
+    assert not alone.documents
+    assert len(alone.failures) == 1
+
+
 # -- links ---------------------------------------------------------------------------------------------------------
 
 

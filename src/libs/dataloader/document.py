@@ -24,6 +24,7 @@ from libs.dataloader.walk import Found, Selection, Walker, describe_os_error
 #: Part of every fingerprint: raised when a reader changes, so that files are converted again.
 READERS_VERSION = "3"
 
+_NOT_UTF8 = re.compile("[\udc80-\udcff]")  # how Python writes such bytes of a name
 _BATCH_FILES = 256
 _BATCH_BYTES = 32_000_000
 _GROUP_FILES = 32
@@ -204,7 +205,7 @@ class DocumentLoader:
 
     def _files(self) -> Iterator[_File]:
         if not self._is_folder():
-            yield _File(self._shown, self._uri, self._place)
+            yield _File(self._shown, self._uri, self._place, _namesake(self._place))
             return
         walker = Walker(self._place, self._selection)
         try:
@@ -219,11 +220,12 @@ class DocumentLoader:
     def _file(self, found: Found) -> _File:
         relative = _printable(found.relative)
         path = relative if self._shown == "." else f"{self._shown.rstrip('/')}/{relative}"
+        place = f"{self._place}/{found.relative}"
         return _File(
             path,
             f"{self._uri.rstrip('/')}/{relative}".replace("\\", "/"),
-            f"{self._place}/{found.relative}",
-            found.trouble,
+            place,
+            found.trouble or _namesake(place),
         )
 
     def _read(self, file: _File) -> None:
@@ -346,10 +348,23 @@ def _uri(path: str) -> str:
 
 
 def _printable(path: str) -> str:
-    """A path that can be stored: bytes that are not UTF-8 are written as ``%E9``."""
+    """A path that can be stored: bytes that are not UTF-8 are written as ``%E9``, and ``%`` beside them as ``%25``."""
     if path.isascii():
         return path
-    return "".join(f"%{ord(char) - 0xDC00:02X}" if "\udc80" <= char <= "\udcff" else char for char in path)
+    return "/".join(
+        "".join(f"%{ord(char) & 0xFF:02X}" if char == "%" or _NOT_UTF8.match(char) else char for char in part)
+        if _NOT_UTF8.search(part)
+        else part
+        for part in path.split("/")
+    )
+
+
+def _namesake(place: str) -> str | None:
+    """Why a file cannot be stored whose name, written so that it can be, is that of another one."""
+    shown = _printable(place)
+    if shown == place or not os.path.isfile(shown):  # noqa: PTH113
+        return None
+    return "its name is not UTF-8, and written with % it is that of another file here; rename one of them"
 
 
 def _iso(moment: float) -> str | None:
