@@ -290,7 +290,7 @@ async def test_prune_sees_a_file_whatever_its_name_and_not_a_folder_in_its_place
 ) -> None:
     (tmp_path / "a.md").write_text(text(0))
     (tmp_path / "thing").write_text(text(1))
-    for name in (b"caf\xe9.txt", b"\xe9" * 120 + b".txt"):
+    for name in (b"100% caf\xe9.txt", b"\xe9" * 120 + b".txt"):
         Path(os.fsdecode(os.fsencode(tmp_path) + b"/" + name)).write_text(text(2))
     assert (await kb.ingest(tmp_path)).documents.added == 4
 

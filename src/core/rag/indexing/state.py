@@ -22,7 +22,9 @@ from libs.dataloader import Document, Known, KnownDocument, SourceInfo
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
 
-_BYTE = re.compile(rb"%([89A-F][0-9A-F])")
+# How a loader writes a byte of a name that is no UTF-8, and ``%`` beside it.
+_BYTE = re.compile(rb"%[89A-F][0-9A-F]")
+_ESCAPED = re.compile(rb"%(25|[89A-F][0-9A-F])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,13 +173,15 @@ def _is_file(uri: str) -> bool:
     """Whether a file is still there, only left out this time; also where nobody can tell."""
     if not uri.startswith("file://"):
         return False
-    path = uri.removeprefix("file://")
-    # How a loader writes a byte of a name that is no UTF-8.
-    raw = _BYTE.sub(lambda match: bytes.fromhex(match[1].decode()), path.encode("utf-8", "surrogatepass"))
-    return _is_there(path) or (raw != path.encode("utf-8", "surrogatepass") and _is_there(raw))
+    path = uri.removeprefix("file://").encode("utf-8", "surrogatepass")
+    raw = b"/".join(
+        _ESCAPED.sub(lambda match: bytes.fromhex(match[1].decode()), part) if _BYTE.search(part) else part
+        for part in path.split(b"/")
+    )
+    return _is_there(path) or (raw != path and _is_there(raw))
 
 
-def _is_there(path: str | bytes) -> bool:
+def _is_there(path: bytes) -> bool:
     try:
         return stat.S_ISREG(os.stat(path).st_mode)  # noqa: PTH116 a path of bytes
     except (FileNotFoundError, NotADirectoryError, ValueError):
