@@ -157,7 +157,7 @@ FILES: dict[str, tuple[bytes, str | None]] = {
     "no.pptx": (b"PK\x03\x04" + b"\x00" * 100, ""),
     "quotes.csv": (b'a,b\n"x,y\n"z""', None),
     "deep.html": (b"<div>" * 20_000 + b"mill" + b"</div>" * 20_000, None),
-    "escapes.md": (b"# \x1b[31mred\x1b[0m\n\n\x1b]0;owned\x07 mill", "binary"),
+    "escapes.md": (b"# \x1b[31mred\x1b[0m\n\n\x1b]0;owned\x07 mill", None),  # without them it is text
     "surrogates.txt": ("mill \ud800 wheel".encode("utf-16-le", "surrogatepass"), None),
     "not-utf-8.md": (b"# caf\xe9\n\nmill \xff\xfe\xfd", None),
     "wide.txt": (b"mill" * 100_000, None),
