@@ -136,6 +136,12 @@ def test_the_longest_names_are_found_and_titles_inside_longer_ones() -> None:
     assert {entity.name for entity in named_in(question, entities)} == {"the bubye river", "bubye river"}
 
 
+def test_a_function_word_is_a_name_of_a_question_only_as_an_acronym() -> None:
+    assert "who" in possible_names("Who leads the WHO?")
+    assert "who" not in possible_names("Who leads the mill?")
+    assert "it" not in possible_names("Where is it?")
+
+
 def test_words_weigh_by_how_few_passages_have_them() -> None:
     weights = weigh(["mill", "sea", "rare"], [{"mill", "sea"}, {"sea"}, {"sea", "oak"}])
     assert weights["sea"] < weights["mill"] < weights["rare"]

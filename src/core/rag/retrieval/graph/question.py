@@ -10,6 +10,7 @@ from typing import Final
 
 from core.rag.extraction.matching import NameTable
 from core.rag.extraction.mentions import is_sought
+from core.rag.extraction.names import names_in
 from core.rag.extraction.words import normalized_words
 from core.rag.retrieval.graph.neighbourhood import Entity
 
@@ -56,14 +57,19 @@ def weigh(terms: Iterable[str], sample: Iterable[AbstractSet[str]]) -> dict[str,
 
 
 def possible_names(text: str) -> list[str]:
-    """The normalised names that a question may contain: all its runs of words, each once."""
-    words = normalized_words(text[: 40 * MAX_WORDS])[:MAX_WORDS]
+    """The normalised names that a question may contain: all its runs of words, each once.
+
+    A function word alone is one only where it is spelt as an acronym: "Who leads the WHO?" has one.
+    """
+    text = text[: 40 * MAX_WORDS]
+    words = normalized_words(text)[:MAX_WORDS]
     runs = (
         " ".join(words[first : first + length])
         for length in range(1, MAX_NAME_WORDS + 1)
         for first in range(len(words) - length + 1)
     )
-    return [name for name in dict.fromkeys(runs) if is_sought(name)]
+    acronyms = {name for name in names_in(text) if not is_sought(name)}
+    return [name for name in dict.fromkeys(runs) if is_sought(name) or name in acronyms]
 
 
 def named_in(text: str, entities: Iterable[Entity]) -> list[Entity]:
