@@ -18,13 +18,13 @@ from typing import Any
 from libs.dataloader.errors import InvalidSourceError, LoadError, NothingMatchedError, SourceNotFoundError
 from libs.dataloader.formats import FileData, UnreadableError, read_document
 from libs.dataloader.formats.archive import size_text
+from libs.dataloader.paths import namesake, printable, uri_of_path
 from libs.dataloader.types import Known, LoadFailure, LoadResult, SourceInfo, Unchanged
 from libs.dataloader.walk import Found, Selection, Walker, describe_os_error
 
 #: Part of every fingerprint: raised when a reader changes, so that files are converted again.
 READERS_VERSION = "3"
 
-_NOT_UTF8 = re.compile("[\udc80-\udcff]")  # how Python writes such bytes of a name
 _BATCH_FILES = 256
 _BATCH_BYTES = 32_000_000
 _GROUP_FILES = 32
@@ -105,8 +105,8 @@ class DocumentLoader:
         self._encoding = encoding
         self._readers = {f".{name.lower().lstrip('.')}": reader for name, reader in (readers or {}).items()}
         self._place = os.path.abspath(self._given)  # noqa: PTH100 - resolves ".." but not links, like the URIs
-        self._uri = _uri(self._place)
-        shown = _printable(self._given).replace("\\", "/") if os.sep == "\\" else _printable(self._given)
+        self._uri = uri_of_path(self._place)
+        shown = printable(self._given).replace("\\", "/") if os.sep == "\\" else printable(self._given)
         self._shown = shown.rstrip("/") or "/"
         while self._shown.startswith("./") and len(self._shown) > 2:
             self._shown = self._shown[2:].lstrip("/")
@@ -119,7 +119,7 @@ class DocumentLoader:
             SourceNotFoundError: if it does not exist.
         """
         folder = self._is_folder()
-        name = _printable(os.path.basename(self._place)) or self._place  # noqa: PTH119
+        name = printable(os.path.basename(self._place)) or self._place  # noqa: PTH119
         return SourceInfo(name=name, type="folder" if folder else "file", uri=self._uri)
 
     async def load(self, known: Known | None = None) -> AsyncIterator[LoadResult]:
@@ -179,7 +179,7 @@ class DocumentLoader:
             return SourceNotFoundError(self._shown, "there is no such file or folder")
         from libs.dataloader.crawl.urls import split_credentials
 
-        address, _ = split_credentials(_printable(self._given))
+        address, _ = split_credentials(printable(self._given))
         if scheme.lower() in ("http", "https"):
             return SourceNotFoundError(address, "this is a web address, which WebLoader loads, and no file or folder")
         return SourceNotFoundError(
@@ -205,7 +205,7 @@ class DocumentLoader:
 
     def _files(self) -> Iterator[_File]:
         if not self._is_folder():
-            yield _File(self._shown, self._uri, self._place, _namesake(self._place))
+            yield _File(self._shown, self._uri, self._place, namesake(self._place))
             return
         walker = Walker(self._place, self._selection)
         try:
@@ -218,14 +218,14 @@ class DocumentLoader:
             raise NothingMatchedError(self._shown, f"none of its {walker.files_seen} files matches {patterns}")
 
     def _file(self, found: Found) -> _File:
-        relative = _printable(found.relative)
+        relative = printable(found.relative)
         path = relative if self._shown == "." else f"{self._shown.rstrip('/')}/{relative}"
         place = f"{self._place}/{found.relative}"
         return _File(
             path,
             f"{self._uri.rstrip('/')}/{relative}".replace("\\", "/"),
             place,
-            found.trouble or _namesake(place),
+            found.trouble or namesake(place),
         )
 
     def _read(self, file: _File) -> None:
@@ -341,30 +341,6 @@ def _read_all(handle: int, expected: int, limit: int) -> bytes | None:
 
 def _patterns(given: Iterable[str]) -> tuple[str, ...]:
     return (given,) if isinstance(given, str) else tuple(given)
-
-
-def _uri(path: str) -> str:
-    return "file://" + _printable(path).replace("\\", "/")
-
-
-def _printable(path: str) -> str:
-    """A path that can be stored: bytes that are not UTF-8 are written as ``%E9``, and ``%`` beside them as ``%25``."""
-    if path.isascii():
-        return path
-    return "/".join(
-        "".join(f"%{ord(char) & 0xFF:02X}" if char == "%" or _NOT_UTF8.match(char) else char for char in part)
-        if _NOT_UTF8.search(part)
-        else part
-        for part in path.split("/")
-    )
-
-
-def _namesake(place: str) -> str | None:
-    """Why a file cannot be stored whose name, written so that it can be, is that of another one."""
-    shown = _printable(place)
-    if shown == place or not os.path.isfile(shown):  # noqa: PTH113
-        return None
-    return "its name is not UTF-8, and written with % it is that of another file here; rename one of them"
 
 
 def _iso(moment: float) -> str | None:

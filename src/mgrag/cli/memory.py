@@ -8,7 +8,7 @@ import typer
 
 from mgrag.cli.options import Common, DbOption, JsonOption, NamespaceOption, YesOption, common
 from mgrag.cli.output import counted, line, print_json
-from mgrag.cli.runtime import EXIT_USAGE, confirm, fail, with_kb
+from mgrag.cli.runtime import confirm, with_kb
 
 if TYPE_CHECKING:
     from core.rag.memory.records import Forgotten, Memory
@@ -59,8 +59,6 @@ def list_memories(
 ) -> None:
     """List what a session remembers, in order."""
     chosen = common(context, db, namespace, as_json)
-    if limit is not None and limit < 1:
-        fail(f"limit is {limit}, but has to be a whole number from 1 up.", EXIT_USAGE)
     found = with_kb(chosen, lambda kb: kb.memories(session, limit=limit, compacted=compacted))
     _print(chosen, {"memories": [memory.to_dict() for memory in found]}, _lines(found))
 

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import errno
 import hashlib
-import os
-import re
-import stat
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -18,13 +14,10 @@ from core.rag.dbhandler.rows import fingerprint_json, from_json, to_json
 from core.rag.dbhandler.store import Transaction
 from core.rag.identity import content_hash, document_id
 from libs.dataloader import Document, Known, KnownDocument, SourceInfo
+from libs.dataloader.paths import is_file
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
-
-# How a loader writes a byte of a name that is no UTF-8, and ``%`` beside it.
-_BYTE = re.compile(rb"%[89A-F][0-9A-F]")
-_ESCAPED = re.compile(rb"%(25|[89A-F][0-9A-F])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +122,7 @@ class StateReader:
         gone = [
             row
             for row in rows
-            if row["id"] not in seen and not _is_file(row["uri"]) and (covers is None or covers(row["uri"]))
+            if row["id"] not in seen and not is_file(row["uri"]) and (covers is None or covers(row["uri"]))
         ]
         inside = source.uri.rstrip("/") + "/"
         alone = [
@@ -167,24 +160,3 @@ class StateReader:
         if not ids:
             return {}
         return await self._client.document_links(ids)
-
-
-def _is_file(uri: str) -> bool:
-    """Whether a file is still there, only left out this time; also where nobody can tell."""
-    if not uri.startswith("file://"):
-        return False
-    path = uri.removeprefix("file://").encode("utf-8", "surrogatepass")
-    raw = b"/".join(
-        _ESCAPED.sub(lambda match: bytes.fromhex(match[1].decode()), part) if _BYTE.search(part) else part
-        for part in path.split(b"/")
-    )
-    return _is_there(path) or (raw != path and _is_there(raw))
-
-
-def _is_there(path: bytes) -> bool:
-    try:
-        return stat.S_ISREG(os.stat(path).st_mode)  # noqa: PTH116 a path of bytes
-    except (FileNotFoundError, NotADirectoryError, ValueError):
-        return False
-    except OSError as error:
-        return error.errno != errno.ENAMETOOLONG

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from core.rag.embedder.base import clean_text
 from libs.dataloader import Document, Link
-
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def storable(document: Document) -> Document:
     """The document without lone surrogates (half an emoji, a byte that is no UTF-8), which cannot be encoded.
 
     In texts each becomes U+FFFD, so that all places in them stay where they are. In what the document is called it
-    becomes ``\\ud83d``: two documents that differ there stay two.
+    becomes ``\\ud83d``: two documents that differ there stay two. Its records are cleaned where their rows are made.
     """
     names = f"{document.path}{document.title}{document.uri}{document.mime_type}{document.format}"
-    rest = (document.metadata, document.links, document.records, document.locations)
+    rest = (document.metadata, document.links, document.locations)
     if not _is_broken(document.content) and not _is_broken(names) and not any(map(_is_broken, filter(None, rest))):
         return document
     return replace(
@@ -33,14 +31,13 @@ def storable(document: Document) -> Document:
         metadata=_mended(document.metadata),
         links=tuple(Link(_name(link.target), _mended(link.text)) for link in document.links),
         locations=_mended(document.locations),
-        records=[(start, _mended(record)) for start, record in document.records],
     )
 
 
 def _is_broken(value: Any) -> bool:
     """Whether there is a lone surrogate anywhere in plain values."""
     if isinstance(value, str):
-        return not value.isascii() and _SURROGATE.search(value) is not None
+        return clean_text(value) is not value
     if isinstance(value, Mapping):
         return any(map(_is_broken, value)) or any(map(_is_broken, value.values()))
     if isinstance(value, list | tuple):
@@ -50,7 +47,7 @@ def _is_broken(value: Any) -> bool:
 
 def _mended(value: Any) -> Any:
     if isinstance(value, str):
-        return _SURROGATE.sub("\ufffd", value)
+        return clean_text(value)
     if isinstance(value, Mapping):
         return {_mended(key): _mended(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

@@ -1,0 +1,59 @@
+"""Paths of files as text that can be stored, and back."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import stat
+
+_NOT_UTF8 = re.compile("[\udc80-\udcff]")  # how Python writes such bytes of a name
+# How they are written here, and with them ``%``:
+_BYTE = re.compile(rb"%[89A-F][0-9A-F]")
+_ESCAPED = re.compile(rb"%(25|[89A-F][0-9A-F])")
+
+
+def printable(path: str) -> str:
+    """A path that can be stored: bytes that are not UTF-8 are written as ``%E9``, and ``%`` beside them as ``%25``."""
+    if path.isascii():
+        return path
+    return "/".join(
+        "".join(f"%{ord(char) & 0xFF:02X}" if char == "%" or _NOT_UTF8.match(char) else char for char in part)
+        if _NOT_UTF8.search(part)
+        else part
+        for part in path.split("/")
+    )
+
+
+def uri_of_path(path: str) -> str:
+    """The URI of an absolute path."""
+    return "file://" + printable(path).replace("\\", "/")
+
+
+def namesake(place: str) -> str | None:
+    """Why a file cannot be stored whose name, written so that it can be, is that of another one."""
+    shown = printable(place)
+    if shown == place or not os.path.isfile(shown):  # noqa: PTH113
+        return None
+    return "its name is not UTF-8, and written with % it is that of another file here; rename one of them"
+
+
+def is_file(uri: str) -> bool:
+    """Whether the file with a URI of :func:`uri_of_path` is there; also where nobody can tell."""
+    if not uri.startswith("file://"):
+        return False
+    path = uri.removeprefix("file://").encode("utf-8", "surrogatepass")
+    raw = b"/".join(
+        _ESCAPED.sub(lambda match: bytes.fromhex(match[1].decode()), part) if _BYTE.search(part) else part
+        for part in path.split(b"/")
+    )
+    return _is_there(path) or (raw != path and _is_there(raw))
+
+
+def _is_there(path: bytes) -> bool:
+    try:
+        return stat.S_ISREG(os.stat(path).st_mode)  # noqa: PTH116 a path of bytes
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return False
+    except OSError as error:
+        return error.errno != errno.ENAMETOOLONG
