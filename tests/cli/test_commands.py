@@ -416,3 +416,11 @@ def test_a_path_that_is_not_there_makes_no_graph(bare: Path, mgrag: Command) -> 
         assert (done.code, done.out) == (1, "")
         assert "nowhere: there is no such file or folder" in done.err
     assert not (bare / ".mgrag").exists()
+
+
+def test_what_is_no_source_makes_no_graph(bare: Path, mgrag: Command) -> None:
+    for source in ("", "http://", "http://[", "http://127.0.0.1:99999/"):
+        done = mgrag("ingest", source)
+        assert (done.code, done.out) == (2, "")
+    assert "the path is empty: give that of a file or folder" in mgrag("ingest", "").err
+    assert not (bare / ".mgrag").exists()

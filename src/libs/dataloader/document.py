@@ -91,8 +91,10 @@ class DocumentLoader:
         readers: Mapping[str, Any] | None = None,
     ) -> None:
         self._given = os.fspath(path).removeprefix("file://")
-        if not self._given or "\x00" in self._given:
-            raise InvalidSourceError(self._given, "this is not a path")
+        if not self._given:
+            raise InvalidSourceError('""', "the path is empty: give that of a file or folder, or . for this folder")
+        if "\x00" in self._given:
+            raise InvalidSourceError(self._given, "a path holds no NUL character")
         if max_bytes < 1:
             raise InvalidSourceError(self._given, f"max_bytes must be at least 1, not {max_bytes}")
         if encoding is not None:

@@ -13,6 +13,7 @@ from mgrag.cli.runtime import EXIT_FAILED, EXIT_INTERRUPTED, fail, open_kb, run,
 
 if TYPE_CHECKING:
     from core.rag.indexing.report import IngestReport
+    from libs.dataloader import Loader
 
 
 class Extract(StrEnum):
@@ -64,7 +65,6 @@ def ingest(
         "chunk_overlap": chunk_overlap,
     }
     chosen = common(context, db, namespace, as_json)
-    _check_there(sources)
     so_far: list[IngestReport] = []
     try:
         report = run(
@@ -84,14 +84,14 @@ def ingest(
         raise typer.Exit(EXIT_FAILED)
 
 
-def _check_there(sources: list[str]) -> None:
+def _check_there(loaders: list[Loader]) -> None:
     """Make no graph where none of the files and folders is there."""
-    from libs.dataloader import DocumentLoader, LoadError, SourceNotFoundError
+    from libs.dataloader import LoadError, SourceNotFoundError
 
     missing = []
-    for source in sources:
+    for loader in loaders:
         try:
-            if source.lower().startswith(("http://", "https://")) or DocumentLoader(source).source:
+            if loader.source:
                 return
         except SourceNotFoundError as error:
             missing.append(str(error))
@@ -110,6 +110,11 @@ async def _ingest(
     facts: bool | None,
     options: dict[str, Any],
 ) -> IngestReport:
+    from core.rag.indexing.sources import loaders_for
+    from core.rag.settings import load_settings
+
+    loaders = loaders_for(sources, load_settings(), **options)
+    _check_there(loaders)
     async with open_kb(chosen, **opening) as kb:
         stop = stop_on_interrupt()
         with progress("Loading …", quiet=chosen.json) as say:
@@ -122,7 +127,7 @@ async def _ingest(
                     f" {len(done.failed)} failed; {report.chunks} chunks"
                 )
 
-            report = await kb.ingest(sources, prune=prune, facts=facts, stop=stop, progress=tell, **options)
+            report = await kb.ingest(loaders, prune=prune, facts=facts, stop=stop, progress=tell)
             so_far[:] = [report]  # closing the graph may fail yet
             return report
 
