@@ -27,7 +27,7 @@ def test_a_hit_shows_the_path_and_the_sentence_that_led_to_it(mgrag: Command) ->
         "reason": "bridge",
         "path": ["Harvest of Glass", "Ottoline Varga"],
         "sentence": "Its director was Ottoline Varga.",
-        "name": "ottoline varga",
+        "name": "Ottoline Varga",
     }
     plain = mgrag("search", question, "--mode", "hybrid", "-k", "1", "--json").json
     assert plain[0]["because"] is None

@@ -166,7 +166,7 @@ def _chain(bearers: int) -> tuple[Neighbourhood, Question, Seed]:
         around.add_title("e", f"t{number}", f"d{number}")
     around.add_mention("other", "e", 1.0)
     question = Question("?", {"born": 1.0, "film": 1.0})
-    seed = Seed("seed", "film", 1.0, frozenset({"film"}), (Sentence("Made by Ada.", 1.0, ("e",)),))
+    seed = Seed("seed", "film", "film", 1.0, frozenset({"film"}), (Sentence("Made by Ada.", 1.0, ("e",)),))
     return around, question, seed
 
 
@@ -211,9 +211,9 @@ def test_of_a_long_document_that_is_named_the_nearest_chunk_counts_most(chunks: 
 def test_a_path_is_followed_back_to_where_it_began_and_ends_in_a_circle() -> None:
     first = Way(0.5, "a", "A names b.", "b", True, 0.1)
     second = Way(0.5, "b", "B names c.", "c", False, 0.1)
-    told = trace("c", {"b": first, "c": second}, {"a": (1.0, "a")}, {"c": "ceres"})
-    assert (told.reason, told.passages, told.sentence, told.name) == ("mention", ("a", "b", "c"), "B names c.", "ceres")
-    circle = trace("c", {"b": Way(0.5, "c", "", "b", True, 0.1), "c": second}, {}, {})
+    told = trace("c", {"b": first, "c": second}, {"a": (1.0, "a")})
+    assert (told.reason, told.passages, told.sentence, told.entity) == ("mention", ("a", "b", "c"), "B names c.", "c")
+    circle = trace("c", {"b": Way(0.5, "c", "", "b", True, 0.1), "c": second}, {})
     assert circle.passages == ("b", "c")
 
 

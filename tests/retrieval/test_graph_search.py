@@ -61,9 +61,48 @@ async def test_a_hit_says_by_which_titles_and_sentence_it_was_reached(kb: Knowle
     assert second.because.reason == "bridge"
     assert second.because.path == ("Harvest of Glass (film)", "Ottoline Varga")
     assert second.because.sentence == "Its director was Ottoline Varga, of Tartu."
-    assert second.because.name == "ottoline varga"
+    assert second.because.name == "Ottoline Varga"
     assert second.to_dict()["because"]["sentence"] == second.because.sentence
     assert "graph" in second.scores
+
+
+def _sections(number: int) -> list[Document]:
+    """The same texts as sections of a few long documents, so that no title names anything."""
+    parts = [f"## {title}\n\n{text}" for title, text in (CHAINS | NOISE).items()]
+    return [
+        Document(
+            path=f"volume {first}.md",
+            title=f"Volume {first}",
+            content="\n\n".join(parts[first::number]),
+            format="markdown",
+        )
+        for first in range(number)
+    ]
+
+
+@pytest.mark.parametrize("number", [1, 3])
+async def test_headings_lead_on_like_titles(engine: Engine, number: int) -> None:
+    async with engine.knowledge() as kb:
+        await kb.ingest(_sections(number))
+        question = "Where was the director of film Harvest of Glass born?"
+        first, second = await kb.search(question, k=2)
+        assert first.heading == "Harvest of Glass (film)"
+        assert second.heading == "Ottoline Varga"
+        assert "Ottoline Varga" not in [hit.heading for hit in await kb.search(question, k=5, mode="hybrid")]
+        assert second.because is not None
+        assert second.because.path == (
+            f"{first.title} > Harvest of Glass (film)",
+            f"{second.title} > Ottoline Varga",
+        )
+
+
+async def test_documents_without_titles_are_about_the_name_that_they_begin_with(engine: Engine) -> None:
+    async with engine.knowledge() as kb:
+        texts = [*CHAINS.values(), *NOISE.values()]
+        await kb.ingest([Document(path=f"notes/{number}.txt", content=text) for number, text in enumerate(texts)])
+        question = "Where was the director of film Harvest of Glass born?"
+        assert _paths(await kb.search(question, k=2)) == ["notes/0.txt", "notes/1.txt"]
+        assert "notes/1.txt" not in _paths(await kb.search(question, k=5, mode="hybrid"))
 
 
 ALIASES = {

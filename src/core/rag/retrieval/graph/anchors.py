@@ -39,11 +39,14 @@ def anchors(
         name and of the passage's rank in its document; and the entity that it is titled like. The strongest first.
     """
     found: dict[str, tuple[float, str]] = {}
-    for entity in bearers(named):
-        strength = around.specificity(entity.id) / math.sqrt(entity.titled)
+    for entity in named:
         documents: dict[str, list[str]] = {}
         for passage, document in around.titled.get(entity.id, {}).items():
             documents.setdefault(document, []).append(passage)
+        having = max(entity.titled, len(documents))
+        if not documents or having > MAX_BEARERS:
+            continue
+        strength = around.specificity(entity.id) / math.sqrt(having)
         for passages in documents.values():
             passages.sort(key=lambda passage: (-near(passage), passage))
             for rank, passage in enumerate(passages, 1):

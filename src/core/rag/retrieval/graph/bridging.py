@@ -57,6 +57,7 @@ class Seed:
     Attributes:
         passage: Its id.
         document: The document that it is part of.
+        section: The section of it; see :func:`core.rag.retrieval.graph.subjects.section`.
         score: 0 to 1.
         words: The analysed words of it and of the passages that led to it.
         sentences: Its sentences.
@@ -64,6 +65,7 @@ class Seed:
 
     passage: str
     document: str
+    section: str
     score: float
     words: frozenset[str]
     sentences: tuple[Sentence, ...]
@@ -177,7 +179,7 @@ def _reached(
     reached = []
     by_document: dict[str, list[str]] = {}
     for passage, document in titled.items():
-        if document != seed.document:
+        if document not in (seed.document, seed.section):
             by_document.setdefault(document, []).append(passage)
     bearers = max(known.titled, len(by_document), 1)
     for passages in by_document.values():

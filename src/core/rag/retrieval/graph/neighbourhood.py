@@ -12,6 +12,8 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from core.rag.retrieval.graph.subjects import section, subjects
+
 #: Passages taken in at most.
 MAX_PASSAGES: Final = 1_500
 #: An entity that more chunks mention, or more documents are titled like, leads nowhere in particular.
@@ -60,6 +62,21 @@ class Fact:
     entity: str
 
 
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """How a passage begins.
+
+    Attributes:
+        document: Id of its document.
+        heading: Its heading path.
+        opening: Its first words, where the document begins with it.
+    """
+
+    document: str
+    heading: str
+    opening: str
+
+
 @dataclass(slots=True)
 class Neighbourhood:
     """Passages and entities around a question.
@@ -68,8 +85,10 @@ class Neighbourhood:
         total: How many chunks the corpus has.
         entities: By id.
         mentions: For each passage, how often it mentions each entity.
-        titled: For each entity, the passages of the documents titled like it, and the document of each.
+        titled: For each entity, the passages that are about it by the title of their document, the heading of their
+            section, or the name that their document begins with, and the document or section of each.
         facts: For each entity, what is known of it.
+        beginnings: Where passages stand, and how they begin; of those that were asked for.
     """
 
     total: int
@@ -77,7 +96,9 @@ class Neighbourhood:
     mentions: dict[str, dict[str, float]] = field(default_factory=dict)
     titled: dict[str, dict[str, str]] = field(default_factory=dict)
     facts: dict[str, list[Fact]] = field(default_factory=dict)
+    beginnings: dict[str, Beginning] = field(default_factory=dict)
     _holders: dict[str, set[str]] = field(default_factory=dict)
+    _compared: dict[str, int] = field(default_factory=dict)
 
     def add_entities(self, entities: Iterable[Entity]) -> None:
         """Take in entities."""
@@ -124,6 +145,18 @@ class Neighbourhood:
         if entity in self.entities and self._room_for(passage):
             self.titled.setdefault(entity, {})[passage] = document
             self.add_mention(passage, entity, 1.0)
+
+    def settle_subjects(self) -> None:
+        """Find out what passages are about by how they begin, among what they mention."""
+        for passage, begins in self.beginnings.items():
+            held = self.mentions[passage]
+            if self._compared.get(passage) == len(held):
+                continue
+            self._compared[passage] = len(held)
+            names = {self.entities[entity].name: entity for entity in held}
+            for name in subjects(names, begins.heading, begins.opening):
+                if passage not in self.titled.get(names[name], ()):
+                    self.add_title(names[name], passage, section(begins.document, begins.heading))
 
     def holders(self, entity: str) -> AbstractSet[str]:
         """The passages known to mention an entity, by its name or in their title."""

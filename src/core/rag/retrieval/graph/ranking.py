@@ -17,6 +17,7 @@ from core.rag.retrieval.graph.neighbourhood import Entity, Neighbourhood
 from core.rag.retrieval.graph.pagerank import pagerank
 from core.rag.retrieval.graph.question import Question, named_in, possible_names
 from core.rag.retrieval.graph.reading import GraphReader, Text
+from core.rag.retrieval.graph.subjects import section
 from core.rag.retrieval.graph.why import Trace, trace
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ class Ranked:
     Attributes:
         scores: By passage, 0 to 1.
         walked: What of it came of itself, before any bridge.
-        named: Names of the entities that the question names, by id.
+        named: Ids of the entities that the question names.
         ways: The way to each that was reached over a bridge.
         anchors: The passages that the question names: how strongly, and as which entity.
         around: The neighbourhood.
@@ -70,7 +71,7 @@ class Ranked:
 
     scores: dict[str, float]
     walked: dict[str, float] = field(default_factory=dict)
-    named: dict[str, str] = field(default_factory=dict)
+    named: frozenset[str] = frozenset()
     ways: dict[str, Way] = field(default_factory=dict)
     anchors: dict[str, tuple[float, str]] = field(default_factory=dict)
     around: Neighbourhood = field(default_factory=lambda: Neighbourhood(0))
@@ -82,13 +83,12 @@ class Ranked:
 
     def traces(self, passages: Iterable[str]) -> dict[str, Trace]:
         """How passages were found."""
-        names = {entity.id: entity.name for entity in self.around.entities.values()}
         told = {key: way for key, way in self.ways.items() if 2 * way.score >= self.walked.get(key, 0.0)}
         found = {}
         for passage in passages:
             shared = self.around.mentions.get(passage, {}).keys() & self.named
             rarest = max(sorted(shared), key=self.around.rarity, default="")
-            found[passage] = trace(passage, told, self.anchors, names, self.named.get(rarest, ""))
+            found[passage] = trace(passage, told, self.anchors, rarest)
         return found
 
 
@@ -115,6 +115,7 @@ class GraphRanking:
         base = [key for key, _ in sorted(found.scores.items(), key=lambda item: (-item[1], item[0]))[:BASE]]
         around.add_passages(base)
         await self._reader.add_titled(around, [entity.id for entity in bearers(named)])
+        await self._reader.add_holders(around, [entity.id for entity in named if not entity.titled])
         asked = anchors(around, named, lambda passage: found.scores.get(passage, 0.0))
         await self._widen(around, {*base, *asked})
         subjects = {entity for _, entity in asked.values()} | {entity.id for entity in named if entity.is_selective}
@@ -123,7 +124,7 @@ class GraphRanking:
         scores = _walk(around, named, found, near)
         for passage, (strength, _) in asked.items():
             scores[passage] = max(scores.get(passage, 0.0), strength)
-        names = {entity.id: entity.name for entity in named}
+        names = frozenset(entity.id for entity in named)
         ranked = Ranked(scores, dict(scores), names, anchors=asked, around=around)
         await self._bridge(question, ranked, named, near)
         for passage, score in found.scores.items():
@@ -237,7 +238,7 @@ class GraphRanking:
         facts = [fact for entity in sorted(own) for fact in around.facts.get(entity, ()) if fact.entity not in own]
         values = worths(
             question,
-            analyze(text.title),
+            analyze(" ".join((text.title, *(around.entities[entity].name for entity in sorted(own))))),
             [analyze(part) for part in (*parts, *(fact.text for fact in facts))],
             None if cosines is None else [*cosines, *[0.0] * len(facts)],
         )
@@ -247,7 +248,7 @@ class GraphRanking:
         for (start, end), part, worth in zip(spans, parts, values[: len(parts)], strict=True):
             names = dict.fromkeys(name for begin, _, name in places if start <= begin < end)
             told.append(Sentence(part, worth, tuple(ids[name] for name in names)))
-        return Seed(passage, text.document, score, text.words | led, tuple(told))
+        return Seed(passage, text.document, section(text.document, text.heading), score, text.words | led, tuple(told))
 
     async def _cosines(self, question: Question, sentences: Mapping[str, Sequence[str]]) -> dict[str, list[float]]:
         """The cosine of each sentence with the question."""

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from core.rag.dbhandler.batches import batches
 from core.rag.identity import entity_id
-from core.rag.retrieval.graph.neighbourhood import MAX_HOLDERS, Entity, Fact, Neighbourhood
+from core.rag.retrieval.graph.neighbourhood import MAX_HOLDERS, Beginning, Entity, Fact, Neighbourhood
+from core.rag.retrieval.graph.subjects import OPENING_CHARS, place_name
 from core.rag.together import all_together, together
 
 if TYPE_CHECKING:
@@ -36,12 +37,14 @@ class Text:
     Attributes:
         document: Id of its document.
         title: Its title.
+        heading: Its heading path.
         content: The text.
         words: Its analysed words.
     """
 
     document: str
     title: str
+    heading: str
     content: str
     words: frozenset[str]
 
@@ -97,14 +100,34 @@ class GraphReader:
         titles, holders = await together(self._titles(around, entities, MAX_HOLDERS), self._holders(around, entities))
         _take_titles(around, titles)
         _take_holders(around, holders)
+        await self.add_subjects(around)
 
-    async def _holders(self, around: Neighbourhood, entities: Collection[str]) -> list[dict[str, Any]]:
+    async def add_holders(self, around: Neighbourhood, entities: Collection[str]) -> None:
+        """Take in the passages that mention entities, and what they are about."""
+        _take_holders(around, await self._holders(around, entities, least=1))
+        await self.add_subjects(around)
+
+    async def add_subjects(self, around: Neighbourhood) -> None:
+        """Take in what the passages are about by their headings, or by the name that their document begins with."""
+        rows = await self._read(
+            "MATCH (c:DocumentChunk {id: i}) RETURN i AS passage, c.parent_id AS document, c.heading AS heading, "
+            "CASE c.chunk_index WHEN 0 THEN left(c.content, $chars) ELSE '' END AS opening",
+            around.mentions.keys() - around.beginnings.keys(),
+            chars=OPENING_CHARS,
+        )
+        for row in rows:
+            around.beginnings[row["passage"]] = Beginning(row["document"], row["heading"] or "", row["opening"])
+        around.settle_subjects()
+
+    async def _holders(
+        self, around: Neighbourhood, entities: Collection[str], *, least: int = 2
+    ) -> list[dict[str, Any]]:
         """The passages that mention entities, of the rarest first as many as there may be."""
         rare = sorted(
             (
                 around.entities[entity]
                 for entity in entities
-                if 1 < around.entities[entity].mention_count <= MAX_HOLDERS
+                if least <= around.entities[entity].mention_count <= MAX_HOLDERS
             ),
             key=lambda entity: (entity.mention_count, entity.id),
         )
@@ -166,11 +189,14 @@ class GraphReader:
         """What passages say."""
         rows = await self._read(
             "MATCH (c:DocumentChunk {id: i})-[:CHUNK_OF]->(d:Document) "
-            "RETURN i AS passage, d.id AS document, d.title AS title, c.content AS content, c.terms AS terms",
+            "RETURN i AS passage, d.id AS document, d.title AS title, c.heading AS heading, c.content AS content, "
+            "c.terms AS terms",
             passages,
         )
         return {
-            row["passage"]: Text(row["document"], row["title"] or "", row["content"], _words(row["terms"]))
+            row["passage"]: Text(
+                row["document"], row["title"] or "", row["heading"] or "", row["content"], _words(row["terms"])
+            )
             for row in rows
         }
 
@@ -179,12 +205,19 @@ class GraphReader:
         rows = await self._read("MATCH (c:DocumentChunk {id: i}) RETURN i AS passage, c.terms AS terms", passages)
         return {row["passage"]: _words(row["terms"]) for row in rows}
 
-    async def titles(self, passages: Collection[str]) -> dict[str, str]:
-        """The titles of the documents of passages."""
+    async def places(self, passages: Collection[str]) -> dict[str, str]:
+        """The titles of the documents of passages, with the headings of their sections."""
         rows = await self._read(
-            "MATCH (c:DocumentChunk {id: i})-[:CHUNK_OF]->(d:Document) RETURN i AS passage, d.title AS title", passages
+            "MATCH (c:DocumentChunk {id: i})-[:CHUNK_OF]->(d:Document) "
+            "RETURN i AS passage, d.title AS title, c.heading AS heading",
+            passages,
         )
-        return {row["passage"]: row["title"] or "" for row in rows}
+        return {row["passage"]: place_name(row["title"] or "", row["heading"] or "") for row in rows}
+
+    async def spellings(self, entities: Collection[str]) -> dict[str, str]:
+        """How entities are spelt."""
+        rows = await self._read("MATCH (e:Entity {id: i}) RETURN i AS entity, e.name AS name", entities)
+        return {row["entity"]: row["name"] for row in rows}
 
     async def _read(self, statement: str, ids: Collection[str], **parameters: Any) -> list[dict[str, Any]]:
         """The rows of a statement for each id as ``i``, in an order that only depends on what they say."""

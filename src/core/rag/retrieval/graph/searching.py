@@ -11,6 +11,7 @@ from core.rag.retrieval.graph.question import Question, weigh
 from core.rag.retrieval.graph.ranking import Found, GraphRanking, Ranked
 from core.rag.retrieval.graph.reading import GraphReader
 from core.rag.retrieval.graph.why import Because
+from core.rag.together import together
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
@@ -83,5 +84,9 @@ class GraphSearch:
         if ranked is None:
             return {}
         traces = ranked.traces(chunks)
-        titles = await GraphReader(self._client).titles({key for trace in traces.values() for key in trace.passages})
-        return {chunk: trace.told(titles) for chunk, trace in traces.items()}
+        reader = GraphReader(self._client)
+        titles, names = await together(
+            reader.places({key for trace in traces.values() for key in trace.passages}),
+            reader.spellings({trace.entity for trace in traces.values() if trace.entity}),
+        )
+        return {chunk: trace.told(titles, names) for chunk, trace in traces.items()}

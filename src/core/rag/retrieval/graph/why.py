@@ -20,7 +20,7 @@ class Because:
 
     Attributes:
         reason: How.
-        path: Titles of the documents that led to it, in order, its own last.
+        path: Titles of the documents that led to it, in order, its own last; with the heading where there is one.
         sentence: The sentence of the passage before that names it; empty where there is none.
         name: What the sentence or the question names.
     """
@@ -37,35 +37,34 @@ class Because:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """The same by ids, before the titles are known.
+    """The same by ids, before titles and names are known.
 
     Attributes:
         reason: How.
         passages: Ids of the passages that led to it, in order, its own last.
         sentence: See :class:`Because`.
-        name: See :class:`Because`.
+        entity: Id of what the sentence or the question names; empty where there is none.
     """
 
     reason: Reason
     passages: tuple[str, ...]
     sentence: str = ""
-    name: str = ""
+    entity: str = ""
 
-    def told(self, titles: Mapping[str, str]) -> Because:
-        """With titles instead of ids."""
+    def told(self, titles: Mapping[str, str], names: Mapping[str, str]) -> Because:
+        """With titles and names instead of ids."""
         path: list[str] = []
         for passage in self.passages:
             title = titles.get(passage, "")
             if title and path[-1:] != [title]:
                 path.append(title)
-        return Because(self.reason, tuple(path), self.sentence, self.name)
+        return Because(self.reason, tuple(path), self.sentence, names.get(self.entity, ""))
 
 
 def trace(
     passage: str,
     ways: Mapping[str, Way],
     anchors: Mapping[str, tuple[float, str]],
-    names: Mapping[str, str],
     shared: str = "",
 ) -> Trace:
     """Follow the ways back from a passage to where they set out.
@@ -74,18 +73,17 @@ def trace(
         passage: Its id.
         ways: The way to each passage that one leads to.
         anchors: The passages that the question names, each with its entity.
-        names: Of entities by id.
-        shared: The rarest name in the question that the passage mentions, too; empty where there is none.
+        shared: The rarest entity that the question names and the passage mentions, too; empty where there is none.
     """
     if passage in anchors:
-        return Trace("named", (passage,), name=names.get(anchors[passage][1], ""))
+        return Trace("named", (passage,), entity=anchors[passage][1])
     way = ways.get(passage)
     if way is None:
-        return Trace("related" if shared else "words", (passage,), name=shared)
+        return Trace("related" if shared else "words", (passage,), entity=shared)
     path = [passage]
     step: Way | None = way
     while step is not None and step.seed not in path:
         path.append(step.seed)
         step = None if step.seed in anchors else ways.get(step.seed)
     reason: Reason = "bridge" if way.about else "mention"
-    return Trace(reason, tuple(reversed(path)), way.sentence, names.get(way.entity, ""))
+    return Trace(reason, tuple(reversed(path)), way.sentence, way.entity)

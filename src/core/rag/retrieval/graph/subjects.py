@@ -1,0 +1,51 @@
+"""What a passage is about, where no title says so: the heading of its section, or the name that it begins with."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from functools import lru_cache
+from typing import Final
+
+from core.rag.extraction.mentions import titles_of
+from core.rag.extraction.words import normalized_words
+from core.rag.indexing.sections import HEADING_SEPARATOR
+
+#: So much of the beginning of a document is looked at.
+OPENING_CHARS: Final = 120
+
+_ARTICLES: Final = frozenset({"the", "a", "an"})
+
+
+def section(document: str, heading: str) -> str:
+    """A name for the section of a document; the document itself where there is no heading."""
+    return f"{document}#{heading}" if heading else document
+
+
+def place_name(title: str, heading: str) -> str:
+    """The title of a document and a heading of it as people read them."""
+    same = heading.casefold() == title.casefold()
+    return HEADING_SEPARATOR.join(part for part in (title, "" if same else heading) if part)
+
+
+def subjects(names: Collection[str], heading: str, opening: str) -> list[str]:
+    """Which of the names that a passage mentions it is about.
+
+    Args:
+        names: Normalised.
+        heading: Its heading path; the last part says what it is about.
+        opening: How its document begins; empty where it is not the first passage of it.
+    """
+    if heading:
+        return [name for name in _names_of(heading) if name in names]
+    if not opening:
+        return []
+    words = normalized_words(opening)
+    if words and words[0] in _ARTICLES:
+        words = words[1:]
+    begun = [name for name in names if words[: name.count(" ") + 1] == name.split(" ")]
+    return [max(begun, key=len)] if begun else []
+
+
+@lru_cache(10_000)
+def _names_of(heading: str) -> list[str]:
+    return [title.name for title in titles_of(heading.rsplit(HEADING_SEPARATOR, 1)[-1], "")]
