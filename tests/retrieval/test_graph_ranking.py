@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from core.rag.retrieval.graph import neighbourhood
 from core.rag.retrieval.graph.anchors import MAX_PASSAGES, anchors
-from core.rag.retrieval.graph.auto import BRIDGED_SHARE, blended, graph_share
+from core.rag.retrieval.graph.auto import PARTIAL_SHARE, blended, graph_share
 from core.rag.retrieval.graph.bridging import Seed, Sentence, Way, ways, worths
 from core.rag.retrieval.graph.neighbourhood import Entity, Neighbourhood
 from core.rag.retrieval.graph.pagerank import CONTINUATION, ROUNDS, TITLE_BOOST, pagerank
@@ -220,7 +220,7 @@ def test_a_path_is_followed_back_to_where_it_began_and_ends_in_a_circle() -> Non
 def test_the_graph_is_believed_as_far_as_names_lead() -> None:
     about = Way(0.3, "a", "", "e", True, 0.1)
     assert graph_share(Ranked({}, anchors={"a": (0.9, "e")})) == 1.0
-    assert graph_share(Ranked({}, anchors={"a": (0.1, "e")}, ways={"b": about})) == BRIDGED_SHARE
+    assert graph_share(Ranked({}, anchors={"a": (0.1, "e")}, ways={"b": about})) == PARTIAL_SHARE
     assert graph_share(Ranked({}, ways={"b": Way(0.9, "a", "", "e", False, 0.1)})) == 0.0
     assert graph_share(Ranked({})) == 0.0
 

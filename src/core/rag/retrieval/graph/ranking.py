@@ -81,6 +81,15 @@ class Ranked:
         """Whether the graph knows anything of what was found: whether entities were extracted from it."""
         return any(self.around.mentions.values())
 
+    def places(self) -> dict[str, str]:
+        """The documents that passages are part of; their sections where the graph meant the section."""
+        meant = {passage: entity for passage, (_, entity) in self.anchors.items()}
+        meant.update((passage, way.entity) for passage, way in self.ways.items() if way.about)
+        return {
+            passage: self.around.titled.get(meant.get(passage, ""), {}).get(passage, begins.document)
+            for passage, begins in self.around.beginnings.items()
+        }
+
     def traces(self, passages: Iterable[str]) -> dict[str, Trace]:
         """How passages were found."""
         told = {key: way for key, way in self.ways.items() if 2 * way.score >= self.walked.get(key, 0.0)}
@@ -90,6 +99,27 @@ class Ranked:
             rarest = max(sorted(shared), key=self.around.rarity, default="")
             found[passage] = trace(passage, told, self.anchors, rarest)
         return found
+
+
+def in_order(scores: Mapping[str, float], first: Mapping[str, float], places: Mapping[str, str]) -> dict[str, float]:
+    """Scores with those of each document dealt out anew among its passages, in the order of the first search.
+
+    Names lead to a document; which of its passages answers, its words and their meaning tell better.
+
+    Args:
+        scores: By passage.
+        first: What the first search gave each.
+        places: The document of each passage, where it is known.
+    """
+    by_place: dict[str, list[str]] = {}
+    for passage in scores.keys() & places.keys():
+        by_place.setdefault(places[passage], []).append(passage)
+    dealt = dict(scores)
+    for passages in by_place.values():
+        if len(passages) > 1:
+            order = sorted(passages, key=lambda passage: (-first.get(passage, 0.0), -scores[passage], passage))
+            dealt.update(zip(order, sorted((scores[passage] for passage in passages), reverse=True), strict=True))
+    return dealt
 
 
 class GraphRanking:
@@ -130,6 +160,7 @@ class GraphRanking:
         for passage, score in found.scores.items():
             known = ranked.scores.get(passage, 0.0)
             ranked.scores[passage] = known + _REST * score * (1 - known)
+        ranked.scores = in_order(ranked.scores, found.scores, ranked.places())
         return ranked
 
     async def _widen(self, around: Neighbourhood, passages: set[str]) -> None:
