@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from core.rag.retrieval.graph import neighbourhood
 from core.rag.retrieval.graph.anchors import MAX_PASSAGES, anchors
-from core.rag.retrieval.graph.auto import PARTIAL_SHARE, blended, graph_share
+from core.rag.retrieval.graph.auto import BRIDGED_SHARE, blended, graph_share
 from core.rag.retrieval.graph.bridging import Seed, Sentence, Way, ways, worths
 from core.rag.retrieval.graph.neighbourhood import Entity, Neighbourhood
 from core.rag.retrieval.graph.pagerank import CONTINUATION, ROUNDS, TITLE_BOOST, pagerank
 from core.rag.retrieval.graph.question import MAX_WORDS, Question, named_in, possible_names, weigh
-from core.rag.retrieval.graph.ranking import Ranked
+from core.rag.retrieval.graph.ranking import Ranked, in_order
 from core.rag.retrieval.graph.why import trace
 
 TOTAL = 40
@@ -220,7 +220,7 @@ def test_a_path_is_followed_back_to_where_it_began_and_ends_in_a_circle() -> Non
 def test_the_graph_is_believed_as_far_as_names_lead() -> None:
     about = Way(0.3, "a", "", "e", True, 0.1)
     assert graph_share(Ranked({}, anchors={"a": (0.9, "e")})) == 1.0
-    assert graph_share(Ranked({}, anchors={"a": (0.1, "e")}, ways={"b": about})) == PARTIAL_SHARE
+    assert graph_share(Ranked({}, anchors={"a": (0.1, "e")}, ways={"b": about})) == BRIDGED_SHARE
     assert graph_share(Ranked({}, ways={"b": Way(0.9, "a", "", "e", False, 0.1)})) == 0.0
     assert graph_share(Ranked({})) == 0.0
 
@@ -234,3 +234,11 @@ def test_a_blend_lies_between_both(hybrid: dict[str, float], graph: dict[str, fl
     assert blended(hybrid, graph, 0.0) == hybrid
     assert blended(hybrid, graph, 1.0) == graph
     assert np.isfinite(list(found.values())).all()
+
+
+def test_scores_of_a_document_are_dealt_out_in_the_order_of_the_first_search() -> None:
+    scores = {"a1": 0.9, "a2": 0.2, "b1": 0.5, "c": 0.1}
+    places = {"a1": "a", "a2": "a", "b1": "b"}
+    dealt = in_order(scores, {"a2": 0.8, "a1": 0.3, "b1": 0.1}, places)
+    assert dealt == {"a1": 0.2, "a2": 0.9, "b1": 0.5, "c": 0.1}
+    assert in_order(scores, {}, places) == scores, "nothing to go by"

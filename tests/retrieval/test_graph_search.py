@@ -105,6 +105,22 @@ async def test_documents_without_titles_are_about_the_name_that_they_begin_with(
         assert "notes/1.txt" not in _paths(await kb.search(question, k=5, mode="hybrid"))
 
 
+async def test_in_a_document_that_is_named_the_passage_counts_that_answers(engine: Engine) -> None:
+    lines = {
+        "Keeper": "The lighthouse was kept by the Anstruther family, of Ombersley, with Ombersley Head in sight.",
+        "Lamp": "The lamp burns oil of rape seed at night.",
+        "Boat": "A boat brings Ombersley Head its bread on Mondays.",
+        "Wall": "Ombersley Head has walls of granite, and Ombersley Head is white.",
+    }
+    text = "\n\n".join(f"# {heading}\n\n{line}" for heading, line in lines.items())
+    async with engine.knowledge() as kb:
+        await kb.ingest([Document(path="head.md", title="Ombersley Head", content=text), *_documents()])
+        question = "Which oil does the lamp of Ombersley Head burn at night?"
+        for mode in ("hybrid", "graph", "auto"):
+            hits = await kb.search(question, k=4, mode=mode)  # type: ignore[arg-type]
+            assert hits[0].heading == "Lamp"
+
+
 ALIASES = {
     "The Amber Spoon (film)": "The Amber Spoon is a silent film. It was paid for by HoneyGuild alone.",
     "Honey Guild": "It has its seat above a bakery in Szeged, and a rule about silence.",

@@ -1,9 +1,8 @@
 """Which of graph and hybrid search to believe, by what the question and what was found look like.
 
-A graph helps where names lead from one passage to the next. Three things tell: the question names what some passage is
-about, or a sentence of what was found does, and leads to that passage; or the question names something that few
-passages mention. Where none is so, as with abstracts and posts, a walk through shared names only stirs a ranking that
-is good.
+A graph helps where names lead from one passage to the next. Two things tell: the question names what some passage is
+about, or a sentence of what was found does, and leads to that passage. Where neither is so, as with abstracts and posts,
+a walk through shared names only stirs a ranking that is good.
 """
 
 from __future__ import annotations
@@ -17,8 +16,8 @@ from core.rag.retrieval.graph.ranking import Ranked
 NAMED: Final = 0.4
 #: A bridge to a document counts from this score on.
 BRIDGED: Final = 0.05
-#: The share of the graph where only bridges or rare names speak for it.
-PARTIAL_SHARE: Final = 0.5
+#: The share of the graph where only bridges speak for it.
+BRIDGED_SHARE: Final = 0.5
 #: Its share where nothing does and yet it is asked for.
 LEAST_SHARE: Final = 0.3
 
@@ -27,11 +26,8 @@ def graph_share(ranked: Ranked) -> float:
     """How far to believe the graph, from 0 (hybrid search alone) to 1 (the graph alone)."""
     if any(strength >= NAMED for strength, _ in ranked.anchors.values()):
         return 1.0
-    named = [ranked.around.entities[entity] for entity in ranked.named]
-    if any(way.about and way.score >= BRIDGED for way in ranked.ways.values()) or any(
-        entity.is_selective and " " in entity.name for entity in named
-    ):
-        return PARTIAL_SHARE
+    if any(way.about and way.score >= BRIDGED for way in ranked.ways.values()):
+        return BRIDGED_SHARE
     return 0.0
 
 
