@@ -87,13 +87,39 @@ async def test_retry_after_as_a_date_is_honoured() -> None:
 
 @pytest.mark.parametrize(
     ("value", "slept"),
-    [("86400", [120.0]), ("0", []), (formatdate(0, usegmt=True), []), ("soon", [0.5]), ("-5", [0.5]), ("", [0.5])],
+    [("120", [120.0]), ("0", []), (formatdate(0, usegmt=True), []), ("soon", [0.5]), ("-5", [0.5]), ("", [0.5])],
 )
 async def test_retry_after_that_makes_no_sense_does_no_harm(value: str, slept: list[float]) -> None:
     async with WebServer(NO_EXTRAS) as server:
         server.pages["/"] = fails_first(1, Reply(status=429, headers={"Retry-After": value}), page())  # type: ignore[assignment]
         found, _, clock = await load(server)
     assert clock.sleeps == slept and list(found.documents) == ["/"]
+
+
+@pytest.mark.parametrize(("value", "span"), [("3600", "60 minutes"), ("86400", "24 hours"), ("1209600", "14 days")])
+async def test_a_site_that_wants_to_be_left_alone_for_long_is_not_waited_for(value: str, span: str) -> None:
+    async with WebServer(NO_EXTRAS) as server:
+        server.pages["/"] = Reply(status=503, headers={"Retry-After": value})
+        loader = WebLoader(server.url())
+        loader._clock = clock = FakeClock()
+        with pytest.raises(SourceNotFoundError, match=f"503 .* asks to come back in {span}"):
+            await crawl(loader)
+    assert not clock.sleeps and len(server.targets) == 1
+
+
+async def test_a_site_that_wants_to_be_left_alone_in_the_middle_is() -> None:
+    busy = Reply(status=429, headers={"Retry-After": "3600"})
+    async with WebServer({"/": page(*(f"/p{n}" for n in range(50))), **NO_EXTRAS}, busy) as server:
+        found = await crawl(loader := WebLoader(server.url(), concurrency=1))
+    assert len(found.failures) == 50 and not loader.complete
+    assert len(server.targets) == 1 + 3 and "left alone" in found.failures["/p49"]
+
+
+async def test_one_page_that_is_away_for_long_does_not_end_the_crawl() -> None:
+    away = Reply(status=503, headers={"Retry-After": "3600"})
+    async with WebServer({"/": page("/a", "/b"), "/a": away, "/b": page(), **NO_EXTRAS}) as server:
+        found = await crawl(WebLoader(server.url()))
+    assert list(found.documents) == ["/", "/b"] and list(found.failures) == ["/a"]
 
 
 async def test_retry_after_keeps_all_other_requests_to_the_host_waiting() -> None:

@@ -23,8 +23,10 @@ MAX_BACKOFF = 30.0
 FIRST_BACKOFF = 0.5
 TIRED_AFTER = 10
 SILENT_AFTER = 30
+LEFT_ALONE_AFTER = 3
 
 _REDIRECTS = frozenset((301, 302, 303, 307, 308))
+_PERMANENT_REDIRECTS = frozenset((301, 308))
 _RETRIED = frozenset((408, 425, 429, *range(500, 600))) - {501, 505, 511}
 
 #: Given the response's headers and the beginning of its body: why the rest is not wanted, or ``None``.
@@ -99,12 +101,18 @@ class Fetched:
     body: bytes = b""
     location: str | None = None
 
+    @property
+    def moved(self) -> bool:
+        """Whether what was there has another URL for good."""
+        return self.location is not None and self.status in _PERMANENT_REDIRECTS
+
 
 @dataclass(slots=True)
 class _HostState:
     answered: bool = False
     failed_in_a_row: int = 0
     silent_in_a_row: int = 0
+    sent_away_in_a_row: int = 0
 
 
 @dataclass(slots=True)
@@ -131,11 +139,12 @@ class Fetcher:
     """Fetches with retries.
 
     A request is repeated after 408, 425, 429 and 5xx answers, broken connections and timeouts, up to ``retries``
-    times. In between it waits as long as Retry-After says, at most :data:`MAX_RETRY_AFTER` seconds, during which the
-    whole host is left in peace; else :data:`FIRST_BACKOFF` seconds, doubled each time up to :data:`MAX_BACKOFF`, of
-    which a random part is taken off. A host that never answered is asked only twice where it refuses the connection
-    and once where its name does not exist. After :data:`TIRED_AFTER` failures in a row a host's pages are tried once
-    each, after :data:`SILENT_AFTER` without any answer they fail without being tried.
+    times. In between it waits as long as Retry-After says, during which the whole host is left in peace; where that is
+    more than :data:`MAX_RETRY_AFTER` seconds the request fails at once, and after :data:`LEFT_ALONE_AFTER` such answers
+    in a row nothing more is asked of the host. Without Retry-After it waits :data:`FIRST_BACKOFF` seconds, doubled each
+    time up to :data:`MAX_BACKOFF`, of which a random part is taken off. A host that never answered is asked only twice
+    where it refuses the connection and once where its name does not exist. After :data:`TIRED_AFTER` failures in a row
+    a host's pages are tried once each, after :data:`SILENT_AFTER` without any answer they fail without being tried.
 
     Args:
         client: Sends the requests; has :func:`keep_location` as a response hook.
@@ -187,12 +196,18 @@ class Fetcher:
             outcome = await self._attempt(url, headers or {}, check, limit, truncate=truncate)
             if isinstance(outcome, Fetched):
                 host.answered = True
-                host.failed_in_a_row = host.silent_in_a_row = 0
+                host.failed_in_a_row = host.silent_in_a_row = host.sent_away_in_a_row = 0
                 return outcome
             error = outcome.error
             if error.status is not None or isinstance(error, UnwantedError):
                 host.answered = True
                 host.silent_in_a_row = 0
+            if outcome.wait is not None and outcome.wait > MAX_RETRY_AFTER:
+                host.sent_away_in_a_row += 1
+                error.reason += f"; the site asks to come back in {_span(outcome.wait)}"
+                raise error
+            if error.status is not None:
+                host.sent_away_in_a_row = 0
             limit_of_tries = self._tries(host, error)
             attempt += 1
             if not outcome.retry or attempt >= limit_of_tries:
@@ -213,7 +228,7 @@ class Fetcher:
 
     async def _wait(self, url: str, attempt: int, asked: float | None) -> None:
         if asked is not None:
-            self.throttle.pause(host_and_port(url), min(asked, MAX_RETRY_AFTER))
+            self.throttle.pause(host_and_port(url), asked)
             return  # the next turn comes when the pause is over
         backoff = min(FIRST_BACKOFF * 2 ** (attempt - 1), MAX_BACKOFF)
         await self.clock.sleep(backoff * (0.5 + self.clock.chance() / 2))
@@ -222,6 +237,9 @@ class Fetcher:
         self, url: str, headers: Mapping[str, str], check: Check | None, limit: int, *, truncate: bool
     ) -> Fetched | _Failure:
         async with self.throttle.slot(host_and_port(url)):
+            if self._hosts[origin(url)].sent_away_in_a_row >= LEFT_ALONE_AFTER:  # maybe while this one waited
+                reason = f"not tried: {host_of(url)} asks to be left alone for longer than a crawl waits"
+                return _Failure(FetchError(reason), retry=False)
             self.requests += 1
             try:
                 async with asyncio.timeout(self.timeout):
@@ -300,6 +318,14 @@ def _retry_after(headers: httpx.Headers, now: float) -> float | None:
         return max(0.0, parsedate_to_datetime(value).timestamp() - now)
     except (ValueError, TypeError, OverflowError):
         return None
+
+
+def _span(seconds: float) -> str:
+    """A stretch of time in the largest unit of which there are at least two."""
+    for size, unit in ((86_400, "days"), (3_600, "hours"), (60, "minutes")):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds:.0f} seconds"
 
 
 def _transport_failure(url: str, error: httpx.TransportError | httpx.InvalidURL) -> _Failure:
