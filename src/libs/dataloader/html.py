@@ -40,6 +40,9 @@ _META_KEYS = {
 }
 _TITLE_KEYS = ("og:title", "twitter:title", "dc.title")
 _MAX_META_CHARS = 1000
+_NEIGHBOURS = frozenset(("next", "prev", "previous"))
+_RELATIONS = _NEIGHBOURS | {"canonical", "alternate"}
+_PAGE_TYPES = ("", "text/html", "application/xhtml+xml")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +53,8 @@ class HtmlPage:
         title: ``<title>``, else the page's title for social networks, else its first heading.
         markdown: The main text.
         links: Links in the main text, absolute, each target once.
-        page_links: All links of the page, navigation included, except those marked ``rel=nofollow``.
+        page_links: All links of the page, navigation included, except those marked ``rel=nofollow``, also to the page
+            itself; then those of its head to the pages before and after it and to the same page in other languages.
         canonical: What the page says its URL is (``rel=canonical``), absolute.
         refresh: Where the page sends its reader on (``http-equiv=refresh``), absolute.
         noscript_refresh: The same for readers without scripts (in ``noscript``): others see the page itself.
@@ -106,11 +110,16 @@ def html_to_document(
     meta = _meta(tree)
     told = next((href for node in tree.iter("base") if (href := node.get("href"))), None)
     base = resolve_base(told, base_url, root_url) if told else base_url
-    page_links = _links(tree, base, root_url, own=base_url, follow_only=True)
+    page_links = _links(tree, base, root_url, follow_only=True)
     canonical = None
+    relatives: list[Link] = []
     for node in tree.iter("link"):
-        if canonical is None and "canonical" in node.get("rel", "").lower().split():
-            canonical = resolve_link(node.get("href", ""), base, root_url)
+        words = frozenset(node.get("rel", "").lower().split())
+        target = resolve_link(node.get("href", ""), base, root_url) if words & _RELATIONS else None
+        if target is not None and _leads_to_a_page(node, words) and target not in (link.target for link in relatives):
+            relatives.append(Link(target))
+        if canonical is None and "canonical" in words:
+            canonical = target
     targets = [_REFRESH.match(meta.get(name, "")) for name in ("http-equiv:refresh", "noscript:refresh")]
     refresh, in_noscript = (resolve_link(found[1], base, root_url) if found and found[1] else None for found in targets)
     heading = _first_heading(tree)
@@ -120,8 +129,9 @@ def html_to_document(
     return HtmlPage(
         title=_title(tree, meta) or heading,
         markdown=html_to_markdown(content),
-        links=_links(content, base, root_url, own=base_url),
-        page_links=page_links,
+        # With a base elsewhere it is not known before which links lead to the page itself.
+        links=tuple(link for link in _links(content, base, root_url) if link.target != base_url),
+        page_links=(*page_links, *relatives),
         canonical=canonical,
         refresh=refresh,
         noscript_refresh=in_noscript,
@@ -165,6 +175,13 @@ def _flattened(html: str) -> str:
     """The page with paragraphs instead of everything that can nest."""
     html = _SCRIPT.sub(" ", html)
     return _TAG.sub(lambda tag: tag[0] if tag[1].lower() in _FLAT else "<p>", html)
+
+
+def _leads_to_a_page(node: HtmlElement, words: frozenset[str]) -> bool:
+    """Whether a ``<link>`` of these words leads to another page (rather than to a feed, say)."""
+    if "nofollow" in words or "stylesheet" in words or node.get("type", "text/html") not in _PAGE_TYPES:
+        return False
+    return bool(words & _NEIGHBOURS) or ("alternate" in words and bool(node.get("hreflang")))
 
 
 def _meta(tree: HtmlElement) -> dict[str, str]:
@@ -215,14 +232,13 @@ def _metadata(tree: HtmlElement, meta: dict[str, str]) -> dict[str, Any]:
 
 
 def _links(
-    root: HtmlElement, base: str | None, site_root: str | None, *, own: str | None, follow_only: bool = False
+    root: HtmlElement, base: str | None, site_root: str | None, *, follow_only: bool = False
 ) -> tuple[Link, ...]:
     from libs.dataloader.html_markdown import inline_text
 
-    collector = LinkCollector(base, site_root)
+    collector = LinkCollector(base, site_root, to_itself=follow_only)
     for node in root.iter("a", "area"):
         href = node.get("href")
         if href and not (follow_only and "nofollow" in node.get("rel", "").lower().split()):
             collector.add(href, inline_text(node) or node.get("title", "") or node.get("alt", ""))
-    # With a base elsewhere the collector does not know which links lead to the page itself.
-    return tuple(link for link in collector.links() if link.target != own)
+    return collector.links()

@@ -90,15 +90,16 @@ def _resolve_local(href: str, base: str, root: str | None) -> str | None:
 class LinkCollector:
     """Gathers links in order, each target once; the first non-empty text wins."""
 
-    def __init__(self, base: str | None, root: str | None = None) -> None:
+    def __init__(self, base: str | None, root: str | None = None, *, to_itself: bool = False) -> None:
         self._base = base
+        self._own = None if to_itself else base
         self._root = root
         self._texts: dict[str, str] = {}
 
     def add(self, href: str, text: str = "") -> None:
         """Add a link as it stands in the document."""
         target = resolve_link(href, self._base, self._root)
-        if target is None or target == self._base:
+        if target is None or target == self._own:
             return
         text = " ".join(text.split())
         if not self._texts.get(target):

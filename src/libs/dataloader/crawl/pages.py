@@ -13,7 +13,7 @@ import httpx
 
 from libs.dataloader.crawl.media import Kind
 from libs.dataloader.crawl.traps import Trace
-from libs.dataloader.crawl.urls import extension_of, join_url, origin, path_of
+from libs.dataloader.crawl.urls import extension_of, join_url, origin, path_key, path_of
 from libs.dataloader.types import Document, KnownDocument, Link
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def _html(url: str, headers: httpx.Headers, body: bytes) -> Page:
         canonical=join_url(url, page.canonical) if page.canonical else None,
         refresh=_refresh(page, url),
         orders=page.robots,
-        trace=_trace([page.title or "", page.markdown], links),
+        trace=_trace([page.title or "", page.markdown], page.page_links, url),
         problem=None if page.markdown else "it has no text (pages that scripts put together in the browser have none)",
     )
 
@@ -152,7 +152,8 @@ def _file(url: str, kind: Kind, headers: httpx.Headers, body: bytes, max_bytes: 
         document = read_document(file)
     except UnreadableError as error:
         return Page(problem=error.reason)
-    links = _normalized(document.links, url)
+    found = document.links
+    links = _normalized(found, url)
     document = replace(
         document,
         path=url,
@@ -164,7 +165,7 @@ def _file(url: str, kind: Kind, headers: httpx.Headers, body: bytes, max_bytes: 
     return Page(
         document,
         follow=tuple(links),
-        trace=_trace([document.title or "", document.content], links),
+        trace=_trace([document.title or "", document.content], found, url),
     )
 
 
@@ -177,9 +178,11 @@ def _normalized(links: Iterable[Link], base: str) -> dict[str, str]:
     return found
 
 
-def _trace(texts: list[str], links: Mapping[str, str]) -> Trace:
-    parts = [*texts, *(f"{text}\t{path_of(target)}" for target, text in links.items())]
-    whole = "\n".join(parts)
+def _trace(texts: list[str], links: Iterable[Link], base: str) -> Trace:
+    """Links to the page itself count like others: under another URL of the same page they are links to another one."""
+    targets = ((link.text, join_url(base, link.target)) for link in links)
+    parts = dict.fromkeys(f"{text}\t{path_key(target)}" for text, target in targets if target is not None)
+    whole = "\n".join([*texts, *parts])
     return Trace(_hash(whole), _hash(_DIGITS.sub("0", whole)))
 
 

@@ -156,8 +156,12 @@ def without_www(host: str) -> str:
 
 def page_key(url: str) -> str:
     """What spellings of one page usually have in common: host without ``www.``, path without ``index.html``."""
-    path = _INDEX_FILE.sub("/", path_of(url)).rstrip("/")
-    return without_www(host_and_port(url)) + path
+    return without_www(host_and_port(url)) + path_key(url)
+
+
+def path_key(url: str) -> str:
+    """What spellings of one page usually have in common within their host."""
+    return _INDEX_FILE.sub("/", path_of(url)).rstrip("/")
 
 
 def extension_of(url: str) -> str:
