@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+from datetime import date, timedelta
 
 import pytest
 from webserver import Reply, Request, WebServer, crawl, page
@@ -28,8 +29,9 @@ async def end_of(answer: object, start: str = "/", **arguments: object) -> tuple
     async with WebServer({"/robots.txt": Reply(status=404), "/sitemap.xml": Reply(status=404)}, answer) as server:  # type: ignore[arg-type]
         loader = WebLoader(server.url(start), **arguments)  # type: ignore[arg-type]
         await crawl(loader)
-        assert loader.complete, "only max_urls ended the crawl"
+        assert not loader.skipped["limit"], "only max_urls ended the crawl"
         assert loader.skipped["trap"] > 0 or loader.skipped["duplicate"] > 0
+        assert loader.complete is (not loader.skipped["trap"])
         return len(server.targets), loader
 
 
@@ -43,14 +45,41 @@ async def test_a_calendar_with_months_in_its_query_ends() -> None:
     assert fetched < 150
 
 
-async def test_a_calendar_with_dates_ends_even_if_every_day_has_other_events() -> None:
+async def test_a_calendar_that_says_little_more_than_the_date_ends() -> None:
     def answer(request: Request) -> str:
-        at = number(request, "d=") if "d=" in request.target else 24312
-        links = [f"/diary?date={(at + step) // 12}-{(at + step) % 12 + 1:02}&d={at + step}" for step in (-1, 1)]
-        return page(*links, text=prose(request.target))
+        at = date.fromordinal(number(request, "d="))
+        links = [f"/diary?date={(at + timedelta(step)).isoformat()[:7]}&d={at.toordinal() + step}" for step in (-1, 1)]
+        return page(*links, text=at.strftime("No events on %A, %d %B %Y."))
 
-    fetched, _ = await end_of(answer, "/diary?date=2026-01&d=24312")
-    assert fetched == 1 + 2 * 60
+    fetched, loader = await end_of(answer, "/diary?date=2026-01&d=739617")
+    assert fetched < 2 * (366 + 60) and loader.skipped["trap"] == 2
+
+
+async def test_a_long_chain_of_dated_pages_is_loaded_whole() -> None:
+    first = date(2026, 1, 1)
+
+    def answer(request: Request) -> str:
+        day = date.fromisoformat(request.path[5:15])
+        before = f"/log/{day - timedelta(1)}.html"
+        return page(*([before] if day > first else []), text=prose(request.target))
+
+    async with WebServer({"/": page("/log/2026-07-19.html")}, answer) as server:
+        loader = WebLoader(server.url())
+        found = await crawl(loader)
+    assert len(found.documents) == 201 and loader.complete and not loader.notes
+
+
+async def test_what_looks_like_a_trap_is_told() -> None:
+    def answer(request: Request) -> str:
+        return page(f"/2026/01/{number(request, '/') + 1}", text="Nothing happens")
+
+    async with WebServer(fallback=answer) as server:
+        loader = WebLoader(server.url("/2026/01/1"))
+        found = await crawl(loader)
+    assert len(found.documents) == 61
+    assert not loader.complete and "trap" in (loader.why_incomplete or "")
+    assert len(loader.notes) == 1 and "At least 1 page was left out" in loader.notes[0]
+    assert server.url("/2026/01/62") in loader.notes[0]
 
 
 async def test_a_calendar_in_the_path_ends() -> None:
@@ -67,7 +96,7 @@ async def test_ever_longer_paths_end() -> None:
     async with WebServer(fallback=lambda r: page("a/", "b/", text=prose(r.target))) as server:
         loader = WebLoader(server.url(), max_urls=5000)
         found = await crawl(loader)
-    assert loader.complete
+    assert not loader.skipped["limit"]
     paths = list(found.documents)
     assert max(path.count("a") for path in paths) == 3 and max(path.count("b") for path in paths) == 3
     # All words over a and b with at most three of each.
@@ -148,7 +177,23 @@ async def test_the_same_page_with_another_query_is_given_once() -> None:
     pages = {"/": page("/a?view=1", "/a?view=2", "/a", "/b")}
     async with WebServer(pages, fallback=lambda r: page(text="always the same" if r.path == "/a" else "b")) as server:
         found = await crawl(WebLoader(server.url(), use_sitemap=False, respect_robots=False))
-    assert list(found.documents) == ["/", "/a?view=1", "/b"]
+    assert list(found.documents) == ["/", "/a", "/b"]
+
+
+@pytest.mark.parametrize("links", [("/a?sort=1", "/b", "/a"), ("/a", "/a?sort=1", "/b"), ("/b", "/a?sort=1")])
+async def test_the_url_without_a_query_names_the_page(links: tuple[str, ...]) -> None:
+    pages = {"/": page(*links), "/a": page("/a?sort=1", "/a?sort=2", "/a"), "/b": page("/a", text="b")}
+    async with WebServer(pages) as server:
+        found = await crawl(WebLoader(server.url()))
+    assert sorted(found.documents) == ["/", "/a" if "/a" in links else "/a?sort=1", "/b"]
+
+
+async def test_the_home_page_is_one_document_whichever_way_it_is_linked() -> None:
+    home = page("/", "/index.html", "/a", text="home")
+    async with WebServer({"/": home, "/index.html": home, "/a": page("/index.html", text="a")}) as server:
+        found = await crawl(WebLoader(server.url()))
+        again = await crawl(WebLoader(server.url()), found.known())
+    assert list(found.documents) == ["/", "/a"] and again.unchanged == ["/", "/a"]
 
 
 async def test_an_index_file_is_the_page_of_its_folder() -> None:

@@ -69,9 +69,10 @@ class WebLoader:
 
     **What ends a crawl.** Besides ``max_urls`` and ``max_depth``, so that traps end: URLs over 2,048 characters, over
     24 path segments, with one segment more than 3 times, or with over 16 parameters are left out; so are the 61st step
-    within one calendar, and from one path with different queries or from one numbered series more than 100 and 1,000
-    pages, plus 5 for each that brought text that was new, numbers aside. The links of a page with the bytes of an
-    earlier one are not followed, and the same text under the same path with another query is given once.
+    within one calendar since a page brought new text, and from one path with different queries or from one numbered
+    series more than 100 and 1,000 pages, plus 5 for each that brought new text. Text is new if it differs in more than
+    numbers. The links of a page with the bytes of an earlier one are not followed, and the same text under the same
+    path with another query is given once, without the query where both URLs are known in time.
 
     Args:
         url: Where to begin; ``http`` or ``https``. User and password in it are used for its host, and stored nowhere.
@@ -92,7 +93,7 @@ class WebLoader:
         respect_robots: Obey robots.txt.
         use_sitemap: Read the sitemaps that robots.txt names, else ``/sitemap.xml``.
         retries: How often a request is repeated after 408, 425, 429, 5xx, a timeout or a broken connection.
-            Retry-After is honoured up to two minutes.
+            Retry-After is honoured up to two minutes; where it says more, the page fails at once.
         user_agent: Sent with each request; its first word is looked up in robots.txt.
         headers: Sent to the start URL's host and to ``allowed_hosts`` only.
         allow_private: If false, only public addresses are connected to, redirects included; for services that fetch
@@ -101,10 +102,14 @@ class WebLoader:
 
     Attributes:
         complete: After the iteration: whether all that belongs to the crawl was seen. False where ``max_urls`` or the
-            consumer ended it, or where a page or sitemap failed for a reason that may pass (5xx, 429, no answer). What
-            was not seen may be there all the same, so do not delete it.
+            consumer ended it, where something looked like a trap, or where a page or sitemap failed for a reason that
+            may pass (5xx, 429, no answer). What was not seen may be there all the same, so do not delete it.
+        why_incomplete: After the iteration: why not all was seen, for people to read; ``None`` where it was.
+        moved: After the iteration: URLs that redirect to others for good (301, 308). Nothing is at them any more, also
+            where the crawl is not complete; but a page may still be given under such a URL, as its canonical one.
         skipped: After the iteration: how many URLs were left out, by reason (``robots``, ``noindex``, ``scope``,
-            ``duplicate``, ``type``, ``trap``).
+            ``duplicate``, ``type``, ``trap``, ``limit``).
+        notes: After the iteration: sentences about what was left out, where that can be changed.
         chunk_size, chunk_overlap: As given, else 1,024 and 200.
         explicit_chunk_size, explicit_chunk_overlap: The same, but ``None`` where the caller gave none.
 
@@ -181,8 +186,7 @@ class WebLoader:
         self._transport = transport
         self._clock = Clock()
         self._backend: GuardedBackend | None = None
-        self.complete = False
-        self.skipped: Counter[str] = Counter()
+        self._forget()
 
     @property
     def source(self) -> SourceInfo:
@@ -192,6 +196,13 @@ class WebLoader:
     def covers(self, uri: str) -> bool:
         """Whether a page belongs to this crawl, by the pattern; other pages of the site do not vanish by its result."""
         return self._pattern is None or self._pattern.search(uri) is not None
+
+    def _forget(self) -> None:
+        self.complete = False
+        self.why_incomplete: str | None = "it was not read"
+        self.moved: frozenset[str] = frozenset()
+        self.skipped: Counter[str] = Counter()
+        self.notes: list[str] = []
 
     async def load(self, known: Known | None = None) -> AsyncGenerator[LoadResult]:
         """Crawl.
@@ -208,8 +219,7 @@ class WebLoader:
             LoadError: if robots.txt does not allow the start URL.
             NothingMatchedError: if no page matches the pattern.
         """
-        self.complete = False
-        self.skipped = Counter()
+        self._forget()
         async with await asyncio.to_thread(self._client) as client:
             crawler = self._crawler(client, known)
             try:
@@ -218,7 +228,10 @@ class WebLoader:
                         yield result
             finally:
                 self.complete = crawler.complete
-                self.skipped = crawler.skipped
+                self.why_incomplete = crawler.why_incomplete
+                self.moved = crawler.moved
+                self.skipped = crawler.left_out.counts
+                self.notes = crawler.notes
 
     def _client(self) -> httpx.AsyncClient:
         import httpx
@@ -245,6 +258,7 @@ class WebLoader:
         from libs.dataloader.crawl.crawler import Crawler
         from libs.dataloader.crawl.fetch import Fetcher
         from libs.dataloader.crawl.frontier import Frontier
+        from libs.dataloader.crawl.left_out import LeftOut
         from libs.dataloader.crawl.names import Names
         from libs.dataloader.crawl.robots import Robots
         from libs.dataloader.crawl.throttle import Throttle
@@ -253,7 +267,8 @@ class WebLoader:
 
         scope = Scope(self.url, same_host=self._same_host, allowed_hosts=self._allowed_hosts, pattern=self._pattern)
         traps = TrapDetector()
-        frontier = Frontier(scope, traps, self.max_urls, self._max_depth)
+        left_out = LeftOut()
+        frontier = Frontier(scope, traps, self.max_urls, self._max_depth, left_out)
         fetcher = Fetcher(
             client=client,
             throttle=Throttle(self._clock, self._concurrency, self._delay),
@@ -280,6 +295,7 @@ class WebLoader:
             known=known,
             use_sitemap=self._use_sitemap and self._max_depth != 0 and self.max_urls > 1,
             lookahead=max(_LEAST_LOOKAHEAD, _LOOKAHEAD * self._concurrency),
+            left_out=left_out,
         )
 
     def _headers_for(self, url: str) -> Mapping[str, str]:

@@ -4,37 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import Counter, deque
+from collections import deque
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 
 from libs.dataloader.crawl.fetch import BlockedError, FetchError, UnwantedError
 from libs.dataloader.crawl.frontier import Entry, Frontier
+from libs.dataloader.crawl.left_out import ROBOTS_HINT, LeftOut
 from libs.dataloader.crawl.names import Candidate, Names
 from libs.dataloader.crawl.scope import Scope
 from libs.dataloader.crawl.sitemaps import SitemapFailure, sitemap_pages
 from libs.dataloader.crawl.traps import TrapDetector
-from libs.dataloader.crawl.urls import host_and_port, path_of, without_www
+from libs.dataloader.crawl.urls import host_and_port, looks_like_page, path_of, without_www
 from libs.dataloader.crawl.visit import RobotsForbidError, Visit, Visitor
 from libs.dataloader.errors import InvalidSourceError, LoadError, NothingMatchedError, SourceNotFoundError
 from libs.dataloader.types import Document, Known, LoadFailure, LoadResult, Unchanged
 
 logger = logging.getLogger(__name__)
 
-_REASONS = {
-    "robots": "not allowed by robots.txt",
-    "noindex": "asking not to be indexed",
-    "scope": "redirecting out of the crawl",
-    "duplicate": "copies of others",
-    "type": "of a kind that is not read",
-    "trap": "in a crawl trap",
-}
-# Commands always obey; the option is for those who write code, and know whose site it is.
-_ROBOTS_HINT = (
-    "ask whoever runs the site to allow it; where you may fetch it all the same, load it from Python, with"
-    " respect_robots=False (there is no command-line option for that)"
-)
 _INDEX_PATHS = ("/index", "/default", "/home")
 
 
@@ -56,6 +44,7 @@ class Crawler:
         known: What is stored already.
         use_sitemap: Whether sitemaps are read.
         lookahead: How many pages may wait for being handled.
+        left_out: Takes note of what is not given.
     """
 
     start: str
@@ -67,8 +56,10 @@ class Crawler:
     known: Known | None
     use_sitemap: bool
     lookahead: int
-    skipped: Counter[str] = field(default_factory=Counter)
-    failed: bool = False
+    left_out: LeftOut
+    _unread: list[str] = field(default_factory=list)
+    _moved: dict[str, str] = field(default_factory=dict)
+    _leads_on: bool = False
     _bodies: set[str] = field(default_factory=set)
     _results: int = 0
     _ended: bool = False
@@ -81,6 +72,9 @@ class Crawler:
         try:
             visit = await self.visitor.visit(self.start, await self.visitor.ask(self.start), is_start=True)
             self._refuse(visit)
+            self._leads_on = not visit.is_html or any(
+                self.scope.allows_host(link) and looks_like_page(link) for link in visit.follow
+            )
             self.frontier.claim(visit.url)
             if self.scope.matches(visit.url):
                 self.frontier.spend()
@@ -107,20 +101,57 @@ class Crawler:
                 task.cancel()
             await asyncio.gather(*(task for _, task in running), return_exceptions=True)
         self._ended = True
-        self.skipped += self.frontier.skipped
+        self.frontier.note_limit()
         if not self._results:
             raise NothingMatchedError(self.start, self._why_nothing())
 
     @property
     def complete(self) -> bool:
         """Whether everything that belongs to the crawl was seen."""
-        return self._ended and not self.failed and not self.frontier.overflowed
+        return self.why_incomplete is None
+
+    @property
+    def why_incomplete(self) -> str | None:
+        """Why not everything was seen, for people to read; ``None`` where it was."""
+        if not self._ended:
+            return "it was not read to the end"
+        if self._unread:
+            more = f" (and {len(self._unread) - 1:,} more)" if len(self._unread) > 1 else ""
+            return f"{self._unread[0]}{more} could not be read, which may pass; run it again later"
+        if self.frontier.overflowed:
+            return "there are more pages than the limit (--max-urls, max_urls) allows"
+        return "a part of it looks like a trap without end" if self.left_out.counts["trap"] else None
+
+    @property
+    def moved(self) -> frozenset[str]:
+        """URLs that redirect for good, to something that could be read or certainly cannot be."""
+        unread = set(self._unread)
+        return frozenset(url for url in self._moved if self._end(url) not in unread)
+
+    @property
+    def notes(self) -> list[str]:
+        """What whoever asked for the crawl should know."""
+        found = self.left_out.at_length(self.start)
+        if self._ended and self.use_sitemap and not self._leads_on:
+            found.append(
+                f"{self.start}: only this page was found: it links to no other one of its host, and no sitemap names"
+                " one. Menus that scripts put together are not seen; further pages, or a sitemap, can be named as"
+                " sources."
+            )
+        return found
+
+    def _end(self, url: str) -> str:
+        seen = {url}
+        while (target := self._moved.get(url)) is not None and target not in seen:
+            seen.add(target)
+            url = target
+        return url
 
     async def _dispatch(self, running: deque[tuple[Entry, asyncio.Task[Visit]]]) -> None:
         entries: list[Entry] = []
         while len(running) + len(entries) < self.lookahead and (entry := self.frontier.take()) is not None:
             if entry.name is None and self.names.is_given(entry.url):  # as the canonical URL of another page
-                self.skipped["duplicate"] += 1
+                self.left_out.note("duplicate", entry.url)
             else:
                 entries.append(entry)
         if not entries:
@@ -137,7 +168,7 @@ class Crawler:
             return
         where = "" if visit.url == self.start else f" (redirected to {visit.url})"
         if isinstance(error, RobotsForbidError):
-            raise LoadError(self.start, f"{error.reason}{where}; {_ROBOTS_HINT}") from error
+            raise LoadError(self.start, f"{error.reason}{where}; {ROBOTS_HINT}") from error
         if isinstance(error, BlockedError):
             raise InvalidSourceError(self.start, f"{error.reason}{where}") from error
         raise SourceNotFoundError(self.start, f"{error.reason}{where}") from error
@@ -151,9 +182,11 @@ class Crawler:
         async with aclosing(sitemap_pages(self.visitor.fetcher, visit.url, named, self.scope)) as pages:
             async for page in pages:
                 if isinstance(page, SitemapFailure):
-                    self.failed = True
+                    self._unread.append(page.url)
+                    self._leads_on = True
                     yield LoadFailure(page.url, page.reason)
                     continue
+                self._leads_on = self._leads_on or page != visit.url
                 self.frontier.add_links(start, (page,))
                 if self.frontier.overflowed:
                     break
@@ -162,6 +195,8 @@ class Crawler:
         """Take note of a visit and give its result, if there is one, and what waited for that."""
         for passed in visit.chain:
             self.names.note_leads(passed, visit.url)
+        for passed in visit.moved:
+            self._moved[passed] = visit.target or visit.url
         yield from self._handle(replace(entry, url=visit.url), visit, is_start=is_start)
         yield from self._give_released()
 
@@ -181,21 +216,22 @@ class Crawler:
         if skipped is not None:
             self._skip(url, skipped, visit.target)
             return
-        is_text_copy = self.traps.record(url, visit.trace)
-        is_copy = is_text_copy or visit.sha256 in self._bodies
+        found = self.traps.record(url, visit.trace)
+        is_copy = found.is_copy or visit.sha256 in self._bodies
         if visit.sha256:
             self._bodies.add(visit.sha256)
         if not is_copy:  # the links of a copy can only lead to more of the same
-            self.frontier.add_links(entry, visit.follow)
-        if is_text_copy and not self.names.is_awaited(url):  # else this may be the one that the other is a copy of
+            self.frontier.add_links(entry, visit.follow, is_new=found.is_new)
+        if found.is_copy and not self.names.is_awaited(url):  # else this may be the one that the other is a copy of
             self._skip(url, "duplicate")
         elif self.names.is_given(url):
-            self.skipped["duplicate"] += 1
+            self.left_out.note("duplicate", url)
         elif not is_start or self.scope.matches(url):
             yield from self._result(entry, visit, is_start=is_start)
 
     def _failure(self, entry: Entry, visit: Visit, error: FetchError) -> LoadFailure:
-        self.failed = self.failed or error.may_pass
+        if error.may_pass:
+            self._unread.append(visit.url)
         if not error.is_gone:  # what it led to last time is there, most likely
             self.frontier.add_links(entry, visit.follow)
         path, reason = visit.url, error.reason
@@ -214,9 +250,11 @@ class Crawler:
             yield from self._give(Candidate(entry, canonical, stored_as=visit.stored_as or url))
             return
         if not page.indexed:
-            self._skip(url, "noindex")
             if is_start:
+                self.names.note_barren(url)
                 yield LoadFailure(url, "the page asks not to be indexed (noindex)")
+            else:
+                self._skip(url, "noindex")
             return
         if page.document is None or page.problem is not None:
             self.names.note_barren(url)
@@ -231,7 +269,8 @@ class Crawler:
         entry = page.entry
         name = self.names.settle(page)
         if name is None:
-            self.skipped["duplicate"] += not self.names.is_waiting(entry.url)
+            if not self.names.is_waiting(entry.url):
+                self.left_out.note("duplicate", entry.url)
         elif page.stored_as is not None or (page.same_as_canonical and name == page.canonical):
             yield Unchanged(name, name)
         elif page.document is None:
@@ -257,7 +296,7 @@ class Crawler:
         return canonical
 
     def _skip(self, url: str, reason: str, target: str | None = None) -> None:
-        self.skipped[reason] += 1
+        self.left_out.note(reason, url)
         if target is None:
             self.names.note_barren(url)
         else:
@@ -268,10 +307,10 @@ class Crawler:
         return result
 
     def _why_nothing(self) -> str:
-        found = [f"{count} {_REASONS[key]}" for key, count in sorted(self.skipped.items()) if count]
+        found = self.left_out.in_short()
         pattern = self.scope.pattern
         what = f"nothing matched the URL pattern {pattern!r}" if pattern is not None else "no page was found"
-        if self.failed:
+        if self._unread:
             found.append("a sitemap that could not be read")
         return f"{what} among the pages that this one and the sitemap lead to" + (
             f": {', '.join(found)}" if found else ""

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from libs.dataloader.crawl.left_out import LeftOut
 from libs.dataloader.crawl.scope import Scope
 from libs.dataloader.crawl.traps import MAX_DATE_STEPS, TrapDetector, endless_shape, group_of, has_date
+
+#: So many URLs beyond the limit are told apart, for counting them.
+_MAX_COUNTED = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +21,7 @@ class Entry:
     Attributes:
         url: Normalised.
         depth: Links from the start page.
-        steps: How many links in a row led on within the same group of like, dated URLs.
+        steps: How many links in a row led on within the same group of like, dated URLs since one brought new text.
         name: The URL under which to give it, where it was fetched before and only its text is still wanted.
     """
 
@@ -28,24 +32,28 @@ class Entry:
 
 
 class Frontier:
-    """First in, first out; every URL once.
+    """First in, first out; every URL once. A URL without a query goes before its like with one.
+
+    Of two that give the same page the first gives it its name, and the shorter name is the better one.
 
     Args:
         scope: Which URLs are wanted.
         traps: Which groups of URLs were given up.
         limit: How many pages may be fetched at all.
         max_depth: Links from the start page; ``None`` for no limit.
+        left_out: Takes note of what is not fetched.
     """
 
-    def __init__(self, scope: Scope, traps: TrapDetector, limit: int, max_depth: int | None) -> None:
+    def __init__(self, scope: Scope, traps: TrapDetector, limit: int, max_depth: int | None, left_out: LeftOut) -> None:
         self._scope = scope
         self._traps = traps
         self._left = limit
         self._max_depth = max_depth
-        self._queue: deque[Entry] = deque()
+        self._queue: OrderedDict[str, Entry] = OrderedDict()
         self._found: set[str] = set()
+        self._beyond: dict[str, None] = {}
+        self._left_out = left_out
         self.overflowed = False
-        self.skipped: Counter[str] = Counter()
 
     @property
     def has_room(self) -> bool:
@@ -63,18 +71,30 @@ class Frontier:
         """Count a page that is fetched without having been taken from here."""
         self._left -= 1
 
-    def add_links(self, parent: Entry, links: Iterable[str]) -> None:
-        """Add the links of a page, in order."""
+    def add_links(self, parent: Entry, links: Iterable[str], *, is_new: bool = False) -> None:
+        """Add the links of a page, in order.
+
+        Args:
+            parent: The page.
+            links: Normalised URLs.
+            is_new: The page brought text that none of its group had brought before.
+        """
         if self._max_depth is not None and parent.depth >= self._max_depth:
             return
         group = group_of(parent.url) if has_date(parent.url) else None
+        steps = 1 if is_new else parent.steps + 1
         for url in links:
-            steps = parent.steps + 1 if group is not None and group == group_of(url) else 0
-            self._add(Entry(url, parent.depth + 1, steps))
+            self._add(Entry(url, parent.depth + 1, steps if group is not None and group == group_of(url) else 0))
 
     def add_again(self, entry: Entry) -> None:
         """Add a page that was fetched before."""
-        self._queue.append(entry)
+        self._queue[entry.url] = entry
+
+    def note_limit(self) -> None:
+        """Take note, at the end of the crawl, of what the limit kept from being fetched."""
+        beyond = [*self._queue, *(url for url in self._beyond if url not in self._found)]
+        if beyond:
+            self._left_out.note("limit", beyond[0], len(beyond))
 
     def _add(self, entry: Entry) -> None:
         url = entry.url
@@ -82,19 +102,23 @@ class Frontier:
             return
         self._found.add(url)
         if entry.steps > MAX_DATE_STEPS or endless_shape(url) or self._traps.is_closed(url):
-            self.skipped["trap"] += 1
+            self._left_out.note("trap", url)
         elif self.has_room:
-            self._queue.append(entry)
+            self._queue[url] = entry
         else:
+            if len(self._beyond) < _MAX_COUNTED:
+                self._beyond[url] = None
             self._found.discard(url)  # or this would grow without bound
             self.overflowed = True
 
     def take(self) -> Entry | None:
         """The next page to fetch; ``None`` if there is none, or none may be fetched any more."""
         while self._queue and self._left > 0:
-            entry = self._queue.popleft()
+            url = next(iter(self._queue))
+            plain = url.partition("?")[0]
+            entry = self._queue.pop(plain if plain in self._queue else url)
             if entry.name is None and self._traps.is_closed(entry.url):
-                self.skipped["trap"] += 1
+                self._left_out.note("trap", entry.url)
                 continue
             self._left -= 1
             return entry

@@ -94,6 +94,19 @@ class Trace:
         return cls(first, second) if colon and first and second else None
 
 
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a page brought.
+
+    Attributes:
+        is_copy: The same path, with another query, showed the same text before.
+        is_new: No page of its group had this text before, numbers aside.
+    """
+
+    is_copy: bool = False
+    is_new: bool = False
+
+
 class TrapDetector:
     """Watches what each group of like URLs brings (:func:`group_of`), and closes groups that bring nothing new.
 
@@ -112,7 +125,7 @@ class TrapDetector:
         group = self._groups.get(group_of(url))
         return group is not None and group.closed
 
-    def record(self, url: str, trace: Trace | None) -> bool:
+    def record(self, url: str, trace: Trace | None) -> Found:
         """Take note of a page that was fetched.
 
         Args:
@@ -120,17 +133,18 @@ class TrapDetector:
             trace: Of its text, if it has any.
 
         Returns:
-            Whether it is only a copy: the same path, with another query, showed the same text before.
+            What it brought.
         """
         key = group_of(url)
         group = self._groups.setdefault(key, _Group())
         group.pages += 1
-        is_copy = False
+        is_copy = is_new = False
         if trace is not None:
             texts = self._texts.setdefault(page_key(url), set())
             is_copy = trace.text in texts
             texts.add(trace.text)
             group.copies += is_copy
+            is_new = trace.shape not in group.shapes
             group.shapes.add(trace.shape)
         is_query = key.endswith("?")
         free = FREE_VARIANTS if is_query else FREE_NUMBERED_PAGES
@@ -139,4 +153,4 @@ class TrapDetector:
         if (too_many or only_copies) and not group.closed:
             group.closed = True
             logger.warning("No more pages like %s are fetched: %d of them brought little new", url, group.pages)
-        return is_copy
+        return Found(is_copy, is_new)

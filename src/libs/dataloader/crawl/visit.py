@@ -37,6 +37,7 @@ class Visit:
         sitemap: The body was a sitemap.
         known_canonical: What is known of the document that the page says it is.
         chain: The URLs that led here, this one included.
+        moved: Those of the chain that redirect for good.
         target: Where it redirects to, if somebody else visits that.
         stored_as: The URL that ``unchanged`` or ``known`` is stored under, where that is one that led here.
     """
@@ -51,6 +52,7 @@ class Visit:
     sitemap: bool = False
     known_canonical: KnownDocument | None = None
     chain: tuple[str, ...] = ()
+    moved: tuple[str, ...] = ()
     target: str | None = None
     stored_as: str | None = None
 
@@ -121,11 +123,14 @@ class Visitor:
             is_start: It is the start URL: a redirect takes the crawl to another host, and nothing is skipped silently.
         """
         chain = [url]
-        visit = await self._follow(chain, known, is_start=is_start)
-        return replace(visit, chain=tuple(chain))
+        moved: list[str] = []
+        visit = await self._follow(chain, moved, known, is_start=is_start)
+        return replace(visit, chain=tuple(chain), moved=tuple(moved))
 
-    async def _follow(self, chain: list[str], known: KnownDocument | None, *, is_start: bool) -> Visit:
-        """Visit the URL of the chain; those that it redirects to are added."""
+    async def _follow(
+        self, chain: list[str], moved: list[str], known: KnownDocument | None, *, is_start: bool
+    ) -> Visit:
+        """Visit the URL of the chain; those that it redirects to are added, and those that do so for good noted."""
         url = chain[0]
         stored_as: str | None = None
         renamed: dict[str, tuple[str, KnownDocument]] = {}  # stored under a URL that redirects to them
@@ -146,6 +151,8 @@ class Visitor:
                 return Visit(chain[0], failure=RedirectError(f"redirects to {location[:200]!r}, which is no web page"))
             if len(chain) > self.max_redirects:
                 return Visit(chain[0], failure=RedirectError(f"more than {self.max_redirects} redirects"))
+            if isinstance(step, Fetched) and step.moved and target not in chain:
+                moved.append(url)
             if target in chain:
                 if not cookie_was_set:
                     return Visit(chain[0], failure=RedirectError("redirects in a circle"))

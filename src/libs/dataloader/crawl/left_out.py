@@ -1,0 +1,66 @@
+"""What a crawl left out, and why, for people to read."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+# Commands always obey; the option is for those who write code, and know whose site it is.
+ROBOTS_HINT = (
+    "ask whoever runs the site to allow it; where you may fetch it all the same, load it from Python, with"
+    " respect_robots=False (there is no command-line option for that)"
+)
+_IN_SHORT = {
+    "robots": "not allowed by robots.txt",
+    "noindex": "asking not to be indexed",
+    "scope": "redirecting out of the crawl",
+    "duplicate": "copies of others",
+    "type": "of a kind that is not read",
+    "trap": "in a crawl trap",
+    "limit": "beyond the limit of pages",
+}
+_AT_LENGTH = {
+    "limit": "beyond the limit of pages to fetch; a higher one (--max-urls, max_urls) fetches more",
+    "trap": (
+        "what looks like a calendar or another trap without end is not followed for ever; a page that is wanted can be"
+        " named as a source of its own"
+    ),
+    "robots": f"forbidden by robots.txt; {ROBOTS_HINT}",
+    "noindex": "marked as not to be indexed (noindex), which only whoever runs the site can change",
+}
+
+
+@dataclass(slots=True)
+class LeftOut:
+    """Counts the URLs that a crawl leaves out, by reason, and keeps one of each kind as an example.
+
+    Attributes:
+        counts: By reason: ``robots``, ``noindex``, ``scope``, ``duplicate``, ``type``, ``trap``, ``limit``.
+    """
+
+    counts: Counter[str] = field(default_factory=Counter)
+    _examples: dict[str, str] = field(default_factory=dict)
+
+    def note(self, reason: str, url: str, count: int = 1) -> None:
+        """Count a URL that is left out, or several like it."""
+        self.counts[reason] += count
+        self._examples.setdefault(reason, url)
+
+    def in_short(self) -> list[str]:
+        """All that was left out: ``3 copies of others``."""
+        return [f"{count} {_IN_SHORT[reason]}" for reason, count in sorted(self.counts.items()) if count]
+
+    def at_length(self, start: str) -> list[str]:
+        """A sentence for each reason that somebody may want to do something about.
+
+        Args:
+            start: Where the crawl began.
+        """
+        found: list[str] = []
+        for reason, why in _AT_LENGTH.items():
+            if count := self.counts[reason]:
+                pages = "1 page was" if count == 1 else f"{count:,} pages were"
+                least = "At least " if reason in ("limit", "trap") else ""  # who knows what they lead to
+                example = self._examples[reason]
+                found.append(f"{start}: {least}{pages} left out ({'' if count == 1 else 'such as '}{example}): {why}.")
+        return found
