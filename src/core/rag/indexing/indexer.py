@@ -16,6 +16,7 @@ from core.rag.extraction.records import FIELD_HINTS
 from core.rag.identity import document_id, standardize_resource_uri
 from core.rag.indexing.cutting import Cutter, Prepared
 from core.rag.indexing.prepare import Preparer
+from core.rag.indexing.pruning import ReadSource, prune
 from core.rag.indexing.report import IngestReport
 from core.rag.indexing.state import StateReader
 from core.rag.indexing.stopping import until
@@ -190,7 +191,7 @@ class _Run:
         self._touched: set[str] = set()
         self._batch_documents = BATCH_DOCUMENTS
         self._load_error: LoadError | None = None
-        self._seen: list[tuple[Loader, str, set[str]]] = []
+        self._read: list[ReadSource] = []
         self._barren: list[str] = []
         self._loaded: asyncio.Queue[_Batch | None] = asyncio.Queue(_WAITING)
         self._cut: asyncio.Queue[asyncio.Task[list[Prepared]] | None] = asyncio.Queue(_WAITING)
@@ -228,7 +229,8 @@ class _Run:
 
     async def _load_one(self, loader: Loader) -> None:
         source_id = await self._client.ensure_source(loader.source)
-        seen: set[str] = set()
+        read = ReadSource(loader, source_id)
+        seen = read.seen
         tools = self._indexer._tools_for(loader)
         batch = _Batch(tools, source_id)
         known = tools.state.known(source_id, self._touched)
@@ -239,8 +241,8 @@ class _Run:
                 async for result in results:
                     if isinstance(result, LoadFailure):
                         self.report.fail(result.path, result.reason)
-                        if not result.gone:
-                            seen.add(document_id(self._client.namespace, standardize_resource_uri(result.path)))
+                        identifier = document_id(self._client.namespace, standardize_resource_uri(result.path))
+                        (read.gone if result.gone else seen).add(identifier)
                     elif isinstance(result, Unchanged):
                         barren = False
                         self.report.documents.unchanged += 1
@@ -257,7 +259,8 @@ class _Run:
             self._barren.append(source_id)
         if failure is not None:
             raise failure
-        self._seen.append((loader, source_id, seen))
+        self.report.warnings += getattr(loader, "notes", ())
+        self._read.append(read)
 
     async def _collect(self, batch: _Batch, document: Document, seen: set[str]) -> _Batch:
         document.uri = uri_of(document)
@@ -349,18 +352,7 @@ class _Run:
 
     async def prune(self) -> None:
         """Remove what the sources do not have any more."""
-        for loader, source_id, seen in self._seen:
-            source = loader.source
-            if source.type == "documents":
-                self.report.warnings.append(
-                    "Documents given directly are not pruned: they have no source to vanish from."
-                )
-                continue
-            if not getattr(loader, "complete", True):
-                self.report.warnings.append(f"Nothing was pruned of {source.uri}: it was not read to the end.")
-                continue
-            gone = await self._indexer._tools.state.vanished(source_id, source, seen, getattr(loader, "covers", None))
-            self.report.documents.deleted += await self._client.delete_documents(gone)
+        await prune(self._client, self._indexer._tools.state, self._read, self.report)
 
     def _tell(self) -> None:
         if self._progress is not None:

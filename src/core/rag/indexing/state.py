@@ -106,6 +106,7 @@ class StateReader:
         source: SourceInfo,
         seen: set[str],
         covers: Callable[[str], bool] | None = None,
+        only: set[str] | None = None,
     ) -> list[str]:
         """Documents of a source that it does not have any more and that come from nowhere else.
 
@@ -117,12 +118,16 @@ class StateReader:
             seen: Ids of the documents that it has.
             covers: Whether a URI is one that the loader would have given; what it leaves out by its patterns did not
                 vanish.
+            only: Ids of those that may be gone, where the source was not read to the end.
         """
         rows = await self._client.documents_of_source(source_id)
         gone = [
             row
             for row in rows
-            if row["id"] not in seen and not is_file(row["uri"]) and (covers is None or covers(row["uri"]))
+            if row["id"] not in seen
+            and (only is None or row["id"] in only)
+            and not is_file(row["uri"])
+            and (covers is None or covers(row["uri"]))
         ]
         inside = source.uri.rstrip("/") + "/"
         alone = [

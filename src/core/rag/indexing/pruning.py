@@ -1,0 +1,58 @@
+"""Removing what sources do not have any more."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from core.rag.identity import document_id, standardize_resource_uri
+
+if TYPE_CHECKING:
+    from core.rag.dbhandler import MemGraphClient
+    from core.rag.indexing.report import IngestReport
+    from core.rag.indexing.state import StateReader
+    from libs.dataloader import Loader
+
+
+@dataclass(frozen=True, slots=True)
+class ReadSource:
+    """A source that was read.
+
+    Attributes:
+        loader: Read it.
+        source_id: Id of its Source.
+        seen: Ids of the documents that it has.
+        gone: Ids of those that it said are gone.
+    """
+
+    loader: Loader
+    source_id: str
+    seen: set[str] = field(default_factory=set)
+    gone: set[str] = field(default_factory=set)
+
+
+async def prune(client: MemGraphClient, state: StateReader, read: Sequence[ReadSource], report: IngestReport) -> None:
+    """Remove the documents that sources do not have any more.
+
+    Of a source that was not read to the end only those are removed that are certainly gone.
+
+    Args:
+        client: The graph.
+        state: Tells what is stored.
+        read: The sources, after reading.
+        report: Takes the number of removed documents, and warnings.
+    """
+    for one in read:
+        source = one.loader.source
+        if source.type == "documents":
+            report.warnings.append("Documents given directly are not pruned: they have no source to vanish from.")
+            continue
+        only = None
+        if not getattr(one.loader, "complete", True):
+            why = getattr(one.loader, "why_incomplete", None) or "it was not read to the end"
+            report.warnings.append(f"Of {source.uri} only what is certainly gone was pruned: {why}.")
+            moved = (standardize_resource_uri(uri) for uri in getattr(one.loader, "moved", ()))
+            only = one.gone.union(document_id(client.namespace, uri) for uri in moved)
+        gone = await state.vanished(one.source_id, source, one.seen, getattr(one.loader, "covers", None), only)
+        report.documents.deleted += await client.delete_documents(gone)
