@@ -419,3 +419,17 @@ async def test_unknown_options_and_sources_are_refused(kb: KnowledgeBase) -> Non
         await kb.ingest([document("a", text(0))], colour="red")
     with pytest.raises(InvalidInputError, match="int"):
         await kb.ingest([42])  # type: ignore[list-item]
+
+
+async def test_a_document_given_twice_is_written_and_counted_once(kb: KnowledgeBase) -> None:
+    twice = [Document("note", "The mill turns."), Document("note", "The mill turns.")]
+    report = await kb.ingest([twice, (document for document in twice)])
+    assert (report.documents.added, report.documents.updated, report.documents.unchanged) == (1, 0, 0)
+    report = await kb.ingest([twice, (document for document in twice)])
+    assert (report.documents.added, report.documents.updated, report.documents.unchanged) == (0, 0, 1)
+
+
+async def test_a_document_that_cannot_be_stored_any_more_is_reported_and_the_rest_goes_on(kb: KnowledgeBase) -> None:
+    await kb.ingest([Document("note", "The mill turns.")])
+    report = await kb.ingest([Document("note", "The mill turns.", metadata={"x": object()}), Document("b", "A quay.")])
+    assert [item.path for item in report.documents.failed] == ["note"] and report.documents.added == 1

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     import httpx
 
+    from libs.dataloader.crawl.cache import AnswerCache
     from libs.dataloader.crawl.crawler import Crawler
     from libs.dataloader.crawl.guard import GuardedBackend
 
@@ -99,6 +100,7 @@ class WebLoader:
         allow_private: If false, only public addresses are connected to, redirects included; for services that fetch
             what others name. No proxy is used then.
         transport: An httpx transport to send the requests with.
+        cache: Answers that the loaders of one run share, so that each page is fetched once.
 
     Attributes:
         complete: After the iteration: whether all that belongs to the crawl was seen. False where ``max_urls`` or the
@@ -145,6 +147,7 @@ class WebLoader:
         headers: Mapping[str, str] | None = None,
         allow_private: bool = True,
         transport: httpx.AsyncBaseTransport | None = None,
+        cache: AnswerCache | None = None,
     ) -> None:
         bare, self._credentials = split_credentials(url)
         try:
@@ -184,6 +187,7 @@ class WebLoader:
         self._headers = {name: self._check_header(name, value) for name, value in (headers or {}).items()}
         self._allow_private = allow_private
         self._transport = transport
+        self._cache = cache
         self._clock = Clock()
         self._backend: GuardedBackend | None = None
         self._forget()
@@ -277,6 +281,7 @@ class WebLoader:
             timeout=self._timeout,
             max_bytes=self._max_bytes,
             headers_for=self._headers_for,
+            cache=self._cache,
         )
         return Crawler(
             start=self.url,

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.rows import uri_of
 from core.rag.errors import EmbeddingInputError, InvalidInputError, MGRagError, QueryError, SourceError
 from core.rag.extraction.mentions import EXTRACTION_VERSION
@@ -188,7 +189,11 @@ class _Run:
         self.report = report
         self.stop = stop
         self._progress = progress
-        self._touched: set[str] = set()
+        self._touched: dict[str, str] = {}
+        self._several = False
+        self._counted: set[str] = set()
+        self._failed: set[tuple[str, str]] = set()
+        self._again: dict[str, list[str]] = {}
         self._batch_documents = BATCH_DOCUMENTS
         self._load_error: LoadError | None = None
         self._read: list[ReadSource] = []
@@ -200,6 +205,7 @@ class _Run:
     async def all(self, loaders: Sequence[Loader]) -> None:
         coming = [document for loader in loaders for document in getattr(loader, "at_hand", ())]
         self.workbench.expect(coming)
+        self._several = len(loaders) > 1
         if len(coming) >= _LONG_LIST:
             self._batch_documents = min(_FIRST_BATCH_DOCUMENTS, BATCH_DOCUMENTS)
         try:
@@ -210,6 +216,9 @@ class _Run:
                 group.create_task(self._write())
         except BaseExceptionGroup as failed:
             raise _first(failed) from failed
+        for source_id, ids in self._again.items():  # now that they are written
+            for part in batches(ids):
+                await self._client.add_to_source(part, source_id)
         if self._barren:
             await self._client.remove_empty_sources(self._barren)
         if self._load_error is not None:
@@ -240,13 +249,16 @@ class _Run:
             async with contextlib.aclosing(until(loader.load(known), self.stop)) as results:
                 async for result in results:
                     if isinstance(result, LoadFailure):
-                        self.report.fail(result.path, result.reason)
+                        if (result.path, result.reason) not in self._failed:
+                            self._failed.add((result.path, result.reason))
+                            self.report.fail(result.path, result.reason)
                         identifier = document_id(self._client.namespace, standardize_resource_uri(result.path))
                         (read.gone if result.gone else seen).add(identifier)
                     elif isinstance(result, Unchanged):
                         barren = False
-                        self.report.documents.unchanged += 1
-                        seen.add(document_id(self._client.namespace, result.uri))
+                        identifier = document_id(self._client.namespace, result.uri)
+                        self._count_unchanged([identifier])
+                        seen.add(identifier)
                     else:
                         barren = False
                         batch = await self._collect(batch, storable(result), seen)
@@ -283,8 +295,12 @@ class _Run:
 
     async def _prepare(self, group: asyncio.TaskGroup) -> None:
         while (batch := await self._loaded.get()) is not None:
-            changed = await batch.tools.state.changed(batch.documents, batch.ids, batch.source_id, self._touched)
-            self.report.documents.unchanged += changed.unchanged
+            changed = await batch.tools.state.changed(
+                batch.documents, batch.ids, batch.source_id, self._touched, repeated=self._several
+            )
+            self._count_unchanged(changed.unchanged)
+            if changed.again:
+                self._again.setdefault(batch.source_id, []).extend(changed.again)
             if not changed.documents:
                 self._tell()
                 continue
@@ -353,6 +369,11 @@ class _Run:
     async def prune(self) -> None:
         """Remove what the sources do not have any more."""
         await prune(self._client, self._indexer._tools.state, self._read, self.report)
+
+    def _count_unchanged(self, ids: Sequence[str]) -> None:
+        """Count documents once, however many sources have them."""
+        self.report.documents.unchanged += len(set(ids) - self._counted)
+        self._counted.update(ids)
 
     def _tell(self) -> None:
         if self._progress is not None:

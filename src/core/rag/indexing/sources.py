@@ -61,14 +61,20 @@ def loaders_for(sources: Source | Iterable[Source], settings: Settings, **option
         raise InvalidInputError(
             f"Unknown option {', '.join(sorted(unknown))}; known: {', '.join(sorted(_FILE_OPTIONS | _WEB_OPTIONS))}."
         )
+    sources = list(_listed(sources))
+    shared: dict[str, Any] = {}
+    if sum(isinstance(source, str) and _is_web(source) for source in sources) > 1:  # they may overlap
+        from libs.dataloader.crawl.cache import AnswerCache
+
+        shared["cache"] = AnswerCache()
     loaders: list[Loader] = []
     loose: list[Document] = []
-    for source in _listed(sources):
+    for source in sources:
         if isinstance(source, Document):
             loose.append(source)
         elif isinstance(source, str | PathLike):
             try:
-                loaders.append(_loader_for(fspath(source), settings, options))
+                loaders.append(_loader_for(fspath(source), settings, options, shared))
             except LoadError as error:  # an address or a pattern that makes no sense
                 raise InvalidInputError(f"{error}.") from error
         elif isinstance(source, Loader):
@@ -105,14 +111,20 @@ _WEB_OPTIONS = frozenset(
 )
 
 
-def _loader_for(source: str, settings: Settings, options: dict[str, Any]) -> Loader:
-    if source.lower().startswith(("http://", "https://")):
+def _is_web(source: str) -> bool:
+    return source.lower().startswith(("http://", "https://"))
+
+
+def _loader_for(source: str, settings: Settings, options: dict[str, Any], shared: dict[str, Any]) -> Loader:
+    """The loader for a path or URL; those for URLs have ``shared`` in common."""
+    if _is_web(source):
         from libs.dataloader import WebLoader
 
         return WebLoader(
             source,
             max_bytes=settings.max_file_bytes,
             **{key: value for key, value in options.items() if key in _WEB_OPTIONS},
+            **shared,
         )
     from libs.dataloader import DocumentLoader
 

@@ -12,6 +12,7 @@ from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.removing import remove_unused_sources
 from core.rag.dbhandler.rows import fingerprint_json, from_json, to_json
 from core.rag.dbhandler.store import Transaction
+from core.rag.errors import InvalidInputError
 from core.rag.identity import content_hash, document_id
 from libs.dataloader import Document, Known, KnownDocument, SourceInfo
 from libs.dataloader.paths import is_file
@@ -22,10 +23,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """The documents of a batch that have to be written, and how many do not."""
+    """What has to be done with the documents of a batch.
+
+    Attributes:
+        documents: Those that have to be written.
+        unchanged: Ids of those that are stored as they are.
+        again: Ids of those that this run writes as they are already.
+    """
 
     documents: list[Document]
-    unchanged: int
+    unchanged: list[str]
+    again: list[str]
 
 
 def state_hash(document: Document) -> str:
@@ -43,6 +51,14 @@ def state_hash(document: Document) -> str:
     return digest.hexdigest()
 
 
+def _state(document: Document) -> str:
+    """The hash of a document; empty where it cannot be stored, which is reported when it is cut."""
+    try:
+        return state_hash(document)
+    except InvalidInputError:
+        return ""
+
+
 class StateReader:
     """Compares documents with what is stored of them."""
 
@@ -58,7 +74,7 @@ class StateReader:
         self._vector_store = vector_store
         self.pipeline = content_hash(splitter, str(ANALYSIS_VERSION))[:16]
 
-    def known(self, source: str, touched: set[str]) -> Known:
+    def known(self, source: str, touched: Mapping[str, str]) -> Known:
         """What a loader may ask; see :data:`libs.dataloader.Known`."""
 
         async def known(uris: Sequence[str]) -> Mapping[str, KnownDocument]:
@@ -74,7 +90,13 @@ class StateReader:
         return known
 
     async def changed(
-        self, documents: Sequence[Document], ids: Sequence[str], source: str, touched: set[str]
+        self,
+        documents: Sequence[Document],
+        ids: Sequence[str],
+        source: str,
+        touched: dict[str, str],
+        *,
+        repeated: bool = False,
     ) -> Changed:
         """Which of the documents differ from what is stored; these are noted in ``touched``.
 
@@ -82,23 +104,33 @@ class StateReader:
             documents: With different URIs.
             ids: Theirs.
             source: Id of the Source that they come from.
-            touched: Ids of documents that this run writes; what is stored of them may be about to change.
+            touched: What this run writes, by id of the document; what is stored of these may be about to change.
+            repeated: Whether other sources of the run may have the same documents (knowing them again takes a hash).
         """
         stored = {row["id"]: row for row in await self._stored([i for i in ids if i not in touched], source)}
         changed: list[Document] = []
+        unchanged: list[str] = []
+        again: list[str] = []
         fingerprints: list[dict[str, Any]] = []
         for identifier, document in zip(ids, documents, strict=True):
             row = stored.get(identifier)
-            if row is None or not self._current(row) or row["state_hash"] != state_hash(document):
-                changed.append(document)
-                touched.add(identifier)
+            current = row is not None and self._current(row)
+            state = _state(document) if current or repeated else ""
+            written = f"{self.pipeline} {state}"
+            if state and touched.get(identifier) == written:
+                again.append(identifier)
                 continue
+            if row is None or not current or row["state_hash"] != state:
+                changed.append(document)
+                touched[identifier] = written
+                continue
+            unchanged.append(identifier)
             fingerprint = fingerprint_json(document)
             if fingerprint != row["fingerprint"]:
                 fingerprints.append({"id": identifier, "fingerprint": fingerprint})
         if fingerprints:
             await self._client.set_fingerprints(fingerprints)
-        return Changed(changed, len(documents) - len(changed))
+        return Changed(changed, unchanged, again)
 
     async def vanished(
         self,

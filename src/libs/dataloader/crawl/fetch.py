@@ -12,6 +12,7 @@ from http import HTTPStatus
 
 import httpx
 
+from libs.dataloader.crawl.cache import AnswerCache
 from libs.dataloader.crawl.clock import Clock
 from libs.dataloader.crawl.decoding import ACCEPT_ENCODING, BadEncodingError, BodyDecoder, TooMuchError
 from libs.dataloader.crawl.guard import BlockedAddressError
@@ -154,6 +155,7 @@ class Fetcher:
         timeout: Seconds for one attempt, from connecting to the last byte.
         max_bytes: Size limit of a body, compressed and decompressed.
         headers_for: Further headers for a URL (credentials go only where the caller sent them).
+        cache: Answers of other crawls of the same run.
     """
 
     client: httpx.AsyncClient
@@ -163,6 +165,7 @@ class Fetcher:
     timeout: float
     max_bytes: int
     headers_for: Callable[[str], Mapping[str, str]]
+    cache: AnswerCache | None = None
     requests: int = 0
     _hosts: dict[str, _HostState] = field(default_factory=dict)
 
@@ -189,6 +192,11 @@ class Fetcher:
         """
         host = self._hosts.setdefault(origin(url), _HostState())
         limit = self.max_bytes if max_bytes is None else max_bytes
+        key = (url, limit, frozenset(self.headers_for(url).items()))
+        if self.cache is not None and (kept := self.cache.get(key, headers or {})) is not None:
+            if 200 <= kept.status < 300 and check is not None and (reason := check(kept.headers, kept.body[:1024])):
+                raise UnwantedError(reason)
+            return kept
         attempt = 0
         while True:
             if host.silent_in_a_row >= SILENT_AFTER:
@@ -197,6 +205,8 @@ class Fetcher:
             if isinstance(outcome, Fetched):
                 host.answered = True
                 host.failed_in_a_row = host.silent_in_a_row = host.sent_away_in_a_row = 0
+                if self.cache is not None:
+                    self.cache.put(key, headers or {}, outcome)
                 return outcome
             error = outcome.error
             if error.status is not None or isinstance(error, UnwantedError):

@@ -1,0 +1,47 @@
+"""Answers that the crawls of one run share, so that sources that overlap ask for a page once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from libs.dataloader.crawl.fetch import Fetched
+
+MAX_CACHED_BYTES = 64_000_000
+_ENTRY_BYTES = 2_000  # about what headers and URL take
+
+_Key = tuple[str, int, frozenset[tuple[str, str]]]
+
+
+class AnswerCache:
+    """Keeps the first answers that come, up to :data:`MAX_CACHED_BYTES` of them.
+
+    Nothing is dropped for what comes later: crawls of one site come by in the same order, so the page that was not
+    asked for the longest is the next one to be wanted.
+    """
+
+    def __init__(self) -> None:
+        self._answers: dict[_Key, tuple[Mapping[str, str], Fetched]] = {}
+        self._left = MAX_CACHED_BYTES
+
+    def get(self, key: _Key, conditions: Mapping[str, str]) -> Fetched | None:
+        """What the server said before.
+
+        Args:
+            key: URL, size limit, and headers that not everybody may send.
+            conditions: ``If-None-Match`` and the like; "not modified" holds for the same ones only.
+        """
+        asked, answer = self._answers.get(key, (None, None))
+        if answer is None or (answer.status == 304 and asked != conditions):
+            return None
+        return answer
+
+    def put(self, key: _Key, conditions: Mapping[str, str], answer: Fetched) -> None:
+        """Keep an answer, as long as there is room; not one that sets a cookie and wants to be asked again with it."""
+        if answer.location is not None and "set-cookie" in answer.headers:
+            return
+        size = len(answer.body) + _ENTRY_BYTES
+        if size <= self._left and key not in self._answers:
+            self._left -= size
+            self._answers[key] = (dict(conditions), answer)

@@ -1,0 +1,105 @@
+"""Ingesting web sites: what is counted, told and pruned."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from core.rag import KnowledgeBase
+from dataloader.webserver import Reply, Request, WebServer, page, redirect
+from dbhandler.kit import Engine
+from libs.dataloader import WebLoader
+
+
+@pytest.fixture
+async def kb(engine: Engine) -> AsyncIterator[KnowledgeBase]:
+    async with engine.knowledge() as opened:
+        yield opened
+
+
+def site(*names: str) -> dict[str, Reply | str]:
+    return {"/": page(*names, title="Home"), **{name: page("/", title=f"About {name}") for name in names}}
+
+
+async def paths(kb: KnowledgeBase) -> list[str]:
+    return sorted("/" + document["path"].split("/", 3)[3] for document in await kb.documents())
+
+
+async def test_what_is_certainly_gone_is_pruned_where_another_page_fails(kb: KnowledgeBase) -> None:
+    async with WebServer(site("/a", "/broken", "/gone", "/lost", "/moved", "/borrowed", "/unlinked")) as server:
+        await kb.ingest(WebLoader(server.url()))
+        server.pages |= {
+            "/": page("/a", "/broken", "/gone", "/lost", "/moved", "/borrowed", title="Home"),
+            "/broken": Reply(status=500),
+            "/gone": Reply(status=410),
+            "/lost": Reply(status=404),
+            "/moved": Reply(status=301, headers={"Location": "/new"}),
+            "/borrowed": redirect("/other"),
+            "/new": page(title="Moved here"),
+            "/other": page(title="For now"),
+        }
+        report = await kb.ingest(WebLoader(server.url(), retries=0), prune=True)
+        assert await paths(kb) == ["/", "/a", "/borrowed", "/broken", "/new", "/other", "/unlinked"]
+        (warning,) = report.warnings
+        assert warning.startswith(f"Of {server.url()} only what is certainly gone was pruned: {server.url('/broken')}")
+        server.pages["/broken"] = page(title="Mended")
+        report = await kb.ingest(WebLoader(server.url()), prune=True)
+        assert await paths(kb) == ["/", "/a", "/broken", "/new", "/other"] and not report.warnings
+
+
+async def test_a_page_that_is_known_by_the_address_that_redirects_to_it_stays(kb: KnowledgeBase) -> None:
+    named = page(title="Guide", head='<link rel="canonical" href="/guide">')
+    moved = Reply(status=301, headers={"Location": "/guide/"})
+    pages = {"/": page("/guide", "/broken"), "/guide": moved, "/guide/": named, "/broken": Reply(status=500)}
+    async with WebServer(pages) as server:
+        for _ in range(2):
+            await kb.ingest(WebLoader(server.url(), retries=0), prune=True)
+            assert await paths(kb) == ["/", "/guide"]
+
+
+async def test_a_crawl_that_was_cut_short_says_so_without_prune(kb: KnowledgeBase) -> None:
+    async with WebServer(site("/a", "/b", "/c")) as server:
+        report = await kb.ingest(WebLoader(server.url(), max_urls=2))
+        assert report.documents.added == 2
+        (warning,) = report.warnings
+        assert "At least 2 pages were left out" in warning and server.url() in warning
+
+
+async def test_overlapping_sources_of_one_site_are_fetched_and_counted_once(kb: KnowledgeBase) -> None:
+    def answer(request: Request) -> Reply:
+        names = ["/docs/", "/blog/", "/docs/1", "/docs/2", "/blog/1"]
+        version = "new" if edited and request.path == "/docs/1" else "old"
+        body = page(*names, title=f"About {request.path}", text=version)
+        return Reply(body, etag=f'"{version}"') if request.path in ("/", *names) else Reply(status=404)
+
+    edited = False
+    async with WebServer(fallback=answer) as server:
+        sources = [server.url("/docs/"), server.url("/blog/"), server.url("/")]
+        report = await kb.ingest(sources)
+        assert (report.documents.added, report.documents.updated, report.documents.unchanged) == (6, 0, 0)
+        assert sorted(server.targets) == sorted({*server.targets}) and len(server.targets) == 6
+        edited = True
+        report = await kb.ingest(sources)
+        assert (report.documents.added, report.documents.updated, report.documents.unchanged) == (0, 1, 5)
+        assert len(server.targets) == 12
+        # Each is a document of all three: it goes only when the last of them does not have it any more.
+        report = await kb.ingest(sources, prune=True)
+        assert report.documents.deleted == 0 and report.documents.unchanged == 6
+
+
+async def test_sources_that_overlap_fetch_no_page_for_ever_that_sets_a_cookie(kb: KnowledgeBase) -> None:
+    def answer(request: Request) -> Reply:
+        if "seen=1" in request.headers.get("cookie", ""):
+            return Reply(page("/a", title=f"About {request.path}"))
+        return redirect(request.path, **{"Set-Cookie": "seen=1; Path=/"})
+
+    async with WebServer(fallback=answer) as server:
+        report = await kb.ingest([server.url(), server.url("/a")])
+    assert report.documents.added == 2 and not report.documents.failed
+
+
+async def test_a_failure_of_two_sources_is_told_once(kb: KnowledgeBase) -> None:
+    async with WebServer(site("/a", "/lost") | {"/lost": Reply(status=404)}) as server:
+        report = await kb.ingest([server.url(), server.url("/a")])
+    assert [item.path for item in report.documents.failed] == [server.url("/lost")]
