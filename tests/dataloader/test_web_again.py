@@ -8,6 +8,7 @@ import pytest
 from webserver import Crawled, Reply, Request, WebServer, crawl, page, redirect
 
 from libs.dataloader import Document, KnownDocument, LoadFailure, Unchanged, WebLoader
+from libs.dataloader.document import READERS_VERSION
 
 DATE = "Wed, 21 Oct 2026 07:28:00 GMT"
 
@@ -39,6 +40,17 @@ async def test_nothing_is_transferred_where_nothing_changed() -> None:
         assert transferred(server) == []
     assert second.unchanged == list(first.documents)
     assert len(second.results) == 6
+
+
+@pytest.mark.parametrize("reply", [Reply(page(), etag='"1"'), Reply(page())])
+async def test_pages_are_read_again_by_readers_that_changed(reply: Reply, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with WebServer({"/": reply}) as server:
+        first = await crawl(WebLoader(server.url()))
+        assert (await crawl(WebLoader(server.url()), first.known())).unchanged == ["/"]
+        monkeypatch.setattr("libs.dataloader.crawl.pages.READERS_VERSION", "next")
+        second = await crawl(WebLoader(server.url()), first.known())
+        assert list(second.documents) == ["/"]
+        assert (await crawl(WebLoader(server.url()), second.known())).unchanged == ["/"]
 
 
 async def test_only_what_changed_is_transferred_and_given() -> None:
@@ -87,7 +99,7 @@ async def test_the_links_that_are_known_serve_where_a_fingerprint_has_none() -> 
         known_links = (server.url("/a#part"), "https://example.org/far", "mailto:x")
 
         async def known(urls: Sequence[str]) -> Mapping[str, KnownDocument]:
-            return {server.url("/"): KnownDocument({"etag": '"1"'}, known_links)}
+            return {server.url("/"): KnownDocument({"etag": '"1"', "reader": READERS_VERSION}, known_links)}
 
         found = await crawl(WebLoader(server.url()), known)
     assert found.unchanged == ["/"] and list(found.documents) == ["/a"]

@@ -14,6 +14,7 @@ import httpx
 from libs.dataloader.crawl.media import Kind
 from libs.dataloader.crawl.traps import Trace
 from libs.dataloader.crawl.urls import extension_of, join_url, origin, path_key, path_of
+from libs.dataloader.document import READERS_VERSION
 from libs.dataloader.types import Document, KnownDocument, Link
 
 if TYPE_CHECKING:
@@ -79,6 +80,7 @@ def read_page(url: str, kind: Kind, headers: httpx.Headers, body: bytes, *, robo
     root = origin(url)
     fingerprint = {
         "sha256": hashlib.sha256(body).hexdigest(),
+        "reader": READERS_VERSION,
         "kind": kind.value,
         "follow": json.dumps([link.removeprefix(root) for link in follow]),
         "text": str(page.trace),
@@ -96,9 +98,14 @@ def links_to_follow(url: str, known: KnownDocument) -> tuple[str, ...]:
     return tuple(dict.fromkeys(target for target in urls if target is not None))
 
 
+def is_read_as_now(known: KnownDocument) -> bool:
+    """Whether the same bytes would still give the same document."""
+    return known.fingerprint.get("reader") == READERS_VERSION
+
+
 def conditions(known: KnownDocument | None, url: str) -> dict[str, str]:
     """Headers that ask for a page only if it changed."""
-    if known is None or known.fingerprint.get("url", url) != url:
+    if known is None or known.fingerprint.get("url", url) != url or not is_read_as_now(known):
         return {}
     found: dict[str, str] = {}
     if etag := known.fingerprint.get("etag"):

@@ -12,7 +12,7 @@ import httpx
 
 from libs.dataloader.crawl.fetch import Fetched, Fetcher, FetchError, RedirectError, UnwantedError
 from libs.dataloader.crawl.media import Kind, kind_of
-from libs.dataloader.crawl.pages import Page, conditions, links_to_follow, read_page
+from libs.dataloader.crawl.pages import Page, conditions, is_read_as_now, links_to_follow, read_page
 from libs.dataloader.crawl.robots import Robots, product_token
 from libs.dataloader.crawl.scope import Scope
 from libs.dataloader.crawl.traps import Trace
@@ -213,7 +213,7 @@ class Visitor:
 
     async def _read(self, url: str, kind: Kind, answer: Fetched, known: KnownDocument | None) -> Visit:
         sha256 = hashlib.sha256(answer.body).hexdigest()
-        if known is not None and known.fingerprint.get("sha256") == sha256:
+        if known is not None and known.fingerprint.get("sha256") == sha256 and is_read_as_now(known):
             return Visit(url, unchanged=known, sha256=sha256)
         robot = product_token(self.robots.user_agent)
         try:
