@@ -22,8 +22,8 @@ from libs.dataloader.paths import namesake, printable, uri_of_path
 from libs.dataloader.types import Known, LoadFailure, LoadResult, SourceInfo, Unchanged
 from libs.dataloader.walk import Found, Selection, Walker, describe_os_error
 
-#: Part of every fingerprint: raised when a reader changes, so that files are converted again.
-READERS_VERSION = "3"
+#: Part of every fingerprint: raised when a reader changes, so that files and pages are converted again.
+READERS_VERSION = "4"
 
 _BATCH_FILES = 256
 _BATCH_BYTES = 32_000_000

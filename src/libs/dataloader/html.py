@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from libs.dataloader.crawl.urls import origin
 from libs.dataloader.links import LinkCollector, resolve_base, resolve_link
 from libs.dataloader.text import bom_encoding, clean_text, decode_bytes
 from libs.dataloader.types import Link
@@ -19,6 +20,7 @@ _XML_DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
 _REFRESH = re.compile(r"""^\s*\d+(?:\.\d*)?\s*[;,]\s*(?:url\s*=)?\s*["']?(.*?)["']?\s*$""", re.IGNORECASE)
 _SCRIPT = re.compile(r"<(script|style)\b.*?(?:</\1\s*>|\Z)", re.DOTALL | re.IGNORECASE)
 _TAG = re.compile(r"</?([A-Za-z][A-Za-z0-9]*)(?:\s[^<>]*)?/?>")
+_NOFRAMES = re.compile(r"</?noframes\b[^<>]*>", re.IGNORECASE)
 _FLAT = frozenset("h1 h2 h3 h4 h5 h6 a br title meta link base head".split())  # noqa: SIM905
 _META_KEYS = {
     "author": "author",
@@ -53,8 +55,9 @@ class HtmlPage:
         title: ``<title>``, else the page's title for social networks, else its first heading.
         markdown: The main text.
         links: Links in the main text, absolute, each target once.
-        page_links: All links of the page, navigation included, except those marked ``rel=nofollow``, also to the page
-            itself; then those of its head to the pages before and after it and to the same page in other languages.
+        page_links: All links of the page, navigation and frames included, except those marked ``rel=nofollow``, also to
+            the page itself; then those of its head to the pages before and after it and to the same page in other
+            languages.
         canonical: What the page says its URL is (``rel=canonical``), absolute.
         refresh: Where the page sends its reader on (``http-equiv=refresh``), absolute.
         noscript_refresh: The same for readers without scripts (in ``noscript``): others see the page itself.
@@ -106,7 +109,9 @@ def html_to_document(
 
     from libs.dataloader.html_content import main_content
     from libs.dataloader.html_markdown import html_to_markdown
+    from libs.dataloader.html_panels import unwrap_titles
 
+    unwrap_titles(tree)
     meta = _meta(tree)
     told = next((href for node in tree.iter("base") if (href := node.get("href"))), None)
     base = resolve_base(told, base_url, root_url) if told else base_url
@@ -159,6 +164,7 @@ def _parse(html: str) -> HtmlElement | None:
 
     if not html.strip():
         return None
+    html = _NOFRAMES.sub("", html)  # what is inside would be taken for text, tags and all
     # Without huge_tree the rest of a page that nests deeper than 256 levels would be dropped silently.
     parser = HTMLParser(huge_tree=True, encoding="utf-8")
     try:
@@ -237,8 +243,10 @@ def _links(
     from libs.dataloader.html_markdown import inline_text
 
     collector = LinkCollector(base, site_root, to_itself=follow_only)
-    for node in root.iter("a", "area"):
-        href = node.get("href")
+    for node in root.iter("a", "area", "frame", "iframe"):
+        href = node.get("href" if node.tag in ("a", "area") else "src")
+        if node.tag == "iframe" and href and origin(resolve_link(href, base, site_root) or "") != origin(base or ""):
+            continue  # a video, a map or an advertisement of others
         if href and not (follow_only and "nofollow" in node.get("rel", "").lower().split()):
             collector.add(href, inline_text(node) or node.get("title", "") or node.get("alt", ""))
     return collector.links()

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from libs.dataloader.html_names import Naming, naming
+from libs.dataloader.html_panels import is_panel, label_panels
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -34,41 +36,11 @@ _CHROME_ROLES = frozenset(
 )
 _RUNNING_TEXT = {"p": 25, "pre": 25, "blockquote": 25, "dd": 25, "td": 80, "li": 80}  # least characters that count
 _LINK_BLOCKS = frozenset(("ul", "ol", "div", "section", "table", "form"))
+_LINK_LISTS = frozenset(("ul", "ol"))
 _SECTIONING = frozenset(("article", "main", "section"))
 
-# Whole words of ids and classes, lower case, after splitting at "-", "_", blanks and camelCase. What is called
-# like this goes unless it holds the core of the page:
-_STRONG_NAMES = re.compile(
-    r"""\b(?:
-      cookies?|cookie\s?(?:bar|banner|notice|consent|law)|consent|gdpr|ccpa|onetrust|cookiebot|
-      navs?|navi|navbar|navigation|topnav|subnav|sitenav|navbox|offcanvas|hamburger|
-      breadcrumbs?|pagination|pager|paging|skip\s?(?:link|nav|to\scontent)s?|addtoany|sharedaddy|
-      newsletter|paywall|outbrain|taboola|disqus|respond|comments|kommentare|
-      related(?:\s?(?:posts?|articles?|content|links|stories))|(?:popular|recent|recommended)\sposts|side\s?bars?|
-      author\s(?:bio|box|info|description|about)|about\sauthor|comment\s(?:list|area|form|section)|
-      visually\shidden|screen\sreader(?:\stext)?|sr\sonly|edit\ssection|editsection|jump\slink
-    )\b""",
-    re.VERBOSE,
-)
-# ... and of these not even a large one can be the core:
-_FRAME_NAMES = re.compile(
-    r"\b(?:cookies?|consent|gdpr|onetrust|disqus|respond|comments|kommentare|comment\s(?:list|area))\b"
-)
-# ... and what is called like this goes if it also has little running text of its own:
-_WEAK_NAMES = re.compile(
-    r"""\b(?:
-      menu|submenu|topbar|sidenav|rail|widgets?|
-      shar(?:e|es|ing)|addthis|social|socials|follow\sus|related|recommended|recommendations?|teasers?|
-      more\sstories|most\sread|you\smay|subscribe|subscription|sign\s?up|promo|promotion|
-      ads?|adverts?|advertisement|advertising|sponsor|sponsored|popup|modal|overlay|lightbox|tooltip|toast|
-      footer|colophon|copyright|masthead|(?:site|page)\sheader|print\sonly|tags?|tag\s(?:list|cloud)|meta|byline|toc|table\sof\scontents
-    )\b""",
-    re.VERBOSE,
-)
-# ... and of these what stands at the edges of a page also where it is a large part of a short one:
-_EDGE_NAMES = re.compile(r"\b(?:footer|colophon|masthead|(?:site|page)\s?header)\b")
-_NAMES_DO_NOT_COUNT = frozenset("html body main article h1 h2 h3 h4 h5 h6 p pre code td th".split())  # noqa: SIM905
-_SPLIT = re.compile(r"(?<=[a-z])(?=[A-Z])|[-_:\s]+")
+_NAMED = frozenset("div section aside header footer ul ol li dl form table tr figure fieldset center".split())  # noqa: SIM905
+_NAMED_INLINE = frozenset(("span", "a"))  # of these only what is always to go
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 
 _MAIN_PATHS = (
@@ -77,14 +49,19 @@ _MAIN_PATHS = (
     "//article",
     "//*[@id='content' or @id='main-content' or @id='mw-content-text' or @id='bodyContent' or @id='readme']",
 )
+# ... and of these, with some more, what holds nothing but the text and what belongs to it:
+_TEXT_PATHS = (
+    *_MAIN_PATHS[:3],
+    "//*[@itemprop='articleBody' or @id='mw-content-text' or @id='bodyContent' or @id='readme' or @class='body']",
+)
 _MAIN_SHARE = 0.5  # a main element must hold at least this much of what is left
 _CORE_CHARS = 500  # with a core smaller than this the page may be an index: lists of links are its text
 _OWN_TEXT_CHARS = 150  # this much running text makes up for a weak name
 _LINK_SHARE = 0.6  # a list or block with more of its text in links than this is navigation
+_NAMED_LINK_SHARE = 0.5  # ... and one that calls itself a menu already with more than this
 _HIDDEN_SHARE = 0.5
 _FRAME_SHARE = 0.5  # what holds more of the page than this is not its frame, whatever its name
 _LEAD_CHARS = 100  # a page header with a heading and this much running text belongs to the text
-_LONGEST_NAME = 500
 _NOTICE_CHARS = 2000
 _COOKIES = re.compile(r"\bcookies?\b|クッキー", re.IGNORECASE)
 _ACCEPT = re.compile(
@@ -100,6 +77,8 @@ def main_content(body: HtmlElement) -> HtmlElement:
 
     What is left out: scripts, forms' controls, ``nav``, ``aside``, dialogs, hidden parts, headers and footers of the
     whole page, and what calls itself cookie banner, menu, sidebar, share bar, related links, advertisement or comments.
+    Panels of tabs and of accordions count as shown. Within an element that says it is the text an id is a topic, what
+    calls itself a menu goes only if it is made of links, and of what is made of links only lists go.
     Where hardly anything would be left, only what is certain to be the frame is left out: cookie banners, navigation,
     footers, ``aside`` and hidden parts. Where nothing but headings is left then, the whole body is returned.
 
@@ -111,6 +90,7 @@ def main_content(body: HtmlElement) -> HtmlElement:
     """
     from copy import deepcopy
 
+    label_panels(body)
     _drop(list(body.iter(*_NEVER_TEXT)))
     whole = deepcopy(body)
     sizes = _Sizes(body)
@@ -147,10 +127,10 @@ def _drop_chrome(body: HtmlElement, sizes: _Sizes, is_chrome: Callable[[HtmlElem
             if isinstance(node.tag, str) and node not in protected and is_chrome(node, sizes)
         ]
     )
-    _drop(list(_cookie_notices(body, protected)))
+    _drop(list(_cookie_notices(body, protected, sizes)))
 
 
-def _cookie_notices(body: HtmlElement, protected: set[HtmlElement]) -> Iterator[HtmlElement]:
+def _cookie_notices(body: HtmlElement, protected: set[HtmlElement], sizes: _Sizes) -> Iterator[HtmlElement]:
     """Short blocks at the edge of the page that ask for consent, whatever they call themselves."""
     from lxml.html import HtmlElement
 
@@ -159,6 +139,7 @@ def _cookie_notices(body: HtmlElement, protected: set[HtmlElement]) -> Iterator[
         if (
             not isinstance(node, HtmlElement)
             or node in protected
+            or sizes.is_inside(node)
             or node.tag in _SECTIONING
             or node.find(".//h1") is not None
         ):
@@ -206,6 +187,8 @@ class _Sizes:
                 linked, links = text, 1
             self.text[node], self.linked[node], self.links[node] = text, linked, links
         self._find_core(nodes)
+        main = self._find_main(nodes[0])
+        self._inside = set(main.iterdescendants()) if main is not None else set()
 
     def _find_core(self, nodes: list[HtmlElement]) -> None:
         """Score elements by the running text that stands directly in them, or one level below."""
@@ -216,9 +199,7 @@ class _Sizes:
             if not isinstance(node.tag, str):
                 continue
             parent = node.getparent()
-            if parent in frame or (
-                self.text[node] < largest and (node.tag in ("nav", "footer") or _naming(node).frame)
-            ):
+            if parent in frame or (self.text[node] < largest and (node.tag in ("nav", "footer") or naming(node).frame)):
                 frame.add(node)
             elif parent is not None and node.tag in _RUNNING_TEXT and self.plain(node) >= _RUNNING_TEXT[node.tag]:
                 scores[parent] = scores.get(parent, 0) + self.plain(node)
@@ -226,10 +207,34 @@ class _Sizes:
                     scores[above] = scores.get(above, 0) + self.plain(node) / 2
         self.core = max(scores, key=lambda node: scores[node], default=None)
         self.core_score = scores[self.core] if self.core is not None else 0.0
+        self._around_core = set(self.core.iterancestors()) if self.core is not None else set()
+
+    def _find_main(self, root: HtmlElement) -> HtmlElement | None:
+        """The innermost element that says it is the text, and has most of the running text of those around it."""
+        found: list[HtmlElement] = [
+            node
+            for path in _TEXT_PATHS
+            for node in root.xpath(path)
+            if self.core is None or node is self.core or node in self._around_core
+        ]
+        most = _MAIN_SHARE * max((self.plain(node) for node in found), default=0)
+        return min((node for node in found if self.plain(node) >= most), key=lambda node: self.text[node], default=None)
+
+    def naming(self, node: HtmlElement) -> Naming:
+        """What an element calls itself; within the text an id is the name of its topic and not of its role."""
+        return naming(node, in_text=node in self._inside)
+
+    def is_inside(self, node: HtmlElement) -> bool:
+        """Whether a node lies in the element that says it is the text."""
+        return node in self._inside
 
     def plain(self, node: HtmlElement) -> int:
         """Characters outside of links."""
         return self.text[node] - self.linked[node]
+
+    def is_made_of_links(self, node: HtmlElement) -> bool:
+        """Whether as much of the text stands in links as in what calls itself a menu."""
+        return self.linked[node] > _NAMED_LINK_SHARE * self.text[node]
 
     def is_link_list(self, node: HtmlElement) -> bool:
         """Whether most of the text stands in links, of which there are several."""
@@ -237,6 +242,8 @@ class _Sizes:
 
 
 def _is_hidden(node: HtmlElement) -> bool:
+    if is_panel(node):
+        return False
     if node.get("hidden") is not None and node.get("hidden") != "until-found":
         return True
     style = node.get("style")
@@ -246,22 +253,43 @@ def _is_hidden(node: HtmlElement) -> bool:
 def _is_chrome(node: HtmlElement, sizes: _Sizes) -> bool:
     """Whether an element that does not contain the core belongs to the frame of the page."""
     core = sizes.core
+    if node.tag == "aside" and sizes.is_inside(node) and sizes.naming(node).note:
+        return False
     if node.tag in _CHROME_TAGS or node.get("role") in _CHROME_ROLES:
-        return node is not core or node.tag == "nav"
+        return (node is not core or node.tag == "nav") and not _holds_panels(node)
     if node is core:
         return False
     if node.tag in ("header", "footer"):
         if node.tag == "header" and node.find(".//h1") is not None and sizes.plain(node) >= _LEAD_CHARS:
             return False
         return _is_of_page(node)
-    if node.tag in _NAMES_DO_NOT_COUNT:
-        return False
-    naming = _naming(node)
-    if naming.strong or (naming.weak and sizes.plain(node) < _OWN_TEXT_CHARS):
+    if _is_called_chrome(node, sizes):
         return True
-    if sizes.core_score < _CORE_CHARS or node.tag not in _LINK_BLOCKS or not sizes.is_link_list(node):
+    blocks = _LINK_LISTS if sizes.is_inside(node) else _LINK_BLOCKS
+    if sizes.core_score < _CORE_CHARS or node.tag not in blocks or not sizes.is_link_list(node):
         return False
-    return core not in list(node.iterancestors())
+    return core not in list(node.iterancestors()) and node.find(".//code") is None
+
+
+def _holds_panels(node: HtmlElement) -> bool:
+    """Whether an accordion calls itself a list of tabs."""
+    return node.get("role") == "tablist" and node.find(".//*[@role='tabpanel']") is not None
+
+
+def _is_called_chrome(node: HtmlElement, sizes: _Sizes) -> bool:
+    if node.tag in _NAMED_INLINE:
+        return sizes.naming(node).strong and not any(above.tag in ("pre", "code") for above in node.iterancestors())
+    if node.tag not in _NAMED:
+        return False
+    name = sizes.naming(node)
+    if name.strong:
+        return True
+    if sizes.is_inside(node):
+        if name.navigation or name.links:
+            return sizes.is_made_of_links(node)
+    elif name.navigation:
+        return True
+    return (name.links or name.weak) and sizes.plain(node) < _OWN_TEXT_CHARS
 
 
 def _is_frame(node: HtmlElement, sizes: _Sizes) -> bool:
@@ -272,38 +300,15 @@ def _is_frame(node: HtmlElement, sizes: _Sizes) -> bool:
         return True
     if node.tag in ("header", "footer"):
         return _is_of_page(node) and (node.tag == "footer" or node.find(".//h1") is None)
-    if node.tag in _NAMES_DO_NOT_COUNT:
+    if node.tag not in _NAMED:
         return False
-    naming = _naming(node)
-    if naming.edge and sizes.plain(node) < _OWN_TEXT_CHARS:
+    name = sizes.naming(node)
+    if name.edge and sizes.plain(node) < _OWN_TEXT_CHARS:
         return True
-    return naming.frame or ((naming.strong or naming.weak) and sizes.is_link_list(node))
+    called = name.strong or name.navigation or name.links or name.weak
+    return name.frame or (called and sizes.is_link_list(node))
 
 
 def _is_of_page(node: HtmlElement) -> bool:
     """Whether a header or footer is that of the page, and not of an article."""
     return not any(ancestor.tag in _SECTIONING for ancestor in node.iterancestors())
-
-
-class _Naming(NamedTuple):
-    strong: bool
-    weak: bool
-    frame: bool
-    edge: bool
-
-
-_UNNAMED = _Naming(strong=False, weak=False, frame=False, edge=False)
-
-
-def _naming(node: HtmlElement) -> _Naming:
-    """What the id and class of an element say of it."""
-    name = f"{node.get('id', '')} {node.get('class', '')}"
-    return _classify(name[:_LONGEST_NAME]) if len(name) > 2 else _UNNAMED
-
-
-@lru_cache(maxsize=4096)  # pages of one site use the same names
-def _classify(name: str) -> _Naming:
-    name = _SPLIT.sub(" ", name).lower()
-    return _Naming(
-        *(pattern.search(name) is not None for pattern in (_STRONG_NAMES, _WEAK_NAMES, _FRAME_NAMES, _EDGE_NAMES))
-    )

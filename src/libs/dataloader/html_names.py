@@ -1,0 +1,108 @@
+"""What the id and the class of an HTML element say of it."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from lxml.html import HtmlElement
+
+# Whole words, lower case, after splitting at "-", "_", blanks and camelCase. What is called like this goes unless it
+# holds the core of the page:
+_STRONG = re.compile(
+    r"""\b(?:
+      cookies?|cookie\s?(?:bar|banner|notice|consent|law)|consent|gdpr|ccpa|onetrust|cookiebot|
+      skip\s?(?:link|nav|to\scontent)s?|addtoany|sharedaddy|
+      newsletter|paywall|outbrain|taboola|disqus|respond|comments|kommentare|
+      related(?:\s?(?:posts?|articles?|content|links|stories))|(?:popular|recent|recommended)\sposts|
+      author\s(?:bio|box|info|description|about)|about\sauthor|comment\s(?:list|area|form|section)|
+      visually\shidden|screen\sreader(?:\stext)?|sr\sonly|edit\ssection|editsection|jump\slink
+    )\b""",
+    re.VERBOSE,
+)
+# ... and of these not even a large one can be the core:
+_FRAME = re.compile(r"\b(?:cookies?|consent|gdpr|onetrust|disqus|respond|comments|kommentare|comment\s(?:list|area))\b")
+# ... and what leads elsewhere goes likewise, in the main element only if it is made of links:
+_NAVIGATION = re.compile(
+    r"""\b(?:
+      navs?|navi|navbar|navigation|topnav|subnav|sitenav|sidenav|navbox|offcanvas|hamburger|
+      breadcrumbs?|pagination|pager|paging|side\s?bars?
+    )\b""",
+    re.VERBOSE,
+)
+# ... and what is called like this goes if it has little running text of its own, in the main element if made of links:
+_LINKS = re.compile(
+    r"""\b(?:
+      menu|submenu|topbar|rail|toc|table\sof\scontents|widgets?|tags?|tag\s(?:list|cloud)|
+      shar(?:e|es|ing)|addthis|social|socials|follow\sus|related|recommended|recommendations?|teasers?|
+      more\sstories|most\sread|you\smay
+    )\b""",
+    re.VERBOSE,
+)
+_WEAK = re.compile(
+    r"""\b(?:
+      subscribe|subscription|sign\s?up|promo|promotion|
+      ads?|adverts?|advertisement|advertising|sponsor|sponsored|popup|modal|overlay|lightbox|tooltip|toast|
+      footer|colophon|copyright|masthead|(?:site|page)\sheader|print\sonly|meta|byline
+    )\b""",
+    re.VERBOSE,
+)
+# ... and of these what stands at the edges of a page also where it is a large part of a short one:
+_EDGE = re.compile(r"\b(?:footer|colophon|masthead|(?:site|page)\s?header)\b")
+# ... while an aside of the text that is called like this is a part of it, as Docutils and others write it:
+_NOTE = re.compile(
+    r"\b(?:admonition|callout|notes?|tip|hint|warning|caution|danger|important|info|alert|topic|footnotes?|docutils)\b"
+)
+_SPLIT = re.compile(r"(?<=[a-z])(?=[A-Z])|[-_:\s]+")
+_WORD = re.compile(r"[^\W_]+")
+_LONGEST = 500
+
+
+class Naming(NamedTuple):
+    """Which of the kinds of names above an element has."""
+
+    strong: bool
+    navigation: bool
+    links: bool
+    weak: bool
+    frame: bool
+    edge: bool
+    note: bool
+
+
+_UNNAMED = Naming(*[False] * 7)
+
+
+def naming(node: HtmlElement, *, in_text: bool = False) -> Naming:
+    """What an element calls itself.
+
+    Args:
+        node: The element.
+        in_text: Whether it is a part of the text: then its id names its topic and not what it is for.
+
+    Returns:
+        The kinds of names that its class, and its id, hold.
+    """
+    name = node.get("class", "")
+    if not in_text and not _is_section(node):
+        name += " " + node.get("id", "")
+    return _classify(name[:_LONGEST]) if len(name) > 2 else _UNNAMED
+
+
+def _is_section(node: HtmlElement) -> bool:
+    """Whether the id of an element is made from the heading of its text, as generators do."""
+    if node.tag != "section" and "section" not in node.get("class", "").split():
+        return False
+    words = _WORD.findall(node.get("id", "").lower())
+    heading = next(node.iterchildren("h1", "h2", "h3", "h4", "h5", "h6"), None)
+    return bool(words) and heading is not None and _WORD.findall(heading.text_content().lower())[-len(words) :] == words
+
+
+@lru_cache(maxsize=4096)  # pages of one site use the same names
+def _classify(name: str) -> Naming:
+    words = _SPLIT.sub(" ", name).lower()
+    return Naming(
+        *(pattern.search(words) is not None for pattern in (_STRONG, _NAVIGATION, _LINKS, _WEAK, _FRAME, _EDGE, _NOTE))
+    )

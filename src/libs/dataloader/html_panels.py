@@ -1,0 +1,55 @@
+"""What a page shows on a click: panels of tabs, and headings that are buttons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lxml.html import HtmlElement
+
+_TITLES = ("h1", "h2", "h3", "h4", "h5", "h6", "summary", "dt", "legend")
+
+
+def is_panel(node: HtmlElement) -> bool:
+    """Whether an element is shown as soon as its tab or its heading is clicked."""
+    role = node.get("role")
+    return role == "tabpanel" or (role == "region" and node.get("aria-labelledby") is not None)
+
+
+def unwrap_titles(root: HtmlElement) -> None:
+    """Make the text of buttons that are all of a heading (``<h2><button>…``) the heading's own."""
+    for title in list(root.iter(*_TITLES)):
+        buttons = list(title.iter("button"))
+        if buttons and _size(title) == sum(_size(button) for button in buttons):
+            for button in buttons:
+                button.drop_tag()
+
+
+def label_panels(root: HtmlElement) -> None:
+    """Write the name of its tab before each panel, as the tabs themselves are controls."""
+    from lxml.html import Element
+
+    for panel, label in list(_labels(root)):
+        line = Element("p")
+        line.text = label
+        line.tail, panel.text = panel.text, None
+        panel.insert(0, line)
+
+
+def _labels(root: HtmlElement) -> Iterator[tuple[HtmlElement, str]]:
+    found: dict[HtmlElement, list[HtmlElement]] = {}  # panels below each parent of a list of tabs
+    for tablist in root.xpath(".//*[@role='tablist']"):
+        tabs = tablist.xpath(".//*[@role='tab']")
+        around = tablist.getparent()
+        if around not in found:
+            found[around] = around.xpath(".//*[@role='tabpanel']")
+        panels = found[around]
+        if tabs and len(tabs) == len(panels) and not tablist.xpath(".//*[@role='tabpanel']"):
+            for tab, panel in zip(tabs, panels, strict=True):
+                if label := " ".join(tab.text_content().split()):
+                    yield panel, label
+
+
+def _size(node: HtmlElement) -> int:
+    return len("".join(node.text_content().split()))

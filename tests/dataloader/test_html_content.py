@@ -1,0 +1,160 @@
+"""HTML: what belongs to the text of a page although it is called, or looks, like something else, and what does not."""
+
+from __future__ import annotations
+
+import pytest
+
+from libs.dataloader.html import html_to_document
+
+BASE = "https://example.org/docs/page.html"
+LONG = "This is a sentence of the main text that nobody would want to lose. " * 10
+LINKS = "".join(f"<li><a href='/{n}'>Entry number {n}</a></li>" for n in range(5))
+
+
+def body(html: str) -> str:
+    return html_to_document(f"<html><body>{html}</body></html>", BASE).markdown
+
+
+def around(part: str, main: str = "<main>{}</main>") -> str:
+    """The text of a page with a part of its own beside the one with the most text."""
+    text = body(main.format(f"<h1>Title</h1><section><h2>First</h2><p>{LONG}</p></section>{part}"))
+    assert LONG.strip() in text
+    return text
+
+
+MAINS = [
+    "<main>{}</main>",
+    "<div role='main'>{}</div>",
+    "<article>{}</article>",
+    "<div><div itemprop='articleBody'>{}</div></div>",
+    "<div id='bodyContent'>{}</div>",
+    "<div class='body'>{}</div>",
+]
+
+
+@pytest.mark.parametrize("main", MAINS)
+@pytest.mark.parametrize(
+    "name", ["cookies", "comments", "pagination", "tags", "editing-and-navigation", "getCookies()"]
+)
+def test_the_id_of_a_section_is_its_topic(main: str, name: str) -> None:
+    for tag in ("section", "div"):
+        assert "## Theirs\n\nA short text." in around(f"<{tag} id='{name}'><h2>Theirs</h2>A short text.</{tag}>", main)
+
+
+def test_the_id_that_is_made_from_a_heading_is_its_topic_everywhere() -> None:
+    for part in ("<section id='cookies'>", "<div class='section' id='cookies'>"):
+        assert "A short text." in around(f"{part}<h2>2. Cookies</h2>A short text.{part[:4]}>", "<div>{}</div>")
+
+
+@pytest.mark.parametrize("main", ["<main>{}</main>", "<div>{}</div>"])
+def test_names_of_an_api_are_no_roles(main: str) -> None:
+    part = """<dl class='py class'><dt class='sig sig-object' id='requests.Session.cookies'>cookies: Jar</dt>
+    <dd>A jar of them.</dd></dl><pre><span class='hljs-meta comments'>#!/bin/sh</span></pre>"""
+    assert "cookies: Jar\n: A jar of them.\n\n```\n#!/bin/sh\n```" in around(part, main)
+
+
+def test_a_menu_is_what_is_made_of_links() -> None:
+    assert "Soup 5\n\nFish 12" in around("<div class='menu'><h2>Menu</h2><p>Soup 5</p><p>Fish 12</p></div>")
+    assert "Entry" not in around(f"<div class='menu'><h2>Menu</h2><ul>{LINKS}</ul></div>")
+
+
+@pytest.mark.parametrize(
+    "chrome",
+    [
+        "<div class='cookie-banner'><p>Gone: we use cookies. Accept all of them?</p></div>",
+        f"<div id='comments' class='comments-area'><h2>Gone</h2><p>{LONG[:300]} Gone.</p></div>",
+        f"<section class='comments'><p>{LONG[:300]} Gone.</p></section>",
+        "<div class='share-buttons'><a href='https://share.example/'>Gone</a></div>",
+        "<ol class='breadcrumb'><li><a href='/'>Gone</a></li><li><a href='/docs/'>Gone</a></li></ol>",
+        "<div class='pagination'><a href='/1'>Gone</a> <a href='/2'>Gone</a></div>",
+        "<div class='post-tags'>Tags: <a href='/1'>Gone away</a> <a href='/2'>Gone for good</a></div>",
+        "<nav><a href='/1'>Gone</a></nav>",
+        "<div role='navigation'><a href='/1'>Gone</a></div>",
+        "<aside>Gone</aside>",
+        f"<ul>{LINKS.replace('Entry', 'Gone')}</ul>",
+        "<div class='newsletter'><p>Gone: a letter each week.</p></div>",
+        "<p>So<span class='sr-only'>Gone</span></p>",
+    ],
+)
+def test_the_frame_goes_from_the_main_element_too(chrome: str) -> None:
+    assert "Gone" not in around(chrome)
+
+
+def test_references_made_of_links_are_text() -> None:
+    row = "<tr><td><a href='/a'>os.path.abspath()</a></td><td><a href='/b'>Path.absolute()</a></td></tr>"
+    assert "| os.path.abspath() | Path.absolute() |" in around(
+        f"<section><table><tr><th>os</th><th>pathlib</th></tr>{row * 3}</table></section>"
+    )
+    answer = "See <a href='/a'>making binaries</a>, <a href='/b'>the guide</a> or <a href='/c'>the freeze manual</a>."
+    for part in ("<section><h2>How?</h2><p>{}</p></section>", "<div class='admonition seealso'><p>{}</p></div>"):
+        assert "See making binaries, the guide or the freeze manual." in around(part.format(answer))
+    names = "".join(f"<li><a href='/{n}'><code>PyName_{n}</code></a></li>" for n in range(5))
+    assert "- `PyName_3`\n" in around(f"<section><h2>All of them</h2><ul>{names}</ul></section>")
+
+
+def test_notes_of_a_text_are_text_and_other_asides_are_not() -> None:
+    for part in (
+        "<aside class='admonition note'>Mind it.</aside>",
+        "<aside class='footnote brackets'>Mind it.</aside>",
+    ):
+        assert "Mind it." in around(part)
+        assert "Mind it." not in body(f"<div>{part}</div><main><p>{LONG}</p></main>")
+
+
+def test_mentions_of_cookies_are_not_asking_for_consent() -> None:
+    assert "jar" in body(f"<main><p>The jar accepts cookies from it.</p><div><p>{LONG}</p></div></main>")
+
+
+# -- what is shown on a click --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("hidden", ["hidden", "style='display: none'", "aria-hidden='true'"])
+def test_panels_of_tabs_are_text_under_the_name_of_their_tab(hidden: str) -> None:
+    part = f"""<div><ul role='tablist'><li role='tab'>npm</li><li role='tab'><button>Yarn</button></li></ul>
+    <div><div role='tabpanel'>first</div><div role='tabpanel' {hidden}>second</div></div></div>"""
+    assert around(part).endswith("npm\n\nfirst\n\nYarn\n\nsecond")
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "<h3><button aria-expanded='false'>How?</button></h3><div role='region' aria-labelledby='x' hidden>So.</div>",
+        "<h3><button>How?</button></h3><div class='accordion-collapse collapse' aria-hidden='true'>So.</div>",
+        "<div role='tablist'><h3 role='tab'>How?</h3><div role='tabpanel' style='display:none'>So.</div></div>",
+    ],
+)
+def test_accordions_are_text(part: str) -> None:
+    assert around(part).endswith("### How?\n\nSo.")
+
+
+def test_details_are_text() -> None:
+    assert around("<details><summary><button>More</button></summary>So.</details>").endswith("More\n\nSo.")
+
+
+def test_hidden_parts_and_controls_are_not() -> None:
+    part = "<h2>Heading <button>Gone</button></h2><div hidden>Gone</div><button>Gone</button>"
+    assert around(part).endswith("## Heading")
+
+
+def test_a_title_may_be_a_button() -> None:
+    assert html_to_document("<body><h1><button>How?</button></h1><p>So.</p></body>", BASE).title == "How?"
+
+
+# -- frames --------------------------------------------------------------------------------------------------------
+
+
+def test_frames_are_links() -> None:
+    page = html_to_document(
+        """<html><head><title>T</title></head><frameset cols="20%,80%"><frame src="menu.html" title="Menu">
+        <frame src="text.html">
+        <noframes><body><p>See <a href="all.html">all</a> &amp; <b>more</b>.</p></body></noframes></frameset></html>""",
+        BASE,
+    )
+    assert page.markdown == "See all & more."
+    folder = "https://example.org/docs/"
+    assert [link.target for link in page.page_links] == [folder + x for x in ("menu.html", "text.html", "all.html")]
+
+
+def test_frames_within_a_page_lead_to_pages_of_the_same_site() -> None:
+    html = f"<main><p>{LONG}</p></main><iframe src='/own'></iframe><iframe src='//video.example/1'></iframe><iframe>"
+    assert [link.target for link in html_to_document(html, BASE).page_links] == ["https://example.org/own"]
