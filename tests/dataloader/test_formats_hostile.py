@@ -10,7 +10,7 @@ from filetools import convert, reason, unzipped, zipped
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from libs.dataloader.formats import FORMATS, FileData, UnreadableError, read_document
+from libs.dataloader.formats import FORMATS, FileData, UnreadableError, find_format, read_document
 
 ENTITIES = (
     '<?xml version="1.0"?><!DOCTYPE lolz [<!ENTITY lol "lol">'
@@ -221,6 +221,11 @@ def test_any_bytes_under_any_name(ending: str, data: bytes) -> None:
 def test_binary_files_are_named(data: bytes, kind: str) -> None:
     for name in ("a", "a.bin", "a.txt", "a.py", "a.md"):
         assert kind in reason(name, data)
+
+
+@pytest.mark.parametrize("line", [b" \r\n", b"\t\n", b" a\r\r\n"])
+def test_a_file_that_might_be_an_e_mail_is_soon_told(line: bytes) -> None:
+    assert find_format("a", b"Subject: x\r\n" + line * 1000 + b"!") is FORMATS[".txt"]
 
 
 def test_empty_files() -> None:

@@ -8,6 +8,14 @@ from webserver import Reply, WebServer, crawl, page
 from libs.dataloader import (
     WebLoader,
 )
+from libs.dataloader.crawl.media import Kind, kind_of
+
+
+def test_a_head_of_many_comments_takes_no_time() -> None:
+    comments = b"<!---->" * 146
+    assert kind_of("text/html", comments + b"<div>x", "http://a/") is Kind.HTML
+    assert kind_of("", b"\xef\xbb\xbf" + comments + b" <?xml?><HTML>", "http://a/") is Kind.HTML
+    assert kind_of("", comments + b"<div>x", "http://a/") is Kind.TEXT
 
 
 async def test_kinds_are_told_by_content_type_and_by_bytes() -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 from enum import StrEnum
 
 from libs.dataloader.crawl.sitemaps import is_sitemap
 from libs.dataloader.crawl.urls import extension_of
+from libs.dataloader.formats.registry import is_html
 
 
 class Kind(StrEnum):
@@ -21,9 +21,6 @@ class Kind(StrEnum):
     SITEMAP = "application/xml"
 
 
-_HTML_START = re.compile(
-    rb"(?:<!--.*?-->|\s|\xef\xbb\xbf|<\?xml[^>]*>)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S
-)
 _HTML_TYPES = frozenset(("text/html", "application/xhtml+xml", "application/vnd.wap.xhtml+xml"))
 _XML_TYPES = frozenset(("application/xml", "text/xml"))
 _MARKDOWN_TYPES = frozenset(("text/markdown", "text/x-markdown", "text/x-web-markdown"))
@@ -67,7 +64,7 @@ def kind_of(content_type: str, head: bytes, url: str) -> Kind | str:
     if is_sitemap(head) and (essence in _XML_TYPES or essence in _UNTOLD_TYPES):
         return Kind.SITEMAP
     known = essence in _HTML_TYPES or essence in _XML_TYPES or essence in _UNTOLD_TYPES or essence.startswith("text/")
-    if _HTML_START.match(head) and (known or essence == Kind.PDF):
+    if (known or essence == Kind.PDF) and is_html(head):
         return Kind.HTML
     if essence in _HTML_TYPES:
         return Kind.JSON if _is_json_beginning(head, url) else Kind.HTML

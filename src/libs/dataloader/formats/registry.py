@@ -188,8 +188,8 @@ _SIGNATURES: tuple[tuple[bytes, str], ...] = (
 )
 _IMAGES = frozenset((".svg", ".svgz"))
 _HTML_START = re.compile(rb"<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
-_PREAMBLE = re.compile(rb"\s+|<\?xml[^>]*>|<!--(?:(?!-->).)*-->", re.DOTALL)
-_MAIL_START = re.compile(rb"(?:[A-Za-z][A-Za-z0-9-]*:[ \t].*\r?\n(?:[ \t].*\r?\n)*){2}")
+_PREAMBLE = re.compile(rb"\xef\xbb\xbf|\s+|<\?xml[^>]*>|<!--(?:(?!-->).)*-->", re.DOTALL)
+_MAIL_START = re.compile(rb"(?:[A-Za-z][A-Za-z0-9-]*:[ \t][^\n]*\n(?:[ \t][^\n]*\n)*){2}")
 _MAIL_FIELDS = (b"from:", b"subject:", b"date:", b"message-id:", b"mime-version:")
 _ZIP_MEMBERS = (
     (b"word/document.xml", DOCX),
@@ -223,10 +223,19 @@ def find_format(name: str, data: bytes, mime_type: str | None = None) -> Format:
     if extension in _IMAGES:
         raise UnreadableError("it is an image (SVG), which is not read")
     if by_name is not None:
-        if by_name in (DOCX, PPTX, XLSX) and _is_html(data):
+        if by_name in (DOCX, PPTX, XLSX) and is_html(data):
             return HTML  # what some programs call a Word or Excel file
         return by_name
     return _by_text(data)
+
+
+def is_html(data: bytes) -> bool:
+    """Whether bytes begin as an HTML page does: with its first tags, after comments and the like."""
+    head = data[:4096]
+    position = 0
+    while match := _PREAMBLE.match(head, position):
+        position = match.end()
+    return _HTML_START.match(head, position) is not None
 
 
 def describe_binary(data: bytes) -> str:
@@ -274,7 +283,7 @@ def _by_signature(data: bytes, by_name: Format | None) -> Format | None:
 
 
 def _by_text(data: bytes) -> Format:
-    if bom_encoding(data) is None and _is_html(data):
+    if bom_encoding(data) is None and is_html(data):
         return HTML
     start = data[:4096].lstrip()
     if start[:1] in (b"{", b"["):
@@ -297,14 +306,6 @@ def _by_text(data: bytes) -> Format:
     if start.startswith(b"<?xml"):
         return FORMATS[".xml"]
     return TEXT
-
-
-def _is_html(data: bytes) -> bool:
-    head = data[:4096]
-    position = 0
-    while match := _PREAMBLE.match(head, position):
-        position = match.end()
-    return _HTML_START.match(head, position) is not None
 
 
 def _is_json(data: bytes) -> bool:
