@@ -13,6 +13,7 @@ from filetools import convert, places, reason, unzipped, zipped
 from hypothesis import given
 from hypothesis import strategies as st
 
+from growth import check_growth
 from libs.dataloader import Document
 
 
@@ -23,6 +24,12 @@ def records(document: Document) -> list[dict[str, Any]]:
     rows = [start for start, _ in document.locations.get("row", ())]
     assert [start for start, _ in document.records] == rows
     return [dict(record) for _, record in document.records]
+
+
+def test_many_columns_with_one_name_take_no_time() -> None:
+    check_growth(lambda size: convert("a.csv", "a|" * size + "\n" + "1|" * size), 8_000)
+    document = convert("a.csv", "a|a_2|a|a|a_2||a\n" + "1|" * 7)
+    assert document.metadata["columns"][:7] == ["a", "a_2", "a_3", "a_4", "a_2_2", "column_6", "a_5"]
 
 
 # -- CSV and TSV ---------------------------------------------------------------------------------------------------

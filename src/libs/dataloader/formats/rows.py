@@ -51,15 +51,16 @@ def is_wide(header: Sequence[str]) -> bool:
 def column_names(header: Sequence[str], width: int) -> list[str]:
     """A name for each column: none empty, none twice."""
     names: list[str] = []
-    taken: set[str] = set()
+    taken: dict[str, int] = {}  # and the number that the last column with this name got
     for number in range(width):
         name = " ".join(header[number].split()) if number < len(header) else ""
         name = name or f"column_{number + 1}"
-        unique, count = name, 1
+        unique, count = name, taken.get(name, 1)
         while unique in taken:
             count += 1
             unique = f"{name}_{count}"
-        taken.add(unique)
+        taken[name] = count
+        taken.setdefault(unique, 1)
         names.append(unique)
     return names
 
