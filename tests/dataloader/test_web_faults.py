@@ -329,6 +329,15 @@ def test_decoding_byte_by_byte_and_in_members() -> None:
     assert empty.finish() == b""
 
 
+def test_a_body_in_very_many_pieces_is_refused() -> None:
+    piece = gzip.compress(b"")
+    decoder = BodyDecoder("gzip", 10)
+    decoder.feed(piece * 10_000)
+    assert decoder.finish() == b""
+    with pytest.raises(BadEncodingError, match="more than 10,000 pieces"):
+        decoder.feed(piece)
+
+
 # -- odd answers -------------------------------------------------------------------------------------------------------
 
 

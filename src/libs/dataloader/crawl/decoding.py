@@ -8,6 +8,9 @@ from typing import Protocol
 ACCEPT_ENCODING = "gzip, deflate"
 _GZIP_MAGIC = b"\x1f\x8b"
 _STEP = 1 << 20
+# Every member of a gzip file costs a decompressor, and copies what is left of what was fed; 20 bytes can be one.
+_MOST_MEMBERS = 10_000
+_SLICE = 1 << 16
 
 
 class TooMuchError(Exception):
@@ -49,6 +52,8 @@ class BodyDecoder:
         self._body = bytearray()
         self._head = b""
         self._decompressor: _Decompressor | None = None
+        self._members = 1
+        self._ended = False
 
     def feed(self, data: bytes) -> None:
         """Take the next piece as it came over the line.
@@ -69,7 +74,8 @@ class BodyDecoder:
             self._add(data)
             return
         try:
-            self._inflate(data)
+            for start in range(0, len(data), _SLICE):
+                self._inflate(data[start : start + _SLICE])
         except zlib.error as error:
             raise BadEncodingError(f"it cannot be decompressed ({self._name}): {error}") from None
 
@@ -90,14 +96,18 @@ class BodyDecoder:
 
     def _inflate(self, data: bytes) -> None:
         assert self._decompressor is not None
-        while True:
+        while not self._ended:
             room = min(_STEP, self._limit - len(self._body) + 1)
             piece = self._decompressor.decompress(data, room)
             self._add(piece)
             if self._decompressor.eof:
                 data = self._decompressor.unused_data
-                if not data.startswith(_GZIP_MAGIC):  # anything but another gzip member is padding
+                if not data.startswith(_GZIP_MAGIC):
+                    self._ended = not _GZIP_MAGIC.startswith(data)  # anything but another gzip member is padding
                     return
+                self._members += 1
+                if self._members > _MOST_MEMBERS:
+                    raise BadEncodingError(f"it is gzip in more than {_MOST_MEMBERS:,} pieces")
                 self._decompressor = zlib.decompressobj(16 + zlib.MAX_WBITS)
             else:
                 data = self._decompressor.unconsumed_tail
