@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from core.rag.errors import LanguageModelError, LanguageModelInputError, StreamCutError
 from core.rag.llm import Delta, Message
 from core.rag.llm.openai_model import OpenAICompatibleModel
-from core.rag.openai_events import server_sent_events
+from core.rag.openai_events import MalformedAnswerError, server_sent_events
 from fakes.clock import Clock
 from fakes.openai_chat import Chat, Stream
 from fakes.openai_server import OpenAIServer, drop, fail, hang, raw
@@ -166,6 +166,19 @@ async def test_a_cancelled_whole_answer_stops_the_request(server: OpenAIServer, 
     with pytest.raises(asyncio.CancelledError):
         await asking
     await asyncio.wait_for(server.gone.wait(), 5)
+
+
+@pytest.mark.parametrize("line", [b"data: " + b"x" * (1 << 20) + b"\n", b"x" * (1 << 20)])
+async def test_an_event_without_an_end_is_an_error(line: bytes) -> None:
+    async def lines() -> AsyncIterator[bytes]:
+        yield b"data: whole\n\n"
+        for _ in range(40):
+            yield line
+
+    events = server_sent_events(lines())
+    assert await anext(events) == "whole"
+    with pytest.raises(MalformedAnswerError, match="16 MB"):
+        await anext(events)
 
 
 LINES = st.text(st.characters(exclude_characters="\r\n", exclude_categories=["Cs"]), max_size=20)

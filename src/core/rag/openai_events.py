@@ -25,17 +25,22 @@ async def server_sent_events(parts: AsyncIterator[bytes]) -> AsyncGenerator[str,
     """
     buffer = bytearray()
     data: list[bytes] = []
+    held = 0  # bytes of the lines in it
     async for part in parts:
         searched = len(buffer)
         buffer += part
-        if len(buffer) > _LONGEST_EVENT:
-            raise MalformedAnswerError("an event of the stream does not end")
-        while (end := buffer.find(b"\n", searched)) >= 0:
+        while True:
+            end = buffer.find(b"\n", searched)
+            if held + (len(buffer) if end < 0 else end) > _LONGEST_EVENT:
+                raise MalformedAnswerError("an event of the stream is longer than 16 MB")
+            if end < 0:
+                break
             line = bytes(buffer[:end]).removesuffix(b"\r")
             del buffer[: end + 1]
             searched = 0
             if line.startswith(b"data:"):
                 data.append(line[5:].removeprefix(b" "))
+                held += len(line)
             elif not line and data:
                 yield b"\n".join(data).decode()
-                data = []
+                data, held = [], 0
