@@ -27,7 +27,8 @@ def stable_id(kind: str, namespace: str, *parts: str) -> str:
     Args:
         kind: What sort of thing, normally its label.
         namespace: The namespace it belongs to.
-        parts: What identifies it there, in order.
+        parts: What identifies it there, in order. They are joined by U+001F: two texts that hold it may run into each
+            other.
 
     Returns:
         The UUID as 36 characters.
@@ -39,7 +40,10 @@ def stable_id(kind: str, namespace: str, *parts: str) -> str:
 
 
 def content_hash(*parts: str) -> str:
-    """SHA-256 over the parts, as 64 hex digits; parts cannot run into each other."""
+    """SHA-256 over the parts, as 64 hex digits.
+
+    Parts are joined by U+001F, so at most one of them may be a text that can hold it.
+    """
     return hashlib.sha256(_SEPARATOR.join(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
 
