@@ -95,6 +95,7 @@ async def test_jitter_spreads_the_delays(server: OpenAIServer, settings: MakeSet
         ({"Retry-After": "soon"}, 0.25, 0.5),
         ({"Retry-After": "-5"}, 0.25, 0.5),
         ({"Retry-After": "nan"}, 0.25, 0.5),
+        ({"Retry-After": "Mon, 01 Jan 2035 00:00:00 +" + "9" * 20}, 0.25, 0.5),
     ],
 )
 @pytest.mark.parametrize("status", [429, 503])

@@ -20,13 +20,13 @@ import random
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
-from email.utils import parsedate_to_datetime
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from core.rag.errors import MissingDependencyError
 from core.rag.openai_endpoint import PLACEHOLDER_KEY
 from core.rag.openai_events import MalformedAnswerError, server_sent_events
+from libs.dataloader.network import retry_after
 
 __all__ = ["ApiClient", "ApiFailure", "FailureKind", "MalformedAnswerError", "Tally", "Timing"]
 
@@ -352,7 +352,7 @@ class ApiClient:
             message,
             status=status,
             retryable=retryable,
-            retry_after=_retry_after(headers, self._timing.wall()),
+            retry_after=_asked_wait(headers, self._timing.wall()),
         )
 
     def _delay(self, failure: ApiFailure, attempts: int) -> float:
@@ -381,19 +381,7 @@ def _server_message(error: Any) -> str:
     return text if len(text) <= 500 else text[:500] + "…"
 
 
-def _retry_after(headers: Mapping[str, str], now: float) -> float | None:
-    """Read ``retry-after-ms`` or ``Retry-After``, in seconds or as a date (RFC 9110, section 10.2.3)."""
-    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
-        value = headers.get(name)
-        if value is None:
-            continue
-        try:
-            seconds = float(value) * unit
-        except ValueError:
-            try:
-                seconds = parsedate_to_datetime(value).timestamp() - now
-            except ValueError:
-                continue
-        if 0 <= seconds < float("inf"):
-            return seconds
-    return None
+def _asked_wait(headers: Mapping[str, str], now: float) -> float | None:
+    """Seconds, by ``retry-after-ms`` or ``Retry-After``."""
+    milliseconds = retry_after(headers.get("retry-after-ms", ""), now)
+    return milliseconds / 1000 if milliseconds is not None else retry_after(headers.get("retry-after", ""), now)

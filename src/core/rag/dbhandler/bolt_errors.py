@@ -25,10 +25,9 @@ from core.rag.errors import (
     StoreTimeoutError,
     StoreUnavailableError,
 )
+from libs.dataloader.network import causes_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from core.rag.dbhandler.bolt_address import Address
 
 
@@ -275,7 +274,7 @@ def _refused(code: str, address: Address) -> StoreAuthError:
 
 
 def _unreachable(error: BaseException, what: str, address: Address) -> StoreUnavailableError:
-    causes = list(_causes(error))
+    causes = list(causes_of(error))
     said = " ".join(f"{type(cause).__name__} {cause}" for cause in causes)
     encrypted = address.scheme.endswith(("+s", "+ssc"))
     where = f"The server at {address.location}"
@@ -305,21 +304,6 @@ def _unreachable(error: BaseException, what: str, address: Address) -> StoreUnav
         hint = "" if encrypted else f", or expects TLS ({address.scheme}+s://)"
         return StoreUnavailableError(f"{where} does not answer as a Bolt server does. It is another service{hint}.")
     return StoreUnavailableError(f"{what} lost its connection to {address.location}: {_text(error)}.")
-
-
-def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    """The error and all that led to it."""
-    seen: set[int] = set()
-    waiting = [error]
-    while waiting:
-        cause = waiting.pop()
-        if cause is None or id(cause) in seen:
-            continue
-        seen.add(id(cause))
-        yield cause
-        waiting += [cause.__cause__, cause.__context__]
-        if isinstance(cause, BaseExceptionGroup):
-            waiting += cause.exceptions
 
 
 def _text(error: BaseException) -> str:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 import socket
 import ssl
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
-from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 
 import httpx
@@ -18,6 +17,7 @@ from libs.dataloader.crawl.decoding import ACCEPT_ENCODING, BadEncodingError, Bo
 from libs.dataloader.crawl.guard import BlockedAddressError
 from libs.dataloader.crawl.throttle import Throttle
 from libs.dataloader.crawl.urls import host_and_port, host_of, origin
+from libs.dataloader.network import causes_of, retry_after
 
 MAX_RETRY_AFTER = 120.0
 MAX_BACKOFF = 30.0
@@ -277,7 +277,7 @@ class Fetcher:
                 return Fetched(url, status, response.headers)
             if not 200 <= status < 300 or status in (HTTPStatus.NO_CONTENT, HTTPStatus.RESET_CONTENT):
                 reason = f"HTTP {status} {response.reason_phrase}".rstrip()
-                wait = _retry_after(response.headers, self.clock.now()) if status in _RETRIED else None
+                wait = retry_after(response.headers.get("retry-after", ""), self.clock.now())
                 return _Failure(FetchError(reason, status), retry=status in _RETRIED, wait=wait)
             body = await _read(response, check, limit, truncate=truncate)
             return body if isinstance(body, _Failure) else Fetched(url, status, response.headers, body)
@@ -319,17 +319,6 @@ async def _pieces(response: httpx.Response) -> AsyncIterator[bytes]:
         yield piece
 
 
-def _retry_after(headers: httpx.Headers, now: float) -> float | None:
-    """Seconds that the server asks to wait, from either form of the header (RFC 9110, section 10.2.3)."""
-    value = headers.get("retry-after", "").strip()
-    if value.isascii() and value.isdecimal():
-        return float(value[:12])
-    try:
-        return max(0.0, parsedate_to_datetime(value).timestamp() - now)
-    except (ValueError, TypeError, OverflowError):
-        return None
-
-
 def _span(seconds: float) -> str:
     """A stretch of time in the largest unit of which there are at least two."""
     for size, unit in ((86_400, "days"), (3_600, "hours"), (60, "minutes")):
@@ -340,7 +329,7 @@ def _span(seconds: float) -> str:
 
 def _transport_failure(url: str, error: httpx.TransportError | httpx.InvalidURL) -> _Failure:
     host = host_of(url)
-    for cause in _causes(error):
+    for cause in causes_of(error):
         if isinstance(cause, socket.gaierror):
             again = cause.errno == socket.EAI_AGAIN
             return _Failure(UnreachableError(f"the host name {host} cannot be resolved: {cause.strerror}"), retry=again)
@@ -357,21 +346,6 @@ def _transport_failure(url: str, error: httpx.TransportError | httpx.InvalidURL)
     if isinstance(error, httpx.NetworkError | httpx.RemoteProtocolError):
         return _Failure(FetchError(f"the connection broke off: {_words(error)}"), retry=True)
     return _Failure(FetchError(f"the request could not be sent: {_words(error)}"), retry=False)
-
-
-def _causes(error: BaseException) -> Iterator[BaseException]:
-    """The error and all that led to it."""
-    waiting: list[BaseException | None] = [error]
-    seen: set[int] = set()
-    while waiting:
-        cause = waiting.pop()
-        if cause is None or id(cause) in seen:
-            continue
-        seen.add(id(cause))
-        yield cause
-        waiting += [cause.__context__, cause.__cause__]
-        if isinstance(cause, BaseExceptionGroup):
-            waiting += cause.exceptions
 
 
 def _words(error: Exception) -> str:

@@ -1,0 +1,41 @@
+"""What all that talk with servers need: when to ask again, and what an error came from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from email.utils import parsedate_to_datetime
+
+
+def retry_after(value: str, now: float) -> float | None:
+    """Seconds that a server asks to wait.
+
+    Args:
+        value: Of the header Retry-After: seconds or a date (RFC 9110, section 10.2.3).
+        now: Seconds since 1970.
+
+    Returns:
+        0 or more; ``None`` where the value makes no sense.
+    """
+    try:
+        seconds = float(value)
+    except ValueError:
+        try:
+            seconds = max(0.0, parsedate_to_datetime(value).timestamp() - now)
+        except (ValueError, OverflowError):
+            return None
+    return seconds if 0 <= seconds < float("inf") else None
+
+
+def causes_of(error: BaseException) -> Iterator[BaseException]:
+    """The error and all that led to it."""
+    waiting: list[BaseException | None] = [error]
+    seen: set[int] = set()
+    while waiting:
+        cause = waiting.pop()
+        if cause is None or id(cause) in seen:
+            continue
+        seen.add(id(cause))
+        yield cause
+        waiting += [cause.__context__, cause.__cause__]
+        if isinstance(cause, BaseExceptionGroup):
+            waiting += cause.exceptions
