@@ -24,7 +24,11 @@ _SKIPPED = frozenset(
     "rp rt head title meta link base source track area datalist progress meter".split()
 )
 _CODE = frozenset(("code", "kbd", "samp", "tt"))
-_SPACES = re.compile(r"[ \t\r\f\xa0\u2000-\u200a\u202f\u3000]*\n[\s\xa0]*|[ \t\r\f\xa0\u2000-\u200a\u202f]+")
+# The space of East Asia goes beside the end of a line only. What is before it is looked at once, from where it begins.
+_SPACES = re.compile(
+    r"(?<![ \t\r\f\xa0\u2000-\u200a\u202f\u3000])[ \t\r\f\xa0\u2000-\u200a\u202f\u3000]*\n[\s\xa0]*"
+    r"|[ \t\r\f\xa0\u2000-\u200a\u202f]+"
+)
 _INVISIBLE = re.compile("[\u00ad\u200b\u2060\ufeff]")
 _LIKE_MARKUP = re.compile(r"(#{1,6}\s|```|~~~)")
 _PERMALINKS = frozenset(("#", "¶", "§", "🔗", "", "link", "permalink"))

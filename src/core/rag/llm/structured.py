@@ -17,7 +17,7 @@ from pydantic import BaseModel, ValidationError
 from core.rag.llm.base import Message
 from core.rag.llm.prompts.inputs import RepairPrompt, SchemaPrompt
 
-_FENCED = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL | re.IGNORECASE)
+_FENCED = re.compile(r"```(?:json)?[^\S\n]*\n(.*?)```", re.DOTALL | re.IGNORECASE)
 _THINKING = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
 #: How much of a broken answer goes back to be repaired.
 _REPAIRED_CHARS = 20_000

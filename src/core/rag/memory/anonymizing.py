@@ -28,7 +28,7 @@ _NUMBERED = re.compile(
     r"(?:\s*[:=#]|\s+(?:is|ist|est|es|è)\b)?\s*(?P<number>\d(?:[ -]?\d){4,33})(?![\w-])"
 )
 _IP = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w.])")
-_WORD = r"[^\W\d_a-zß-öø-ÿ][^\W\d_]*(?:[-'’][^\W\d_]+)*"
+_WORD = r"[^\W\d_a-zß-öø-ÿ][^\W\d_]*(?:[-'’][^\W\d_]+){0,9}"
 _STREET = re.compile(
     rf"\b\d{{1,5}}[a-z]?\s+(?:{_WORD}\s+){{1,3}}"
     r"(?:Street|St|Road|Rd|Avenue|Ave|Lane|Ln|Drive|Dr|Boulevard|Blvd|Square|Sq|Way|Court|Ct|Place|Pl|Terrace)\b\.?"
@@ -60,7 +60,7 @@ _SIGNED = re.compile(
     r"(?i:\b(?:regards|sincerely|yours|cheers|best wishes|gr(?:ü|ue)(?:ß|ss)en?|cordialement|saludos|saluti))[,!]?\s+"
     rf"{_NAME}(?=[ ]*[.!]?[ ]*(?:\n|$))"
 )
-_MAILBOX = re.compile(r"(?P<first>[^\W\d_]{2,})[._-](?P<last>[^\W\d_]{2,})@")
+_MAILBOX = re.compile(r"(?<![^\W\d_])(?P<first>[^\W\d_]{2,})[._-](?P<last>[^\W\d_]{2,})@")
 #: Mailboxes of nobody.
 _OFFICES = frozenset(("no", "not", "do", "reply", "info", "help", "support", "sales", "service", "customer", "team"))
 _SHORTEST_PART = 3

@@ -73,7 +73,8 @@ _ORDINALS = {
     for word in words.split()
 }
 _POSITION = re.compile(
-    rf"(?P<before>[^\W\d_]+[ ]+|['’])?(?<!\w)(?P<ordinal>{'|'.join(sorted(_ORDINALS, key=len, reverse=True))})(?!\w)"
+    rf"(?P<before>(?<![^\W\d_])[^\W\d_]+[ ]+|['’])?"
+    rf"(?<!\w)(?P<ordinal>{'|'.join(sorted(_ORDINALS, key=len, reverse=True))})(?!\w)"
     r"(?:[ ]+(?P<noun>[^\W\d_]+))?"
     r"|(?<!\w)(?:(?:number|no\.?|option|item|point|nr\.?|nummer|punkt)[ ]*|#[ ]?)(?P<number>\d{1,2})(?!\w)",
     re.IGNORECASE,
@@ -135,7 +136,7 @@ _INLINE = re.compile(
 )
 _SERIES = re.compile(
     r"(?P<items>[^.;:!?\n,]{1,120}(?:,[ ]+(?!(?:and|or|und|oder|et|ou|y|o)\b)[^.;:!?\n,]{1,120})*,?"
-    r"[ ]+(?:and|or|und|oder|et|ou|y|o)[ ]+[^.;:!?\n,]{1,120})"
+    r"[ ]{1,9}(?:and|or|und|oder|et|ou|y|o)[ ]{1,9}[^.;:!?\n,]{1,120})"
 )
 _JOINT = re.compile(r",[ ]+(?:(?:and|or|und|oder|et|ou|y|o)[ ]+)?|[ ]+(?:and|or|und|oder|et|ou|y|o)[ ]+")
 

@@ -7,7 +7,7 @@ import re
 from libs.dataloader.formats.base import Content, FileData
 from libs.dataloader.formats.registry import Format
 
-_OBJECTIVE_C = re.compile(r"^\s*(?:#import|#include|@interface|@implementation|@protocol|@class)\b", re.MULTILINE)
+_OBJECTIVE_C = re.compile(r"^[^\S\n]*(?:#import|#include|@interface|@implementation|@protocol|@class)\b", re.MULTILINE)
 
 
 def read(file: FileData, kind: Format) -> Content:

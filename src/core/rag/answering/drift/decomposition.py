@@ -16,7 +16,7 @@ _ASKING = (
     r"qui|que|quoi|quel(?:le)?s?|quand|où|pourquoi|comment|"
     r"quién|qué|cuál(?:es)?|cuándo|dónde|cómo"
 )
-_JOINED = re.compile(rf",?\s+(?:and|und|et|y)\s+(?={_ASKING}\b)(?=\S+\s)", re.IGNORECASE)
+_JOINED = re.compile(rf"(?:,|(?<!\s))\s+(?:and|und|et|y)\s+(?={_ASKING}\b)(?=\S+\s)", re.IGNORECASE)
 _PRONOUN = re.compile(
     r"\b(?:he|she|it|they|him|her|them|his|its|their|er|sie|ihn|ihm|il|elle|él|ella)\b", re.IGNORECASE
 )
