@@ -60,7 +60,8 @@ def find_endpoint(
         The endpoint; at OPENAI_BASE_URL without a key, with a placeholder for it.
 
     Raises:
-        ConfigurationError: Nothing is set, or something that cannot be used; says which variables.
+        ConfigurationError: Nothing is set, or something that cannot be used, or the address is from the ``.env`` file
+            and the key is not; says which variables.
     """
     azure_key = settings.azure_openai_api_key
     azure = azure_key is not None and base_url is None and (azure_first or settings.openai_base_url is None)
@@ -73,14 +74,22 @@ def find_endpoint(
         # The portal shows addresses of single deployments too; the resource is what comes before /openai.
         resource = _checked_url(settings.azure_openai_endpoint, "AZURE_OPENAI_ENDPOINT").partition("/openai")[0]
         key = _checked_key(azure_key, "AZURE_OPENAI_API_KEY")
+        settings.check_recipient("AZURE_OPENAI_ENDPOINT", _host(resource), "AZURE_OPENAI_API_KEY")
         return Endpoint(resource, key, "AZURE_OPENAI_API_KEY", settings.azure_openai_api_version)
     chosen = SecretStr(api_key) if isinstance(api_key, str) else api_key or settings.openai_api_key
     url = base_url or settings.openai_base_url
     if chosen is None and url is None:
         raise ConfigurationError(f"{purpose} needs a key, and there is none. {HOW_TO_SET}")
+    found = _checked_url(url or OPENAI_URL, "OPENAI_BASE_URL")
     if chosen is None:
-        chosen = SecretStr(PLACEHOLDER_KEY)
-    return Endpoint(_checked_url(url or OPENAI_URL, "OPENAI_BASE_URL"), _checked_key(chosen, "OPENAI_API_KEY"))
+        return Endpoint(found, SecretStr(PLACEHOLDER_KEY))
+    if not base_url:
+        settings.check_recipient("OPENAI_BASE_URL", _host(found), None if api_key else "OPENAI_API_KEY")
+    return Endpoint(found, _checked_key(chosen, "OPENAI_API_KEY"))
+
+
+def _host(url: str) -> str:
+    return urlsplit(url).hostname or ""
 
 
 def _checked_url(url: str, variable: str) -> str:

@@ -1,22 +1,42 @@
 """Every environment variable that this package reads, once.
 
 Values come from arguments first, then the environment, then a ``.env`` file in the working directory, then the
-defaults here.
+defaults here. That file may be somebody else's (a cloned repository): a key or password is sent to an address of it
+only where it is from there, too (:meth:`Settings.check_recipient`), and ``${NAME}`` is not replaced in it.
 """
 
 from __future__ import annotations
 
+import ipaddress
 import os
-from functools import cached_property
-from typing import Literal
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Literal, cast
 
 from pydantic import Field, SecretStr, ValidationError
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import (
+    BaseSettings,
+    DotEnvSettingsSource,
+    InitSettingsSource,
+    NoDecode,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+)
 
 from core.rag.errors import ConfigurationError
 
 DEFAULT_EMBEDDED_URI = "embedded:.mgrag/graph.grafeo"
 DEFAULT_NAMESPACE = "default"
+
+
+class _EnvFile(DotEnvSettingsSource):
+    """The file as it is: ``KEY=${OTHER_KEY}`` in it would take a key from the environment."""
+
+    def _read_env_file(self, file_path: Path) -> Mapping[str, str | None]:
+        from dotenv import dotenv_values
+
+        values = dotenv_values(file_path, encoding=self.env_file_encoding, interpolate=False)
+        return {name.lower(): value for name, value in values.items() if value}
 
 
 class Settings(BaseSettings):
@@ -27,7 +47,7 @@ class Settings(BaseSettings):
     )
 
     # The graph database.
-    memgraph_uri: str | None = Field(default=None, alias="MEMGRAPH_URI")
+    memgraph_uri: str | None = Field(default=None, alias="MEMGRAPH_URI", repr=False)
     memgraph_port: int = Field(default=7687, alias="MEMGRAPH_PORT", ge=1, le=65535)
     memgraph_username: str | None = Field(default=None, alias="MEMGRAPH_USERNAME")
     memgraph_password: SecretStr | None = Field(default=None, alias="MEMGRAPH_PASSWORD")
@@ -52,9 +72,9 @@ class Settings(BaseSettings):
     embedding_retry_deadline: float = Field(default=120.0, alias="MGRAG_EMBEDDING_RETRY_DEADLINE", ge=0)
     tiktoken_cache_dir: str | None = Field(default=None, alias="TIKTOKEN_CACHE_DIR")
     openai_api_key: SecretStr | None = Field(default=None, alias="OPENAI_API_KEY")
-    openai_base_url: str | None = Field(default=None, alias="OPENAI_BASE_URL")
+    openai_base_url: str | None = Field(default=None, alias="OPENAI_BASE_URL", repr=False)
     azure_openai_api_key: SecretStr | None = Field(default=None, alias="AZURE_OPENAI_API_KEY")
-    azure_openai_endpoint: str | None = Field(default=None, alias="AZURE_OPENAI_ENDPOINT")
+    azure_openai_endpoint: str | None = Field(default=None, alias="AZURE_OPENAI_ENDPOINT", repr=False)
     azure_openai_api_version: str = Field(default="2024-10-21", alias="AZURE_OPENAI_API_VERSION")
     azure_openai_embedding_deployment: str | None = Field(default=None, alias="AZURE_OPENAI_EMBEDDING_DEPLOYMENT")
 
@@ -76,11 +96,52 @@ class Settings(BaseSettings):
     llm_extraction: bool = Field(default=False, alias="MGRAG_LLM_EXTRACTION")
     entity_fields: str = Field(default="", alias="MGRAG_ENTITY_FIELDS")
 
-    @cached_property
-    def secrets(self) -> tuple[str, ...]:
-        """The values that must never appear in a log or a message."""
-        values = (self.memgraph_password, self.openai_api_key, self.azure_openai_api_key)
-        return tuple(value.get_secret_value() for value in values if value is not None and value.get_secret_value())
+    #: The variables above that have their value from the file; found out here, whatever is given.
+    in_env_file: Annotated[frozenset[str], NoDecode] = Field(default=frozenset(), repr=False)
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Where values come from; the first one that has a value counts."""
+        given = cast(DotEnvSettingsSource, dotenv_settings)
+        file = _EnvFile(settings_cls, given.env_file, given.env_file_encoding)
+        names = file().keys() - init_settings().keys() - env_settings().keys()
+        origins = InitSettingsSource(settings_cls, {"in_env_file": frozenset(names)})
+        return origins, init_settings, env_settings, file
+
+    def check_recipient(self, address: str, host: str, secret: str | None) -> None:
+        """Refuse to send a secret from elsewhere to an address of the ``.env`` file, unless that is this machine.
+
+        Args:
+            address: The variable with the address.
+            host: The host in it.
+            secret: The variable with the secret; ``None``: it was given as an argument.
+
+        Raises:
+            ConfigurationError: saying which of the two comes from where, and what to do.
+        """
+        if address not in self.in_env_file or secret in self.in_env_file or _is_loopback(host):
+            return
+        where = f"{secret} from the environment" if secret else "the key or password from an argument"
+        remedy = f"{secret} in .env instead" if secret else "give it as an argument, too"
+        raise ConfigurationError(
+            f"{address} ({host}) comes from the file .env in this folder, but {where}, and the file may be somebody"
+            f" else's: nothing is sent there. If that is where it belongs, set {address} in the environment, too, or"
+            f" {remedy}."
+        )
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def load_settings() -> Settings:

@@ -78,6 +78,7 @@ class BoltStore:
         password: str | None = None,
         max_connection_pool_size: int = 50,
         settings: Settings,
+        from_settings: bool = False,
     ) -> BoltStore:
         """Connect to a server and learn what it is.
 
@@ -87,13 +88,16 @@ class BoltStore:
             password: ``None``: ``MEMGRAPH_PASSWORD``.
             max_connection_pool_size: At most this many connections at once.
             settings: For everything else.
+            from_settings: Whether the URI is that of ``MEMGRAPH_URI``, and not the caller's own.
 
         Raises:
-            ConfigurationError: when it is no address, or a server of another kind.
+            ConfigurationError: by :func:`bolt_address`, or when it is a server of another kind.
             StoreUnavailableError: when it cannot be reached within ``settings.connect_timeout``.
             StoreAuthError: when it refuses the user or the password.
         """
-        address = bolt_address(uri, username=username, password=password, settings=settings)
+        address = bolt_address(
+            uri, username=username, password=password, settings=settings, from_settings=from_settings
+        )
         drivers = Drivers(address, max_connection_pool_size=max_connection_pool_size, settings=settings)
         store = cls(drivers, settings)
         try:

@@ -56,7 +56,9 @@ class Address:
         return self.scheme.startswith("neo4j")
 
 
-def bolt_address(uri: str, *, username: str | None, password: str | None, settings: Settings) -> Address:
+def bolt_address(
+    uri: str, *, username: str | None, password: str | None, settings: Settings, from_settings: bool = False
+) -> Address:
     """The server that a URI or bare host stands for.
 
     Args:
@@ -64,9 +66,11 @@ def bolt_address(uri: str, *, username: str | None, password: str | None, settin
         username: Goes before the one in the URI, and that before ``MEMGRAPH_USERNAME``.
         password: The same.
         settings: For what the URI does not say.
+        from_settings: Whether the URI is that of ``MEMGRAPH_URI``, and not the caller's own.
 
     Raises:
-        ConfigurationError: when it is no such address; the message holds no password.
+        ConfigurationError: when it is no such address, or it is from the ``.env`` file and the password is not; the
+            message holds no password.
     """
     shown = hide_credentials(uri)
     if "://" not in uri:
@@ -87,13 +91,17 @@ def bolt_address(uri: str, *, username: str | None, password: str | None, settin
         raise ConfigurationError(f"{shown!r} has parameters, which only neo4j:// addresses can have.")
     found = _login(parts)
     stored = settings.memgraph_password.get_secret_value() if settings.memgraph_password is not None else None
+    given = password
     username = username if username is not None else found[0] if found[0] is not None else settings.memgraph_username
     password = password if password is not None else found[1] if found[1] is not None else stored
     query = f"?{parts.query}" if parts.query else ""
     if not username:  # an empty one says that nobody logs in, whatever the environment has
         username = password = None
+    host = _host(parts, shown)
+    if from_settings and password and password != found[1]:
+        settings.check_recipient("MEMGRAPH_URI", host, None if given else "MEMGRAPH_PASSWORD")
     return Address(
-        uri=f"{scheme}://{_host(parts, shown)}:{_port(parts, shown) or settings.memgraph_port}{query}",
+        uri=f"{scheme}://{host}:{_port(parts, shown) or settings.memgraph_port}{query}",
         username=username,
         password=password,
         database=settings.memgraph_database,

@@ -218,12 +218,14 @@ async def open_store(
         The open store, schema not yet ensured.
 
     Raises:
-        ConfigurationError: on a URI of another kind.
+        ConfigurationError: on a URI of another kind, or a password that must not be sent there
+            (:func:`core.rag.dbhandler.bolt_address.bolt_address`).
         StoreUnavailableError: when the graph cannot be opened.
     """
     from core.rag.settings import DEFAULT_EMBEDDED_URI, load_settings
 
     settings = settings or load_settings()
+    from_settings = not uri
     uri = uri or settings.memgraph_uri or DEFAULT_EMBEDDED_URI
     scheme, _, rest = uri.partition(":")
     if scheme == "embedded":
@@ -238,4 +240,5 @@ async def open_store(
         password=password,
         max_connection_pool_size=max_connection_pool_size or settings.max_connection_pool_size or DEFAULT_POOL_SIZE,
         settings=settings,
+        from_settings=from_settings,
     )

@@ -58,6 +58,7 @@ async def examine(
         report.checks.append(Check("environment", "settings", "problem", str(error), "Correct them; see .env.example."))
         return report
     report.checks += environment.check_settings(settings)
+    report.checks += environment.check_language_model(settings)
     embedder, problems = environment.check_model(model, settings)
     report.checks += problems
     try:
@@ -103,6 +104,7 @@ async def examine_open(
     report.checks += environment.check_python()
     report.checks += environment.check_packages()
     report.checks += environment.check_settings(settings)
+    report.checks += environment.check_language_model(settings)
     if embedder is not None:
         report.checks += await environment.check_embedder(embedder)
     store = await client.connect()

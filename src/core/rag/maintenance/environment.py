@@ -126,6 +126,18 @@ def check_model(model: str | None, settings: Settings) -> tuple[EmbeddingService
         return None, iter([_check("embedding model", "problem", str(error))])
 
 
+def check_language_model(settings: Settings) -> Iterator[Check]:
+    """Whether the settings say where the model that writes answers is; nothing is asked of it."""
+    from core.rag.openai_endpoint import find_endpoint
+
+    if not settings.llm_model:
+        return
+    try:
+        find_endpoint(settings, f"The language model {settings.llm_model}", azure_first=False)
+    except ConfigurationError as error:
+        yield _check("language model", "problem", str(error))
+
+
 def check_disk(folder: Path, file: Path | None) -> Iterator[Check]:
     """Whether there is room for the graph to grow and for a copy of it."""
     there = folder
