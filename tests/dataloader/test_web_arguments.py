@@ -92,3 +92,10 @@ def test_chunk_sizes_given_are_told_from_defaults() -> None:
 def test_the_source_is_the_start_url_without_secrets() -> None:
     source = WebLoader("http://me:secret@Example.org/docs/?utm_source=x#y").source
     assert (source.type, source.uri, source.name) == ("web", "http://example.org/docs/", "example.org/docs")
+
+
+@pytest.mark.parametrize("password", ["secret", "p/secret", "secret/p", "a secret", "secret\n"])
+def test_an_address_that_cannot_be_is_told_without_its_password(password: str) -> None:
+    with pytest.raises(InvalidSourceError) as caught:
+        WebLoader(f"http://me:{password}@example.org:x/")
+    assert "secret" not in str(caught.value)

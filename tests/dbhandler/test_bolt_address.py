@@ -61,6 +61,10 @@ def test_the_database_is_shown_with_the_address() -> None:
     assert address("bolt://h", MEMGRAPH_DATABASE="notes").location == "bolt://h:7687 (database notes)"
 
 
+def test_parameters_are_not_shown_with_the_address() -> None:
+    assert address("neo4j://h?policy=x").location == "neo4j://h:7687"
+
+
 def test_the_same_server_without_routing() -> None:
     assert address("neo4j+s://h/?policy=x").without_routing().uri == "bolt+s://h:7687"
 
@@ -81,6 +85,16 @@ def test_the_same_server_without_routing() -> None:
         "/tmp/graph.grafeo",
         "C:\\graphs\\g",
         "u:secret@h",
+        "u:the secret@h",
+        "bolt://u:the secret@h/db",
+        "bolt://u:the secret@h:7x",
+        "bolt://u:the\nsecret@h:70000",
+        "bolt://u:secret",
+        "bolt://u:secret%40h",
+        "bolt://u:secret@[h",
+        "bolt://u:secret@h\u2100st",
+        "bolt://h?token=secret",
+        "http://h/v1?token=secret",
         "h:123456",
         "a b",
         "bolt:h",
@@ -107,7 +121,7 @@ def test_any_text_is_an_address_or_is_refused(text: str) -> None:
     assert found.uri.startswith(("bolt", "neo4j"))
 
 
-@given(st.from_regex(r"[a-zA-Z0-9!$%^&*()_+=.:/@-]{1,20}", fullmatch=True))
+@given(st.from_regex(r"[a-zA-Z0-9!$%^&*()_+=.:/@?# \t\n-]{1,20}", fullmatch=True))
 def test_a_password_is_never_shown(password: str) -> None:
     assert hide_credentials(f"bolt://user:{password}@host:7687") == "bolt://host:7687"
     found = Address("bolt://h:1", "user", f"~~{password}~~")

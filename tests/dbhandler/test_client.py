@@ -212,6 +212,7 @@ def test_uris_are_standardized(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert standardize_resource_uri("/x/../y") == "file:///y"
     assert standardize_resource_uri("HTTP://Example.ORG:80#top") == "http://example.org/"
     assert standardize_resource_uri("https://example.org/a?b=C#d") == "https://example.org/a?b=C"
+    assert standardize_resource_uri("https://me:secret@example.org:1/a") == "https://example.org:1/a"
     assert standardize_resource_uri("postgres://db/table") == "postgres://db/table"
 
 

@@ -350,3 +350,18 @@ async def test_a_closed_one_says_so(server: OpenAIServer, settings: MakeSettings
     await embedder.close()
     with pytest.raises(EmbeddingError, match="closed"):
         await embedder.get_embedding("text")
+
+
+@pytest.mark.parametrize(
+    "url", ["http://u:my secret@h/v1", "http://h/v1?key=secret", "http://u:secret@[h/", "http://u:secret@h\u2100st/v1"]
+)
+def test_an_address_with_a_secret_is_refused_without_showing_it(url: str, settings: MakeSettings) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        OpenAICompatibleEmbedding("a-model", settings=settings(OPENAI_BASE_URL=url))
+    assert "secret" not in f"{caught.value} {caught.value.__cause__}"
+
+
+def test_an_azure_resource_may_be_called_openai(settings: MakeSettings) -> None:
+    resource = "https://openai-1.example.org"
+    made = settings(AZURE_OPENAI_API_KEY="k", AZURE_OPENAI_ENDPOINT=f"{resource}/openai/deployments/x?api-version=1")
+    assert resource in repr(TextEmbedding3Small(settings=made))

@@ -108,9 +108,9 @@ def topic_id(namespace: str, name: str) -> str:
 def standardize_resource_uri(path: str) -> str:
     """Standardize a path or URL, so that the same resource is always called the same.
 
-    A web address gets a lower-case scheme and host and loses its fragment and default port. An existing file becomes
-    ``file://`` plus its absolute path; ``.`` and ``..`` are resolved, symlinks are not. Anything else (a name such as
-    ``note/1``, another scheme) stays as it is, with ``/`` for ``\\``.
+    A web address gets a lower-case scheme and host and loses its fragment, default port, user and password. An
+    existing file becomes ``file://`` plus its absolute path; ``.`` and ``..`` are resolved, symlinks are not. Anything
+    else (a name such as ``note/1``, another scheme) stays as it is, with ``/`` for ``\\``.
 
     Args:
         path: A path, a URL or a name.
@@ -143,5 +143,4 @@ def _standardize_url(url: str) -> str:
         host = f"[{host}]"
     if port and (parts.scheme.lower(), port) not in {("http", 80), ("https", 443)}:
         host = f"{host}:{port}"
-    credentials, at, _ = parts.netloc.rpartition("@")
-    return urlunsplit((parts.scheme.lower(), f"{credentials}{at}{host}", parts.path or "/", parts.query, ""))
+    return urlunsplit((parts.scheme.lower(), host, parts.path or "/", parts.query, ""))

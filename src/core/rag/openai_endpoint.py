@@ -71,8 +71,7 @@ def find_endpoint(
                 f"{purpose}: AZURE_OPENAI_API_KEY is set, but not where it belongs to: set AZURE_OPENAI_ENDPOINT "
                 f"to the address of your Azure OpenAI resource"
             )
-        # The portal shows addresses of single deployments too; the resource is what comes before /openai.
-        resource = _checked_url(settings.azure_openai_endpoint, "AZURE_OPENAI_ENDPOINT").partition("/openai")[0]
+        resource = _checked_url(settings.azure_openai_endpoint, "AZURE_OPENAI_ENDPOINT")
         key = _checked_key(azure_key, "AZURE_OPENAI_API_KEY")
         settings.check_recipient("AZURE_OPENAI_ENDPOINT", _host(resource), "AZURE_OPENAI_API_KEY")
         return Endpoint(resource, key, "AZURE_OPENAI_API_KEY", settings.azure_openai_api_version)
@@ -93,12 +92,21 @@ def _host(url: str) -> str:
 
 
 def _checked_url(url: str, variable: str) -> str:
-    parts = urlsplit(url.strip())
+    try:
+        parts = urlsplit(url.strip())
+    except ValueError:  # without the cause, which may quote a password
+        raise ConfigurationError(f"{variable} is no http or https address") from None
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ConfigurationError(f"{variable} is no http or https address")
     if parts.username or parts.password:
         raise ConfigurationError(f"{variable} holds a user name or password: set the key variable instead")
-    return urlunsplit((parts.scheme, parts.netloc, parts.path.rstrip("/"), parts.query, ""))
+    path = parts.path
+    if variable == "AZURE_OPENAI_ENDPOINT":
+        # The portal shows addresses of single deployments too; the resource is what comes before /openai.
+        path = path.partition("/openai")[0]
+    elif parts.query:
+        raise ConfigurationError(f"{variable} has parameters (?…), to which no path can be added: leave them out")
+    return urlunsplit((parts.scheme, parts.netloc, path.rstrip("/"), "", ""))
 
 
 def _checked_key(key: SecretStr, variable: str) -> SecretStr:

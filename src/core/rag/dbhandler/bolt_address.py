@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 
 _BARE = re.compile(r"(?P<host>[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::(?P<port>\d{1,5}))?")
-_USER_INFO = re.compile(r"(?<=://)\S*@")
+_USER_INFO = re.compile(r"(?<=://).*@", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,8 @@ class Address:
     @property
     def location(self) -> str:
         """What people are shown."""
-        return f"{self.uri} (database {self.database})" if self.database else self.uri
+        server = self.uri.partition("?")[0]
+        return f"{server} (database {self.database})" if self.database else server
 
     def without_routing(self) -> Address:
         """The same server, spoken to directly."""
@@ -77,7 +78,7 @@ def bolt_address(
         host, port = _bare(uri, settings.memgraph_port)
         parts = urlsplit(f"bolt://{host}:{port}")
     else:
-        parts = urlsplit(uri)
+        parts = _split(uri, shown)
     scheme = parts.scheme.lower()
     if scheme not in SCHEMES:
         raise ConfigurationError(
@@ -101,7 +102,7 @@ def bolt_address(
     if from_settings and password and password != found[1]:
         settings.check_recipient("MEMGRAPH_URI", host, None if given else "MEMGRAPH_PASSWORD")
     return Address(
-        uri=f"{scheme}://{host}:{_port(parts, shown) or settings.memgraph_port}{query}",
+        uri=f"{scheme}://{host}:{_port(parts) or settings.memgraph_port}{query}",
         username=username,
         password=password,
         database=settings.memgraph_database,
@@ -109,8 +110,9 @@ def bolt_address(
 
 
 def hide_credentials(uri: str) -> str:
-    """A URI as it may be shown."""
-    return _USER_INFO.sub("", uri)
+    """A URI as it may be shown: without user and password, whatever characters they have, and without parameters."""
+    bare, mark, _ = _USER_INFO.sub("", uri).partition("?")
+    return bare + mark + ("…" if mark else "")
 
 
 def _bare(text: str, default_port: int) -> tuple[str, int]:
@@ -127,6 +129,13 @@ def _bare(text: str, default_port: int) -> tuple[str, int]:
         ) from None
 
 
+def _split(uri: str, shown: str) -> SplitResult:
+    try:
+        return urlsplit(uri)
+    except ValueError:  # without the cause, which quotes user and password
+        raise ConfigurationError(f"{shown!r} is not a graph database address: write bolt://HOST:7687.") from None
+
+
 def _login(parts: SplitResult) -> tuple[str | None, str | None]:
     names = (parts.username, parts.password)
     user, password = (unquote(name) if name else None for name in names)
@@ -139,8 +148,10 @@ def _host(parts: SplitResult, shown: str) -> str:
     return f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
 
 
-def _port(parts: SplitResult, shown: str) -> int | None:
+def _port(parts: SplitResult) -> int | None:
     try:
         return parts.port
-    except ValueError as error:
-        raise ConfigurationError(f"The port in {shown!r} is no number from 1 to 65535.") from error
+    except ValueError:  # neither text nor cause says what stands there: a password whose @ was forgotten, perhaps
+        raise ConfigurationError(
+            f"What follows the colon in {parts.scheme}://{parts.hostname}:… is no port from 1 to 65535."
+        ) from None

@@ -196,7 +196,7 @@ def _split_port(hostport: str) -> tuple[str, str]:
     if not port:
         return host, ""
     if not (port.isascii() and port.isdecimal() and len(port) < 12 and int(port) <= 65535):
-        raise ValueError(f"has a port that is none: {port!r}")
+        raise ValueError("has a port that is no number up to 65535")
     return host, str(int(port))
 
 
