@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
+import threading
 from collections.abc import AsyncIterator
 from itertools import pairwise
 from pathlib import Path
@@ -20,7 +21,7 @@ from llama_index.core.schema import MetadataMode, NodeRelationship, QueryBundle
 from tests.embedders import HashEmbedder
 
 from core.rag import KnowledgeBase
-from core.rag.errors import ConfigurationError, FilterError, InvalidInputError, NotFoundError
+from core.rag.errors import ConfigurationError, FilterError, InvalidInputError, NotFoundError, StoreUnavailableError
 from core.rag.integrations.langchain import KnowledgeBaseRetriever as LangChainRetriever
 from core.rag.integrations.llamaindex import KnowledgeBaseRetriever as LlamaRetriever
 from dbhandler.kit import Engine
@@ -172,12 +173,58 @@ async def test_a_retriever_of_its_own_works_inside_of_a_loop(tmp_path: Path) -> 
 
 
 def test_a_graph_that_cannot_be_opened_leaves_no_thread(tmp_path: Path) -> None:
-    import threading
-
     before = threading.active_count()
     with pytest.raises(NotFoundError):
         LlamaRetriever.from_uri(f"embedded:{tmp_path}/none.grafeo", create=False, embedder=HashEmbedder())
     assert threading.active_count() == before
+
+
+@pytest.mark.parametrize("kind", [LlamaRetriever, LangChainRetriever])
+def test_closing_ends_the_searches_that_run(
+    kind: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Each waits for something inside of an asynchronous generator, which is closed before the loop ends."""
+    searching, ended = threading.Barrier(4), []
+
+    async def endless() -> AsyncIterator[None]:
+        try:
+            await asyncio.to_thread(searching.wait, 60)
+            await asyncio.Event().wait()
+            yield
+        finally:
+            await asyncio.sleep(0)
+            ended.append("generator")
+
+    async def search(self: KnowledgeBase, *args: Any, **options: Any) -> None:
+        async for _ in endless():
+            pass
+
+    def work() -> None:
+        try:
+            (retriever.retrieve if kind is LlamaRetriever else retriever.invoke)(QUERY)
+        except StoreUnavailableError:
+            ended.append("search")
+
+    retriever = kind.from_uri(filled(tmp_path), embedder=HashEmbedder())
+    monkeypatch.setattr(KnowledgeBase, "search", search)
+    threads = [threading.Thread(target=work, daemon=True) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    searching.wait(60)
+    retriever.close()
+    retriever.close()
+    for thread in threads:
+        thread.join(60)
+    assert sorted(ended) == ["generator"] * 3 + ["search"] * 3
+    assert capfd.readouterr().err == ""
+    with pytest.raises(ConfigurationError):
+        (retriever.retrieve if kind is LlamaRetriever else retriever.invoke)(QUERY)
+
+
+def test_a_retriever_that_cannot_be_made_leaves_no_thread(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="k"):
+        LangChainRetriever.from_uri(filled(tmp_path), k="many", embedder=HashEmbedder())  # type: ignore[arg-type]
+    assert not [thread for thread in threading.enumerate() if "retriever" in thread.name]
 
 
 def test_a_closed_loop_is_said() -> None:

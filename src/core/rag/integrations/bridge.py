@@ -9,9 +9,9 @@ from collections.abc import Coroutine, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
-from core.rag.errors import ConfigurationError, InvalidInputError
+from core.rag.errors import ConfigurationError, InvalidInputError, StoreUnavailableError
 
 if TYPE_CHECKING:
     from core.rag.knowledge_base import KnowledgeBase
@@ -83,6 +83,10 @@ class Bridge:
         self._options = options
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._stop: asyncio.Event | None = None  # of a loop of its own
+        self._guard = threading.Lock()  # what was submitted comes before what ends everything
+        self._closed = False
+        self._searches: set[asyncio.Task[Any]] = set()
         with contextlib.suppress(RuntimeError):
             self._loop = asyncio.get_running_loop()
 
@@ -100,10 +104,10 @@ class Bridge:
         from core.rag.knowledge_base import KnowledgeBase
 
         bridge = cls(KnowledgeBase.open(**arguments), options)
-        bridge._loop = loop = asyncio.new_event_loop()
         started = threading.Event()
-        loop.call_soon(started.set)
-        bridge._thread = threading.Thread(target=_run, args=(loop,), name="memgraph-rag retriever", daemon=True)
+        bridge._thread = threading.Thread(
+            target=bridge._run, args=(started,), name="memgraph-rag retriever", daemon=True
+        )
         bridge._thread.start()
         started.wait()
         try:
@@ -142,15 +146,49 @@ class Bridge:
         return await asyncio.wrap_future(self._submit(self._found(query)))
 
     def close(self) -> None:
-        """Close the knowledge base that :meth:`opened` opened; one that was given stays open. Safe to call twice."""
-        if self._thread is None or self._loop is None:
-            return
-        thread, self._thread = self._thread, None
+        """Close the knowledge base that :meth:`opened` opened; one that was given stays open. Safe to call twice.
+
+        Searches that still run end with a :class:`~core.rag.errors.StoreUnavailableError`.
+        """
+        with self._guard:
+            thread, self._thread = self._thread, None
+            loop, stop = self._loop, self._stop
+            if thread is None or loop is None or stop is None:
+                return
+            self._closed = True
+            ended = asyncio.run_coroutine_threadsafe(self._end(), loop)
         try:
-            asyncio.run_coroutine_threadsafe(self._kb.close(), self._loop).result()
+            ended.result()
         finally:
-            self._loop.call_soon_threadsafe(self._loop.stop)
+            loop.call_soon_threadsafe(stop.set)
             thread.join()
+
+    def _run(self, started: threading.Event) -> None:
+        async def until_stopped() -> None:
+            self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
+            started.set()
+            await self._stop.wait()
+
+        asyncio.run(until_stopped())
+
+    async def _end(self) -> None:
+        running = list(self._searches)
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+        await self._kb.close()
+
+    async def _until_closed[T](self, work: Coroutine[Any, Any, T]) -> T:
+        task = cast("asyncio.Task[Any]", asyncio.current_task())
+        self._searches.add(task)
+        try:
+            return await work
+        except asyncio.CancelledError:
+            if self._closed:
+                raise StoreUnavailableError("The retriever was closed before its search had ended.") from None
+            raise
+        finally:
+            self._searches.discard(task)
 
     async def _found(self, query: str) -> list[Found]:
         options = self._options
@@ -172,13 +210,14 @@ class Bridge:
         return self._submit(work).result()
 
     def _submit[T](self, work: Coroutine[Any, Any, T]) -> Future[T]:
-        if self._loop is None or not self._loop.is_running():
-            work.close()
-            raise ConfigurationError(
-                "The knowledge base of this retriever is open in no running event loop: make the retriever with"
-                " from_uri, which opens one for programs that are not asynchronous."
-            )
-        return asyncio.run_coroutine_threadsafe(work, self._loop)
+        with self._guard:
+            if self._loop is not None and self._loop.is_running() and not self._closed:
+                return asyncio.run_coroutine_threadsafe(self._until_closed(work), self._loop)
+        work.close()
+        raise ConfigurationError(
+            "The knowledge base of this retriever is open in no running event loop: make the retriever with"
+            " from_uri, which opens one for programs that are not asynchronous."
+        )
 
 
 class Retrieves:
@@ -212,7 +251,11 @@ class Retrieves:
         """
         bridge = Bridge.opened(SearchOptions(k, mode, filters, None, expand), uri=uri, **arguments)
         make: Any = cls  # of which every framework has its own kind
-        retriever: Self = make(knowledge_base=bridge.knowledge_base, k=k, mode=mode, filters=filters, expand=expand)
+        try:
+            retriever: Self = make(knowledge_base=bridge.knowledge_base, k=k, mode=mode, filters=filters, expand=expand)
+        except BaseException:
+            bridge.close()
+            raise
         retriever._bridge = bridge
         return retriever
 
@@ -227,16 +270,6 @@ class Retrieves:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
-
-
-def _run(loop: asyncio.AbstractEventLoop) -> None:
-    asyncio.set_event_loop(loop)
-    try:
-        loop.run_forever()
-    finally:
-        loop.run_until_complete(loop.shutdown_asyncgens())
-        loop.run_until_complete(loop.shutdown_default_executor())
-        loop.close()
 
 
 def _running_loop() -> asyncio.AbstractEventLoop | None:
