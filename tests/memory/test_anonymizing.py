@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import AsyncIterator
 
 import pytest
@@ -97,3 +98,21 @@ def test_names_that_texts_give_away(text: str, expected: str) -> None:
 
 def _words(text: str) -> list[str]:
     return [f"[person {part.split(']')[0]}]" for part in text.split("[person ")[1:]]
+
+
+def test_what_a_text_takes_does_not_grow_with_the_names_that_are_known() -> None:
+    """Measured by the memory that it needs: a pattern of all names needs 100 times as much."""
+
+    def needed(names: int) -> int:
+        anonymizer = Anonymizer(f"Zor{number}x Kal{number}y" for number in range(names))
+        assert anonymizer.text("Zor7x Kal7y met Kal8y.") == "[person 8] met [person 9]."
+        tracemalloc.start()
+        try:
+            anonymizer.learn("My name is Ulmo Brandt. Zor9x Welling is here, and Kal3y.")
+            assert anonymizer.text("Ulmo Brandt, Zor9x Welling") == f"[person {names + 1}], [person 10]"
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    needed(10)  # what is loaded once
+    assert needed(4000) < 3 * needed(40)

@@ -90,6 +90,8 @@ class Anonymizer:
         self._numbers: Counter[str] = Counter()
         self._regions = (None, "US") if region is None else (None, region)
         self._people: dict[str, str] = {}
+        # first word of a name -> names, with all of their words
+        self._beginning: dict[str, list[tuple[str, frozenset[str]]]] = {}
         first = ""
         for name in same:
             first = first or self._word("person", name.lower())
@@ -119,11 +121,11 @@ class Anonymizer:
             parts = (match["first"], match["last"])
             if _OFFICES.isdisjoint(part.casefold() for part in parts):
                 self._learn(" ".join(parts))
-        if self._people:  # what stands beside a known name with a capital is a part of it
-            known = "|".join(re.escape(name) for name in self._people if " " not in name)
-            for match in re.finditer(rf"(?<!\w)(?i:{known})[ ]+(?P<more>{_WORD})(?!\w)", text) if known else ():
-                if not match[0].islower() and match["more"].lower() not in self._people and match[0][0].isupper():
-                    self._learn(match[0])
+        # what stands beside a known name with a capital is a part of it
+        known = "|".join(re.escape(name) for name in self._within(text) if " " not in name)
+        for match in re.finditer(rf"(?<!\w)(?i:{known})[ ]+(?P<more>{_WORD})(?!\w)", text) if known else ():
+            if not match[0].islower() and match["more"].lower() not in self._people and match[0][0].isupper():
+                self._learn(match[0])
 
     def word_for(self, name: str) -> str:
         """What a name is replaced by; empty where it is not known."""
@@ -161,10 +163,16 @@ class Anonymizer:
         parts = whole.split()
         known = next((self._people[part.lower()] for part in (whole, *parts) if part.lower() in self._people), "")
         word = as_word or known or self._word("person", whole.lower())
-        self._people.setdefault(whole.lower(), word)
-        for part in parts:
-            if len(part) >= _SHORTEST_PART:
-                self._people.setdefault(part.lower(), word)
+        for known_as in (whole, *(part for part in parts if len(part) >= _SHORTEST_PART)):
+            if (key := known_as.lower()) not in self._people:
+                self._people[key] = word
+                words = _words(key)
+                self._beginning.setdefault(words[0] if words else "", []).append((key, frozenset(words)))
+
+    def _within(self, text: str) -> list[str]:
+        """The names whose words are all in a text, so that what it takes to look for them does not grow with others."""
+        words = {"", *_words(text)}
+        return [name for word in words for name, own in self._beginning.get(word, ()) if own <= words]
 
     def _spans(
         self, pattern: re.Pattern[str], kind: str, text: str, check: Any = None
@@ -185,9 +193,9 @@ class Anonymizer:
                 yield match.start, match.end, self._word("phone", number)
 
     def _names(self, text: str) -> Iterator[tuple[int, int, str]]:
-        if not self._people:
+        names = sorted(self._within(text), key=len, reverse=True)
+        if not names:
             return
-        names = sorted(self._people, key=len, reverse=True)
         pattern = r"(?<!\w)(?:" + "|".join(re.escape(name).replace(r"\ ", r"\s+") for name in names) + r")(?!\w)"
         for match in re.finditer(pattern, text, re.IGNORECASE):
             word = self._people.get(" ".join(match[0].split()).lower())
@@ -214,6 +222,10 @@ def _replaced(text: str, spans: Iterable[tuple[int, int, str]]) -> str:
             result += [text[end:start], word]
             end = stop
     return "".join([*result, text[end:]])
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.casefold())
 
 
 def _is_card(digits: str) -> bool:
