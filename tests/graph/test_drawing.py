@@ -37,6 +37,7 @@ HOSTILE = [
     "中文 العربية Ünï",
     "long " * 2_000,
     "\ud800",
+    "ﬂ°°34¶ß",
 ]
 BROWSER = next(
     (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
@@ -68,7 +69,7 @@ _MERMAID_LINE = re.compile(
     r"""flowchart\ LR
     |\ {4}n\d+\["TEXT"\]
     |\ {4}n\d+\ (?:---|-->\|"TEXT"\|)\ n\d+
-    |\ {4}style\ n\d+\ stroke-width:3px""".replace("TEXT", r"(?:(?:[^\W_]|\ |\#\d+;)+|\?)"),
+    |\ {4}style\ n\d+\ stroke-width:3px""".replace("TEXT", r"(?:(?:[^\Wﬂß]|\ |\#\d+;)+|\?)"),
     re.VERBOSE,
 )
 
@@ -89,7 +90,7 @@ def test_mermaid_holds_nothing_but_letters_digits_and_codes(names: list[str]) ->
 
 
 def cut(text: str) -> str:
-    return text if len(text) <= 100 else text[:99] + "…"
+    return text if len(text) <= 100 else text[:99].rstrip() + "…"
 
 
 @settings(deadline=None)

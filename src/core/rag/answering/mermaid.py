@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Protocol
 
+from core.rag.graph.drawing.mermaid import mermaid_label
+
 MAX_LABEL_CHARS = 60
 MAX_NODES = 40
-
-#: The grammar looks for this statement anywhere in a line, between quotes, too.
-_DIRECTION = re.compile(r"direction(?=\s)", re.IGNORECASE)
 
 
 class Node(Protocol):
@@ -46,7 +44,8 @@ def mermaid_diagram(nodes: Sequence[Node], edges: Sequence[Edge], max_nodes: int
         max_nodes: At most so many nodes; edges to others are left out.
 
     Returns:
-        Mermaid source; empty without nodes and edges. Names are in ``mermaid_label`` form, ids are ``n0``, ``n1`` …
+        Mermaid source; empty without nodes and edges. Names are labels
+        (:func:`core.rag.graph.drawing.mermaid.mermaid_label`), ids are ``n0``, ``n1`` …
 
     Example:
         >>> from core.rag.answering.types import FoundFact
@@ -66,38 +65,11 @@ def mermaid_diagram(nodes: Sequence[Node], edges: Sequence[Edge], max_nodes: int
     if not keys:
         return ""
     lines = ["graph LR"]
-    lines += [f'    {key}["{mermaid_label(names[identifier])}"]' for identifier, key in keys.items()]
+    lines += [f'    {key}["{mermaid_label(names[identifier], MAX_LABEL_CHARS)}"]' for identifier, key in keys.items()]
     drawn = {
         (edge.source_id, edge.type, edge.target_id): None
         for edge in edges
         if edge.source_id in keys and edge.target_id in keys
     }
-    lines += [f'    {keys[a]} -->|"{mermaid_label(kind)}"| {keys[b]}' for a, kind, b in drawn]
+    lines += [f'    {keys[a]} -->|"{mermaid_label(kind, MAX_LABEL_CHARS)}"| {keys[b]}' for a, kind, b in drawn]
     return "\n".join(lines)
-
-
-def mermaid_label(text: str) -> str:
-    """A text that can stand between double quotes in a diagram.
-
-    Letters and digits of any script stay; every other character becomes an entity code such as ``#34;``, which is
-    shown as the character. What cannot be shown (control characters, half characters) is left out, long texts are cut.
-
-    Args:
-        text: Any text.
-    """
-    words = " ".join("".join(character if _is_shown(character) else " " for character in text).split())
-    if len(words) > MAX_LABEL_CHARS:
-        words = words[: MAX_LABEL_CHARS - 1].rstrip() + "…"
-    label = "".join(_encoded(character) for character in words) or "(no name)"
-    return _DIRECTION.sub(lambda found: f"#{ord(found[0][0])};{found[0][1:]}", label)
-
-
-def _is_shown(character: str) -> bool:
-    return character.isprintable() and not 0xD800 <= ord(character) <= 0xDFFF
-
-
-def _encoded(character: str) -> str:
-    # Mermaid itself writes codes as place holders with ﬂ and ß in them.
-    if character == " " or character == "_" or (character.isalnum() and character not in "ﬂß"):
-        return character
-    return f"#{ord(character)};"
