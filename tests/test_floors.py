@@ -18,6 +18,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
         "core.rag.ports",
         "core.rag.times",
         "core.rag.together",
+        "core.rag.unit_vectors",
         "core.rag.openai_events",
     ),
     ("core.rag.identity", "core.rag.schema", "core.rag.settings"),

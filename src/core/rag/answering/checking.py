@@ -12,7 +12,7 @@ from core.rag.answering.claims import Claim, claims_of
 from core.rag.answering.markers import MARKER, MarkerFilter, numbers_in
 from core.rag.answering.support import Verdict, judge, source_of
 from core.rag.answering.types import Citation, Passage, UnsupportedSentence
-from core.rag.answering.vectors import unit_vectors
+from core.rag.answering.vectors import sentence_vectors
 from core.rag.indexing.sentences import is_heading, sentence_spans, sentences
 
 if TYPE_CHECKING:
@@ -130,7 +130,9 @@ async def _nearness(
     parts = parts[:_MOST_SENTENCES]
     if embedder is None or not checked or not parts:
         return {}
-    vectors = await unit_vectors(embedder, [*(claim.text for claim in checked.values()), *(text for _, text in parts)])
+    vectors = await sentence_vectors(
+        embedder, [*(claim.text for claim in checked.values()), *(text for _, text in parts)]
+    )
     if vectors is None:
         return {}
     cosines = vectors[: len(checked)] @ vectors[len(checked) :].T

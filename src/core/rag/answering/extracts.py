@@ -12,7 +12,7 @@ from core.rag.answering.checking import citation
 from core.rag.answering.markers import MARKER
 from core.rag.answering.table_rows import is_head, with_head
 from core.rag.answering.types import Citation, FoundEntity, FoundFact, Intent, Passage
-from core.rag.answering.vectors import unit_vectors
+from core.rag.answering.vectors import sentence_vectors
 from core.rag.extraction.words import normalize_name
 from core.rag.indexing.sentences import is_heading, sentence_spans
 
@@ -153,7 +153,7 @@ def _spans(passage: Passage) -> list[tuple[int, int]]:
 
 
 async def _cosines(question: str, texts: Sequence[str], embedder: EmbeddingService | None) -> list[float]:
-    vectors = await unit_vectors(embedder, [question, *texts]) if embedder is not None and texts else None
+    vectors = await sentence_vectors(embedder, [question, *texts]) if embedder is not None and texts else None
     if vectors is None:
         return [0.0] * len(texts)
     cosines: list[float] = (vectors[1:] @ vectors[0]).tolist()

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from core.rag.errors import EmbeddingError
+from core.rag.unit_vectors import unit_vectors
 
 if TYPE_CHECKING:
     import numpy as np
@@ -17,14 +18,12 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 
-async def unit_vectors(embedder: EmbeddingService, texts: Sequence[str]) -> NDArray[np.floating[Any]] | None:
+async def sentence_vectors(embedder: EmbeddingService, texts: Sequence[str]) -> NDArray[np.floating[Any]] | None:
     """Vectors of length 1, a row for each text.
 
     Returns:
         Them; ``None`` where the provider fails: what compares texts goes on by words alone.
     """
-    import numpy as np
-
     from core.rag.embedder import embed_texts
 
     try:
@@ -32,5 +31,4 @@ async def unit_vectors(embedder: EmbeddingService, texts: Sequence[str]) -> NDAr
     except EmbeddingError as error:
         _log.warning("Sentences are compared by their words alone, because embedding failed: %s", error)
         return None
-    unit: NDArray[np.floating[Any]] = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
-    return unit
+    return unit_vectors(vectors)

@@ -13,6 +13,7 @@ from core.rag.dbhandler.float_rows import float_rows
 from core.rag.dbhandler.store import GraphStore, Match
 from core.rag.errors import InvalidVectorError
 from core.rag.schema import TextIndex, VectorIndex, check_name
+from core.rag.unit_vectors import unit_vectors
 
 PAGE = 2_000
 
@@ -38,8 +39,7 @@ async def scan_search(store: GraphStore, index: VectorIndex, query: Sequence[flo
         query: Checked, as long as ``index.dimension``.
         k: How many.
     """
-    unit = np.asarray(query, dtype=np.float32)
-    unit = unit / np.linalg.norm(unit)
+    unit = unit_vectors(np.asarray(query, dtype=np.float32))
     best: list[tuple[float, str]] = []
     after = ""
     while True:
@@ -54,7 +54,7 @@ async def scan_search(store: GraphStore, index: VectorIndex, query: Sequence[flo
         usable = [row for row in rows if row["embedding"] is not None and len(row["embedding"]) == index.dimension]
         if usable:
             matrix = float_rows([row["embedding"] for row in usable])
-            scores = np.vecdot(matrix, unit) / np.maximum(np.linalg.norm(matrix, axis=1), 1e-30)
+            scores = np.vecdot(unit_vectors(matrix), unit)
             best += [(float(score), row["id"]) for score, row in zip(scores, usable, strict=True)]
             best.sort(key=lambda item: (-item[0], item[1]))
             del best[k:]

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.rag.dbhandler import grafeo as dialect
 from core.rag.schema import VectorIndex
+from core.rag.unit_vectors import unit_vectors
 
 if TYPE_CHECKING:
     import numpy as np
@@ -130,8 +131,7 @@ class VectorTables:
         if not ids:
             return
         matrix = np.concatenate(parts)
-        norms = np.linalg.norm(matrix.astype(np.float64), axis=1, keepdims=True)
-        table = Table(ids, (matrix / norms).astype(np.float32))
+        table = Table(ids, unit_vectors(matrix))
         with self._guard:
             if version == self._version:
                 self._tables[index.label] = table
@@ -141,7 +141,7 @@ def _unit(vector: Sequence[float]) -> NDArray[np.float32]:
     import numpy as np
 
     exact = np.asarray(vector, dtype=np.float64)  # in 32 bits the squares of tiny and huge numbers are lost
-    return np.asarray(exact / np.linalg.norm(exact), dtype=np.float32)
+    return unit_vectors(exact).astype(np.float32)
 
 
 @lru_cache(maxsize=512)

@@ -7,10 +7,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from core.rag.embedder import embed_texts
 from core.rag.extraction.resolution import Candidate, Sameness, alike, resolve
+from core.rag.unit_vectors import unit_vectors
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
@@ -151,6 +150,5 @@ async def _cosines(
     texts = {candidate.id: candidate.text for pair in pairs for candidate in pair}
     order = sorted(texts)
     vectors = await embed_texts(embedder, [texts[key] for key in order], [texts[key] for key in order])
-    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-    rows = dict(zip(order, vectors / np.where(norms == 0, 1, norms), strict=True))
+    rows = dict(zip(order, unit_vectors(vectors), strict=True))
     return {(a.id, b.id): float(rows[a.id] @ rows[b.id]) for a, b in pairs}

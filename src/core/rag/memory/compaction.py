@@ -10,6 +10,7 @@ import numpy as np
 
 from core.rag.analysis import analyze
 from core.rag.memory.prompts import SummaryPrompt
+from core.rag.unit_vectors import unit_vectors
 
 if TYPE_CHECKING:
     from core.rag.llm.base import LanguageModel
@@ -118,7 +119,7 @@ def central_sentences(sentences: Sequence[str], count: int) -> list[str]:
         for word in own:
             matrix[row, vocabulary[word]] = 1.0
     matrix *= np.log1p(len(sentences) / np.maximum(matrix.sum(axis=0), 1.0))
-    matrix /= np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), 1e-30)
+    matrix = unit_vectors(matrix)
     alike = matrix @ matrix.T
     central = alike.mean(axis=1)
     taken: list[int] = []

@@ -8,7 +8,6 @@ own spread first, as in :mod:`core.rag.retrieval.fusion`.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -18,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.rag.dbhandler.float_rows import float_rows
+from core.rag.unit_vectors import unit_vectors
 
 K1: Final = 1.2
 B: Final = 0.3
@@ -93,7 +93,7 @@ def session_of(node: str, revision: str, rows: Sequence[Mapping[str, Any]], vect
         there = [number for number, row in enumerate(rows) if row["id"] in vectors]
         known = float_rows([vectors[rows[number]["id"]] for number in there])
         matrix = np.zeros((len(rows), known.shape[1]), dtype=np.float32)
-        matrix[there] = _unit_rows(known)
+        matrix[there] = unit_vectors(known)
     turns = [(row["terms"] or "").split() for row in rows]
     findable = tuple([*turn, *row.get("around", ())] for turn, row in zip(turns, rows, strict=True))
     return Session(
@@ -105,7 +105,7 @@ def session_of(node: str, revision: str, rows: Sequence[Mapping[str, Any]], vect
         lengths=np.array([len(turn) for turn in turns], dtype=np.float64),
         tags=tuple(tuple(frozenset(tag) for tag in row["tags"] if tag) for row in rows),
         vectors=matrix,
-        around=None if matrix is None else _unit_rows(_windows(matrix).astype(np.float32)),
+        around=None if matrix is None else unit_vectors(_windows(matrix).astype(np.float32)),
     )
 
 
@@ -200,7 +200,7 @@ def _windows(values: NDArray[Any], place: NDArray[np.int64] | None = None, reach
 def _cosines(sessions: Sequence[Session], vector: Sequence[float] | None) -> tuple[Vector, Vector]:
     own: list[Vector] = []
     around: list[Vector] = []
-    unit = None if vector is None else np.asarray(vector, dtype=np.float32) / max(math.hypot(*vector), 1e-30)
+    unit = None if vector is None else unit_vectors(np.asarray(vector, dtype=np.float32))
     for session in sessions:
         if unit is None or session.vectors is None or session.around is None or session.vectors.shape[1] != len(unit):
             own.append(np.zeros(len(session.ids)))
@@ -216,11 +216,6 @@ def _tag_hits(sessions: Sequence[Session], asked: frozenset[str]) -> Vector:
         [sum(1 for tag in tags if tag <= asked) for session in sessions for tags in session.tags],
         dtype=np.float64,
     )
-
-
-def _unit_rows(matrix: NDArray[np.float32]) -> NDArray[np.float32]:
-    lengths = np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), 1e-30)
-    return np.asarray(matrix / lengths, dtype=np.float32)
 
 
 def _units(scores: Vector) -> Vector:

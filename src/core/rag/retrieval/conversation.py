@@ -14,6 +14,7 @@ from core.rag.retrieval.dialogue import Dialogue, Turn
 from core.rag.retrieval.hits import SearchMode
 from core.rag.retrieval.referents import Referent, hangs_on, referents
 from core.rag.together import together
+from core.rag.unit_vectors import unit_vectors
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
@@ -87,8 +88,8 @@ async def _weighted_vector(pointed: Sequence[Referent], embedder: EmbeddingServi
     if embedder is None or not wanted:
         return None
     vectors = np.asarray(await embed_texts(embedder, [referent.text for referent in wanted]), dtype=np.float64)
-    weights = np.array([referent.weight for referent in wanted]) / np.maximum(np.linalg.norm(vectors, axis=1), 1e-30)
-    return [float(value) for value in weights @ vectors]
+    weights = np.array([referent.weight for referent in wanted])
+    return [float(value) for value in weights @ unit_vectors(vectors)]
 
 
 async def _earlier(client: MemGraphClient, messages: Sequence[Mapping[str, Any]]) -> dict[str, float]:

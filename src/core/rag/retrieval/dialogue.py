@@ -20,6 +20,7 @@ from core.rag.retrieval.fusion import Leg, fuse_hybrid, spread_of_sample, spread
 from core.rag.retrieval.legs import Legs
 from core.rag.retrieval.referents import POINTED_AT, Referent
 from core.rag.together import together
+from core.rag.unit_vectors import unit_vectors
 
 #: Weight of the words of the question before; each one further back counts so much less again.
 QUESTION_DECAY: Final = 0.3
@@ -190,6 +191,4 @@ def _standings(
 
 
 def _unit(vector: Sequence[float]) -> Any:
-    values = np.asarray(vector, dtype=np.float64)
-    length = float(np.linalg.norm(values))
-    return values / length if length else values
+    return unit_vectors(np.asarray(vector, dtype=np.float64))

@@ -14,6 +14,7 @@ from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.float_rows import float_rows
 from core.rag.dbhandler.store import GraphStore, Match
 from core.rag.retrieval.fuzzy import FuzzyIndex
+from core.rag.unit_vectors import unit_vectors
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
@@ -85,7 +86,7 @@ class Legs:
                 f"MATCH (v:{label}) WITH v.id AS id, v.embedding AS embedding ORDER BY id LIMIT {SAMPLE_SIZE} "
                 "RETURN embedding"
             )
-            sample = _unit_rows([row["embedding"] for row in rows])
+            sample = unit_vectors(float_rows([row["embedding"] for row in rows]))
             if len(rows) == SAMPLE_SIZE:  # a smaller one is the whole corpus, which still grows
                 samples[label] = sample
         return _dots(sample, query)
@@ -201,17 +202,12 @@ _word_samples: WeakKeyDictionary[GraphStore, dict[str, list[frozenset[str]]]] = 
 
 
 def _cosines(vectors: Sequence[Sequence[float]], query: Sequence[float]) -> list[float]:
-    return _dots(_unit_rows(vectors), query)
+    return _dots(unit_vectors(float_rows(vectors)), query)
 
 
 def _dots(rows: NDArray[np.float32], query: Sequence[float]) -> list[float]:
     """The cosine of a query with each row of length 1, by one thread: several would wait for each other."""
-    scores: list[float] = np.vecdot(rows, _unit_rows([query])[0]).tolist() if len(rows) else []
+    scores: list[float] = (
+        np.vecdot(rows, unit_vectors(np.asarray(query, dtype=np.float32))).tolist() if len(rows) else []
+    )
     return scores
-
-
-def _unit_rows(vectors: Sequence[Sequence[float]]) -> NDArray[np.float32]:
-    matrix = float_rows(vectors)
-    if len(matrix):
-        matrix /= np.maximum(np.linalg.norm(matrix, axis=-1, keepdims=True), 1e-30)
-    return matrix

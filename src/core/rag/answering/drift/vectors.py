@@ -12,6 +12,7 @@ from core.rag.answering.drift.paths import Node
 from core.rag.dbhandler.batches import batches
 from core.rag.embedder import embed_texts
 from core.rag.schema import Label
+from core.rag.unit_vectors import unit_vectors
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
@@ -59,7 +60,7 @@ class Vectors:
         rows = await embed_texts(embedder, [node.content or node.name for node in texts])
         vectors = stored | {node.id: row for node, row in zip(texts, rows, strict=True)}
         for node in missing:
-            self._known[node.id, node.content] = _unit(vectors[node.id])
+            self._known[node.id, node.content] = unit_vectors(vectors[node.id])
         found = {node.id: self._known[node.id, node.content] for node in wanted.values()}
         for key in list(self._known)[: max(len(self._known) - KEPT, 0)]:
             del self._known[key]
@@ -78,7 +79,3 @@ class Vectors:
             )
             found.update((row["id"], np.asarray(row["embedding"], dtype=np.float32)) for row in rows)
         return found
-
-
-def _unit(vector: NDArray[np.float32]) -> NDArray[np.float32]:
-    return np.asarray(vector / max(float(np.linalg.norm(vector)), 1e-30), dtype=np.float32)

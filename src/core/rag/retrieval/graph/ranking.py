@@ -19,6 +19,7 @@ from core.rag.retrieval.graph.question import Question, named_in, possible_names
 from core.rag.retrieval.graph.reading import GraphReader, Text
 from core.rag.retrieval.graph.subjects import section
 from core.rag.retrieval.graph.why import Trace, trace
+from core.rag.unit_vectors import unit_vectors
 
 if TYPE_CHECKING:
     from core.rag.embedder import EmbeddingService
@@ -292,8 +293,7 @@ class GraphRanking:
             return {}
         vectors = np.asarray(await embed_texts(self._embedder, texts), dtype=np.float64)
         direction = np.asarray(question.vector, dtype=np.float64)
-        norms = np.linalg.norm(vectors, axis=1) * np.linalg.norm(direction)
-        values = iter((vectors @ direction / np.maximum(norms, 1e-30)).tolist())
+        values = iter((unit_vectors(vectors) @ unit_vectors(direction)).tolist())
         return {key: [next(values) for _ in parts] for key, parts in sentences.items()}
 
 
