@@ -214,7 +214,7 @@ def test_closing_ends_the_searches_that_run(
     retriever.close()
     retriever.close()
     for thread in threads:
-        thread.join(60)
+        thread.join(10)
     assert sorted(ended) == ["generator"] * 3 + ["search"] * 3
     assert capfd.readouterr().err == ""
     with pytest.raises(ConfigurationError):
