@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from core.rag.dbhandler.grafeo_digest import digest_of_file
 from core.rag.dbhandler.grafeo_engine import close_engine, open_engine
 from core.rag.errors import StoreFullError
 from core.rag.indexing.titles import TitleLinker
+from mgrag.cli import main
 
 READING = [
     ("list",),
@@ -85,6 +87,23 @@ def test_what_was_stored_before_the_disk_was_full_is_told(
     )
     assert done.json["documents"]["added"] == len(mgrag("list", "--json").json) == 10
     assert again.out.startswith("Documents: 10 added")
+
+
+def test_what_was_stored_before_an_error_that_nobody_expected_is_told(
+    mgrag: Command, ingested: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def broken(*_: object) -> None:
+        raise TypeError("a mistake in the code")
+
+    monkeypatch.setattr(TitleLinker, "link", broken)
+    monkeypatch.setattr(sys, "argv", ["mgrag", "ingest", str(ingested / "corpus"), "--json"])
+    monkeypatch.chdir(mgrag.folder)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    told = capsys.readouterr()
+    assert ended.value.code == 1
+    assert json.loads(told.out)["documents"]["added"] == 10
+    assert "This should not have happened (TypeError: a mistake in the code)" in told.err
 
 
 def test_options_before_and_behind_the_command(mgrag: Command, graph: Path, ingested: Path) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import io
 import tracemalloc
 
 import pytest
 from filetools import convert, reason, unzipped, zipped
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.samples import samples
 
 from libs.dataloader.formats import FORMATS, FileData, UnreadableError, find_format, read_document
 
@@ -115,44 +115,6 @@ def test_names_that_point_outside() -> None:
 
 
 # -- everything, damaged -------------------------------------------------------------------------------------------
-
-
-def samples() -> dict[str, bytes]:
-    docx = pytest.importorskip("docx")
-    openpyxl = pytest.importorskip("openpyxl")
-    pptx = pytest.importorskip("pptx")
-    made: dict[str, bytes] = {}
-    document = docx.Document()
-    document.add_heading("Heading", 1)
-    document.add_paragraph("words", style="List Bullet")
-    book = openpyxl.Workbook()
-    book.active.append(["a", "b"])
-    book.active.append([1, 2])
-    presentation = pptx.Presentation()
-    presentation.slides.add_slide(presentation.slide_layouts[5]).shapes.title.text = "Title"
-    for name, thing in (("a.docx", document), ("a.xlsx", book), ("a.pptx", presentation)):
-        stream = io.BytesIO()
-        thing.save(stream)
-        made[name] = stream.getvalue()
-    made["a.pdf"] = (
-        b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n"
-        b"3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 200]/Contents 4 0 R/Resources<</Font<</F1<</Type/Font"
-        b"/Subtype/Type1/BaseFont/Helvetica>>>>>>>>endobj\n"
-        b"4 0 obj<</Length 38>>stream\nBT /F1 12 Tf 10 10 Td (words) Tj ET\n"
-        b"endstream endobj\ntrailer<</Root 1 0 R>>\n"
-    )
-    made["a.ipynb"] = b'{"cells": [{"cell_type": "code", "source": "x", "outputs": [{"text": "y"}]}], "metadata": {}}'
-    made["a.eml"] = b"From: a@b.c\nSubject: s\nContent-Type: multipart/mixed; boundary=x\n\n--x\n\nwords\n--x--\n"
-    made["a.rtf"] = rb"{\rtf1\ansi{\info{\title T}}{\pard\outlinelevel0 Heading\par}caf\'e9 \u8364?\par}"
-    made["a.html"] = b"<title>t</title><main><h1>h</h1><table><tr><th>a<td>b<tr><td>c<td>d</table><ul><li>x</main>"
-    made["a.md"] = b"---\ntitle: t\n---\n# h\n[a](b.md) `c` <!-- d -->\n\n```py\ne\n```\n[r]: http://x.y\n"
-    made["a.rst"] = (
-        b"Title\n=====\n\n.. note:: x\n\n   y\n\n`a <http://b.c>`_ ``d``\n\n"
-        b"+--+--+\n|a |b |\n+--+--+\n|c |d |\n+--+--+\n"
-    )
-    made["a.csv"] = b'a,b\n1,"2\n3"\n4,5\n'
-    made["a.json"] = b'[{"a": 1, "b": [1, {"c": 2}]}, {"a": "x"}]'
-    return made
 
 
 SAMPLES: dict[str, bytes] = {}

@@ -10,18 +10,21 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 from tests.graphs import orphans, snapshot
+from tests.samples import samples
 
 from core.rag import KnowledgeBase, MemGraphClient
 from core.rag.dbhandler.rows import MAX_PATH_CHARS
 from core.rag.embedder import open_embedder
-from core.rag.indexing import TextSplitter
+from core.rag.indexing import TextSplitter, indexer, workbench
 from core.rag.indexing.worker_process import WorkerGoneError, WorkerProcess
 from core.rag.settings import Settings
-from libs.dataloader import Document
+from libs.dataloader import Document, DocumentLoader
+from libs.dataloader.formats import FORMATS, find_format
 
 DOCUMENTS = 1_300
 FIRST = 512  # as many as make two batches, and so let the second process be started
@@ -160,6 +163,112 @@ async def test_where_no_process_can_be_started(started: Started, monkeypatch: py
     _, report = await ingested(in_time(started))
 
     assert report["documents"]["added"] == DOCUMENTS
+
+
+WAITING = [
+    Document(path="first", content="It starts the second process."),
+    Document(path="second", content="With it the first one is a whole batch."),
+    Document(path="third", content="With it the second one is a batch, which moves there."),
+]
+
+
+async def moved(started: Started, documents: list[Document]) -> AsyncIterator[Document]:
+    """Documents that are cut when the second process is up, behind those that wait for it."""
+    for document in WAITING[:2]:
+        yield document
+    await started.decided.wait()
+    yield WAITING[2]
+    await started.moved.wait()
+    for document in documents:
+        yield document
+
+
+@pytest.fixture
+def one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second process is worth its start at once, and each document is a batch."""
+    monkeypatch.setattr(workbench, "_MANY_DOCUMENTS", 1)
+    monkeypatch.setattr(indexer, "BATCH_DOCUMENTS", 1)
+
+
+@pytest.mark.usefixtures("one_by_one")
+async def test_documents_of_every_format_go_to_the_second_process(
+    started: Started, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    # A cell longer than the csv module takes in a process where nobody has raised its limit.
+    files = {**samples(), "long.csv": b"a,b\n1,2\n3," + b"x" * 200_000}
+    for name, data in files.items():
+        (tmp_path / name).write_bytes(data)
+    assert {find_format(*file).reader for file in files.items()} == {kind.reader for kind in FORMATS.values()}
+    loaded = [result async for result in DocumentLoader(tmp_path).load()]
+    read = [result for result in loaded if isinstance(result, Document)]
+    assert len(read) == len(files)
+    assert {result.path.rpartition(".")[2] for result in read if result.records} >= {
+        "csv",
+        "tsv",
+        "xlsx",
+        "json",
+        "jsonl",
+    }
+    alone, report = await ingested([*WAITING, *read], MGRAG_INGEST_WORKER=False)
+
+    together, other = await ingested(moved(started, read))
+
+    assert together == alone
+    assert without_seconds(other) == without_seconds(report)
+    assert not other["documents"]["failed"]
+    assert "cannot be sent" not in caplog.text
+
+
+class Stays:
+    """Something of a caller's own that cannot be pickled."""
+
+    def __reduce__(self) -> str:
+        raise OSError("it stays here")
+
+
+class Locked(Stays, dict[str, Any]):
+    pass
+
+
+class Elsewhere(Document):
+    """Like the classes of a script: in a module that another process does not have."""
+
+    __module__ = "a_script"
+
+
+class Name(str):
+    __slots__ = ()
+    __module__ = "a_script"
+
+
+@pytest.mark.usefixtures("one_by_one")
+async def test_what_cannot_be_sent_is_cut_here(
+    started: Started, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    script = ModuleType("a_script")
+    script.__dict__.update(Elsewhere=Elsewhere, Name=Name)
+    monkeypatch.setitem(sys.modules, "a_script", script)
+    text = "The Mill of Ferté is on the Marne."
+    bad = [
+        Document(path="bad/value", content=text, metadata={"thing": Stays()}),
+        Document(path="bad/record", content=text, records=[(0, {"thing": Stays()})]),
+    ]
+    good = [
+        Document(path="good/metadata", content=text, metadata=Locked(kind="mill")),
+        Document(path="good/records", content=text, records=[(0, Locked(name="Mill of Ferté"))]),
+        Elsewhere(path="good/class", content=Name(text), title=Name("Marne")),
+    ]
+    before = Document(path="before", title="Mill of Ferté", content="It grinds.")
+    after = Document(path="after", title="On the Marne", content=f"{text} There the Marne bends.")
+    documents = [before, *bad, *good, after]
+    alone, report = await ingested([*WAITING, *documents], MGRAG_INGEST_WORKER=False)
+
+    together, other = await ingested(moved(started, documents))
+
+    assert together == alone
+    assert without_seconds(other) == without_seconds(report)
+    assert [failed["path"] for failed in other["documents"]["failed"]] == [document.path for document in bad]
+    assert caplog.text.count("cannot be sent") == len(bad) + len(good)
 
 
 async def test_errors_come_back_as_they_were() -> None:

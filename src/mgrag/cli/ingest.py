@@ -72,11 +72,9 @@ def ingest(
                 chosen, opening, sources, so_far, prune=prune, facts=extract is Extract.LLM or None, options=options
             )
         )
-    except typer.Exit:  # the error was told; what was stored before it stays, and is told, too
+    finally:  # whatever failed, what was stored before it stays
         if so_far:
             _print(so_far[-1], chosen)
-        raise
-    _print(report, chosen)
     done = report.documents
     if report.interrupted:
         raise typer.Exit(EXIT_INTERRUPTED)

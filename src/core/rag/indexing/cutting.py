@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -17,6 +17,7 @@ from core.rag.dbhandler.rows import (
     uri_of,
 )
 from core.rag.dbhandler.writing import DocumentRow
+from core.rag.extraction.mentions import Title
 from core.rag.identity import content_hash, document_id, vector_id
 from core.rag.indexing.facts import Facts, facts_of
 from core.rag.indexing.splitter import Span, TextSplitter
@@ -100,7 +101,6 @@ class Cutter:
             InvalidInputError: when one of them cannot be stored as it is.
         """
         cuts: list[Cut] = []
-        chunks: list[tuple[str, str, str]] = []
         for document in documents:
             checked_metadata(document)  # before anything of a document is remembered that cannot be stored
             title = display_title(document)
@@ -116,15 +116,27 @@ class Cutter:
             if self.hints is not None:
                 identifier = document_id(self.namespace, uri_of(document))
                 cut.facts = facts_of(document, identifier, self.namespace, self.hints)
-                headings = [heading for _, _, heading, _ in spans]
-                chunks += zip(chunk_ids(identifier, contents), contents, headings, strict=True)
             cuts.append(cut)
         if finder is not None:
-            titles = (title for cut in cuts for title in cut.facts.titles)
-            mentioned = iter(finder.mentioned(titles, chunks, source_id, self.namespace))
-            for cut in cuts:
-                cut.mentioned = list(islice(mentioned, len(cut.spans)))
+            take_mentioned(cuts, finder.mentioned(*self.sought(documents, cuts), source_id, self.namespace))
         return cuts
+
+    def sought(
+        self, documents: Sequence[Document], cuts: Sequence[Cut]
+    ) -> tuple[list[Title], list[tuple[str, str, str]]]:
+        """What a finder has to know of documents that were cut.
+
+        Returns:
+            Their titles; id, content and heading of each of their chunks.
+        """
+        chunks: list[tuple[str, str, str]] = []
+        for document, cut in zip(documents, cuts, strict=True):
+            contents = [document.content[start:end] for start, end, _, _ in cut.spans]
+            headings = (heading for _, _, heading, _ in cut.spans)
+            chunks += zip(
+                chunk_ids(document_id(self.namespace, uri_of(document)), contents), contents, headings, strict=True
+            )
+        return [title for cut in cuts for title in cut.facts.titles], chunks
 
     def rows(self, documents: Sequence[Document], cuts: Sequence[Cut], source_id: str) -> Prepared:
         """Make the rows of documents that were cut.
@@ -160,3 +172,10 @@ class Cutter:
     def prepare(self, documents: Sequence[Document], source_id: str, finder: TitleFinder | None) -> Prepared:
         """Both: :meth:`cut`, then :meth:`rows`."""
         return self.rows(documents, self.cut(documents, source_id, finder), source_id)
+
+
+def take_mentioned(cuts: Sequence[Cut], mentioned: Iterable[Mentioned]) -> None:
+    """Note what chunks mention, given for all of them in order."""
+    rest = iter(mentioned)
+    for cut in cuts:
+        cut.mentioned = list(islice(rest, len(cut.spans)))

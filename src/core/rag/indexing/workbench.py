@@ -13,14 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 from core.rag.embedder import embed_texts
 from core.rag.embedder.wordllama import WordLlamaEmbedding
+from core.rag.indexing.cutting import take_mentioned
 from core.rag.indexing.title_finder import TitleFinder
+from core.rag.indexing.worker import UnsendableError
 from core.rag.indexing.worker_process import WorkerGoneError, WorkerProcess
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
     from core.rag.embedder import EmbeddingService
     from core.rag.embedder.base import Vectors
-    from core.rag.indexing.cutting import Cutter, Prepared
+    from core.rag.indexing.cutting import Cut, Cutter, Prepared
     from libs.dataloader import Document
 
 #: So much, if it is known to come, is worth the start of a second process: with less, two take longer than one.
@@ -95,7 +97,11 @@ class Workbench:
             if process is None:
                 return await asyncio.to_thread(cutter.prepare, documents, source_id, self._finder)
         try:
-            made = await process.call("prepare" if ahead else "cut", cutter, documents, source_id)
+            try:
+                made = await process.call("prepare" if ahead else "cut", cutter, documents, source_id)
+            except UnsendableError as error:
+                _logger.debug("Documents that cannot be sent are cut here: %s", error)
+                made, ahead = await self._cut_here(process, cutter, documents, source_id), False
         except WorkerGoneError as error:
             await self._recover(process, error)
             return await self.cut(cutter, documents, source_id)
@@ -141,6 +147,16 @@ class Workbench:
             if isinstance(started, WorkerProcess):
                 await started.close()
         self._process = self._starting = None
+
+    async def _cut_here(
+        self, process: WorkerProcess, cutter: Cutter, documents: Sequence[Document], source_id: str
+    ) -> list[Cut]:
+        """Cut documents in this process while another one knows the titles; what it is asked is plain text."""
+        cuts = await asyncio.to_thread(cutter.cut, documents, source_id, None)
+        if self._extraction:
+            titles, chunks = await asyncio.to_thread(cutter.sought, documents, cuts)
+            take_mentioned(cuts, await process.call("mentioned", titles, chunks, source_id, cutter.namespace))
+        return cuts
 
     async def _move(self, cutter: Cutter, documents: Sequence[Document]) -> None:
         """Start a worker process where there is much to do, and move there once it is up."""

@@ -17,7 +17,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 if TYPE_CHECKING:
+    from core.rag.dbhandler.mentioned import Mentioned
     from core.rag.embedder.base import Vectors
+    from core.rag.extraction.mentions import Title
     from core.rag.indexing.cutting import Cut, Cutter, Prepared
     from core.rag.indexing.title_finder import TitleFinder
     from libs.dataloader import Document
@@ -27,6 +29,10 @@ LENGTH_BYTES = 8
 
 #: Requests that are read ahead, so that the next one is there when a reply has been written.
 _AHEAD = 4
+
+
+class UnsendableError(Exception):
+    """What was asked cannot travel between processes: it holds something of a caller's own."""
 
 
 class Worker:
@@ -57,6 +63,13 @@ class Worker:
     def prepare(self, cutter: Cutter, documents: Sequence[Document], source_id: str) -> Prepared:
         """Cut documents, and make their rows as well."""
         return cutter.prepare(documents, source_id, self._finder)
+
+    def mentioned(
+        self, titles: Sequence[Title], chunks: Sequence[tuple[str, str, str]], source_id: str, namespace: str
+    ) -> list[Mentioned]:
+        """Find what the chunks of documents mention that were cut elsewhere."""
+        assert self._finder is not None
+        return self._finder.mentioned(titles, chunks, source_id, namespace)
 
     def embed(self, dimension: int, texts: Sequence[str]) -> tuple[Vectors, int]:
         """Embed with the offline model.
@@ -105,6 +118,9 @@ def _answer(worker: Worker, request: bytes) -> bytes:
     """The reply: whether it went well, and the result or the error."""
     try:
         name, arguments = pickle.loads(request)  # noqa: S301 from the process that started this one
+    except Exception as error:  # noqa: BLE001 whatever classes of the caller's own raise, or that they are not here
+        return _failure(UnsendableError(f"{type(error).__name__}: {error}"))
+    try:
         result: Any = getattr(worker, name)(*arguments)
         return pickle.dumps((True, result), pickle.HIGHEST_PROTOCOL)
     except Exception as error:  # noqa: BLE001 it is raised where the request came from

@@ -15,7 +15,7 @@ import threading
 from collections import deque
 from typing import Any
 
-from core.rag.indexing.worker import LENGTH_BYTES
+from core.rag.indexing.worker import LENGTH_BYTES, UnsendableError
 
 #: As large as Linux allows everyone: a reply arrives in one piece or two, and not in sixteen.
 _PIPE_BYTES = 1 << 20
@@ -75,16 +75,17 @@ class WorkerProcess:
 
         Args:
             name: A method of :class:`.worker.Worker`.
-            arguments: For it; they have to be picklable.
+            arguments: For it.
 
         Returns:
             What it returns.
 
         Raises:
             WorkerGoneError: when the process is not there any more.
+            UnsendableError: when the arguments cannot be pickled here, or read there.
             Exception: whatever the method raises.
         """
-        request = await asyncio.to_thread(pickle.dumps, (name, arguments), pickle.HIGHEST_PROTOCOL)
+        request = await asyncio.to_thread(_pickled, (name, arguments))
         reply: asyncio.Future[bytes] = self._loop.create_future()
         async with self._sending:
             if self._gone:
@@ -145,3 +146,10 @@ class WorkerProcess:
             waiting = self._waiting.popleft()
             if not waiting.done():
                 waiting.set_exception(WorkerGoneError("the worker process has ended"))
+
+
+def _pickled(request: Any) -> bytes:
+    try:
+        return pickle.dumps(request, pickle.HIGHEST_PROTOCOL)
+    except Exception as error:  # objects of a caller's own may raise anything
+        raise UnsendableError(f"{type(error).__name__}: {error}") from error

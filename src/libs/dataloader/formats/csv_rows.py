@@ -44,11 +44,15 @@ class CsvRows:
     """
 
     def __init__(self, lines: Sequence[str], delimiter: str) -> None:
+        _allow_cells(sum(map(len, lines)) + len(lines))
         self._lines = lines
         self.delimiter = delimiter
         self._quoted, self._strict, self._plain = (
             csv.reader((), delimiter=delimiter, skipinitialspace=True, **options).dialect for options in _DIALECTS
         )
+
+    def __reduce__(self) -> tuple[type[CsvRows], tuple[Sequence[str], str]]:
+        return CsvRows, (self._lines, self.delimiter)  # dialects cannot be pickled
 
     def __iter__(self) -> Iterator[CsvRow]:
         widths: Counter[int] = Counter()  # of the rows so far that stand in one line
@@ -127,7 +131,7 @@ class CsvRows:
         return True
 
 
-def allow_cells(length: int) -> None:
+def _allow_cells(length: int) -> None:
     """Let the csv module read cells of that many characters.
 
     Its limit is one for the whole process, so it is only ever raised: another thread may be reading.

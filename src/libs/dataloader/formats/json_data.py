@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from libs.dataloader.formats.base import Content, FileData, TextBuilder
@@ -34,7 +35,7 @@ def read(file: FileData, kind: Format) -> Content:
         else None
     )
     if (records := _list_of_objects(data)) is not None:
-        return _records(enumerate(records, 1), records.__getitem__)
+        return _records(range(1, len(records) + 1), records.__getitem__)
     if isinstance(data, dict):
         lists = {
             name: items
@@ -44,7 +45,7 @@ def read(file: FileData, kind: Format) -> Content:
         if len(lists) == 1:
             ((name, items),) = lists.items()
             rest = {key: value for key, value in data.items() if key != name}
-            content = _records(enumerate(items, 1), items.__getitem__, "\n".join(_outline(rest)))
+            content = _records(range(1, len(items) + 1), items.__getitem__, "\n".join(_outline(rest)))
             content.title = _one_line(title)
             return content
     return Content(clean_text("\n".join(_outline(data))), "text", _one_line(title))
@@ -62,12 +63,12 @@ def _lines(text: str) -> Content | None:
             good += isinstance(_parse(line), dict)
     if not lines or good < _MOSTLY * len(lines):
         return None
+    return _records(numbers, partial(_record, lines))
 
-    def record(index: int) -> Mapping[str, Any]:
-        value = _parse(lines[index])
-        return value if isinstance(value, dict) else {"value": value if value is not None else lines[index]}
 
-    return _records(((number, record(index)) for index, number in enumerate(numbers)), record)
+def _record(lines: Sequence[str], index: int) -> Mapping[str, Any]:
+    value = _parse(lines[index])
+    return value if isinstance(value, dict) else {"value": value if value is not None else lines[index]}
 
 
 def _parse(line: str) -> Any:
@@ -83,13 +84,13 @@ def _list_of_objects(data: Any) -> list[dict[str, Any]] | None:
     return None
 
 
-def _records(items: Iterable[tuple[int, Mapping[str, Any]]], record: Any, intro: str = "") -> Content:
+def _records(numbers: Sequence[int], record: Callable[[int], Mapping[str, Any]], intro: str = "") -> Content:
     builder = TextBuilder()
     builder.add(clean_text(intro).strip())
     starts: list[int] = []
     kept: list[int] = []
-    for index, (number, item) in enumerate(items):
-        text = clean_text("\n".join(line for line in _flat(item) if line.strip()))
+    for index, number in enumerate(numbers):
+        text = clean_text("\n".join(line for line in _flat(record(index)) if line.strip()))
         if not text:
             continue
         builder.separate()
@@ -102,8 +103,12 @@ def _records(items: Iterable[tuple[int, Mapping[str, Any]]], record: Any, intro:
         "records",
         metadata={"row_count": len(starts)},
         locations=builder.locations,
-        records=Records(starts, lambda index: record(kept[index])),
+        records=Records(starts, partial(_kept, record, kept)),
     )
+
+
+def _kept(record: Callable[[int], Mapping[str, Any]], kept: Sequence[int], index: int) -> Mapping[str, Any]:
+    return record(kept[index])
 
 
 def _flat(value: Any, name: str = "", depth: int = 0) -> Iterator[str]:

@@ -20,7 +20,7 @@ class Records(Sequence[tuple[int, Mapping[str, Any]]]):
 
     Args:
         starts: Where each begins in the document's content.
-        make: Gives the record by its number.
+        make: Gives the record by its number; can be pickled.
     """
 
     def __init__(self, starts: Sequence[int], make: Callable[[int], Mapping[str, Any]]) -> None:
