@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from libs.dataloader.formats.base import check_length
+
 _PREFIXES = frozenset(("$", "€", "£", "¥", "(", "$(", "US$"))
 _SUFFIXES = frozenset((")", "%", ")%", "%)"))
 
@@ -19,8 +21,13 @@ def separator_row(columns: int) -> str:
 
 
 def markdown_table(rows: Sequence[Sequence[str]]) -> str:
-    """A Markdown table whose first row is the header; short rows are filled up with empty cells."""
+    """A Markdown table whose first row is the header; short rows are filled up with empty cells.
+
+    Raises:
+        UnreadableError: if it becomes too long.
+    """
     width = max(map(len, rows), default=0)
+    check_length(sum(3 * width + sum(map(len, row)) for row in rows))
     filled = [[*row, *[""] * (width - len(row))] for row in rows]
     lines = [table_row(filled[0]), separator_row(width), *(table_row(row) for row in filled[1:])]
     return "\n".join(lines)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from libs.dataloader.formats.base import Content, FileData, UnreadableError
+from libs.dataloader.formats.base import Content, FileData, UnreadableError, check_length
 from libs.dataloader.formats.registry import FORMATS, Format, describe_binary, find_format
 from libs.dataloader.types import Document
 
@@ -40,6 +40,7 @@ def read_file(file: FileData, mime_type: str | None = None) -> tuple[Content, Fo
         ) from error
     except Exception as error:
         raise UnreadableError(f"it is damaged: {type(error).__name__}: {error}") from error
+    check_length(len(content.text))
     if not content.text.strip():
         raise UnreadableError("it has no text")
     return content, kind

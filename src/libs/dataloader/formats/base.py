@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +13,7 @@ from libs.dataloader.types import Link
 
 #: How much more than the limit for a file a compressed one may hold.
 EXPANSION = 4
+_MAX_CHARS = 100_000_000
 
 
 class UnreadableError(Exception):
@@ -25,6 +26,31 @@ class UnreadableError(Exception):
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.reason = reason
+
+
+def check_length(chars: int) -> None:
+    """Stop at a text that becomes far longer than its file: what a file has once may be shown any number of times.
+
+    Raises:
+        UnreadableError: if it has that many characters.
+    """
+    if chars > _MAX_CHARS:
+        raise UnreadableError(f"its text is longer than {_MAX_CHARS:,} characters")
+
+
+def join_lines(lines: Iterable[str]) -> str:
+    """Lines as a text.
+
+    Raises:
+        UnreadableError: if it becomes too long.
+    """
+    kept: list[str] = []
+    chars = 0
+    for line in lines:
+        chars += len(line) + 1
+        check_length(chars)
+        kept.append(line)
+    return "\n".join(kept)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,10 +145,15 @@ class TextBuilder:
         self.locations: dict[str, list[tuple[int, int | str]]] = {}
 
     def add(self, text: str) -> None:
-        """Append text, which must be clean already."""
+        """Append text, which must be clean already.
+
+        Raises:
+            UnreadableError: if all of it is too long.
+        """
         if text:
-            self._parts.append(text)
             self.position += len(text)
+            check_length(self.position)
+            self._parts.append(text)
             self._separated = False
 
     def block(self, text: str, separator: str = "\n\n") -> None:

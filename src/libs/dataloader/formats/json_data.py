@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from libs.dataloader.formats.base import Content, FileData, TextBuilder
+from libs.dataloader.formats.base import Content, FileData, TextBuilder, join_lines
 from libs.dataloader.formats.registry import JSONL, Format
 from libs.dataloader.formats.rows import Records
 from libs.dataloader.text import clean_text
@@ -45,10 +45,10 @@ def read(file: FileData, kind: Format) -> Content:
         if len(lists) == 1:
             ((name, items),) = lists.items()
             rest = {key: value for key, value in data.items() if key != name}
-            content = _records(range(1, len(items) + 1), items.__getitem__, "\n".join(_outline(rest)))
+            content = _records(range(1, len(items) + 1), items.__getitem__, join_lines(_outline(rest)))
             content.title = _one_line(title)
             return content
-    return Content(clean_text("\n".join(_outline(data))), "text", _one_line(title))
+    return Content(clean_text(join_lines(_outline(data))), "text", _one_line(title))
 
 
 def _lines(text: str) -> Content | None:
@@ -90,7 +90,7 @@ def _records(numbers: Sequence[int], record: Callable[[int], Mapping[str, Any]],
     starts: list[int] = []
     kept: list[int] = []
     for index, number in enumerate(numbers):
-        text = clean_text("\n".join(line for line in _flat(record(index)) if line.strip()))
+        text = clean_text(join_lines(line for line in _flat(record(index)) if line.strip()))
         if not text:
             continue
         builder.separate()

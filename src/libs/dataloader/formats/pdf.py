@@ -8,7 +8,7 @@ from collections import Counter
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
-from libs.dataloader.formats.base import Content, FileData, TextBuilder, UnreadableError, sensible_title
+from libs.dataloader.formats.base import Content, FileData, TextBuilder, UnreadableError, check_length, sensible_title
 from libs.dataloader.formats.registry import Format
 from libs.dataloader.text import clean_text
 
@@ -17,7 +17,6 @@ _HYPHEN = "\ufffe"  # how PDFium marks the hyphen at the end of a line whose wor
 _LAST_WORD = re.compile(r"\w{1,60}$")
 _FIRST_WORD = re.compile(r"\w{1,60}")
 _DATE = re.compile(r"D:(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:([+\-Z])(\d\d)?'?(\d\d)?)?")
-_MAX_CHARS = 100_000_000
 
 
 def read(file: FileData, _kind: Format) -> Content:
@@ -67,8 +66,7 @@ def _pages(file: FileData) -> tuple[list[str], dict[str, str]]:
         for index in range(len(document)):
             text = _page_text(document, index)
             length += len(text)
-            if length > _MAX_CHARS:
-                raise UnreadableError(f"it holds more than {_MAX_CHARS:,} characters")
+            check_length(length)
             pages.append(text)
         return pages, document.get_metadata_dict()
     finally:

@@ -13,7 +13,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from libs.dataloader.formats.archive import Archive, attribute, child, children, iter_xml, local
-from libs.dataloader.formats.base import Content, FileData
+from libs.dataloader.formats.base import Content, FileData, check_length
 from libs.dataloader.formats.omml import equation_text
 from libs.dataloader.formats.ooxml import core_properties, main_part, relationships
 from libs.dataloader.formats.registry import Format
@@ -56,8 +56,12 @@ def read(file: FileData, _kind: Format) -> Content:
     part = main_part(archive, "word/document.xml")
     reader = _Reader(archive, part, LinkCollector(file.uri, file.root_uri))
     blocks: list[_Block] = []
+    chars = 0
     for node in iter_xml(archive.read(part), part, _BLOCKS):
+        known = len(blocks)
         reader.block(node, blocks)
+        chars += sum(len(block.text) for block in blocks[known:])
+        check_length(chars)
     blocks += (_Block(note) for note in reader.notes())
     title, metadata = core_properties(archive)
     return Content(
