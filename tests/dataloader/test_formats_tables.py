@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from datetime import date, datetime
 from typing import Any
 
@@ -315,13 +316,6 @@ def test_cells_on_a_diagonal_make_no_giant_table() -> None:
     assert content.split("\n\n")[1_000] == "cell 1001"
 
 
-def test_cells_among_too_many_empty_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("libs.dataloader.formats.workbook._MOST_BLANK_ROWS", 1_000)
-    rows: list[list[Any]] = [["a", "b"], *[[]] * 600, ["c", "d"]]
-    assert convert("a.xlsx", workbook(Data=rows)).metadata["row_count"] == 1
-    assert "cells are too far apart" in reason("a.xlsx", workbook(One=rows, Two=rows))
-
-
 def test_a_sheet_for_a_chart_that_has_none() -> None:
     openpyxl = pytest.importorskip("openpyxl")
     book = openpyxl.Workbook()
@@ -336,6 +330,159 @@ def test_a_sheet_for_a_chart_that_has_none() -> None:
     document = convert("a.xlsx", zipped(parts))
     assert document.content == "| only | these |\n| --- | --- |\n| words | here |"
     assert document.metadata["sheets"] == ["Sheet"]
+
+
+def strict(data: bytes) -> bytes:
+    """A workbook in the strict form of the format."""
+    spaces = {
+        b"http://schemas.openxmlformats.org/spreadsheetml/2006/main": b"http://purl.oclc.org/ooxml/spreadsheetml/main",
+        b"http://schemas.openxmlformats.org/officeDocument/2006/relationships": (
+            b"http://purl.oclc.org/ooxml/officeDocument/relationships"
+        ),
+    }
+    parts = unzipped(data)
+    for old, new in spaces.items():
+        parts = {name: part.replace(old, new) for name, part in parts.items()}
+    return zipped(parts)
+
+
+def test_the_strict_form_is_read_like_the_usual_one() -> None:
+    rows = [["name", "when"], ["a", date(2024, 1, 2)], ["b", datetime(2024, 5, 6, 7, 8)]]
+    usual = workbook(Data=rows, More=[["words"]])
+    assert strict(usual) != usual
+    one, other = convert("a.xlsx", strict(usual)), convert("a.xlsx", usual)
+    assert (one.content, one.metadata, one.locations) == (other.content, other.metadata, other.locations)
+    assert (
+        records(one)
+        == records(other)
+        == [{"name": "a", "when": "2024-01-02"}, {"name": "b", "when": "2024-05-06 07:08:00"}]
+    )
+    dated = unzipped(usual)
+    sheet = dated["xl/worksheets/sheet1.xml"].decode()
+    found = re.search(r'<c r="B2"[^>]*><v>[^<]*</v></c>', sheet)
+    assert found is not None
+    dated["xl/worksheets/sheet1.xml"] = sheet.replace(
+        found[0], '<c r="B2" t="d"><v>2024-01-02T00:00:00</v></c>'
+    ).encode()
+    assert convert("a.xlsx", zipped(dated)).content == convert("a.xlsx", usual).content
+
+
+def test_numbers_are_shown_as_their_formats_say() -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    shown = [
+        (0.5, "0.0%", "50%"),
+        (45292, "yyyy-mm-dd", "2024-01-01"),
+        (45292.75, "dd.mm.yyyy hh:mm", "2024-01-01 18:00:00"),
+        (0.75, "h:mm", "18:00:00"),
+        (59, "d-mmm-yy", "1900-02-28"),
+        (61, "d-mmm-yy", "1900-03-01"),
+        (1.5, "[h]:mm:ss", "1 day, 12:00:00"),
+        (7, '0 "days"', "7"),
+        (7, "[Red]0.00", "7"),
+        (7, "0_d", "7"),
+        (7, r"0\h", "7"),
+        (-7, "yyyy-mm-dd", "1899-12-23"),
+        (1e9, "yyyy-mm-dd", "#VALUE!"),
+        (True, "General", "TRUE"),
+        (0.1 + 0.2, "General", "0.3"),
+    ]
+    book.active.append(["value", "x"])
+    for row, (value, code, _) in enumerate(shown, 2):
+        cell = book.active.cell(row, 1, value)
+        cell.number_format = code
+        book.active.cell(row, 2, "x")
+    stream = io.BytesIO()
+    book.save(stream)
+    lines = convert("a.xlsx", stream.getvalue()).content.split("\n")[2:]
+    assert [line.split("|")[1].strip() for line in lines] == [text for _, _, text in shown]
+    book.epoch = openpyxl.utils.datetime.MAC_EPOCH
+    book.active["A2"], book.active["A2"].number_format = 43830, "yyyy-mm-dd"
+    stream = io.BytesIO()
+    book.save(stream)
+    assert "| 2024-01-01 | x |" in convert("a.xlsx", stream.getvalue()).content
+
+
+SHEET = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+
+
+def test_rich_texts_escapes_and_cells_without_a_place() -> None:
+    parts = unzipped(workbook(Data=[["one", "two"], ["three", 4]]))
+    strings = (
+        "<si><r><t>ri</t></r><r><rPr><b/></rPr><t>ch_x000D__x000A_text</t></r><rPh><t>spoken</t></rPh></si>"
+        "<si><t> two </t></si>"
+    )
+    parts["xl/sharedStrings.xml"] = f"<sst xmlns='{SHEET}'>{strings}</sst>".encode()
+    shared = b"<Relationship Id='r9' Type='x/sharedStrings' Target='sharedStrings.xml'/></Relationships>"
+    relations = "xl/_rels/workbook.xml.rels"
+    parts[relations] = parts[relations].replace(b"</Relationships>", shared)
+    rows = (
+        "<row><c t='s'><v>0</v></c><c t='s'><v>1</v></c></row>"
+        "<row><c t='inlineStr'><is><t>in the cell</t></is></c><c t='e'><v>#N/A</v></c><c><v>odd</v></c></row>"
+    )
+    controls = "<controls><from><row>7</row></from></controls>"
+    parts["xl/worksheets/sheet1.xml"] = (
+        f"<worksheet xmlns='{SHEET}'><sheetData>{rows}</sheetData>{controls}</worksheet>".encode()
+    )
+    assert convert("a.xlsx", zipped(parts)).content == (
+        "| rich text | two |  |\n| --- | --- | --- |\n| in the cell | #N/A | odd |"
+    )
+    parts["xl/sharedStrings.xml"] = f"<sst xmlns='{SHEET}'/>".encode()
+    assert reason("a.xlsx", zipped(parts)) == "it is damaged: it has no text number 0"
+
+
+def test_an_odd_style_costs_nothing() -> None:
+    parts = unzipped(workbook(Data=[["name", "when"], ["a", date(2024, 1, 2)]]))
+    styles = parts["xl/styles.xml"].decode()
+    parts["xl/styles.xml"] = re.sub("<cellStyles?[ >].*</cellStyles>", "<cellStyles odd='1'/>", styles).encode()
+    parts["xl/styles.xml"] = parts["xl/styles.xml"].replace(b"<fonts", b"<fonts ODD='x'")
+    assert "| a | 2024-01-02 |" in convert("a.xlsx", zipped(parts)).content
+
+
+def test_text_boxes_and_diagrams_follow_the_cells() -> None:
+    office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    drawing = (
+        "<wsDr xmlns='http://schemas.openxmlformats.org/drawingml/2006/spreadsheetDrawing'"
+        " xmlns:a='http://schemas.openxmlformats.org/drawingml/2006/main'"
+        f" xmlns:r='{office}' xmlns:m='http://schemas.openxmlformats.org/markup-compatibility/2006'>"
+        "<grpSp><sp><txBody><a:p><a:r><a:t>Read </a:t></a:r><a:r><a:t>this:</a:t></a:r></a:p><a:p/>"
+        "<a:p><a:r><a:t>mind</a:t></a:r><a:br/><a:r><a:t>the step</a:t></a:r></a:p></txBody></sp></grpSp>"
+        "<m:AlternateContent><m:Choice><sp><txBody><a:p><a:r><a:t>once</a:t></a:r></a:p></txBody></sp></m:Choice>"
+        "<m:Fallback><sp><txBody><a:p><a:r><a:t>once</a:t></a:r></a:p></txBody></sp></m:Fallback></m:AlternateContent>"
+        "<graphicFrame><relIds r:dm='d1'/></graphicFrame></wsDr>"
+    )
+    diagram = "<dataModel><ptLst><pt><t><p><r><x>First</x></r></p></t></pt><pt><t>Second</t></pt></ptLst></dataModel>"
+    relation = "<Relationships><Relationship Id='d1' Type='x/{}' Target='{}'/></Relationships>"
+
+    def drawn(**sheets: list[list[Any]]) -> dict[str, bytes | str]:
+        return {
+            **unzipped(workbook(**sheets)),
+            "xl/worksheets/_rels/sheet1.xml.rels": relation.format("drawing", "../drawings/drawing1.xml"),
+            "xl/drawings/drawing1.xml": drawing,
+            "xl/drawings/_rels/drawing1.xml.rels": relation.format("diagramData", "../diagrams/data1.xml"),
+            "xl/diagrams/data1.xml": diagram,
+        }
+
+    text = "Read this:\nmind the step\n\nonce\n\n- First\n- Second"
+    alone = convert("a.xlsx", zipped(drawn(Data=[])))
+    assert (alone.content, alone.format, alone.metadata["sheets"]) == (text, "markdown", ["Data"])
+    table = drawn(Data=[["a", "b"], [1, 2]], More=[["c", "d"], [3, 4]])
+    assert convert("a.xlsx", zipped(table)).content == (
+        f"## Data\n\n| a | b |\n| --- | --- |\n| 1 | 2 |\n\n{text}\n\n## More\n\n| c | d |\n| --- | --- |\n| 3 | 4 |"
+    )
+    table["xl/drawings/drawing1.xml"] = "no XML"
+    assert convert("a.xlsx", zipped(table)).content.startswith(
+        "## Data\n\n| a | b |\n| --- | --- |\n| 1 | 2 |\n\n## More"
+    )
+
+
+def test_names_of_parts_with_backslashes_or_in_two_cases() -> None:
+    parts = unzipped(workbook(Data=[["a", "b"], [1, 2]]))
+    wanted = convert("a.xlsx", zipped(parts)).content
+    parts["xl/worksheets/Sheet1.xml"] = f"<worksheet xmlns='{SHEET}'/>".encode()
+    assert convert("a.xlsx", zipped(parts)).content == wanted
+    del parts["xl/worksheets/Sheet1.xml"]
+    assert convert("a.xlsx", zipped({name.replace("/", "\\"): part for name, part in parts.items()})).content == wanted
 
 
 # -- JSON ----------------------------------------------------------------------------------------------------------

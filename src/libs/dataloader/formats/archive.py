@@ -56,7 +56,7 @@ class Archive:
         limit = EXPANSION * file.max_bytes
         if total > limit:
             raise UnreadableError(f"it would expand to {size_text(total)}; the limit is {size_text(limit)}")
-        self._entries = {entry.filename.lstrip("/"): entry for entry in entries}
+        self._entries = {entry.filename.replace("\\", "/").lstrip("/"): entry for entry in entries}
         self._folded = {name.casefold(): name for name in self._entries}
 
     @property
@@ -87,7 +87,8 @@ class Archive:
                 pass
 
     def _pieces(self, name: str) -> Iterator[bytes]:
-        entry = self._entries.get(self._folded.get(name.lstrip("/").casefold(), ""))
+        exact = name.lstrip("/")
+        entry = self._entries.get(exact) or self._entries.get(self._folded.get(exact.casefold(), ""))
         if entry is None:
             raise UnreadableError(f"it is damaged: {name} is missing")
         try:
@@ -190,9 +191,11 @@ def iter_xml(data: bytes, name: str, tags: frozenset[str]) -> Iterator[_Element]
     from lxml import etree
 
     depth = 0
+    seen = False
     walk = etree.iterparse(
         io.BytesIO(data),
         events=("start", "end"),
+        tag=[f"{{*}}{tag}" for tag in tags],
         resolve_entities=False,
         no_network=True,
         load_dtd=False,
@@ -202,10 +205,9 @@ def iter_xml(data: bytes, name: str, tags: frozenset[str]) -> Iterator[_Element]
     )
     try:
         for event, node in walk:
-            if node.getparent() is None and event == "start":
+            if not seen:
                 _refuse_entities(node, name)
-            if local(node) not in tags:
-                continue
+                seen = True
             depth += 1 if event == "start" else -1
             if event == "end" and depth == 0:
                 yield node

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from libs.dataloader.formats.archive import Archive, attribute, child, children, local
 from libs.dataloader.formats.base import Content, FileData, TextBuilder, UnreadableError
+from libs.dataloader.formats.drawings import diagram_texts
 from libs.dataloader.formats.omml import equation_text
 from libs.dataloader.formats.ooxml import core_properties, main_part, relationships
 from libs.dataloader.formats.registry import Format
@@ -158,10 +159,8 @@ class _Slide:
         for diagram in children(data, "relIds"):
             relation = self._relations.get(attribute(diagram, "dm") or "")
             if relation is not None and self._archive.has(relation[1]):
-                words = [
-                    " ".join("".join(point.itertext()).split()) for point in _points(self._archive.xml(relation[1]))
-                ]
-                self._blocks.append("\n".join(f"- {text}" for text in words if text))
+                texts = diagram_texts(self._archive.xml(relation[1]))
+                self._blocks.append("\n".join(f"- {text}" for text in texts))
 
     def _read_notes(self) -> Iterator[str]:
         for kind, target, _ in self._relations.values():
@@ -204,10 +203,6 @@ def _cached(node: _Element | None) -> dict[str, str]:
         value = child(point, "v")
         found[point.get("idx", "0")] = (value.text or "").strip() if value is not None else ""
     return found
-
-
-def _points(root: _Element) -> Iterator[_Element]:
-    return (node for node in root.iter() if local(node) == "t" and local(node.getparent()) == "pt")
 
 
 def _relation_id(node: _Element) -> str:

@@ -1,16 +1,15 @@
-"""Excel workbooks (xlsx), by openpyxl."""
+"""Excel workbooks (xlsx): each sheet as tables and text."""
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import date, datetime, time, timedelta
-from operator import itemgetter
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
 from libs.dataloader.formats.archive import Archive
 from libs.dataloader.formats.base import Content, FileData, TextBuilder, UnreadableError
-from libs.dataloader.formats.ooxml import core_properties
+from libs.dataloader.formats.drawings import drawing_texts
+from libs.dataloader.formats.ooxml import core_properties, relationships
 from libs.dataloader.formats.registry import Format
 from libs.dataloader.formats.rows import (
     Records,
@@ -21,64 +20,51 @@ from libs.dataloader.formats.rows import (
     split_captions,
     write_table,
 )
-from libs.dataloader.text import clean_text
+from libs.dataloader.formats.workbook_cells import Row, Workbook
 
-_LAST_ROW = 1_048_576  # of any sheet, as Excel has it
-_MOST_BLANK_ROWS = 50_000_000
 _SPARSE = 100
 
 
-class Row(NamedTuple):
-    """The cells of a row that are not empty.
-
-    Attributes:
-        number: Which row of the sheet it is, from 1.
-        columns: Where each cell stands, from 1.
-        cells: What is shown in it.
-    """
-
-    number: int
-    columns: tuple[int, ...]
-    cells: list[str]
-
-    def under(self, columns: Sequence[int]) -> list[str]:
-        """What stands in these columns, which are all that it has cells in and others."""
-        if len(columns) == len(self.columns):
-            return self.cells
-        found = dict(zip(self.columns, self.cells, strict=True))
-        return [found.get(column, "") for column in columns]
-
-
 def read(file: FileData, _kind: Format) -> Content:
-    """Each sheet as a Markdown table (records where it is very wide); formulas show the value that Excel stored."""
-    from openpyxl.reader.excel import ExcelReader
+    """Each sheet as a Markdown table (records where it is very wide), then what is written in its drawings.
 
+    Formulas show the value that Excel stored.
+    """
     archive = Archive(file, "an Excel workbook")
-    archive.check()
-    # What load_workbook() does; but it fails at a sheet for a chart that has none yet, and such sheets have no cells.
-    reader = ExcelReader(io.BytesIO(file.data), read_only=True, data_only=True, keep_links=False)
-    reader.read_chartsheet = lambda *_: None
-    reader.read()
-    blank = _Blank()
-    try:
-        sheets = [(sheet.title, list(_rows(sheet, blank))) for sheet in reader.wb.worksheets]
-    finally:
-        reader.wb.close()
-    sheets = [(clean_text(name), rows) for name, rows in sheets if rows]
+    book = Workbook(archive)
+    found = [(name, list(book.rows(part)), list(_drawn(archive, part))) for name, part in book.sheets]
+    sheets = [sheet for sheet in found if any(sheet[1:])]
     writer = _Writer()
-    for name, rows in sheets:
-        writer.sheet(name, rows, named=len(sheets) > 1)
-    found, metadata = core_properties(archive)
-    metadata |= {"sheets": [name for name, _ in sheets][:100], "row_count": len(writer.starts)}
-
+    for name, rows, drawn in sheets:
+        writer.sheet(name, rows, drawn, named=len(sheets) > 1)
+    title, metadata = core_properties(archive)
+    metadata |= {"sheets": [name for name, _, _ in sheets][:100], "row_count": len(writer.starts)}
     return Content(
         writer.builder.text(),
         writer.format(),
-        found or writer.title,
+        title or writer.title,
         metadata,
         locations=writer.builder.locations,
-        records=Records(writer.starts, writer.record),
+        records=Records(writer.starts, partial(_record, writer.records)),
     )
+
+
+def _drawn(archive: Archive, part: str) -> Iterator[str]:
+    for kind, target, _ in relationships(archive, part).values():
+        if kind == "drawing" and archive.has(target):
+            try:
+                yield from drawing_texts(archive, target)
+            except UnreadableError:
+                continue  # a damaged drawing is no reason to do without the cells
+
+
+#: Names of columns, which ones they are, the row.
+_Record = tuple[list[str], list[int], Row]
+
+
+def _record(records: Sequence[_Record], index: int) -> Mapping[str, Any]:
+    names, used, row = records[index]
+    return dict(zip(names, row.under(used), strict=True))
 
 
 class _Writer:
@@ -86,10 +72,10 @@ class _Writer:
         self.builder = TextBuilder()
         self.starts: list[int] = []
         self.title: str | None = None
-        self._records: list[tuple[list[str], list[int], Row]] = []  # names of columns, which ones they are, the row
+        self.records: list[_Record] = []
         self._kinds: list[str] = []
 
-    def sheet(self, name: str, rows: Sequence[Row], *, named: bool) -> None:
+    def sheet(self, name: str, rows: Sequence[Row], drawn: Sequence[str], *, named: bool) -> None:
         """Append a sheet, under its name where there are several."""
         self.builder.separate()
         self.builder.mark("sheet", name)
@@ -112,6 +98,9 @@ class _Writer:
             if body:
                 self.builder.separate()
                 self._table(body)
+        for text in drawn:
+            self.builder.block(text)
+            self._kinds.append("markdown")
 
     def _table(self, rows: Sequence[Row]) -> None:
         used = _used(rows)
@@ -124,54 +113,11 @@ class _Writer:
         header = head[0] if named and not wide else names
         cells = ((row.number, row.under(used)) for row in rest)
         write_table(self.builder, header, cells, self.starts.append, as_records=wide)
-        self._records += [(names, used, row) for row in rest]
+        self.records += [(names, used, row) for row in rest]
 
     def format(self) -> str:
         """How the whole is to be split."""
         return self._kinds[0] if len(self._kinds) == 1 else "markdown"
-
-    def record(self, index: int) -> Mapping[str, Any]:
-        """A row by its number."""
-        names, used, row = self._records[index]
-        return dict(zip(names, row.under(used), strict=True))
-
-
-class _Blank:
-    """Counts the empty rows that were skipped."""
-
-    def __init__(self) -> None:
-        self._count = 0
-
-    def take(self, count: int) -> None:
-        """Skip some more.
-
-        Raises:
-            UnreadableError: if they are more than any workbook of people has.
-        """
-        self._count += count
-        if self._count > _MOST_BLANK_ROWS:
-            raise UnreadableError(f"its cells are too far apart: over {_MOST_BLANK_ROWS:,} empty rows between them")
-
-
-def _rows(sheet: Any, blank: _Blank) -> Iterator[Row]:
-    """Rows that are not empty."""
-    from openpyxl.cell.read_only import ReadOnlyCell
-
-    sheet.reset_dimensions()  # what the file says of its size may be wrong, or a trap
-    # Else a row whose only cell is in the last column would come with 16,383 empty ones.
-    sheet._get_row = lambda cells, *_: [ReadOnlyCell(sheet, **cell) for cell in cells if cell["value"] is not None]
-    patterns: dict[tuple[int, ...], tuple[int, ...]] = {}  # most rows have cells in the same columns: kept once
-    before = 0
-    # Rows between those that the file has come as empty ones, perhaps a million: they are not to cost anything.
-    numbers = iter(range(1, _LAST_ROW + 1))
-    for number, row in filter(itemgetter(1), zip(numbers, sheet.iter_rows(), strict=False)):
-        blank.take(number - before - 1)
-        before = number
-        cells = {cell.column: text for cell in row if cell.value is not None and (text := _show(cell))}
-        if cells:
-            columns = tuple(sorted(cells))
-            yield Row(number, patterns.setdefault(columns, columns), [cells[column] for column in columns])
-    blank.take(next(numbers, _LAST_ROW) - before)
 
 
 def _used(rows: Sequence[Row]) -> list[int]:
@@ -205,25 +151,3 @@ def _begins_table(rows: Sequence[Row], index: int) -> bool:
         return True
     below = rows[index + 1].cells
     return not any(is_number(cell) for cell in cells) and any(is_number(cell) for cell in below)
-
-
-def _show(cell: Any) -> str:
-    """The value of a cell as a person would write it."""
-    value = cell.value
-    if value is None:
-        return ""
-    if isinstance(value, str):
-        return clean_text(value).strip()
-    if isinstance(value, bool):
-        return "TRUE" if value else "FALSE"
-    if isinstance(value, int | float):
-        if "%" in (cell.number_format or ""):
-            return f"{value * 100:.10g}%"
-        return str(value) if isinstance(value, int) else f"{value:.15g}"
-    if isinstance(value, datetime):
-        return value.date().isoformat() if value.time() == time() else value.isoformat(" ", "seconds")
-    if isinstance(value, date | time):
-        return value.isoformat()
-    if isinstance(value, timedelta):
-        return str(value)
-    return clean_text(str(value))

@@ -1,0 +1,235 @@
+"""The cells of an Excel workbook, from the XML itself, as a person would write what is in them.
+
+openpyxl refuses a workbook over a style that it does not know, and reads none in the strict form of the format.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, time, timedelta
+from enum import Enum
+from typing import TYPE_CHECKING, NamedTuple
+
+from libs.dataloader.formats.archive import Archive, attribute, child, children, iter_xml, local
+from libs.dataloader.formats.base import UnreadableError, check_length
+from libs.dataloader.formats.ooxml import main_part, relationships
+from libs.dataloader.text import clean_text
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
+_COLUMN = re.compile(r"[A-Z]{1,3}")
+_ESCAPE = re.compile(r"_x([0-9A-Fa-f]{4})_")
+_PERCENT_IDS = frozenset((9, 10))
+_DATE_IDS = frozenset((*range(14, 23), *range(27, 37), 45, 47, *range(50, 59)))
+_SPAN_IDS = frozenset((46,))
+_LITERAL = re.compile(r'"[^"]*"|\\.|_.|\[(?!h+\]|m+\]|s+\])[^\]]*\]', re.IGNORECASE)
+_DATE = re.compile(r"[dmhys]", re.IGNORECASE)
+_SPAN = re.compile(r"\[(?:h+|m+|s+)\]", re.IGNORECASE)
+_EPOCH, _MAC_EPOCH = datetime(1899, 12, 30), datetime(1904, 1, 1)
+_TRUE = frozenset(("1", "true"))
+
+
+class Row(NamedTuple):
+    """The cells of a row that are not empty.
+
+    Attributes:
+        number: Which row of the sheet it is, from 1.
+        columns: Where each cell stands, from 1.
+        cells: What is shown in it.
+    """
+
+    number: int
+    columns: tuple[int, ...]
+    cells: list[str]
+
+    def under(self, columns: Sequence[int]) -> list[str]:
+        """What stands in these columns, which are all that it has cells in and others."""
+        if len(columns) == len(self.columns):
+            return self.cells
+        found = dict(zip(self.columns, self.cells, strict=True))
+        return [found.get(column, "") for column in columns]
+
+
+class _Kind(Enum):
+    """What a number stands for."""
+
+    NUMBER = 0
+    PERCENT = 1
+    DATE = 2
+    SPAN = 3
+
+
+class Workbook:
+    """The sheets of a workbook.
+
+    Args:
+        archive: The file.
+
+    Attributes:
+        sheets: Name and part of each, in their order; sheets for charts have no cells.
+
+    Raises:
+        UnreadableError: if it is damaged.
+    """
+
+    def __init__(self, archive: Archive) -> None:
+        self._archive = archive
+        part = main_part(archive, "xl/workbook.xml")
+        root = archive.xml(part)
+        relations = relationships(archive, part)
+        self.sheets: list[tuple[str, str]] = []
+        for sheet in children(child(root, "sheets"), "sheet"):
+            kind, target, _ = relations.get(attribute(sheet, "id") or "", ("", "", False))
+            if kind != "chartsheet" and archive.has(target):
+                self.sheets.append((clean_text(sheet.get("name") or ""), target))
+        properties = child(root, "workbookPr")
+        mac = properties is not None and properties.get("date1904") in _TRUE
+        self._epoch = _MAC_EPOCH if mac else _EPOCH
+        parts = {kind: target for kind, target, _ in relations.values() if archive.has(target)}
+        self._strings = list(self._shared(parts["sharedStrings"])) if "sharedStrings" in parts else []
+        self._kinds = _kinds(archive.xml(parts["styles"])) if "styles" in parts else []
+        self._chars = 0
+
+    def rows(self, part: str) -> Iterator[Row]:
+        """The rows of a sheet that are not empty.
+
+        Raises:
+            UnreadableError: if the sheet is damaged, or the cells of all sheets so far hold too much.
+        """
+        patterns: dict[tuple[int, ...], tuple[int, ...]] = {}  # most rows have cells in the same columns: kept once
+        number = 0
+        for node in iter_xml(self._archive.read(part), part, frozenset(("row",))):
+            if local(node.getparent()) != "sheetData":
+                continue
+            given = node.get("r", "")
+            number = int(given) if given.isdecimal() and len(given) < 8 else number + 1
+            cells: dict[int, str] = {}
+            column = 0
+            for cell in node.iterchildren("{*}c"):
+                place = _COLUMN.match(cell.get("r", ""))
+                column = _column(place[0]) if place else column + 1
+                if text := self._show(cell):
+                    self._chars += len(text)  # a text that the file has once may be in any number of cells
+                    cells[column] = text
+            check_length(self._chars)
+            if cells:
+                columns = tuple(sorted(cells))
+                yield Row(number, patterns.setdefault(columns, columns), [cells[column] for column in columns])
+
+    def _shared(self, part: str) -> Iterator[str]:
+        for node in iter_xml(self._archive.read(part), part, frozenset(("si",))):
+            yield _rich(node)
+
+    def _show(self, cell: _Element) -> str:
+        """The value of a cell as a person would write it."""
+        kind = cell.get("t", "n")
+        if kind == "inlineStr":
+            inline = child(cell, "is")
+            return _rich(inline) if inline is not None else ""
+        text = cell.findtext("{*}v", "").strip()
+        if not text:
+            return ""
+        if kind == "s":
+            try:
+                return self._strings[int(text)]
+            except (ValueError, IndexError) as error:
+                raise UnreadableError(f"it is damaged: it has no text number {text[:20]}") from error
+        if kind == "n":
+            return self._number(text, cell.get("s", "0"))
+        if kind == "b":
+            return "TRUE" if text in _TRUE else "FALSE"
+        return _iso(text) if kind == "d" else _clean(text)
+
+    def _number(self, text: str, style: str) -> str:
+        try:
+            value = int(text) if text.removeprefix("-").isdecimal() and len(text) < 20 else float(text)
+        except ValueError:
+            return _clean(text)
+        kind = self._kinds[int(style)] if style.isdecimal() and int(style) < len(self._kinds) else _Kind.NUMBER
+        if kind in (_Kind.DATE, _Kind.SPAN):
+            try:
+                return _moment(value, self._epoch) if kind is _Kind.DATE else _span(value)
+            except (OverflowError, ValueError):
+                return "#VALUE!"  # a number that is no date; Excel shows #### then
+        if kind is _Kind.PERCENT:
+            return f"{value * 100:.10g}%"
+        return str(value) if isinstance(value, int) else f"{value:.15g}"
+
+
+def _kinds(root: _Element) -> list[_Kind]:
+    """What numbers of each style stand for."""
+    codes: dict[str, str] = {}
+    for node in children(child(root, "numFmts"), "numFmt"):
+        codes[node.get("numFmtId", "")] = node.get("formatCode", "")
+    made: Mapping[str, _Kind] = {key: _kind(code) for key, code in codes.items()}
+    return [
+        made[key] if key in made else _usual_kind(key)
+        for key in (node.get("numFmtId", "0") for node in children(child(root, "cellXfs"), "xf"))
+    ]
+
+
+def _kind(code: str) -> _Kind:
+    positive = _LITERAL.sub("", code.split(";")[0])
+    if _SPAN.search(positive):
+        return _Kind.SPAN
+    if _DATE.search(positive):
+        return _Kind.DATE
+    return _Kind.PERCENT if "%" in code else _Kind.NUMBER
+
+
+def _usual_kind(key: str) -> _Kind:
+    number = int(key) if key.isdecimal() else 0
+    if number in _PERCENT_IDS:
+        return _Kind.PERCENT
+    return _Kind.DATE if number in _DATE_IDS else _Kind.SPAN if number in _SPAN_IDS else _Kind.NUMBER
+
+
+def _moment(value: float, epoch: datetime) -> str:
+    """Days since an epoch as a date, a time, or both.
+
+    Raises:
+        OverflowError, ValueError: where there is no such day.
+    """
+    day, rest = divmod(value, 1)
+    clock = timedelta(milliseconds=round(rest * 86_400_000))
+    if 0 <= value < 1 and not clock.days:
+        return (epoch + clock).time().isoformat()
+    if 0 < value < 60 and epoch is _EPOCH:
+        day += 1  # Excel's 1900 has a 29th of February
+    moment = epoch + timedelta(days=day) + clock
+    return moment.date().isoformat() if moment.time() == time() else moment.isoformat(" ", "seconds")
+
+
+def _span(value: float) -> str:
+    span = timedelta(days=value)
+    return str(timedelta(seconds=span.days * 86_400 + span.seconds, milliseconds=round(span.microseconds / 1000)))
+
+
+def _iso(text: str) -> str:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:  # a time alone, or a span
+        return _clean(text)
+    return moment.date().isoformat() if moment.time() == time() else moment.isoformat(" ", "seconds")
+
+
+def _rich(node: _Element) -> str:
+    """The text of a string item, without how it is pronounced."""
+    parts = [run.text or "" for run in children(node, "t")]
+    parts += (text.text or "" for run in children(node, "r") for text in children(run, "t"))
+    return _clean("".join(parts))
+
+
+def _clean(text: str) -> str:
+    if "_x" in text:
+        text = _ESCAPE.sub(lambda match: chr(int(match[1], 16)), text)
+    return clean_text(text).strip()
+
+
+def _column(letters: str) -> int:
+    number = 0
+    for letter in letters:
+        number = number * 26 + ord(letter) - 64
+    return number
