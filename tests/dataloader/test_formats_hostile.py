@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tracemalloc
 
 import pytest
@@ -19,6 +20,7 @@ ENTITIES = (
 )
 EXTERNAL = '<?xml version="1.0"?><!DOCTYPE x [<!ENTITY secret SYSTEM "file:///etc/passwd">]>'
 WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+ODF = "application/vnd.oasis.opendocument."
 CONTAINERS = [".docx", ".pptx", ".xlsx", ".odt", ".epub"]
 
 
@@ -114,6 +116,44 @@ def test_names_that_point_outside() -> None:
     assert "no text" in reason("a.epub", zipped({"a.opf": package}))
 
 
+def _much_text() -> dict[str, bytes | str]:
+    """Small files whose text would be very long: what they have once is shown many times."""
+    relation = "<Relationship Id='r{0}' Type='x/{1}' Target='{1}.xml'/>"
+    relations = relation.format(1, "worksheet") + relation.format(2, "sharedStrings")
+    cells = "<row><c t='s'><v>0</v></c><c><v>1</v></c></row>"
+    book: dict[str, bytes | str] = {
+        "xl/workbook.xml": "<workbook><sheets><sheet name='a' id='r1'/></sheets></workbook>",
+        "xl/_rels/workbook.xml.rels": f"<Relationships>{relations}</Relationships>",
+        "xl/sharedStrings.xml": f"<sst><si><t>{'kestrel ' * 1_000}</t></si></sst>",
+        "xl/worksheet.xml": f"<worksheet><sheetData>{cells * 200}</sheetData></worksheet>",
+    }
+    merged = "<w:tc><w:tcPr><w:vMerge{}/></w:tcPr>{}</w:tc><w:tc>{}</w:tc>"
+    first = merged.format(" w:val='restart'", paragraph("kestrel " * 1_000), paragraph("x"))
+    rows = [f"<w:tr>{row}</w:tr>" for row in (first, *[merged.format("", paragraph(""), paragraph("x"))] * 200)]
+    wide = ",".join(f"{number} " + "kestrel " * 50 for number in range(100))
+    key = "kestrel " * 1_000
+    return {
+        "a.xlsx": zipped(book),
+        "a.docx": zipped(word(f"<w:tbl>{''.join(rows)}</w:tbl>")),
+        "a.csv": wide + "\n" + ("1," * 99 + "1\n") * 30,
+        "a.json": json.dumps([{key: [{"a": 1}] * 200}]),
+        "b.json": json.dumps(
+            {"a": 1, key: {"b": {"c": [[1]] * 200}}, "list": [{key: number} for number in range(200)]}
+        ),
+        "a.html": f"<table><tr><th>a<th>b<tr><td rowspan=200>{key}<td>x" + "<tr><td>x" * 200 + "</table>",
+    }
+
+
+def test_a_small_file_with_very_much_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    files = _much_text()
+    for name, data in files.items():
+        assert len(convert(name, data).content) > 800_000, name
+    monkeypatch.setattr("libs.dataloader.formats.base._MAX_CHARS", 500_000)
+    monkeypatch.setattr("libs.dataloader.formats.check_length", lambda _: None)  # stopped before there is all of it
+    for name, data in files.items():
+        assert reason(name, data) == "its text is longer than 500,000 characters", name
+
+
 # -- everything, damaged -------------------------------------------------------------------------------------------
 
 
@@ -176,6 +216,12 @@ def test_any_bytes_under_any_name(ending: str, data: bytes) -> None:
         (b"SQLite format 3\x00" + bytes(1000), "an SQLite database"),
         (b"\x00\x00\x00\x18ftypmp42" + bytes(1000), "a video, audio or image file"),
         (zipped({"a": b"words"}), "a ZIP archive"),
+        (
+            zipped({"mimetype": ODF + "spreadsheet"}, stored=["mimetype"]),
+            "an OpenDocument spreadsheet; save it as .xlsx",
+        ),
+        (zipped({"mimetype": ODF + "presentation"}, stored=["mimetype"]), "an OpenDocument presentation; save it as"),
+        (zipped({"xl/workbook.bin": b"x"}), "a binary Excel workbook; save it as .xlsx"),
         (bytes(range(256)) * 8, "in an unknown binary format"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "an old binary Office file"),
     ],

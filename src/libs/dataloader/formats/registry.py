@@ -186,6 +186,13 @@ _SIGNATURES: tuple[tuple[bytes, str], ...] = (
     (b"\x00asm", "a WebAssembly module"),
     (b"\x1aE\xdf\xa3", "a video file"),
 )
+_ODF = b"mimetypeapplication/vnd.oasis.opendocument."
+_OTHER_ZIPS: tuple[tuple[bytes, str], ...] = (
+    (_ODF + b"spreadsheet", "an OpenDocument spreadsheet; save it as .xlsx"),
+    (_ODF + b"presentation", "an OpenDocument presentation; save it as .pptx"),
+    (_ODF + b"graphics", "an OpenDocument drawing; save it as .pdf"),
+    (b"xl/workbook.bin", "a binary Excel workbook; save it as .xlsx"),
+)
 _IMAGES = frozenset((".svg", ".svgz"))
 _HTML_START = re.compile(rb"<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
 _PREAMBLE = re.compile(rb"\xef\xbb\xbf|\s+|<\?xml[^>]*>|<!--(?:(?!-->).)*-->", re.DOTALL)
@@ -250,7 +257,7 @@ def describe_binary(data: bytes) -> str:
     if data[:4] == b"RIFF":
         return {b"WEBP": "a WebP image", b"WAVE": "an audio file"}.get(data[8:12], "a media file")
     if data.startswith(b"PK\x03\x04"):
-        return "a ZIP archive"
+        return next((kind for mark, kind in _OTHER_ZIPS if mark in data), "a ZIP archive")
     return "in an unknown binary format"
 
 
@@ -278,7 +285,10 @@ def _by_signature(data: bytes, by_name: Format | None) -> Format | None:
         if by_name is not None and by_name in (DOCX, PPTX, XLSX, ODT, EPUB):
             found = [kind for member, kind in _ZIP_MEMBERS if member in data]
             return found[0] if found and by_name not in found else by_name
-        return next((kind for member, kind in _ZIP_MEMBERS if member in data), None)
+        for member, kind in _ZIP_MEMBERS:
+            if member in data:
+                return kind
+        raise UnreadableError(f"it is {describe_binary(data)}")  # a short one may look like UTF-16
     return None
 
 
