@@ -14,11 +14,9 @@ from tests.servers.proxy import BoltProxy
 
 from core.rag.dbhandler.dialect import MAX_WORDS, text_index_name
 from core.rag.dbhandler.scan import scan_text
-from core.rag.dbhandler.store import Transaction
 from core.rag.errors import (
     InvalidInputError,
     ModelMismatchError,
-    StoreError,
     StoreTimeoutError,
     StoreUnavailableError,
 )
@@ -208,19 +206,6 @@ async def test_a_query_that_takes_too_long_is_ended_and_not_repeated(engine: Eng
     assert time.monotonic() - started < 20
     assert await store.run("RETURN 1 AS one") == [{"one": 1}]
     await store.close()
-
-
-async def test_a_transaction_inside_of_a_transaction_is_refused(corner: Corner) -> None:
-    async def inner(tx: Transaction) -> None:
-        await tx.run("MERGE (n:Document {id: $id})", {"id": corner.id("a")})
-
-    async def outer(tx: Transaction) -> None:
-        await inner(tx)
-        await corner.store.transaction(inner)
-
-    with pytest.raises(StoreError, match="inside of another"):
-        await corner.store.transaction(outer)
-    assert await corner.stored() == []
 
 
 async def test_an_indexed_value_that_is_too_long(corner: Corner) -> None:

@@ -113,17 +113,6 @@ async def test_two_transactions_do_not_both_merge_an_edge(store: EmbeddedStore) 
     assert await store.run("MATCH ()-[r:REFERENCES]->() RETURN count(r) AS n") == [{"n": 1}]
 
 
-async def test_a_transaction_inside_of_another_is_refused_instead_of_waiting_for_ever(store: EmbeddedStore) -> None:
-    async def work(tx: Transaction) -> None:
-        await tx.run("MERGE (n:Document {id: 'outer'})")
-        await put(store, "inner")
-
-    with pytest.raises(StoreError, match="inside of another"):
-        await asyncio.wait_for(store.transaction(work), SOON)
-    await put(store, "next")
-    assert await names(store) == ["next"]
-
-
 async def test_turns_are_given_in_the_order_of_arrival() -> None:
     gate = WriterGate()
     order: list[int] = []

@@ -11,6 +11,9 @@ from core.rag.dbhandler.store import GraphStore, Transaction
 from core.rag.errors import QueryError, StoreConflictError, StoreError
 from dbhandler.kit import Corner, Engine
 
+#: Seconds, many more than anything here takes.
+SOON = 20.0
+
 CREATE = "CREATE (n:Document {id: $id, namespace: $namespace})"
 
 
@@ -231,3 +234,33 @@ async def test_a_conflict_that_never_ends_is_reported(engine: Engine) -> None:
     finally:
         await store.close()
     assert len(attempts) > 1
+
+
+@pytest.mark.parametrize("gathered", [False, True])
+async def test_a_transaction_inside_of_another_is_refused_instead_of_waiting_for_ever(
+    corner: Corner, gathered: bool
+) -> None:
+    async def outer(tx: Transaction) -> None:
+        await tx.run(CREATE, {"id": corner.id("outer"), "namespace": corner.namespace})
+        await (asyncio.gather(corner.put("inner")) if gathered else corner.put("inner"))
+
+    with pytest.raises(StoreError, match="inside of another"):
+        await asyncio.wait_for(corner.store.transaction(outer), SOON)
+    await corner.put("next")
+    assert await corner.stored() == ["next"]
+
+
+async def test_a_task_that_outlives_the_transaction_that_began_it_may_write(corner: Corner) -> None:
+    over = asyncio.Event()
+
+    async def later() -> None:
+        await over.wait()
+        await corner.put("later")
+
+    async def work(_: Transaction) -> asyncio.Task[None]:
+        return asyncio.create_task(later())
+
+    task = await corner.store.transaction(work)
+    over.set()
+    await asyncio.wait_for(task, SOON)
+    assert await corner.stored() == ["later"]

@@ -7,14 +7,13 @@ may be repeated.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import time
 import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from core.rag.dbhandler.bolt_address import Address, bolt_address
 from core.rag.dbhandler.bolt_checks import unmarked_nodes
@@ -35,9 +34,10 @@ from core.rag.dbhandler.dialect import Dialect, IndexMissingError, labels_statem
 from core.rag.dbhandler.gate import WriterGate
 from core.rag.dbhandler.memgraph import MemgraphDialect
 from core.rag.dbhandler.neo4j import Neo4jDialect
+from core.rag.dbhandler.nesting import outermost
 from core.rag.dbhandler.scan import scan_search, scan_text
 from core.rag.dbhandler.store import Capabilities, Match, Parameters, Row, Transaction
-from core.rag.errors import BackupError, ConfigurationError, StoreConflictError, StoreError, StoreUnavailableError
+from core.rag.errors import BackupError, ConfigurationError, StoreConflictError, StoreUnavailableError
 from core.rag.schema import Label, TextIndex, VectorIndex, check_name
 
 if TYPE_CHECKING:
@@ -64,7 +64,6 @@ class BoltStore:
         self._patience = self._retry_deadline = settings.connect_timeout
         self._gate = WriterGate()
         self._defining = WriterGate()
-        self._inside: set[asyncio.Task[Any]] = set()
         self._dialect: Dialect
         self._words: WordSearch
         self._capabilities: Capabilities
@@ -202,16 +201,10 @@ class BoltStore:
         """See :class:`~core.rag.dbhandler.store.GraphStore`.
 
         Raises:
-            StoreError: also when called by the work of another transaction, whose locks it could wait for for ever.
+            StoreError: also when called by the work of another transaction, or a task of it, whose locks it could wait
+                for for ever.
         """
-        task = asyncio.current_task()
-        assert task is not None
-        if task in self._inside:
-            raise StoreError(
-                "A transaction was begun inside of another one, and could wait for it for ever: pass the open one on."
-            )
         self._check_open("A transaction")
-        self._inside.add(task)
         unit = work
 
         async def attempt() -> T:
@@ -223,10 +216,8 @@ class BoltStore:
                     unit = self._in_turn(work)
                 raise
 
-        try:
+        with outermost(self):
             return await attempts(attempt, self._retry_deadline, self._gate)
-        finally:
-            self._inside.discard(task)
 
     def _in_turn[T](self, work: Callable[[Transaction], Awaitable[T]]) -> Callable[[Transaction], Awaitable[T]]:
         """The same work, alone among all that have met a conflict, of whatever process."""

@@ -14,8 +14,9 @@ import os
 import random
 import time
 import weakref
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ from core.rag.dbhandler.checks import check_k, check_parameters, check_path, che
 from core.rag.dbhandler.commitlog import CommitLog
 from core.rag.dbhandler.embedded_transaction import EmbeddedTransaction
 from core.rag.dbhandler.gate import WriterGate
+from core.rag.dbhandler.nesting import outermost
 from core.rag.dbhandler.store import Capabilities, Match, Parameters, Row, Transaction
 from core.rag.dbhandler.vector_table import VectorTables
 from core.rag.dbhandler.word_scores import WordScores
@@ -129,14 +131,14 @@ class EmbeddedStore:
         """See :class:`~core.rag.dbhandler.store.GraphStore`. One at a time in this process.
 
         Raises:
-            StoreError: also when called by the work of another transaction, which would wait for itself.
+            StoreError: also when called by the work of another transaction, or a task of it: it would wait for itself.
         """
         deadline = time.monotonic() + self._retry_deadline
         delay = _FIRST_RETRY_SECONDS
         while True:
             self._check_usable("A transaction")
             try:
-                async with self._gate.hold():
+                async with self._turn():
                     result, number = await self._attempt(work)
                 break
             except StoreConflictError:
@@ -265,7 +267,7 @@ class EmbeddedStore:
         if self._closed:
             return
         self._check_usable("Closing")
-        async with self._gate.hold():
+        async with self._turn():
             if self._db is None:  # closed while this one waited
                 return
             self._closed = True
@@ -288,8 +290,15 @@ class EmbeddedStore:
             with self._words.changing(None):
                 return function(db)
 
-        async with self._gate.hold():
+        async with self._turn():
             return await self._writing(work, what)
+
+    @asynccontextmanager
+    async def _turn(self) -> AsyncIterator[None]:
+        """Wait until nobody else writes, and let nobody write inside of the ``async with``."""
+        with outermost(self):
+            async with self._gate.hold():
+                yield
 
     async def _writing[T](self, function: Callable[[Any], T], what: str) -> T:
         """Call the engine in a worker thread, and wait for it even when cancelled: it cannot be interrupted."""

@@ -7,9 +7,6 @@ import threading
 from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
-
-from core.rag.errors import StoreError
 
 
 class WriterGate:
@@ -22,27 +19,15 @@ class WriterGate:
     def __init__(self) -> None:
         self._guard = threading.Lock()
         self._held = False
-        self._holder: asyncio.Task[Any] | None = None
         self._waiting: deque[tuple[asyncio.AbstractEventLoop, asyncio.Future[None]]] = deque()
 
     @asynccontextmanager
     async def hold(self) -> AsyncIterator[None]:
-        """Wait for the turn, hold the gate inside the ``async with``, let the next one in afterwards.
-
-        Raises:
-            StoreError: when the task holds it already, and so would wait for itself.
-        """
-        task = asyncio.current_task()
-        if task is not None and task is self._holder:
-            raise StoreError(
-                "A transaction was begun inside of another one, and would wait for it for ever: pass the open one on."
-            )
+        """Wait for the turn, hold the gate inside the ``async with``, let the next one in afterwards."""
         await self._acquire()
-        self._holder = task
         try:
             yield
         finally:
-            self._holder = None
             self._release()
 
     async def _acquire(self) -> None:
