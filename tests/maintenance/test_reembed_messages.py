@@ -4,9 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+import pytest
+from numpy.typing import NDArray
 from tests.embedders import HashEmbedder
 from tests.graphs import orphans
 from tests.maintenance.conftest import opened
+
+
+class Synonyms(HashEmbedder):
+    """Knows that a puppy is a dog."""
+
+    def _one(self, text: str) -> NDArray[np.float64]:
+        return super()._one(text.replace("puppy", "dog"))
 
 
 def new() -> HashEmbedder:
@@ -36,3 +46,17 @@ async def test_messages_get_vectors_of_the_new_model_and_lose_the_old_ones(tmp_p
         assert len(await kb.client.message_vectors([m.id for m in await kb.memories("s")], store)) == 5
         await kb.forget(session_id="s")
         assert "Vector" not in (await kb.client.counts())["nodes"]
+
+
+@pytest.mark.parametrize("prepared", [False, True])
+async def test_messages_are_recalled_by_their_new_vectors_in_the_same_process(tmp_path: Path, prepared: bool) -> None:
+    file, embedder = tmp_path / "g.grafeo", Synonyms(dimension=24, model="new")
+    async with opened(file) as kb:
+        await kb.remember("s", "user", "She has a dog.")
+        await kb.remember("s", "user", "The mill turned.")
+    async with opened(file, embedder=embedder, check_model=False) as kb:
+        if prepared:  # so that the vector store is the same one before and after
+            await kb.client.prepare_vector_store(embedder.model, embedder.dimension)
+        assert await kb.recall("s", "puppy", limit=1) == []
+        await kb.reembed()
+        assert [memory.content for memory in await kb.recall("s", "puppy", limit=1)] == ["She has a dog."]

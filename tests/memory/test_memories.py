@@ -250,6 +250,21 @@ async def test_a_small_session_is_found_among_many_memories(kb: KnowledgeBase, m
     assert all(memory.session_id == "ann 1" for memory in await kb.recall("ann 1", "tea", limit=10))
 
 
+async def test_recalls_at_once_do_not_take_sessions_from_each_other(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recalling, "_CACHED_TURNS", 6)
+    users = [f"user {number}" for number in range(5)]
+    for user in users:
+        for number in range(4):
+            await kb.remember(f"{user}, {number % 2}", "user", f"tea, remark {number}", user_id=user)
+    for number in range(6):
+        await kb.remember(f"user {number % 5}, 0", "user", f"tea again, remark {number}", user_id=f"user {number % 5}")
+        found = await asyncio.gather(*(kb.recall(query="tea", user_id=user, limit=20) for user in users))
+        expected = [4 + (number >= position) + (number >= position + 5) for position in range(5)]
+        assert [len(memories) for memories in found] == expected
+
+
 words = st.sampled_from(["tea", "mill", "tide", "lake", "invoice", "budget", "ann", "bob"])
 texts = st.lists(words, min_size=1, max_size=6).map(" ".join)
 

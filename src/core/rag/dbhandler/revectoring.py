@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -142,8 +143,13 @@ class RevectoringOperations(VectorStoreOperations):
 
             async def work(tx: Transaction, part: list[InteractionRow] = part) -> None:
                 there = await tx.run(
-                    "UNWIND $ids AS i MATCH (m:Interaction {id: i}) RETURN m.id AS id",
+                    "UNWIND $ids AS i MATCH (m:Interaction {id: i})-[:PART_OF]->(c:Conversation) "
+                    "RETURN m.id AS id, c.id AS conversation",
                     {"ids": [row.id for row in part]},
+                )
+                await tx.run(
+                    "UNWIND $ids AS i MATCH (c:Conversation {id: i}) SET c.revision = $revision",
+                    {"ids": sorted({row["conversation"] for row in there}), "revision": uuid.uuid4().hex},
                 )
                 known = {row["id"] for row in there}
                 await attach_message_vectors(

@@ -60,7 +60,8 @@ class Recaller:
     """Finds memories in one namespace. Sessions that did not change are read once."""
 
     def __init__(self) -> None:
-        self._sessions: OrderedDict[str, Session] = OrderedDict()
+        #: By the id of their node, and that of the vector store that their vectors are from.
+        self._sessions: OrderedDict[tuple[str, str], Session] = OrderedDict()
         self._turns = 0
 
     async def recall(
@@ -92,7 +93,14 @@ class Recaller:
 
     async def read(self, client: MemGraphClient, wanted: Sequence[Row], store: VectorStoreInfo | None) -> list[Session]:
         """The sessions as they are now."""
-        missing = [row for row in wanted if not self._is_fresh(row)]
+        vectors_of = "" if store is None else store.id
+        # Held here, since other recalls may have them forgotten while this one waits.
+        found: dict[str, Session] = {}
+        for row in wanted:
+            session = self._sessions.get((row["node_id"], vectors_of))
+            if session is not None and session.revision == row["revision"]:
+                found[session.node] = session
+        missing = [row for row in wanted if row["node_id"] not in found]
         if missing:
             nodes = [row["node_id"] for row in missing]
             rows, vectors = await together(client.session_rows(nodes), _vectors(client, nodes, store))
@@ -104,22 +112,18 @@ class Recaller:
             for row in missing:
                 own = sorted(by_node[row["node_id"]], key=lambda turn: turn["sequence"])
                 known = {turn["id"]: vectors[turn["id"]] for turn in own if turn["id"] in vectors}
-                self._keep(session_of(row["node_id"], row["revision"], own, known))
-        sessions = [self._sessions[row["node_id"]] for row in wanted]
+                found[row["node_id"]] = session_of(row["node_id"], row["revision"], own, known)
+        self._keep([found[row["node_id"]] for row in wanted], vectors_of)
+        return [found[row["node_id"]] for row in wanted]
+
+    def _keep(self, sessions: Sequence[Session], vectors_of: str) -> None:
+        """Keep sessions, which are the latest used now, and forget those that were not used the longest."""
         for session in sessions:
-            self._sessions.move_to_end(session.node)
+            before = self._sessions.pop((session.node, vectors_of), None)
+            self._turns += len(session.ids) - (len(before.ids) if before else 0)
+            self._sessions[session.node, vectors_of] = session
         while self._turns > _CACHED_TURNS and len(self._sessions) > 1:
             self._turns -= len(self._sessions.popitem(last=False)[1].ids)
-        return sessions
-
-    def _is_fresh(self, row: Mapping[str, str]) -> bool:
-        there = self._sessions.get(row["node_id"])
-        return there is not None and there.revision == row["revision"]
-
-    def _keep(self, session: Session) -> None:
-        before = self._sessions.pop(session.node, None)
-        self._turns += len(session.ids) - (len(before.ids) if before else 0)
-        self._sessions[session.node] = session
 
     async def _choose(
         self,
