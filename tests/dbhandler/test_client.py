@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,8 +15,13 @@ from hypothesis import strategies as st
 from tests.embedders import HashEmbedder
 
 from core.rag import MemGraphClient, standardize_resource_uri
+from core.rag.analysis import query_terms
+from core.rag.dbhandler.embedded_transaction import EmbeddedTransaction
+from core.rag.dbhandler.rows import chunk_rows
+from core.rag.dbhandler.store import Transaction
+from core.rag.dbhandler.writing import add_chunks
 from core.rag.errors import ConfigurationError, InvalidInputError, InvalidVectorError, NotFoundError
-from dbhandler.kit import Engine
+from dbhandler.kit import Engine, eventually
 from libs.dataloader import ChunkMetadata, DocumentChunk
 
 DIMENSION = 8
@@ -65,6 +73,99 @@ async def test_upsert_without_content_change_keeps_chunks(client: MemGraphClient
     found = await client.find_document("note/1")
     assert found is not None
     assert found["title"] == "Now with a title"
+
+
+async def test_a_new_title_is_found_and_the_old_one_is_not(client: MemGraphClient) -> None:
+    await client.create_document("note/1", "It turns.", title="Windmill")
+    await client.create_document_chunk("note/1", "It turns.", heading="Sails", embedding=axis(0))
+    await client.upsert_document("note/1", "It turns.", title="Zeppelin")
+
+    async def found(word: str) -> int:
+        return len(await eventually(lambda: client.match_terms(dict.fromkeys(query_terms(word), 1.0), 5), bool))
+
+    assert [await found(word) for word in ("Zeppelin", "Sails")] == [1, 1]
+    assert await client.match_terms(dict.fromkeys(query_terms("Windmill"), 1.0), 5) == []
+
+
+async def test_two_that_add_a_chunk_at_once_get_a_place_each(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with MemGraphClient(engine.uri, engine.username, engine.password, namespace=engine.namespace()) as client:
+        await client.create_document("note/1", "Mine. Theirs.")
+        store = await client.connect()
+        transaction, busy = type(store).transaction, False
+
+        async def interrupted(self: Any, work: Callable[[Transaction], Awaitable[Any]]) -> Any:
+            nonlocal busy
+            if busy:
+                return await transaction(self, work)
+            busy, ran = True, False
+
+            async def unit(tx: Transaction) -> Any:
+                nonlocal ran
+                result = await work(tx)
+                if not ran:
+                    ran = True
+                    raise _FasterError
+                return result
+
+            try:
+                return await transaction(self, unit)
+            except _FasterError:
+                await client.create_document_chunk("note/1", "Theirs.")
+                return await transaction(self, work)
+
+        monkeypatch.setattr(type(store), "transaction", interrupted)
+        await client.create_document_chunk("note/1", "Mine.")
+        chunks = await client.get_document_chunks("note/1")
+        assert [(chunk["chunk_index"], chunk["content"]) for chunk in chunks] == [(0, "Theirs."), (1, "Mine.")]
+
+
+class _FasterError(Exception):
+    """Somebody else was."""
+
+
+async def test_adding_many_chunks_writes_each_a_few_times(client: MemGraphClient) -> None:
+    """However many there are."""
+    rows = 0
+    run = EmbeddedTransaction.run
+
+    async def counted(self: EmbeddedTransaction, statement: str, parameters: Any = None) -> list[dict[str, Any]]:
+        nonlocal rows
+        rows += sum(len(value) for value in (parameters or {}).values() if isinstance(value, list))
+        return await run(self, statement, parameters)
+
+    written = []
+    for number in (600, 2400):
+        await client.create_document(f"note/{number}", "x")
+        chunks = [DocumentChunk(path=f"note/{number}", content=f"Chunk {index}.") for index in range(number)]
+        rows = 0
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(EmbeddedTransaction, "run", counted)
+            ids = await client.process_chunks(chunks)
+        assert len(set(ids)) == number
+        written.append(rows)
+    assert written[1] <= 5 * written[0]
+
+
+async def test_a_chunk_is_not_compared_with_all_others_of_its_document() -> None:
+    class Nothing:
+        """A transaction in an empty graph."""
+
+        locking = False
+
+        async def run(self, statement: str, parameters: Any = None) -> list[dict[str, Any]]:
+            return []
+
+    async def seconds(number: int) -> float:
+        chunks = [DocumentChunk(path="a", content=f"Chunk {index}.") for index in range(number)]
+        rows = [
+            replace(row, properties={**row.properties, "chunk_index": -1})
+            for row in chunk_rows("d", "", chunks, [""] * number)
+        ]
+        begin = time.process_time()
+        await add_chunks(Nothing(), rows, namespace="n", vector_store=None, vector_label="", text_label="")
+        return time.process_time() - begin
+
+    assert await seconds(20_000) < 40 * await seconds(2_000) + 1.0
 
 
 async def test_chunks_are_added_in_order_and_only_once(client: MemGraphClient) -> None:

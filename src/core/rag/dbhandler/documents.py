@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.batches import MAX_ROWS, batches
 from core.rag.dbhandler.checks import check_vector
 from core.rag.dbhandler.ingestion import IngestOperations
 from core.rag.dbhandler.removing import remove_documents
@@ -13,10 +13,12 @@ from core.rag.dbhandler.rows import (
     CHUNK_COLUMNS,
     DOCUMENT_COLUMNS,
     chunk_rows,
+    chunk_terms,
     display_title,
     document_row,
     found_chunk,
     found_document,
+    from_json,
 )
 from core.rag.dbhandler.store import Transaction
 from core.rag.dbhandler.vectors import VectorStoreInfo
@@ -33,6 +35,7 @@ from core.rag.identity import (
     vector_id,
 )
 from core.rag.schema import Label
+from core.rag.times import utc_now
 from libs.dataloader import ChunkMetadata, Document, DocumentChunk, SourceInfo
 
 
@@ -93,8 +96,9 @@ class DocumentOperations(IngestOperations):
         It is stored as it is: chunks come from :meth:`create_document_chunk` or :meth:`process_chunks`, and the names
         in it are no entities. :meth:`core.rag.KnowledgeBase.ingest` does all that.
 
-        When the content is another one, the chunks that it had are removed with their vectors; arguments as for
-        :meth:`create_document`.
+        When the content is another one, the chunks that it had are removed with their vectors. Else they stay, and are
+        found by the words of a new title; vectors that an ingest made of the title, too, are made anew by the next one.
+        Arguments as for :meth:`create_document`.
 
         Returns:
             The id of the document.
@@ -112,6 +116,8 @@ class DocumentOperations(IngestOperations):
 
             async def work(tx: Transaction) -> None:
                 await update_documents(tx, [row], self._namespace)
+                if existing["title"] != row.properties["title"]:
+                    await _retitle(tx, row.id, row.properties["title"])
 
             await self._write(work)
         else:
@@ -249,6 +255,7 @@ class DocumentOperations(IngestOperations):
         text_label = await self._text_label(Label.CHUNK)
         parents: dict[str, dict[str, Any]] = {}
         rows: list[ChunkRow] = []
+        of_parent: dict[str, list[int]] = {}
         for position, chunk in enumerate(chunks):
             key = chunk.metadata.get("parent_id") or chunk.path
             if key not in parents:
@@ -258,21 +265,28 @@ class DocumentOperations(IngestOperations):
             if embeddings is not None and store is not None:
                 _give_vector(row, embeddings[position], store)
             rows.append(row)
-        ids: list[str] = []
-        for part in batches(rows):
+            of_parent.setdefault(parents[key]["id"], []).append(position)
+        # All of a document at once: each time, all that it has are numbered again.
+        parts: list[list[int]] = []
+        for positions in of_parent.values():
+            if not parts or len(parts[-1]) >= MAX_ROWS:
+                parts.append([])
+            parts[-1] += positions
+        ids: dict[int, str] = {}
+        for part in parts:
 
-            async def work(tx: Transaction, part: list[ChunkRow] = part) -> list[str]:
+            async def work(tx: Transaction, part: list[int] = part) -> list[str]:
                 return await add_chunks(
                     tx,
-                    part,
+                    [rows[position] for position in part],
                     namespace=self._namespace,
                     vector_store=store.id if store else None,
                     vector_label=store.index().label if store else "",
                     text_label=text_label,
                 )
 
-            ids += await self._write(work)
-        return ids
+            ids.update(zip(part, await self._write(work), strict=True))
+        return [ids[position] for position in range(len(rows))]
 
     async def delete_document(self, path: str) -> bool:
         """Remove a document with its chunks, and whatever nothing else refers to.
@@ -317,6 +331,24 @@ class DocumentOperations(IngestOperations):
         raise ConfigurationError(
             f"Namespace {self._namespace!r} has no vector store for {len(embedding)} dimensions yet: give the client an"
             " embedder, or call ensure_vector_store(model, dimension) first."
+        )
+
+
+async def _retitle(tx: Transaction, document: str, title: str) -> None:
+    """Have the chunks of a document found by the words of its new title."""
+    rows = await tx.run(
+        "MATCH (d:Document {id: $id})<-[:CHUNK_OF]-(c:DocumentChunk) RETURN c.id AS id, c.heading AS heading, "
+        "c.metadata AS metadata, c.content AS content",
+        {"id": document},
+    )
+    terms = [
+        {"id": row["id"], "terms": chunk_terms(title, row["heading"], from_json(row["metadata"]), row["content"])}
+        for row in rows
+    ]
+    for part in batches(terms):
+        await tx.run(
+            "UNWIND $rows AS row MATCH (c:DocumentChunk {id: row.id}) SET c.terms = row.terms, c.updated_at = $now",
+            {"rows": part, "now": utc_now()},
         )
 
 

@@ -13,6 +13,7 @@ from core.rag.dbhandler.interactions import InteractionRow, attach_message_vecto
 from core.rag.dbhandler.linking import FROM_TEXT, remove_unused_resources
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.identity import resource_id
+from core.rag.schema import Label
 from core.rag.times import utc_now
 
 
@@ -86,7 +87,12 @@ class RewritingOperations(ErasureOperations):
             for uri in message.cut
         ]
 
+        # What tells that it was done already: a commit may have succeeded without anybody having heard of it.
+        label, made = (Label.CONVERSATION, node) if unlink else (Label.INTERACTION, next(iter(new.values()), ""))
+
         async def work(tx: Transaction) -> None:
+            if await tx.run(f"MATCH (n:{label} {{id: $id}}) RETURN n.id AS id", {"id": made}):
+                return
             now = utc_now()
             state = await lock_conversation(tx, row["node_id"], now)
             await _cut(tx, cut)

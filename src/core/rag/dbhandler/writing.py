@@ -8,7 +8,7 @@ vector or resource outlives the last thing that needed it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -16,7 +16,6 @@ from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.creating import create_chunks, create_documents, create_vectors
 from core.rag.dbhandler.lines import EACH_ID, packed
 from core.rag.dbhandler.linking import LinkRow, relink_incoming, write_links
-from core.rag.dbhandler.locking import lock
 from core.rag.dbhandler.mentioned import Mentioned
 from core.rag.dbhandler.records import RecordRow
 from core.rag.dbhandler.removing import existing_chunks, remove_chunks, remove_unused_vectors
@@ -25,7 +24,7 @@ from core.rag.dbhandler.supporting import Support
 from core.rag.extraction.mentions import Title
 from core.rag.extraction.symbols import CodeFacts
 from core.rag.identity import chunk_id
-from core.rag.schema import Label, check_name, text_partition
+from core.rag.schema import check_name, text_partition
 from core.rag.times import utc_now
 
 
@@ -194,37 +193,25 @@ async def add_chunks(
 ) -> list[str]:
     """Add chunks to documents that keep the ones that they have, and number and chain them again.
 
-    A chunk with ``chunk_index`` -1 goes behind the last one, unless the document has one of the same text. Its id is
-    set here: the same text at the same index is the same chunk.
+    A chunk with ``chunk_index`` -1 goes behind the last one, unless the document has one of the same text. Ids are made
+    here, and not set in the rows that were given: the same text at the same index is the same chunk.
 
     Returns:
         The ids, in the order of the chunks.
     """
     now = utc_now()
     documents = sorted({chunk.properties["parent_id"] for chunk in chunks})
-    await lock(tx, Label.DOCUMENT, documents)
-    there = await _chunk_positions(tx, documents)
-    for chunk in chunks:
-        siblings = there[chunk.properties["parent_id"]]
-        index, text_hash = chunk.properties["chunk_index"], chunk.properties["content_hash"]
-        same = [row for row in siblings if row["hash"] == text_hash]
-        found = next((row for row in same if index in (-1, row["index"])), None)
-        if found is None:
-            index = index if index >= 0 else max((row["index"] for row in siblings), default=-1) + 1
-            chunk.id = chunk_id(chunk.properties["parent_id"], chunk.properties["content"], len(same))
-            siblings.append(
-                {"id": chunk.id, "index": index, "start": chunk.properties["start_char"], "hash": text_hash}
-            )
-        else:
-            chunk.id, index = found["id"], found["index"]
-        chunk.properties["chunk_index"] = index
+    for part in batches(documents):  # before anything is read of them: others who add to them wait, or try again
+        await tx.run("UNWIND $ids AS i MATCH (d:Document {id: i}) SET d.updated_at = $now", {"ids": part, "now": now})
+    there = {document: _Siblings(rows) for document, rows in (await _chunk_positions(tx, documents)).items()}
+    chunks = [there[chunk.properties["parent_id"]].place(chunk) for chunk in chunks]
     await _merge_chunks(tx, chunks, namespace, text_label, now)
     counts: list[Row] = []
     edges: list[Row] = []
     for siblings in there.values():
-        siblings.sort(key=lambda row: (row["index"], row["start"], row["id"]))
-        counts += [{"id": row["id"], "count": len(siblings)} for row in siblings]
-        edges += [{"a": a["id"], "b": b["id"]} for a, b in pairwise(siblings)]
+        order = sorted(siblings.rows, key=lambda row: (row["index"], row["start"], row["id"]))
+        counts += [{"id": row["id"], "count": len(order)} for row in order]
+        edges += [{"a": a["id"], "b": b["id"]} for a, b in pairwise(order)]
     for rows in batches(counts):
         await tx.run(
             "UNWIND $rows AS row MATCH (c:DocumentChunk {id: row.id}) SET c.chunk_count = row.count", {"rows": rows}
@@ -235,6 +222,35 @@ async def add_chunks(
             tx, [chunk for chunk in chunks if chunk.vector_id], namespace, vector_store, vector_label, now
         )
     return [chunk.id for chunk in chunks]
+
+
+class _Siblings:
+    """The chunks of a document, to which others are added."""
+
+    def __init__(self, rows: list[Row]) -> None:
+        """Rows as :func:`_chunk_positions` gives them."""
+        self.rows = rows
+        self._next = max((row["index"] for row in rows), default=-1) + 1
+        self._alike: dict[str, dict[int, Row]] = {}
+        for row in rows:
+            self._alike.setdefault(row["hash"], {})[row["index"]] = row
+
+    def place(self, chunk: ChunkRow) -> ChunkRow:
+        """A chunk with the id and the index that it has in the document."""
+        index, text_hash = chunk.properties["chunk_index"], chunk.properties["content_hash"]
+        alike = self._alike.setdefault(text_hash, {})
+        row = alike.get(index) if index >= 0 else next(iter(alike.values()), None)
+        if row is None:
+            row = {
+                "id": chunk_id(chunk.properties["parent_id"], chunk.properties["content"], len(alike)),
+                "index": index if index >= 0 else self._next,
+                "start": chunk.properties["start_char"],
+                "hash": text_hash,
+            }
+            self._next = max(self._next, row["index"] + 1)
+            self.rows.append(row)
+            alike[row["index"]] = row
+        return replace(chunk, id=row["id"], properties={**chunk.properties, "chunk_index": row["index"]})
 
 
 async def _chunk_positions(tx: Transaction, documents: Sequence[str]) -> dict[str, list[Row]]:
