@@ -180,6 +180,30 @@ async def test_what_changed_is_seen(kb: KnowledgeBase) -> None:
     assert [fact.source_id for fact in await after.facts_by_pattern(["keeps"], 5)] == [ids["Zoo"]]
 
 
+async def test_a_fact_that_was_replaced_is_stated_no_more(engine: Engine) -> None:
+    """Also where nothing but its text is another one."""
+    triple = {"subject": "Alice Smith", "relation": "works_at", "object": "Acme Corp"}
+    async with engine.knowledge() as kb:
+        for said in ("Alice Smith is the boss of Acme Corp.", "Alice Smith was fired by Acme Corp."):
+            await kb.add_triples([{**triple, "fact": said}])
+            answer = await kb.ask("How is Alice Smith related to Acme Corp?", strategy="flow")
+            assert said in answer.context
+        assert "boss" not in answer.context
+        await kb.link("Alice Smith", "Acme Corp", "sued", fact="She sued it.")
+        assert "sued it" in (await kb.ask("Did Alice Smith sue Acme Corp?", strategy="flow")).context
+        await kb.link("Alice Smith", "Acme Corp", "sued", fact="It settled.")
+        assert "sued it" not in (await kb.ask("Did Alice Smith sue Acme Corp?", strategy="flow")).context
+
+
+async def test_messages_and_unrelated_documents_do_not_make_the_index_anew(kb: KnowledgeBase) -> None:
+    first = await graph_index.graph_index(kb.client)
+    await kb.remember("s", "user", "Alice works at Google.")
+    await kb.client.create_document("note/1", "Alice works at Google.")
+    assert await graph_index.graph_index(kb.client) is first
+    await kb.link("Alice", "Bob", "met")
+    assert await graph_index.graph_index(kb.client) is not first
+
+
 async def test_questions_that_come_at_once_read_all_names_once(
     kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from core.rag import KnowledgeBase
+from core.rag import KnowledgeBase, MemGraphClient
 from core.rag.errors import FilterError, InvalidInputError
+from core.rag.retrieval import legs
 from core.rag.retrieval.hits import MODES, SearchMode
 from dbhandler.kit import Engine
 from libs.dataloader import Document
@@ -166,3 +168,44 @@ async def test_a_narrow_filter_ranks_just_what_passes(kb: KnowledgeBase, mode: S
     hits = await kb.search("the old wheel turns", k=3, mode=mode, filters='path:"notes/museum.md"')
     assert [hit.path for hit in hits] == ["notes/museum.md"]
     assert hits[0].scores
+
+
+async def test_fuzzy_search_finds_the_heading_of_a_chunk_that_was_just_added(kb: KnowledgeBase) -> None:
+    assert await kb.search("Windmil restoraton", mode="fuzzy") == []
+    await kb.client.create_document_chunk("docs/mill.md", "It took a year.", heading="Windmill restoration")
+    assert [hit.heading for hit in await kb.search("Windmil restoraton", mode="fuzzy")] == ["Windmill restoration"]
+    await kb.client.upsert_document("notes/ferry.md", TEXTS["notes/ferry.md"][1], title="Zeppelin handbook")
+    assert [hit.path for hit in await kb.search("Zepelin handbok", mode="fuzzy")] == ["notes/ferry.md"]
+
+
+async def test_samples_are_of_what_is_there(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(legs, "SAMPLE_SIZE", 2)
+    [store] = await kb.client.vector_stores()
+    query = [1.0] * store.dimension
+    sampled = legs.Legs(kb.client, store)
+    assert len(await sampled.sampled_cosines(query)) == len(await sampled.sampled_words()) == 2
+    await kb.client.delete_everything()
+    assert await sampled.sampled_cosines(query) == await sampled.sampled_words() == []
+
+
+async def test_what_is_kept_for_searches_is_not_made_anew_for_a_message(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await kb.remember("s", "user", "The first message makes an index.")
+    await kb.search("Burr stnes", mode="fuzzy")
+    statements: list[str] = []
+    read = MemGraphClient.read
+
+    async def counted(self: MemGraphClient, statement: str, **parameters: Any) -> list[dict[str, Any]]:
+        statements.append(statement)
+        return await read(self, statement, **parameters)
+
+    monkeypatch.setattr(MemGraphClient, "read", counted)
+    await kb.remember("s", "user", "Where are the burr stones from?")
+    await kb.search("Burr stnes", mode="fuzzy")
+    assert not any("c.heading <> ''" in statement for statement in statements)
+    if not (await kb.client.connect()).capabilities.shared:
+        assert not any("max(" in statement for statement in statements)
+    await kb.ingest([Document(path="docs/new.md", content="# New\n\nIt is new.", format="markdown")])
+    await kb.search("Burr stnes", mode="fuzzy")
+    assert any("c.heading <> ''" in statement for statement in statements)

@@ -60,7 +60,7 @@ class EdgeType(StrEnum):
     CALLS = "CALLS"  # Symbol -> Symbol
     IMPORTS = "IMPORTS"  # Document -> Document or Resource
     RELATED_TO = "RELATED_TO"  # Concept -> Concept
-    RELATED = "RELATED"  # Entity -> Entity {type, fact, weight, chunk_ids}
+    RELATED = "RELATED"  # Entity -> Entity {type, fact, weight, chunk_ids, updated_at}
     SAME_AS = "SAME_AS"  # Entity -> Entity
     HAS_ENTITY = "HAS_ENTITY"  # Record -> Entity {field}
     PART_OF = "PART_OF"  # Interaction -> Conversation

@@ -1,26 +1,24 @@
 """Names of entities and words of relations in memory, for what no engine of a graph has an index for.
 
-Made when first needed, kept for each open graph and namespace, and made anew when entities or relations changed: their
-numbers, the time of the last change, and the sum of all weights tell.
+Made when first needed, kept for each open graph and namespace, and made anew when entities or relations changed.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 from core.rag.answering.fact_table import NO_TYPE, FactColumns, FactTable
 from core.rag.answering.texts import Texts
 from core.rag.answering.types import FoundFact
 from core.rag.dbhandler.batches import batches
-from core.rag.dbhandler.gate import WriterGate
+from core.rag.dbhandler.kept import Kept
+from core.rag.schema import Label
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
-    from core.rag.dbhandler.store import GraphStore
 
 #: What describes a relation ``r`` from ``a`` to ``b``.
 FACT_COLUMNS = (
@@ -43,41 +41,27 @@ class GraphIndex:
     """What one namespace knows.
 
     Attributes:
-        stamp: Tells whether it is outdated.
         entity_ids: Ids of entities.
         names: Their names, in the same order.
         facts: Relations.
     """
 
-    stamp: tuple[Any, ...]
     entity_ids: list[str]
     names: Texts
     facts: FactTable
 
 
-@dataclass(slots=True)
-class _Slot:
-    """Where the index of a namespace is kept; of several questions that come at once, one makes it."""
-
-    making: WriterGate = field(default_factory=WriterGate)
-    index: GraphIndex | None = None
-
-
-#: For each open graph, its indexes by namespace.
-_known: WeakKeyDictionary[GraphStore, dict[str, _Slot]] = WeakKeyDictionary()
+_kept: Kept[GraphIndex] = Kept(
+    {Label.ENTITY},
+    "MATCH (e:Entity) WHERE e.namespace = $namespace RETURN count(e) AS n, max(e.updated_at) AS last",
+    "MATCH (a:Entity)-[r:RELATED]->(:Entity) WHERE a.namespace = $namespace "
+    "RETURN count(r) AS n, sum(r.weight) AS weight, max(r.updated_at) AS last",
+)
 
 
 async def graph_index(client: MemGraphClient) -> GraphIndex:
     """The index of the client's namespace, up to date."""
-    slot = _known.setdefault(await client.connect(), {}).setdefault(client.namespace, _Slot())
-    index, stamp = slot.index, await _stamp(client)
-    if index is None or index.stamp != stamp:
-        async with slot.making.hold():
-            if slot.index is not index:
-                index, stamp = slot.index, await _stamp(client)
-            if index is None or index.stamp != stamp:
-                index = slot.index = await _made(stamp, client)
-    return index
+    return await _kept.get(client, lambda: _made(client))
 
 
 def fact_of(row: Mapping[str, Any], method: str, similarity: float = 0.0) -> FoundFact:
@@ -96,29 +80,18 @@ def fact_of(row: Mapping[str, Any], method: str, similarity: float = 0.0) -> Fou
     )
 
 
-async def _stamp(client: MemGraphClient) -> tuple[Any, ...]:
-    counted = await client.read(
-        "MATCH (e:Entity) WHERE e.namespace = $namespace RETURN count(e) AS n, max(e.updated_at) AS last"
-    )
-    related = await client.read(
-        "MATCH (a:Entity)-[r:RELATED]->(:Entity) WHERE a.namespace = $namespace "
-        "RETURN count(r) AS n, sum(r.weight) AS weight"
-    )
-    return (counted[0]["n"], counted[0]["last"], related[0]["n"], related[0]["weight"])
-
-
-async def _made(stamp: tuple[Any, ...], client: MemGraphClient) -> GraphIndex:
-    _, _, facts_known, _ = stamp
+async def _made(client: MemGraphClient) -> GraphIndex:
+    counted = await client.read(f"{_FACTS} WHERE a.namespace = $namespace RETURN count(r) AS n")
     entities = await client.read("MATCH (e:Entity) WHERE e.namespace = $namespace RETURN e.id AS id, e.name AS name")
     ids = [row["id"] for row in entities]
     names = [row["name"] or "" for row in entities]
     del entities
     columns = FactColumns(ids)
-    if facts_known <= _FACTS_AT_ONCE:
+    if counted[0]["n"] <= _FACTS_AT_ONCE:
         columns.add(await client.read(f"{_FACTS} WHERE a.namespace = $namespace {_COLUMNS}"))
     else:
         for part in batches(ids, max_rows=_ENTITIES_AT_ONCE):
             rows = await client.read(f"UNWIND $ids AS i {_FACTS_OF} {_COLUMNS}", ids=part)
             await asyncio.to_thread(columns.add, rows)
     facts = await asyncio.to_thread(FactTable, columns, ids, names)
-    return GraphIndex(stamp, ids, await asyncio.to_thread(Texts, names), facts)
+    return GraphIndex(ids, await asyncio.to_thread(Texts, names), facts)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import time
 import uuid
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -30,6 +30,7 @@ from core.rag.dbhandler.bolt_work import (
     sendable,
 )
 from core.rag.dbhandler.checks import check_k, check_parameters, check_path, check_reading, check_terms, check_vector
+from core.rag.dbhandler.commits import Commits
 from core.rag.dbhandler.dialect import Dialect, IndexMissingError, labels_statement, plain_words
 from core.rag.dbhandler.gate import WriterGate
 from core.rag.dbhandler.memgraph import MemgraphDialect
@@ -64,6 +65,7 @@ class BoltStore:
         self._patience = self._retry_deadline = settings.connect_timeout
         self._gate = WriterGate()
         self._defining = WriterGate()
+        self._commits = Commits()
         self._dialect: Dialect
         self._words: WordSearch
         self._capabilities: Capabilities
@@ -240,9 +242,15 @@ class BoltStore:
                 server_timeout=self._query_timeout * _STATEMENTS,
                 locking=self._dialect.locking,
             )
-            result = await transaction.attempt(work)
-            self._words.changed(transaction.statements)
-            return result
+            try:
+                return await transaction.attempt(work)
+            finally:  # also when the caller is cancelled, or the connection is lost, just as it is committed
+                self._words.changed(transaction.statements)
+                self._commits.note(transaction.statements)
+
+    def commits(self, labels: Collection[Label]) -> int:
+        """See :class:`~core.rag.dbhandler.store.GraphStore`."""
+        return self._commits.of(labels)
 
     async def ensure_schema(self) -> None:
         """See :class:`~core.rag.dbhandler.store.GraphStore`."""

@@ -179,7 +179,7 @@ def check_reading(statement: str) -> None:
     Raises:
         QueryError: naming the clause.
     """
-    clause = _writing_clause(statement)
+    clause = writing_clause(statement)
     if clause:
         raise QueryError(f"A statement with {clause} was sent as a query: writes belong into a transaction.")
 
@@ -191,7 +191,8 @@ _WRITING = re.compile(
 
 
 @lru_cache(maxsize=512)
-def _writing_clause(statement: str) -> str:
+def writing_clause(statement: str) -> str:
+    """The first clause of a statement that writes; empty where none does."""
     found = _WRITING.search(_TEXTS.sub("''", statement))
     return found[1].upper() if found else ""
 

@@ -14,7 +14,7 @@ import os
 import random
 import time
 import weakref
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -24,6 +24,7 @@ from core.rag.dbhandler import grafeo as dialect
 from core.rag.dbhandler import grafeo_engine as engine
 from core.rag.dbhandler.checks import check_k, check_parameters, check_path, check_reading, check_terms, check_vector
 from core.rag.dbhandler.commitlog import CommitLog
+from core.rag.dbhandler.commits import Commits
 from core.rag.dbhandler.embedded_transaction import EmbeddedTransaction
 from core.rag.dbhandler.gate import WriterGate
 from core.rag.dbhandler.nesting import outermost
@@ -37,7 +38,7 @@ from core.rag.errors import (
     StoreLockedError,
     StoreUnavailableError,
 )
-from core.rag.schema import TextIndex, VectorIndex, check_name
+from core.rag.schema import Label, TextIndex, VectorIndex, check_name
 
 if TYPE_CHECKING:
     from core.rag.settings import Settings
@@ -73,6 +74,7 @@ class EmbeddedStore:
         self._log = CommitLog(path, every_commit=sync) if path is not None else None
         self._vectors = VectorTables()
         self._words = WordScores()
+        self._commits = Commits()
         self._retry_deadline = retry_deadline
         self._pid = os.getpid()
         self._gate = WriterGate()
@@ -153,7 +155,7 @@ class EmbeddedStore:
         return result
 
     async def _attempt[T](self, work: Callable[[Transaction], Awaitable[T]]) -> tuple[T, int]:
-        transaction = EmbeddedTransaction(self._begin, self._writing, self._vectors, self._words)
+        transaction = EmbeddedTransaction(self._begin, self._writing, self._vectors, self._words, self._commits)
 
         def commit(db: Any) -> int:
             transaction.commit(db)
@@ -179,6 +181,10 @@ class EmbeddedStore:
                 engine.start_checkpoints(db)
                 self._checkpoints = True
         return db.begin_transaction()
+
+    def commits(self, labels: Collection[Label]) -> int:
+        """See :class:`~core.rag.dbhandler.store.GraphStore`."""
+        return self._commits.of(labels)
 
     async def ensure_schema(self) -> None:
         """See :class:`~core.rag.dbhandler.store.GraphStore`."""
@@ -287,8 +293,11 @@ class EmbeddedStore:
         self._check_usable(what)
 
         def work(db: Any) -> T:
-            with self._words.changing(None):
-                return function(db)
+            try:
+                with self._words.changing(None):
+                    return function(db)
+            finally:
+                self._commits.note(None)
 
         async with self._turn():
             return await self._writing(work, what)

@@ -9,6 +9,7 @@ from typing import Any
 
 from core.rag.dbhandler import grafeo_engine as engine
 from core.rag.dbhandler.checks import check_parameters
+from core.rag.dbhandler.commits import Commits
 from core.rag.dbhandler.store import Parameters, Row
 from core.rag.dbhandler.vector_table import VectorTables, changes_vectors
 from core.rag.dbhandler.word_scores import WordScores
@@ -26,6 +27,7 @@ class EmbeddedTransaction:
         writing: Callable[[Callable[[Any], Any], str], Awaitable[Any]],
         vectors: VectorTables,
         words: WordScores,
+        commits: Commits,
     ) -> None:
         """Prepare a transaction.
 
@@ -34,11 +36,13 @@ class EmbeddedTransaction:
             writing: Calls a function with the engine in a thread for writing; says in errors what was being done.
             vectors: Told of what is committed.
             words: The same.
+            commits: The same.
         """
         self._begin = begin
         self._writing = writing
         self._vectors = vectors
         self._words = words
+        self._commits = commits
         self._handle: Any = None
         self._running = threading.Lock()  # statements may be gathered, but the engine takes one at a time
         self._spoiled: BaseException | None = None
@@ -91,6 +95,7 @@ class EmbeddedTransaction:
             finally:
                 if any(map(changes_vectors, self._statements)):
                     self._vectors.changed()
+                self._commits.note(self._statements)
             self._handle = None
 
     def roll_back(self, _: Any) -> None:

@@ -102,17 +102,20 @@ class FactChanges:
                 "weight": float(len(texts)),
             }
             (changed if row["link"] in stored else created).append(entry)
-        assign = "r.chunk_ids = row.chunks, r.facts = row.facts, r.fact = row.fact, r.weight = row.weight"
+        assign = (
+            "r.chunk_ids = row.chunks, r.facts = row.facts, r.fact = row.fact, r.weight = row.weight, "
+            "r.updated_at = $now"
+        )
         if gone:
             await tx.run(f"{pattern}DELETE r", {"rows": gone})
         if changed:
-            await tx.run(f"{pattern}SET {assign}", {"rows": changed})
+            await tx.run(f"{pattern}SET {assign}", {"rows": changed, "now": self._ledger.now})
         if created:
             await tx.run(
                 "UNWIND $rows AS row MATCH (a:Entity {id: row.a}) MATCH (b:Entity {id: row.b}) "
                 "CREATE (a)-[r:RELATED {id: row.link, key: row.link, type: row.type, origin: $origin}]->(b) "
                 f"SET {assign}",
-                {"rows": created, "origin": FROM_MODEL},
+                {"rows": created, "origin": FROM_MODEL, "now": self._ledger.now},
             )
 
 
@@ -162,6 +165,6 @@ async def write_triples(
         for backward, rows in await directed(tx, RELATED, part):
             await tx.run(
                 "UNWIND $rows AS row MATCH (a:Entity {id: row.a}) MATCH (b:Entity {id: row.b}) "
-                f"{RELATED.merge(backward=backward)} SET r += row.props",
-                {"rows": rows},
+                f"{RELATED.merge(backward=backward)} SET r += row.props, r.updated_at = $now",
+                {"rows": rows, "now": now},
             )

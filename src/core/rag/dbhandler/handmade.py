@@ -56,7 +56,7 @@ class LinkOperations(VectorStoreOperations):
                 "UNWIND $rows AS row MATCH (a:Entity {id: row.a}) MATCH (b:Entity {id: row.b}) "
                 f"{RELATED.merge(backward=backward)} ON CREATE SET r.created_at = $now, r.key = row.link "
                 "SET r.type = $relation, r.fact = $fact, r.weight = $weight, "
-                "r.origin = $origin RETURN r.id AS link",
+                "r.origin = $origin, r.updated_at = $now RETURN r.id AS link",
                 {
                     "rows": rows,
                     "relation": relation,

@@ -204,11 +204,13 @@ class RecordChanges:
         if gone:
             await tx.run(f"{pattern}DELETE r", {"rows": gone})
         if changed:
-            await tx.run(f"{pattern}SET r.weight = row.weight", {"rows": changed})
+            await tx.run(
+                f"{pattern}SET r.weight = row.weight, r.updated_at = $now", {"rows": changed, "now": self._ledger.now}
+            )
         if created:
             await tx.run(
                 "UNWIND $rows AS row MATCH (a:Entity {id: row.a}) MATCH (b:Entity {id: row.b}) "
                 "CREATE (a)-[:RELATED {id: row.link, key: row.link, type: row.type, weight: row.weight, "
-                "origin: $origin}]->(b)",
-                {"rows": created, "origin": FROM_RECORD},
+                "updated_at: $now, origin: $origin}]->(b)",
+                {"rows": created, "origin": FROM_RECORD, "now": self._ledger.now},
             )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from core.rag.schema import TextIndex, VectorIndex
+from core.rag.schema import Label, TextIndex, VectorIndex
 
 if TYPE_CHECKING:
     from core.rag.settings import Settings
@@ -102,6 +102,13 @@ class GraphStore(Protocol):
         Raises:
             StoreError: when it could not be committed; nothing of it is in the graph then (a lost connection during
                 the commit is resolved by repeating).
+        """
+        ...
+
+    def commits(self, labels: Collection[Label]) -> int:
+        """A number that grows whenever this store commits what may have changed nodes of these labels, or their edges.
+
+        What others commit on a server is not counted.
         """
         ...
 

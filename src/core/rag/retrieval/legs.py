@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.float_rows import float_rows
-from core.rag.dbhandler.store import GraphStore, Match
+from core.rag.dbhandler.kept import Kept
+from core.rag.dbhandler.store import Match, Row
 from core.rag.retrieval.fuzzy import FuzzyIndex
+from core.rag.schema import Label
 from core.rag.unit_vectors import unit_vectors
 
 if TYPE_CHECKING:
@@ -76,48 +78,35 @@ class Legs:
         """Cosines of the query with a random sample of the vectors, which tell how widely they are spread."""
         if self._store is None or query is None:
             return []
-        label = self._store.index().label
-        graph = await self._client.connect()
-        samples = _samples.setdefault(graph, {})
-        sample = samples.get(label)
-        if sample is None:
-            # Ids are hashes, so the first by id are as good as drawn by lot.
-            rows = await self._client.read(
-                f"MATCH (v:{label}) WITH v.id AS id, v.embedding AS embedding ORDER BY id LIMIT {SAMPLE_SIZE} "
-                "RETURN embedding"
-            )
-            sample = unit_vectors(float_rows([row["embedding"] for row in rows]))
-            if len(rows) == SAMPLE_SIZE:  # a smaller one is the whole corpus, which still grows
-                samples[label] = sample
-        return _dots(sample, query)
+        return _dots(await _vectors.get(self._client, self._sample, store=self._store.id), query)
+
+    async def _sample(self) -> NDArray[np.float32]:
+        assert self._store is not None
+        # Ids are hashes, so the first by id are as good as drawn by lot.
+        rows = await self._client.read(
+            f"MATCH (v:{self._store.index().label}) WITH v.id AS id, v.embedding AS embedding "
+            f"ORDER BY id LIMIT {SAMPLE_SIZE} RETURN embedding"
+        )
+        return unit_vectors(float_rows([row["embedding"] for row in rows]))
 
     async def sampled_words(self) -> list[frozenset[str]]:
         """The analysed words of a random sample of the chunks, which tell how rare a word is."""
-        graph = await self._client.connect()
-        samples = _word_samples.setdefault(graph, {})
-        sample = samples.get(self._client.namespace)
-        if sample is None:
-            rows = await self._client.read(
-                "MATCH (c:DocumentChunk) WHERE c.namespace = $namespace "
-                f"WITH c.id AS id, c.terms AS terms ORDER BY id LIMIT {SAMPLE_SIZE} RETURN terms"
-            )
-            sample = [frozenset((row["terms"] or "").split()) for row in rows]
-            if len(rows) == SAMPLE_SIZE:  # a smaller one is the whole corpus, which still grows
-                samples[self._client.namespace] = sample
-        return sample
+        return await _words.get(self._client, self._sampled_words)
+
+    async def _sampled_words(self) -> list[frozenset[str]]:
+        rows = await self._client.read(
+            "MATCH (c:DocumentChunk) WHERE c.namespace = $namespace "
+            f"WITH c.id AS id, c.terms AS terms ORDER BY id LIMIT {SAMPLE_SIZE} RETURN terms"
+        )
+        return [frozenset((row["terms"] or "").split()) for row in rows]
 
     async def fuzzy_index(self) -> FuzzyIndex:
         """Titles and file names (of first chunks) and headings, prepared; made anew only when documents changed."""
-        state = await self._client.read(
-            "MATCH (d:Document) WHERE d.namespace = $namespace RETURN count(d) AS n, max(d.updated_at) AS last"
-        )
-        stamp = (state[0]["n"], state[0]["last"])
-        indexes = _fuzzy_indexes.setdefault(await self._client.connect(), {})
-        stored = indexes.get(self._client.namespace)
-        if stored is None or stored[0] != stamp:
-            names = await self._names()
-            indexes[self._client.namespace] = stored = (stamp, await asyncio.to_thread(FuzzyIndex, names))
-        return stored[1]
+
+        async def make() -> FuzzyIndex:
+            return await asyncio.to_thread(FuzzyIndex, await self._names())
+
+        return await _fuzzy.get(self._client, make)
 
     async def _names(self) -> list[tuple[str, str]]:
         titles = await self._client.read(
@@ -189,16 +178,41 @@ _FACTS = (
     "d.created_at AS created_at, d.updated_at AS updated_at, d.metadata AS metadata"
 )
 
-#: For each open graph, its prepared names by namespace, with what tells whether they are outdated.
-_fuzzy_indexes: WeakKeyDictionary[GraphStore, dict[str, tuple[tuple[int, str | None], FuzzyIndex]]] = (
-    WeakKeyDictionary()
+
+def _sampled(rows: list[Row]) -> list[Any]:
+    """When a sample is to be drawn anew: that sorts all chunks, which is not worth it for one of very many.
+
+    One that is the whole corpus has to be exact. Others are the first by id: these change when texts are replaced.
+    """
+    chunks, *more = rows
+    return rows if chunks["n"] <= SAMPLE_SIZE else [int(math.log(chunks["n"], _GROWTH)), *more]
+
+
+#: A corpus that has grown by this factor is another one.
+_GROWTH = 1.1
+
+#: On a server, where others write, too, samples may be so much out of date.
+_SAMPLED_SECONDS = 60.0
+
+#: Whatever is written to chunks is noted at their document, as the time of its last change.
+_DOCUMENTS = "MATCH (d:Document) WHERE d.namespace = $namespace RETURN count(d) AS n, max(d.updated_at) AS last"
+# Apart: the embedded engine takes five times as long for all three at once.
+_CHUNKS = (
+    "MATCH (c:DocumentChunk) WHERE c.namespace = $namespace RETURN count(c) AS n, max(c.updated_at) AS last",
+    "MATCH (c:DocumentChunk) WHERE c.namespace = $namespace RETURN min(c.id) AS first",
 )
 
-#: For each open graph, samples of its vectors by the label of their index.
-_samples: WeakKeyDictionary[GraphStore, dict[str, NDArray[np.float32]]] = WeakKeyDictionary()
-
-#: For each open graph, the words of a sample of its chunks by namespace.
-_word_samples: WeakKeyDictionary[GraphStore, dict[str, list[frozenset[str]]]] = WeakKeyDictionary()
+# Chunks are never written without their document. Neither is it without one that another vector store becomes the
+# active one, while messages name theirs with each vector.
+_fuzzy: Kept[FuzzyIndex] = Kept({Label.DOCUMENT}, _DOCUMENTS)
+_words: Kept[list[frozenset[str]]] = Kept({Label.DOCUMENT}, *_CHUNKS, state=_sampled, patience=_SAMPLED_SECONDS)
+_vectors: Kept[NDArray[np.float32]] = Kept(
+    {Label.DOCUMENT},
+    *_CHUNKS,
+    "MATCH (s:VectorStore {id: $store}) RETURN s.updated_at AS last",
+    state=_sampled,
+    patience=_SAMPLED_SECONDS,
+)
 
 
 def _cosines(vectors: Sequence[Sequence[float]], query: Sequence[float]) -> list[float]:

@@ -65,7 +65,7 @@ async def store_inferences(
                 "UNWIND $rows AS row MATCH (a:Entity {id: row.a}) MATCH (b:Entity {id: row.b}) "
                 "WHERE a.namespace = $namespace AND b.namespace = $namespace "
                 "MERGE (a)-[r:RELATED {id: row.link}]->(b) "
-                "ON CREATE SET r.created_at = $now SET r += row.props RETURN a.id AS id",
+                "ON CREATE SET r.created_at = $now SET r += row.props, r.updated_at = $now RETURN a.id AS id",
                 {"rows": part, "namespace": client.namespace, "now": utc_now()},
             )
             written += len(found)

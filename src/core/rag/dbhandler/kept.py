@@ -1,0 +1,112 @@
+"""What is made of a namespace once and kept in memory for as long as what it was made of stays the same.
+
+Two things tell. Where nobody else can write, a count of this store's own commits, which costs nothing: as long as none
+of them names the labels, all is as it was. Otherwise statements that ask the graph how many there are and when the last
+one was changed: a commit that names the labels need not have changed what is kept, which may take a second to make.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Collection
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from core.rag.dbhandler.gate import WriterGate
+from core.rag.dbhandler.store import GraphStore, Row
+from core.rag.schema import Label
+
+if TYPE_CHECKING:
+    from core.rag.dbhandler import MemGraphClient
+
+
+@dataclass(frozen=True, slots=True)
+class _Made[T]:
+    """What was made, and when.
+
+    Attributes:
+        value: What was made.
+        state: What the statements said before.
+        commits: How often the store had committed before that.
+        asked: When it was found to be up to date, in seconds.
+    """
+
+    value: T
+    state: Any
+    commits: int
+    asked: float
+
+
+@dataclass(slots=True)
+class _Slot[T]:
+    """Where it is kept; of several that need it at once, one makes it."""
+
+    making: WriterGate = field(default_factory=WriterGate)
+    made: _Made[T] | None = None
+
+
+class Kept[T]:
+    """One kind of thing that is kept, for each open graph and namespace."""
+
+    def __init__(
+        self,
+        labels: Collection[Label],
+        *statements: str,
+        state: Callable[[list[Row]], Any] = list,
+        patience: float = 0.0,
+    ) -> None:
+        """Prepare; nothing is kept yet.
+
+        Args:
+            labels: Labels of the nodes that it is made of; edges between them count as well.
+            statements: What tells whether these have changed, one row each.
+            state: What of these rows has to stay equal; all of it, unless a little change does not matter.
+            patience: On a server, to which others write, too: for so many seconds after an answer nobody asks again.
+        """
+        self._labels = frozenset(labels)
+        self._statements = statements
+        self._state = state
+        self._patience = patience
+        self._slots: WeakKeyDictionary[GraphStore, dict[tuple[Any, ...], _Slot[T]]] = WeakKeyDictionary()
+
+    async def get(self, client: MemGraphClient, make: Callable[[], Awaitable[T]], **parameters: str) -> T:
+        """What is kept for the client's namespace, made where it is not there or not up to date.
+
+        Args:
+            client: The graph.
+            make: Makes it.
+            parameters: For the statements; what was made with others is another thing.
+        """
+        store = await client.connect()
+        slot = self._slots.setdefault(store, {}).setdefault((client.namespace, *parameters.items()), _Slot())
+        made = await self._current(slot, client, store, parameters)
+        if made is None:
+            async with slot.making.hold():
+                made = await self._current(slot, client, store, parameters)
+                if made is None:
+                    commits, asked = store.commits(self._labels), time.monotonic()
+                    state = await self._asked(client, parameters)
+                    made = slot.made = _Made(await make(), state, commits, asked)
+        return made.value
+
+    async def _current(
+        self, slot: _Slot[T], client: MemGraphClient, store: GraphStore, parameters: dict[str, str]
+    ) -> _Made[T] | None:
+        """What was made, unless it is outdated."""
+        made = slot.made
+        if made is None:
+            return None
+        commits, asked = store.commits(self._labels), time.monotonic()
+        others_write = store.capabilities.shared and asked >= made.asked + self._patience
+        if commits == made.commits and not others_write:
+            return made
+        if await self._asked(client, parameters) != made.state:
+            return None
+        slot.made = _Made(made.value, made.state, commits, asked)
+        return slot.made
+
+    async def _asked(self, client: MemGraphClient, parameters: dict[str, str]) -> Any:
+        return self._state(
+            [row for statement in self._statements for row in await client.read(statement, **parameters)]
+        )
