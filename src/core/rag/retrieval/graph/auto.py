@@ -1,8 +1,8 @@
 """Which of graph and hybrid search to believe, by what the question and what was found look like.
 
 A graph helps where names lead from one passage to the next. Two things tell: the question names what some passage is
-about, or a sentence of what was found does, and leads to that passage. Where neither is so, as with abstracts and posts,
-a walk through shared names only stirs a ranking that is good.
+about, or a sentence of what was found does, and leads to that passage. Where neither is so, as with abstracts and
+posts, a walk through shared names only stirs a ranking that is good.
 """
 
 from __future__ import annotations
