@@ -11,7 +11,7 @@ import pytest
 from core.rag import KnowledgeBase
 from core.rag.errors import InvalidInputError, NotFoundError
 from core.rag.graph.parts import GraphEdge
-from libs.dataloader import Document
+from libs.dataloader import Document, Link
 
 LINKS = [
     ("Alice Johnson", "TechCorp", "works_at", 1.0),
@@ -342,3 +342,20 @@ async def test_what_is_no_text_is_refused(kb: KnowledgeBase, nothing: Any) -> No
     ):
         with pytest.raises(InvalidInputError, match="text"):
             await refused
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+async def test_paths_lead_from_documents_through_their_passages(kb: KnowledgeBase, weighted: bool) -> None:
+    notes = "In the archive we read of Ada Lovelace and of a loom."
+    index = Document("d/index.md", "See the notes.", links=(Link("d/plain.txt", "the notes"),))
+    await kb.ingest([Document("d/plain.txt", notes), index])
+    await kb.link_document_explains_concept("d/plain.txt", "Weaving")
+
+    async def types(start: str, end: str) -> list[str]:
+        path = await kb.shortest_path(start, end, weighted=weighted)
+        return [] if path is None else [edge.type for edge in path.edges]
+
+    assert await types("d/plain.txt", "Ada Lovelace") == ["CHUNK_OF", "MENTIONS"]
+    assert await types("Ada Lovelace", "d/plain.txt") == ["MENTIONS", "CHUNK_OF"]
+    assert await types("Ada Lovelace", "Weaving") == ["MENTIONS", "CHUNK_OF", "EXPLAINS"]
+    assert await types("d/index.md", "Ada Lovelace") == ["REFERENCES", "CHUNK_OF", "MENTIONS"]

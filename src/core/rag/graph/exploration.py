@@ -171,7 +171,8 @@ class Exploration:
             max_depth: At most so many edges.
             edge_types: Edges to follow; ``None``: RELATED, SAME_AS and RELATED_TO, and
                 from a document or topic also TITLED, ABOUT, EXPLAINS and REFERENCES; where these lead nowhere, also
-                MENTIONS: through passages that mention both.
+                MENTIONS: through passages that mention both; unless both are entities also CHUNK_OF, from a
+                document through its passages.
 
         Returns:
             The path, or ``None`` where there is none.

@@ -199,7 +199,9 @@ async def shortest_path(
         edges = (*GRAPH_EDGES, *DOCUMENT_EDGES)
     found = await _path(client, a, b, edges, max_depth, weighted=weighted)
     if found is None and edge_types is None:
-        edges = (*GRAPH_EDGES, *DOCUMENT_EDGES, EdgeType.MENTIONS)
+        # Two entities are connected by a passage that mentions both, not by one long document.
+        through = (EdgeType.MENTIONS,) if a.label == b.label == Label.ENTITY else (EdgeType.MENTIONS, EdgeType.CHUNK_OF)
+        edges = (*GRAPH_EDGES, *DOCUMENT_EDGES, *through)
         found = await _path(client, a, b, edges, max_depth, weighted=weighted)
     if found is None:
         return None
