@@ -88,13 +88,15 @@ class Knowledge:
         Args:
             triples: Tuples of three texts, mappings with ``subject``, ``relation``, ``object`` and optionally
                 ``subject_type``, ``object_type``, ``fact``, ``weight``, ``chunk_ids``, or
-                :class:`core.rag.dbhandler.facts.Triple`. Entities that are not there are made.
+                :class:`core.rag.dbhandler.facts.Triple`. Entities that are not there are made. A fact with
+                ``chunk_ids`` goes with the last of these chunks; one without stays until a person removes it.
 
         Returns:
             How many different facts there were; one that was stated before is updated.
 
         Raises:
-            InvalidInputError: naming the first that makes no sense; nothing is stored then.
+            InvalidInputError: naming the first that makes no sense, or chunks that are not there; then nothing is
+                stored.
         """
         if isinstance(triples, str | Mapping) or not isinstance(triples, Iterable):
             raise InvalidInputError(f"triples is a list of triples, not {type(triples).__name__}: {_A_TRIPLE}.")

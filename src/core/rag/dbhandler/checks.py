@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from core.rag.dbhandler.store import MAX_DEPTH, MAX_K, Parameters
+from core.rag.embedder.base import clean_text
 from core.rag.errors import InvalidInputError, InvalidVectorError, QueryError
 from core.rag.schema import check_name
 
@@ -171,6 +172,29 @@ def check_characters(value: Any, place: str = "") -> None:
 
 
 _HALF_CHARACTER = re.compile("[\ud800-\udfff]")
+
+
+def one_line(text: Any, what: str, longest: int, *, least: int = 1) -> str:
+    """A name or a sentence in one line, without NUL; half characters become U+FFFD.
+
+    Args:
+        text: What was given.
+        what: How to call it in the error.
+        longest: At most so many characters.
+        least: At least so many.
+
+    Returns:
+        The text.
+
+    Raises:
+        InvalidInputError: on what is no text, too long, or too short.
+    """
+    if not isinstance(text, str):
+        raise InvalidInputError(f"{what} is text, not {type(text).__name__}.")
+    flat = " ".join(clean_text(text).replace("\0", "").split())
+    if not least <= len(flat) <= longest:
+        raise InvalidInputError(f"{what} has {least} to {longest} characters, not {len(flat)}.")
+    return flat
 
 
 def check_reading(statement: str) -> None:

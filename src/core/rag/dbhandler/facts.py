@@ -10,6 +10,7 @@ from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.entities import FROM_CALLER, EntityLedger
 from core.rag.dbhandler.fewer import RELATED, directed
 from core.rag.dbhandler.records import relation_id
+from core.rag.dbhandler.stated import note
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.extraction.facts import ChunkFacts, Fact
 from core.rag.identity import entity_id, link_id
@@ -30,7 +31,7 @@ class Triple:
         object_type: The same of the other.
         fact: The fact as a sentence.
         weight: How much it counts.
-        chunk_ids: Chunks that support it.
+        chunk_ids: Chunks that support it: it goes with the last of them. Without any it is the caller's own, and stays.
     """
 
     subject: str
@@ -130,9 +131,13 @@ async def write_triples(
         names: The normalised name of each name in them.
         namespace: Where they go.
         now: The time of the write.
+
+    Raises:
+        InvalidInputError: naming chunks that are not there.
     """
     entities: dict[str, Row] = {}
     edges: dict[str, Row] = {}
+    cited: dict[str, list[tuple[str, str, str]]] = {}
     for triple in triples:
         a, b = entity_id(namespace, names[triple.subject]), entity_id(namespace, names[triple.object])
         for identifier, text, kind in (
@@ -141,6 +146,8 @@ async def write_triples(
         ):
             entities.setdefault(identifier, {"id": identifier, "name": text, "normalized": names[text], "type": kind})
         link = link_id(a, b, triple.relation)
+        for chunk in triple.chunk_ids:
+            cited.setdefault(chunk, []).append((a, b, link))
         edges[link] = {
             "a": a,
             "b": b,
@@ -154,6 +161,7 @@ async def write_triples(
                 "origin": FROM_CALLER,
             },
         }
+    await note(tx, cited, namespace)
     for rows in batches(list(entities.values())):
         await tx.run(
             "UNWIND $rows AS row MERGE (e:Entity {id: row.id}) ON CREATE SET e.namespace = $namespace, "

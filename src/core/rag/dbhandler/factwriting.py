@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from core.rag.dbhandler.base import ClientBase
 from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.checks import one_line
 from core.rag.dbhandler.entities import EntityLedger
 from core.rag.dbhandler.facts import FactChanges, Triple, write_triples
+from core.rag.dbhandler.knowledge import positive
 from core.rag.dbhandler.mentions import ChunkText, MentionChanges
+from core.rag.dbhandler.stated import check_there
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.errors import InvalidInputError
 from core.rag.extraction.facts import ChunkFacts
@@ -106,6 +110,8 @@ class FactOperations(ClientBase):
     async def add_triples(self, triples: Sequence[Triple]) -> int:
         """State facts: entities that are not there are made, and stay until a person removes them.
 
+        A fact with chunks goes with the last of them; one without is the caller's own, and stays, too.
+
         Returns:
             How many different facts there were.
 
@@ -113,15 +119,17 @@ class FactOperations(ClientBase):
             InvalidInputError: naming the first that makes no sense; nothing is stored then.
         """
         names: dict[str, str] = {}
-        for number, triple in enumerate(triples, 1):
-            _check(triple, number, names)
-        for part in batches(list(triples), max_rows=500):
+        clean = [_checked(triple, number, names) for number, triple in enumerate(triples, 1)]
+        for chunks in batches(sorted({chunk for triple in clean for chunk in triple.chunk_ids})):
+            found = await self.read("UNWIND $ids AS i MATCH (c:DocumentChunk {id: i}) RETURN c.id AS id", ids=chunks)
+            check_there(chunks, {row["id"] for row in found}, self._namespace)
+        for part in batches(clean, max_rows=500):
 
             async def work(tx: Transaction, part: list[Triple] = part) -> None:
                 await write_triples(tx, part, names, self._namespace, utc_now())
 
             await self._write(work)
-        return len({(names[t.subject], t.relation, names[t.object]) for t in triples})
+        return len({(names[t.subject], t.relation, names[t.object]) for t in clean})
 
 
 async def _read(tx: Transaction, chunks: Sequence[str]) -> tuple[dict[str, ChunkText], set[str]]:
@@ -139,35 +147,26 @@ async def _read(tx: Transaction, chunks: Sequence[str]) -> tuple[dict[str, Chunk
     return {row["id"]: ChunkText.of(row) for row in rows}, {row["name"] for row in titles}
 
 
-def _check(triple: Triple, number: int, names: dict[str, str]) -> None:
-    for what, text, longest in (
-        ("subject", triple.subject, MAX_NAME_CHARS),
-        ("relation", triple.relation, _MAX_RELATION_CHARS),
-        ("object", triple.object, MAX_NAME_CHARS),
-    ):
-        if not isinstance(text, str) or not text.strip() or len(text) > longest:
-            raise InvalidInputError(f"The {what} of triple {number} is not a text of 1 to {longest} characters.")
-    for what, text in (
-        ("subject_type", triple.subject_type),
-        ("object_type", triple.object_type),
-        ("fact", triple.fact),
-    ):
-        if not isinstance(text, str):
-            raise InvalidInputError(f"The {what} of triple {number} is text, not {type(text).__name__}.")
+def _checked(triple: Triple, number: int, names: dict[str, str]) -> Triple:
+    """A triple with clean texts; the normalised names of its ends go to ``names``."""
     ids = triple.chunk_ids
     if not isinstance(ids, list | tuple) or not all(isinstance(item, str) for item in ids):
         raise InvalidInputError(f"The chunk_ids of triple {number} are a sequence of ids, not {str(ids)[:50]!r}.")
-    for text in (triple.subject, triple.object):
+    clean = replace(
+        triple,
+        subject=one_line(triple.subject, f"The subject of triple {number}", MAX_NAME_CHARS),
+        relation=one_line(triple.relation, f"The relation of triple {number}", _MAX_RELATION_CHARS),
+        object=one_line(triple.object, f"The object of triple {number}", MAX_NAME_CHARS),
+        subject_type=one_line(triple.subject_type, f"The subject_type of triple {number}", MAX_NAME_CHARS, least=0),
+        object_type=one_line(triple.object_type, f"The object_type of triple {number}", MAX_NAME_CHARS, least=0),
+        fact=one_line(triple.fact, f"The fact of triple {number}", _MAX_FACT_CHARS, least=0),
+        weight=positive(triple.weight, f"The weight of triple {number}"),
+        chunk_ids=tuple(dict.fromkeys(ids)),
+    )
+    for text in (clean.subject, clean.object):
         names[text] = normalize_name(text)
         if not names[text]:
             raise InvalidInputError(f"Triple {number}: {text[:50]!r} is too long for a name.")
-    if names[triple.subject] == names[triple.object]:
-        raise InvalidInputError(f"Triple {number} connects {triple.subject[:50]!r} with itself.")
-    if len(triple.fact) > _MAX_FACT_CHARS:
-        raise InvalidInputError(f"The fact of triple {number} has more than {_MAX_FACT_CHARS} characters.")
-    if (
-        isinstance(triple.weight, bool)
-        or not isinstance(triple.weight, int | float)
-        or not 0 < triple.weight < float("inf")
-    ):
-        raise InvalidInputError(f"The weight of triple {number} is {triple.weight!r}, but weights are above 0.")
+    if names[clean.subject] == names[clean.object]:
+        raise InvalidInputError(f"Triple {number} connects {clean.subject[:50]!r} with itself.")
+    return clean

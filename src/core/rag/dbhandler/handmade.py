@@ -42,6 +42,8 @@ class LinkOperations(VectorStoreOperations):
     async def link_entities(self, source: str, target: str, relation: str, fact: str, weight: float) -> str:
         """Connect two entities by id; the same relation again changes its fact and weight.
 
+        It needs no chunk from then on, whatever cited one before.
+
         Returns:
             The id of the link.
 
@@ -55,13 +57,14 @@ class LinkOperations(VectorStoreOperations):
             return await tx.run(
                 "UNWIND $rows AS row MATCH (a:Entity {id: row.a}) MATCH (b:Entity {id: row.b}) "
                 f"{RELATED.merge(backward=backward)} ON CREATE SET r.created_at = $now, r.key = row.link "
-                "SET r.type = $relation, r.fact = $fact, r.weight = $weight, "
+                "SET r.type = $relation, r.fact = $fact, r.weight = $weight, r.chunk_ids = $chunks, "
                 "r.origin = $origin, r.updated_at = $now RETURN r.id AS link",
                 {
                     "rows": rows,
                     "relation": relation,
                     "fact": fact,
                     "weight": weight,
+                    "chunks": [],
                     "origin": FROM_CALLER,
                     "now": utc_now(),
                 },

@@ -13,6 +13,7 @@ from core.rag.dbhandler.entities import EntityLedger
 from core.rag.dbhandler.facts import FactChanges
 from core.rag.dbhandler.mentions import ChunkText, MentionChanges, mark_unlinked, reconsider
 from core.rag.dbhandler.records import RecordChanges
+from core.rag.dbhandler.stated import withdraw
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.dbhandler.symbols import SymbolChanges
 from core.rag.extraction.facts import ChunkFacts
@@ -32,6 +33,7 @@ class Support:
         self._facts = FactChanges(self._ledger)
         self._symbols = SymbolChanges(namespace, now)
         self._said: dict[str, ChunkFacts] = {}
+        self._stated: dict[str, str] = {}
 
     async def read(self, tx: Transaction, documents: Mapping[str, Mapping[str, Row]]) -> None:
         """Note what existing documents support, before they are changed or removed.
@@ -45,6 +47,10 @@ class Support:
             await self._symbols.read(tx, existing)
             texts = {key: ChunkText.of(row["props"]) for chunks in documents.values() for key, row in chunks.items()}
             self._said = {key: text.facts for key, text in texts.items() if text.facts is not None}
+            for chunks in documents.values():
+                self._stated |= {
+                    key: row["props"]["stated"] for key, row in chunks.items() if row["props"].get("stated")
+                }
             await self._mentions.read_documents(tx, texts, existing)
             await self._records.read_documents(tx, existing)
 
@@ -67,6 +73,7 @@ class Support:
         if untitled:
             await reconsider(tx, untitled, self._ledger)
         await self._ledger.remove_unused(tx)
+        await withdraw(tx, {chunk: stated for chunk, stated in self._stated.items() if chunk not in kept})
         code = {document.id: document.code for document in documents if document.code is not None}
         await self._symbols.write(tx, code)
         await mark_unlinked(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from core.rag.dbhandler.checks import one_line
 from core.rag.dbhandler.knowledge import positive
 from core.rag.dbhandler.rows import MAX_PATH_CHARS
-from core.rag.embedder.base import clean_text
 from core.rag.errors import InvalidInputError
 from core.rag.graph.exploring import find
 from core.rag.graph.parts import GraphEdge, GraphNode
@@ -33,8 +33,8 @@ async def link(
     create: bool = False,
 ) -> GraphEdge:
     """See :meth:`core.rag.KnowledgeBase.link`."""
-    relation = _line(relation, "The relation", _MAX_RELATION_CHARS)
-    fact = _line(fact, "The fact", MAX_PATH_CHARS) if fact else ""
+    relation = one_line(relation, "The relation", _MAX_RELATION_CHARS)
+    fact = one_line(fact, "The fact", MAX_PATH_CHARS) if fact else ""
     weight = positive(weight, "The weight")
     a, b = await _end(client, source, create=create), await _end(client, target, create=create)
     if a.id == b.id:
@@ -73,14 +73,5 @@ async def _end(client: MemGraphClient, name: str, *, create: bool) -> GraphNode:
         return GraphNode.of(row)
     if not create:
         return await find(client, name)
-    text = _line(name, "The name of an entity", _MAX_RELATION_CHARS)
+    text = one_line(name, "The name of an entity", _MAX_RELATION_CHARS)
     return GraphNode(await client.make_entity(text), text, Label.ENTITY)
-
-
-def _line(text: str, what: str, longest: int) -> str:
-    if not isinstance(text, str):
-        raise InvalidInputError(f"{what} is text, not {type(text).__name__}.")
-    flat = " ".join(clean_text(text).replace("\0", "").split())
-    if not flat or len(flat) > longest:
-        raise InvalidInputError(f"{what} has 1 to {longest} characters, not {len(flat)}.")
-    return flat

@@ -1,0 +1,104 @@
+"""Facts that callers state with chunks as their support: they go when the last of these goes.
+
+A chunk notes the facts that cite it as ``stated`` (JSON: the ids of both ends, and of the edge), so that they are found
+from it. What it notes may be gone, or may no longer cite it: the ``chunk_ids`` of the edge count.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.entities import remove_unused_entities
+from core.rag.dbhandler.fewer import RELATED, directed
+from core.rag.dbhandler.locking import lock
+from core.rag.dbhandler.store import Row, Transaction
+from core.rag.errors import InvalidInputError
+from core.rag.schema import Label
+
+_SHOWN = 5
+
+
+async def note(tx: Transaction, cited: Mapping[str, Iterable[tuple[str, str, str]]], namespace: str) -> None:
+    """Note with chunks which facts cite them.
+
+    Args:
+        tx: The transaction.
+        cited: By id of the chunk, the ids of both ends and of the edge of each fact.
+        namespace: That of the chunks.
+
+    Raises:
+        InvalidInputError: naming the chunks that are not there.
+    """
+    where = (
+        "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i})-[:CHUNK_OF]->(d:Document) WHERE c.namespace = $namespace "
+        "RETURN c.id AS id, d.id AS document, c.stated AS stated"
+    )
+    for part in batches(sorted(cited)):
+        parameters = {"ids": part, "namespace": namespace}
+        if tx.locking:  # whoever removes chunks locks their document
+            await lock(tx, Label.DOCUMENT, [row["document"] for row in await tx.run(where, parameters)])
+        found = {row["id"]: row["stated"] for row in await tx.run(where, parameters)}
+        check_there(part, found, namespace)
+        rows = [{"id": chunk, "stated": _joined(stated, cited[chunk])} for chunk, stated in found.items()]
+        await tx.run(
+            "UNWIND $rows AS row MATCH (c:DocumentChunk {id: row.id}) SET c.stated = row.stated", {"rows": rows}
+        )
+
+
+def check_there(cited: Iterable[str], found: Collection[str], namespace: str) -> None:
+    """Refuse chunks that were cited and not found.
+
+    Raises:
+        InvalidInputError: naming them.
+    """
+    missing = [chunk for chunk in cited if chunk not in found]
+    if missing:
+        more = f" and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else ""
+        raise InvalidInputError(
+            f"There is no chunk {', '.join(repr(chunk[:100]) for chunk in missing[:_SHOWN])}{more} in namespace "
+            f"{namespace!r}: chunk_ids are ids of its chunks; leave them out where no chunk supports a fact."
+        )
+
+
+async def withdraw(tx: Transaction, gone: Mapping[str, str]) -> None:
+    """Take removed chunks out of the facts that cite them; a fact that no chunk supports any more goes.
+
+    Entities that only such a fact kept go with it, unless a person made them.
+
+    Args:
+        tx: The transaction.
+        gone: What each chunk noted, by its id.
+    """
+    links = {link: {"a": a, "b": b, "link": link} for stated in gone.values() for a, b, link in json.loads(stated)}
+    ends: set[str] = set()
+    for part in batches([links[link] for link in sorted(links)]):
+        for backward, rows in await directed(tx, RELATED, part):
+            ends |= await _withdraw(tx, rows, gone, backward=backward)
+    await remove_unused_entities(tx, sorted(ends))
+
+
+async def _withdraw(tx: Transaction, rows: Sequence[Row], gone: Mapping[str, str], *, backward: bool) -> set[str]:
+    """Returns the ends of the edges that went."""
+    pattern = f"UNWIND $rows AS row MATCH {RELATED.there(backward=backward)} "
+    found = await tx.run(f"{pattern}RETURN r.id AS link, r.chunk_ids AS chunks", {"rows": rows})
+    cited = {row["link"]: row["chunks"] or [] for row in found}
+    left: list[Row] = []
+    unsupported: list[Row] = []
+    for row in rows:
+        before = cited.get(row["link"], [])
+        chunks = [chunk for chunk in before if chunk not in gone]
+        if len(chunks) < len(before):
+            (left if chunks else unsupported).append({**row, "chunks": chunks})
+    if left:
+        await tx.run(f"{pattern}SET r.chunk_ids = row.chunks", {"rows": left})
+    if unsupported:
+        keys = [{name: row[name] for name in ("a", "b", "link")} for row in unsupported]
+        await tx.run(f"{pattern}DELETE r", {"rows": keys})
+    return {row[end] for row in unsupported for end in ("a", "b")}
+
+
+def _joined(stated: str | None, facts: Iterable[tuple[str, str, str]]) -> str:
+    known = {link: (a, b, link) for a, b, link in [*json.loads(stated or "[]"), *facts]}
+    return json.dumps([known[link] for link in sorted(known)])
