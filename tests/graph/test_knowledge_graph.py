@@ -281,6 +281,14 @@ async def test_vectors_of_the_caller_are_used(graph: KnowledgeGraph) -> None:
         await graph.add_node(UndirectedNode("wrong", embedding=[1.0, 2.0]))
 
 
+async def test_a_vector_that_is_none_is_refused_before_anything_is_stored(graph: KnowledgeGraph) -> None:
+    wrong = UndirectedNode("beta", "concept", embedding=[1.0, 2.0, 3.0])
+    for merge in (False, True):
+        with pytest.raises(InvalidVectorError):
+            await graph.add_node(UndirectedNode("alpha", "concept"), neighbor=wrong, merge_similar=merge)
+        assert await graph.size() == 0
+
+
 async def test_queries_by_content_are_bounded_and_without_repetitions(graph: KnowledgeGraph) -> None:
     hub = UndirectedNode("apple hub", "hub")
     leaves = [UndirectedNode(f"leaf{i:02}", "leaf") for i in range(20)]

@@ -85,7 +85,8 @@ class GraphBuilder:
             The node in the graph: the one that was there, or the new one.
 
         Raises:
-            InvalidInputError: on what is no node, or a threshold that is no cosine.
+            InvalidInputError: on what is no node, or a threshold that is no cosine; nothing is stored then.
+            InvalidVectorError: on an embedding that is none for this graph; nothing is stored then.
         """
         if neighbor is None:
             return (await self._add([node], (), same_node_threshold, merge_similar))[0]
@@ -105,7 +106,8 @@ class GraphBuilder:
             For each node and then each neighbour, the one in the graph.
 
         Raises:
-            InvalidInputError: on what is no node, or a threshold that is no cosine.
+            InvalidInputError: on what is no node, or a threshold that is no cosine; nothing is stored then.
+            InvalidVectorError: on an embedding that is none for this graph; nothing is stored then.
         """
         nodes = [node] if isinstance(node, UndirectedNode) else _nodes(node)
         others = _nodes(neighbors)
@@ -168,6 +170,10 @@ class GraphBuilder:
         _check_nodes(nodes)
         _check_cosine("same_node_threshold", threshold)
         rows = [node.to_row() for node in nodes]
+        given = {node.id: node for node in nodes if node.embedding is not None}
+        vectors = await self._similarity.checked(  # before anything is written
+            [(self._id(n), n.embedding or (), n.trunks_embedding, len(n.trunks)) for n in given.values()]
+        )
         if merge:
             stands: dict[str, str] = {}
             fresh: set[str] = set()
@@ -180,14 +186,11 @@ class GraphBuilder:
                 fresh |= new
         else:
             stands, fresh = await self._client.put_concepts(rows)
-        own = {node.id: node for node in nodes if node.embedding is not None and stands[node.id] == node.id}
-        if own:
-            await self._similarity.keep(
-                [(self._id(n), n.embedding or (), n.trunks_embedding, len(n.trunks)) for n in own.values()]
-            )
         pairs = [(self._id(stands[edge[0].id]), self._id(stands[edge[1].id]), None) for edge in edges]
         if pairs:
             await self._client.link_concepts(pairs, fresh)
+        own = {self._id(node) for node in nodes if stands[node.id] == node.id}
+        await self._similarity.keep([vector for vector in vectors if vector.node in own])
         there = await self._client.concept_rows([self._id(stands[node.id]) for node in nodes])
         return Nodes(UndirectedNode.from_row(there[self._id(stands[node.id])]) for node in nodes)
 

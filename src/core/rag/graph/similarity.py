@@ -100,21 +100,31 @@ class Similarity:
                 rows = await self._client.pending_concepts(store, _BATCH)
         return count
 
-    async def keep(self, vectors: Sequence[tuple[str, Sequence[float], Sequence[Sequence[float]], int]]) -> None:
-        """Store vectors that callers have: id of a node, that of its content, those of its trunks, number of trunks.
+    async def checked(
+        self, vectors: Sequence[tuple[str, Sequence[float], Sequence[Sequence[float]], int]]
+    ) -> list[VectorRow]:
+        """Vectors that callers have: id of a node, that of its content, those of its trunks, number of trunks.
 
-        Nodes whose trunks have no vectors yet stay to be embedded.
+        Returns:
+            What :meth:`keep` stores. Nodes whose trunks have no vectors yet stay to be embedded.
 
         Raises:
             InvalidVectorError: on a vector of another dimension, one that is not finite, or one of zeros.
         """
+        if not vectors:
+            return []
         store = await self.store()
-        rows = []
-        for node, content, trunks, number in vectors:
-            if len(trunks) == number:
-                for part, vector in enumerate((content, *trunks)):
-                    rows.append(VectorRow(node, part, check_vector(vector, store.dimension, "The embedding of a node")))
-        await self._client.attach_concept_vectors(rows, store)
+        return [
+            VectorRow(node, part, check_vector(vector, store.dimension, "The embedding of a node"))
+            for node, content, trunks, number in vectors
+            if len(trunks) == number
+            for part, vector in enumerate((content, *trunks))
+        ]
+
+    async def keep(self, vectors: Sequence[VectorRow]) -> None:
+        """Store vectors that were checked."""
+        if vectors:
+            await self._client.attach_concept_vectors(vectors, await self.store())
 
     async def ranked(
         self, text: str, embedding: Sequence[float] | None, k: int, threshold: float, labels: Collection[str] | None
