@@ -12,6 +12,7 @@ from tests.extraction.models import SayingModel
 from core.rag import KnowledgeBase
 from core.rag.dbhandler.facts import Triple
 from core.rag.errors import ConfigurationError, InvalidInputError, LanguageModelAuthError, LanguageModelError
+from core.rag.extraction.facts import ChunkFacts
 from dbhandler.kit import Engine
 from libs.dataloader import Document
 
@@ -204,3 +205,19 @@ async def test_what_is_no_triple_is_refused_and_nothing_stored(kb: KnowledgeBase
     with pytest.raises(InvalidInputError, match=says):
         await kb.add_triples(triples)
     assert await kb.client.entity_names() == []
+
+
+@pytest.mark.parametrize(
+    ("relation", "kind"),
+    [
+        ("Works at", "works_at"),
+        ("works-at", "works_at"),
+        ("住在", "住在"),
+        ("で 働く", "で働く"),
+        ("住在 in", "住在_in"),
+        ("อยู่ที่", "อยู่ที่"),
+    ],
+)
+def test_relations_are_in_snake_case_where_words_are_apart(relation: str, kind: str) -> None:
+    said = ChunkFacts.of([], [("Ada Lovelace", relation, "Paris", "A sentence.")])
+    assert [fact.type for fact in said.facts] == [kind]

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from core.rag.extraction.words import normalize_name
+from core.rag.extraction.words import is_unspaced, normalize_name
 
 #: More than this in one chunk is noise.
 MAX_ENTITIES: Final = 40
@@ -69,7 +69,7 @@ class ChunkFacts:
         found: dict[tuple[str, str, str], Fact] = {}
         for source, relation, target, sentence in facts:
             a, b = _take(known, source, ""), _take(known, target, "")
-            kind = "_".join(normalize_name(relation).split())[:_MAX_TYPE_CHARS]
+            kind = _snake_case(relation)[:_MAX_TYPE_CHARS]
             if a and b and a != b and kind and len(found) < MAX_FACTS:
                 found.setdefault((a, b, kind), Fact(a, b, kind, " ".join(sentence.split())[:_MAX_FACT_CHARS]))
         return cls(list(known.values()), list(found.values()))
@@ -90,6 +90,15 @@ class ChunkFacts:
         data = json.loads(text)
         entities = [TypedName(normalize_name(spelt), spelt, kind) for spelt, kind in data["entities"]]
         return cls(entities, [Fact(*parts) for parts in data["facts"]])
+
+
+def _snake_case(relation: str) -> str:
+    """``works_at``; characters of scripts that are written without spaces stay together."""
+    text = ""
+    for word in normalize_name(relation).split():
+        apart = text and not (is_unspaced(text[-1]) and is_unspaced(word))
+        text += f"_{word}" if apart else word
+    return text
 
 
 def _take(known: dict[str, TypedName], text: str, kind: str) -> str:
