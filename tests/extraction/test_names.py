@@ -68,3 +68,17 @@ def test_the_turkish_capital_i_is_an_i() -> None:
     assert normalized_words("DİYARBAKIR, İzmir") == ["diyarbakir", "izmir"]
     assert word_spans("DİYARBAKIR, İzmir") == [(0, 10), (12, 17)]
     assert normalize_name("ė ż") == "ė ż", "other letters keep their dots"
+
+
+@pytest.mark.parametrize(
+    ("text", "years"),
+    [
+        ("1938年に生まれた。", {"1938"}),
+        ("他于1938年出生，2001年去世。", {"1938", "2001"}),
+        ("1938년에 태어났다.", {"1938"}),
+        ("那是在1938，不是1500人，也不是第11938年。", {"1938"}),
+        ("In 1938 they paid 1,938 for 1938x and x1938 in №2000年.", {"1938", "2000"}),
+    ],
+)
+def test_years_are_names_before_the_sign_for_a_year_too(text: str, years: set[str]) -> None:
+    assert {name for name in names_in(text) if name.isdigit()} == years

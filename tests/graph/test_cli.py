@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import shlex
 from pathlib import Path
 
 import networkx
@@ -37,6 +38,14 @@ def test_stats(mgrag: Command) -> None:
     text = mgrag("graph", "stats").out
     assert "4 edges by relation:" in text
     assert "2  works_at" in text
+
+
+def test_the_next_page_is_told_as_a_shell_takes_it(mgrag: Command) -> None:
+    assert mgrag("graph", "link", "A d'Artagnan", "TechCorp", "--create").code == 0
+    page = mgrag("graph", "entities", "-k", "1", "--json").json
+    assert page["nodes"][0]["name"] == "A d'Artagnan"
+    said = mgrag("graph", "entities", "-k", "1").err
+    assert shlex.split(said[said.index("--after") :]) == ["--after", page["next"]]
 
 
 def test_entities(mgrag: Command) -> None:

@@ -359,3 +359,17 @@ async def test_paths_lead_from_documents_through_their_passages(kb: KnowledgeBas
     assert await types("Ada Lovelace", "d/plain.txt") == ["MENTIONS", "CHUNK_OF"]
     assert await types("Ada Lovelace", "Weaving") == ["MENTIONS", "CHUNK_OF", "EXPLAINS"]
     assert await types("d/index.md", "Ada Lovelace") == ["REFERENCES", "CHUNK_OF", "MENTIONS"]
+
+
+async def test_a_name_with_half_a_character_is_refused(company: KnowledgeBase) -> None:
+    half = "Alice \ud83d"
+    for call in (
+        company.traverse(half),
+        company.neighbors(half),
+        company.shortest_path("TechCorp", half),
+        company.link(half, "TechCorp", create=True),
+        company.unlink("TechCorp", half),
+        company.remove_entity(half),
+    ):
+        with pytest.raises(InvalidInputError, match="half a character"):
+            await call

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Annotated, Any
 
 import typer
@@ -52,7 +53,7 @@ def list_documents(
     ]
     table(["CHUNKS", "UPDATED (UTC)", "PATH", "SOURCE"], rows)
     if limit is not None and len(found) >= limit:
-        note(f"There may be more: --after '{found[-1]['path']}'")
+        note(f"There may be more: --after {shlex.quote(found[-1]['path'])}")
 
 
 async def _list(chosen: Common, prefix: str, limit: int | None, after: str) -> list[dict[str, Any]]:

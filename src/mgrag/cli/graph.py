@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -353,7 +354,7 @@ def _say(edge: GraphEdge, names: dict[str, str]) -> None:
 
 def _more(following: str) -> None:
     if following:
-        note(f"mgrag: There are more: --after '{following}'")
+        note(f"mgrag: There are more: --after {shlex.quote(following)}")
 
 
 def _node(node: GraphNode) -> dict[str, Any]:

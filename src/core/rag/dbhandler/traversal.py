@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.checks import check_characters
 from core.rag.dbhandler.rows import from_json
 from core.rag.dbhandler.store import Row
 from core.rag.dbhandler.vectors import VectorStoreOperations
@@ -66,10 +67,11 @@ class TraversalOperations(VectorStoreOperations):
         """The node with this id, or the entity, concept or topic with this name; a row as above.
 
         Raises:
-            InvalidInputError: when it is no text.
+            InvalidInputError: when it is no text, or has half a character.
         """
         if not isinstance(name, str):
             raise InvalidInputError(f"A node is named by text, not {type(name).__name__}.")
+        check_characters(name, "name")
         text = " ".join(name.split())
         if not text:
             return None

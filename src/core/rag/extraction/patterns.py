@@ -7,6 +7,8 @@ import unicodedata
 from functools import cache
 from typing import Final
 
+from core.rag.extraction.words import UNSPACED
+
 #: Small words that may stand inside a name: Bank of England, Vasco da Gama, Ludwig van Beethoven.
 JOINERS: Final = (
     "of the|of|the|de la|de las|de los|de|du|des|da|das|do|dos|del|della|delle|degli|dei|di|la|le|les|von der|von dem|"
@@ -31,8 +33,12 @@ QUOTED: Final = re.compile(
 #: others, for in texts without these marks it costs next to nothing.
 QUOTED_IN_EAST_ASIA: Final = re.compile(r"[《〈「『]\s?([^《》〈〉「」『』\n。！？，、]{2,30}?)\s?[》〉」』]")
 
-#: A year of the second or third millennium, alone.
-YEAR: Final = re.compile(r"[12](?<![\w.,/-].)(?:(?<=1)[0-9]{3}|(?<=2)0[0-9]{2})(?![\w/]|[.,-]\d)", re.DOTALL)
+#: A year of the second or third millennium, alone, or before the sign for a year of East Asia; words of scripts without
+#: spaces may stand before it.
+YEAR: Final = re.compile(
+    rf"[12](?<!(?:[^\W{UNSPACED}]|[.,/-]).)(?:(?<=1)[0-9]{{3}}|(?<=2)0[0-9]{{2}})(?:(?=[年년])|(?![\w/]|[.,-]\d))",
+    re.DOTALL,
+)
 
 #: Names of things in code, in the middle of prose: ``snake_case``, ``camelCase``, ``call()``.
 IDENTIFIER: Final = re.compile(

@@ -14,7 +14,8 @@ from typing import Final
 #: Longer names are texts: they are no entities. It also keeps them within what an index of any engine holds.
 MAX_NAME_CHARS: Final = 200
 
-_UNSPACED: Final = (
+#: Characters of scripts that are written without spaces, as a part of a set in an expression.
+UNSPACED: Final = (
     "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"  # Han
     "\u3040-\u30ff\u31f0-\u31ff"  # kana
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\uaa60-\uaa7f"  # Thai, Lao, Burmese, Khmer
@@ -42,13 +43,13 @@ def _spaced() -> re.Pattern[str]:
 
 @cache
 def _mixed() -> re.Pattern[str]:
-    letter = f"(?![{_UNSPACED}])"
-    return re.compile(rf"[{_UNSPACED}][{_marks()}]*|{letter}\w(?:{letter}[\w{_marks()}])*(?:\+\+|#(?!\w))?")
+    letter = f"(?![{UNSPACED}])"
+    return re.compile(rf"[{UNSPACED}][{_marks()}]*|{letter}\w(?:{letter}[\w{_marks()}])*(?:\+\+|#(?!\w))?")
 
 
 @cache
 def _unspaced() -> re.Pattern[str]:
-    return re.compile(f"[{_UNSPACED}]")
+    return re.compile(f"[{UNSPACED}]")
 
 
 def _pattern(text: str) -> re.Pattern[str]:
