@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 from core.rag.answering.mermaid import MAX_LABEL_CHARS, MAX_NODES, mermaid_diagram
 from core.rag.answering.types import FoundEntity, FoundFact
 from core.rag.graph.drawing.mermaid import mermaid_label
+from core.rag.graph.drawing.texts import printable
 
 HERE = Path(__file__).parent / "mermaid"
 MODULES = Path(os.environ.get("MGRAG_TEST_MERMAID", HERE)) / "node_modules"
@@ -160,8 +161,8 @@ def test_the_parser_of_mermaid_reads_every_diagram_back(tmp_path: Path) -> None:
     for names, source, result in zip(groups, diagrams, results, strict=True):
         assert "error" not in result, source
         assert len(result["nodes"]) == len(names), source
-        expected = [" ".join("".join(c if c.isprintable() else " " for c in name).split()) for name in names]
+        expected = [printable(name) for name in names]
         for (key, shown), name in zip(result["nodes"], expected, strict=True):
             assert re.fullmatch(r"n\d+", key)
-            assert shown == (name or "(no name)") or (len(name) > MAX_LABEL_CHARS and shown.endswith("…"))
+            assert shown == (name or "?") or (len(name) > MAX_LABEL_CHARS and shown.endswith("…"))
         assert len(result["edges"]) == len(names) - 1

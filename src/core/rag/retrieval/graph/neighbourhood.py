@@ -153,7 +153,12 @@ class Neighbourhood:
             if self._compared.get(passage) == len(held):
                 continue
             self._compared[passage] = len(held)
-            names = {self.entities[entity].name: entity for entity in held}
+            # What some document is called by is not the subject of another one that only begins with it.
+            names = {
+                self.entities[entity].name: entity
+                for entity in held
+                if begins.heading or not self.entities[entity].titled
+            }
             for name in subjects(names, begins.heading, begins.opening):
                 if passage not in self.titled.get(names[name], ()):
                     self.add_title(names[name], passage, section(begins.document, begins.heading))
