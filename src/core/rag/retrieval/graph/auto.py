@@ -13,7 +13,7 @@ from typing import Final
 from core.rag.retrieval.graph.ranking import Ranked
 
 #: The question names a document if the name is at least this specific and unambiguous (0 to 1).
-NAMED: Final = 0.4
+NAMED: Final = 0.35
 #: A bridge to a document counts from this score on.
 BRIDGED: Final = 0.05
 #: The share of the graph where only bridges speak for it.
