@@ -184,6 +184,62 @@ async def test_a_user_is_forgotten_in_the_sessions_of_others_too(kb: KnowledgeBa
     assert [memory.content for memory in await kb.memories("team")] == ["Bob was here."]
 
 
+async def test_the_same_words_of_two_people_in_a_session_of_nobody_are_two_memories(kb: KnowledgeBase) -> None:
+    await kb.client.create_conversation("Team", None, "s")
+    ids = [await kb.remember("s", "user", "Same words.", user_id=user) for user in ("ann", "bob", "ann", "bob")]
+    assert ids[0] == ids[2] != ids[1] == ids[3]
+    assert [message["id"] for message in (await kb.export_user("bob"))["messages"]] == [ids[1]]
+    await kb.forget(user_id="ann")
+    assert [(memory.id, memory.count) for memory in await kb.memories("s")] == [(ids[1], 2)]
+    assert await kb.remember("s", "user", "Same words.", user_id="bob") == ids[1]
+    assert await traces(kb.client, ["ann"]) == []
+    found = await kb.client.find_conversation("s")
+    assert found is not None
+    assert (found["title"], found["user_id"]) == ("Team", "")
+
+
+async def test_what_somebody_says_in_the_session_of_another_is_theirs(kb: KnowledgeBase) -> None:
+    await kb.remember("shared", "user", "Ann likes weirs.", user_id="ann")
+    await kb.remember("shared", "assistant", "Weirs are noted.")
+    await kb.remember("shared", "user", "Bob likes sluices and weirs.", user_id="bob")
+    await kb.client.add_message("shared", "Cid likes weirs, too.", "user", user_id="cid")
+
+    async def recalled(user: str, session: str | None = None, limit: int = 9) -> set[str]:
+        return {memory.content for memory in await kb.recall(session, "weirs sluices", limit, user_id=user)}
+
+    assert await recalled("ann") == await recalled("ann", "shared") == {"Ann likes weirs.", "Weirs are noted."}
+    assert await recalled("bob") == await recalled("bob", "shared", 1) == {"Bob likes sluices and weirs."}
+    assert await recalled("cid", limit=1) == {"Cid likes weirs, too."}
+    exported = (await kb.export_user("ann"))["conversations"][0]["messages"]
+    assert [message["content"] for message in exported] == ["Ann likes weirs.", "Weirs are noted."]
+
+    assert (await kb.forget(user_id="bob", before="2000-01-01")).memories == 0
+    assert (await kb.forget(user_id="cid", before="2999-01-01")).memories == 1
+    gone = await kb.forget(user_id="ann")
+
+    assert (gone.memories, gone.sessions, gone.users) == (2, 0, 1)
+    assert [memory.content for memory in await kb.memories("shared")] == ["Bob likes sluices and weirs."]
+    assert await recalled("bob") == {"Bob likes sluices and weirs."}
+    assert await traces(kb.client, ["ann", "Ann"]) == []
+
+
+async def test_others_do_not_crowd_out_what_somebody_said(kb: KnowledgeBase) -> None:
+    for number in range(20):
+        await kb.remember("s", "user", f"The weir, the weir, weir {number}.", user_id="ann")
+    await kb.remember("s", "user", "A long time ago there was some weir or other, I believe.", user_id="bob")
+    found = await kb.recall(query="weir", limit=1, user_id="bob")
+    assert [memory.content[:6] for memory in found] == ["A long"]
+
+
+async def test_a_session_that_is_forgotten_keeps_summaries_of_what_others_said(kb: KnowledgeBase) -> None:
+    for number in range(3):
+        await kb.remember("s", "user", f"Ann said this {number}.", user_id="ann")
+        await kb.remember("s", "user", f"Bob said that {number}.", user_id="bob")
+    assert await kb.compact("s", keep=2)
+    await kb.forget(user_id="ann")
+    assert [memory.content for memory in await kb.memories("s")] == [f"Bob said that {number}." for number in range(3)]
+
+
 async def test_forgetting_by_memory_session_and_time(kb: KnowledgeBase) -> None:
     ids = [
         await kb.remember("s", "user", fact, timestamp=f"2026-01-0{day}T00:00:00Z") for day, fact in enumerate(FACTS, 1)

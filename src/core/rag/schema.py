@@ -68,6 +68,7 @@ class EdgeType(StrEnum):
     RETRIEVED = "RETRIEVED"  # Interaction -> DocumentChunk
     VIEWED = "VIEWED"  # User -> Document
     STARTED = "STARTED"  # User -> Conversation
+    SPOKE_IN = "SPOKE_IN"  # User -> Conversation that is not theirs
     RATED = "RATED"  # User -> DocumentChunk
 
 

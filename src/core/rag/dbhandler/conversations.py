@@ -129,6 +129,7 @@ class ConversationOperations(MessageReading):
         message = InteractionRow(identifier, properties, retrieved=retrieved_rows(retrieved))
         message.documents, message.resources = await self._resolved(references)
         conversation = await self._require_conversation(conversation_id)
+        await self._note_speaker(conversation, user_id)
         await self.append_interactions(conversation["node_id"], [message], embedding=embedding)
         return identifier
 
@@ -202,6 +203,27 @@ class ConversationOperations(MessageReading):
             await (await self.connect()).ensure_vector_index(index)
             self._vector_indexes.add(index)
         return Indexes(text_label, store.id, index.label)
+
+    async def _note_speaker(self, conversation: Row, user_id: str | None) -> None:
+        """Link a user to a conversation of somebody else, or of nobody, in which they say something."""
+        if not user_id or user_id == conversation["user_id"]:
+            return
+        user, node = await self.create_or_get_user(user_id), conversation["node_id"]
+        there = await self.read(
+            "MATCH (u:User {id: $user})-[:SPOKE_IN]->(c:Conversation) WHERE c.id = $id RETURN c.id AS id LIMIT 1",
+            user=user,
+            id=node,
+        )
+        if there:
+            return
+
+        async def work(tx: Transaction) -> None:
+            await tx.run(
+                "MATCH (u:User {id: $user}) MATCH (c:Conversation {id: $id}) MERGE (u)-[:SPOKE_IN]->(c)",
+                {"user": user, "id": node},
+            )
+
+        await self._write(work)
 
     async def _open_conversation(
         self, title: str | None = None, user_id: str | None = None, conversation_id: str | None = None

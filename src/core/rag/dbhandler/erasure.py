@@ -20,15 +20,13 @@ class ErasureOperations(RecollectionOperations):
         """A conversation with ``node_id``, ``revision`` and ``last_id``, or ``None``."""
         return await self._find_conversation(conversation_id)
 
-    async def messages_before(self, node: str, moment: str) -> list[str]:
-        """Ids of the messages of a conversation (id of its node) that were said before a time."""
-        rows = await self.read(
-            "MATCH (c:Conversation {id: $id})<-[:PART_OF]-(m:Interaction) WHERE m.timestamp < $moment "
-            "RETURN m.id AS id",
+    async def messages_said(self, node: str) -> list[Row]:
+        """``id``, ``user_id``, ``timestamp`` and ``summary`` of the messages of a conversation (id of its node)."""
+        return await self.read(
+            "MATCH (c:Conversation {id: $id})<-[:PART_OF]-(m:Interaction) RETURN m.id AS id, m.user_id AS user_id, "
+            "m.timestamp AS timestamp, m.summary AS summary",
             id=node,
-            moment=moment,
         )
-        return [row["id"] for row in rows]
 
     async def conversations_of_person(self, external_id: str) -> list[Row]:
         """All conversations that name a user, whether or not an edge says so."""

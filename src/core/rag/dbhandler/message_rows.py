@@ -166,6 +166,19 @@ def found_message(row: Row) -> dict[str, Any]:
     return found
 
 
+def speaker_of(message: Mapping[str, Any], owner: str | None) -> str:
+    """Whose a message is: of the user who said it; where nobody is named, of whoever the conversation belongs to.
+
+    Args:
+        message: With ``user_id``.
+        owner: The user of the conversation.
+
+    Returns:
+        The id of the user; empty where it is nobody's.
+    """
+    return message["user_id"] or owner or ""
+
+
 def retrieved_rows(hits: Iterable[Any]) -> list[Row]:
     """``{"chunk", "rank", "score"}`` of what a search returned, in its order.
 

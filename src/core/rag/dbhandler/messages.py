@@ -119,6 +119,17 @@ class MessageReading(UserOperations):
             f"MATCH (u:User {{id: $id}})-[:STARTED]->(c:Conversation) RETURN {CONVERSATION_COLUMNS}", id=user["id"]
         )
 
+    async def conversations_with(self, user_id: str) -> list[Row]:
+        """The conversations of a user and those in which they said something, as from :meth:`conversations_of`."""
+        user = await self._find_user(user_id)
+        if user is None:
+            return []
+        return await self.read(
+            "MATCH (u:User {id: $id})-[:STARTED|SPOKE_IN]->(c:Conversation) WITH DISTINCT c "
+            f"RETURN {CONVERSATION_COLUMNS}",
+            id=user["id"],
+        )
+
     async def _find_conversation(self, conversation_id: str) -> Row | None:
         if not isinstance(conversation_id, str):
             raise InvalidInputError(f"The id of a conversation is text, not {type(conversation_id).__name__}.")

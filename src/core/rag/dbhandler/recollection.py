@@ -10,13 +10,14 @@ from core.rag.analysis import index_terms
 from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.conversations import ConversationOperations
 from core.rag.dbhandler.interactions import (
+    Indexes,
     InteractionRow,
     append_messages,
     attach_message_vectors,
     insert_behind,
     lock_conversation,
 )
-from core.rag.dbhandler.message_rows import MESSAGE_COLUMNS, checked_tags, found_message
+from core.rag.dbhandler.message_rows import MESSAGE_COLUMNS, checked_tags, found_message, speaker_of
 from core.rag.dbhandler.rows import from_json, to_json
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.dbhandler.vectors import VectorStoreInfo
@@ -33,37 +34,53 @@ class RecollectionOperations(ConversationOperations):
 
         Args:
             session_id: The session.
-            user_id: Whose it is.
+            user_id: Who said it. A session that this creates is theirs; one that is there stays whose it is.
             properties: As from :func:`core.rag.dbhandler.message_rows.message_properties`.
 
         Returns:
-            The id of the memory: the same for the same role and content in the same session.
+            The id of the memory: the same for the same role, content and speaker in the same session.
         """
-        session = await self._open_conversation(None, user_id, session_id)
-        node = session["node_id"]
-        identifier = stable_id(Label.INTERACTION, self._namespace, node, properties["role"], properties["content"])
-        message = InteractionRow(identifier, dict(properties))
-        indexes = await self.message_indexes([message])
+        session = await self._find_conversation(session_id)
+        if session is None:
+            session = await self._open_conversation(None, user_id, session_id)
+        await self._note_speaker(session, user_id)
+        node, owner = session["node_id"], session["user_id"]
+        speaker = speaker_of(properties, owner)
+        said = (Label.INTERACTION, self._namespace, node, properties["role"], properties["content"])
+        # Who says something first has the plain id; the same words of anybody else are a memory of their own.
+        ids = [stable_id(*said), stable_id(*said, "said by", speaker)]
         token = uuid.uuid4().hex  # a repeated unit of work must not count twice
-        message.properties["token"] = token
+        identifier = ids[0]
+        while True:
+            message = InteractionRow(identifier, {**properties, "token": token})
+            indexes = await self.message_indexes([message])
 
-        async def work(tx: Transaction) -> None:
-            now = utc_now()
-            await lock_conversation(tx, node, now)
-            rows = await tx.run(
-                "MATCH (m:Interaction {id: $id}) RETURN m.count AS count, m.tags AS tags, m.metadata AS metadata, "
-                "m.token AS token, m.compacted_into AS compacted_into",
-                {"id": identifier},
-            )
-            if not rows:
-                await append_messages(tx, node, [message], namespace=self._namespace, indexes=indexes, now=now)
-            elif rows[0]["token"] != token:
-                await self._repeat(tx, message, rows[0], now)
-                if rows[0]["compacted_into"]:  # said again: it is a memory of its own again
-                    await attach_message_vectors(tx, [message], namespace=self._namespace, indexes=indexes, now=now)
+            async def work(tx: Transaction, message: InteractionRow = message, indexes: Indexes = indexes) -> str:
+                now = utc_now()
+                await lock_conversation(tx, node, now)
+                rows = await tx.run(
+                    "UNWIND $ids AS i MATCH (m:Interaction {id: i}) RETURN m.id AS id, m.count AS count, "
+                    "m.tags AS tags, m.metadata AS metadata, m.token AS token, m.compacted_into AS compacted_into, "
+                    "m.user_id AS user_id",
+                    {"ids": ids},
+                )
+                there = {row["id"]: row for row in rows}
+                own = [i for i in ids if i in there and speaker_of(there[i], owner) == speaker]
+                place = own[0] if own else next(i for i in ids if i not in there)
+                if place != message.id:
+                    return place
+                if not own:
+                    await append_messages(tx, node, [message], namespace=self._namespace, indexes=indexes, now=now)
+                elif there[place]["token"] != token:
+                    await self._repeat(tx, message, there[place], now)
+                    if there[place]["compacted_into"]:  # said again: it is a memory of its own again
+                        await attach_message_vectors(tx, [message], namespace=self._namespace, indexes=indexes, now=now)
+                return place
 
-        await self._write(work)
-        return identifier
+            place = await self._write(work)
+            if place == identifier:
+                return identifier
+            identifier = place
 
     async def _repeat(self, tx: Transaction, message: InteractionRow, there: Row, now: str) -> None:
         metadata = {**from_json(there["metadata"]), **from_json(message.properties["metadata"])}
@@ -80,6 +97,16 @@ class RecollectionOperations(ConversationOperations):
                 "now": now,
             },
         )
+
+    async def disown_conversation(self, node: str) -> None:
+        """Make a conversation (id of its node) nobody's, without a title; messages and who said them stay."""
+
+        async def work(tx: Transaction) -> None:
+            await lock_conversation(tx, node, utc_now())
+            await tx.run("MATCH (c:Conversation {id: $id})<-[r:STARTED]-(u:User) DELETE r", {"id": node})
+            await tx.run("MATCH (c:Conversation {id: $id}) SET c.user_id = '', c.title = ''", {"id": node})
+
+        await self._write(work)
 
     async def messages_by_id(self, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
         """Messages by id, with ``session_id``; ids that are not there are left out."""

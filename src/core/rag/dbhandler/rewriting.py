@@ -140,7 +140,7 @@ async def _cut(tx: Transaction, rows: Sequence[Mapping[str, str]]) -> None:
 
 
 async def _unlink(tx: Transaction, conversation: str, new: str) -> None:
-    await tx.run("MATCH (c:Conversation {id: $id})<-[r:STARTED]-(u:User) DELETE r", {"id": conversation})
+    await tx.run("MATCH (c:Conversation {id: $id})<-[r:STARTED|SPOKE_IN]-(u:User) DELETE r", {"id": conversation})
     await tx.run(
         "MATCH (c:Conversation {id: $id}) SET c.session_id = $new, c.user_id = '', c.id = $new",
         {"id": conversation, "new": new},

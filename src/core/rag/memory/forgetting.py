@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from core.rag.dbhandler.message_rows import moment
+from core.rag.dbhandler.message_rows import moment, speaker_of
 from core.rag.memory.records import Forgotten
 
 if TYPE_CHECKING:
@@ -38,13 +38,27 @@ async def forget_memory(client: MemGraphClient, memory_id: str) -> Forgotten:
     return await forget_messages(client, found["session_id"], [memory_id])
 
 
-async def forget_before(client: MemGraphClient, scope: Sequence[Row], before: datetime | str) -> Forgotten:
-    """Remove what was said before a time in these sessions; a session that is empty then goes, too."""
+async def forget_before(
+    client: MemGraphClient, scope: Sequence[Row], before: datetime | str, user: str | None = None
+) -> Forgotten:
+    """Remove what was said before a time in these sessions; a session that is empty then goes, too.
+
+    Args:
+        client: The graph.
+        scope: The sessions.
+        before: The time.
+        user: Only what this user said; ``None``: everything.
+    """
     limit = moment(before)
     gone = Forgotten()
     for row in scope:
-        old = await client.messages_before(row["node_id"], limit)
-        if old and len(old) == row["message_count"]:
+        said = await client.messages_said(row["node_id"])
+        old = [
+            message["id"]
+            for message in said
+            if message["timestamp"] < limit and user in (None, speaker_of(message, row["user_id"]))
+        ]
+        if old and len(old) == len(said):
             gone += await forget_session(client, row["id"])
         elif old:
             gone += await forget_messages(client, row["id"], old)
@@ -52,12 +66,12 @@ async def forget_before(client: MemGraphClient, scope: Sequence[Row], before: da
 
 
 async def forget_user(client: MemGraphClient, user_id: str) -> Forgotten:
-    """Remove a user with everything that is known of them, and what they said elsewhere."""
+    """Remove a user with everything that is known of them, and what they said elsewhere; what others said stays."""
     user = await client.find_user(user_id)
     external = user["external_id"] if user else user_id
     gone = Forgotten()
     for row in await client.conversations_of_person(external):
-        gone += await forget_session(client, row["id"])
+        gone += await _forget_own(client, row, external)
     elsewhere: dict[str, list[str]] = {}
     for message in await client.messages_of_person(external):
         elsewhere.setdefault(message["session_id"], []).append(message["id"])
@@ -65,6 +79,17 @@ async def forget_user(client: MemGraphClient, user_id: str) -> Forgotten:
         gone += await forget_messages(client, session, ids)
     if user is not None and await client.delete_user(user["id"]):
         gone += Forgotten(users=1)
+    return gone
+
+
+async def _forget_own(client: MemGraphClient, session: Row, user: str) -> Forgotten:
+    """Remove a session of a user; where others spoke in it, what is the user's, and the session is nobody's then."""
+    said = [message for message in await client.messages_said(session["node_id"]) if not message["summary"]]
+    own = [message["id"] for message in said if speaker_of(message, user) == user]
+    if len(own) == len(said):
+        return await forget_session(client, session["id"])
+    gone = await forget_messages(client, session["id"], own)
+    await client.disown_conversation(session["node_id"])
     return gone
 
 

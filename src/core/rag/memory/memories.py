@@ -51,11 +51,12 @@ class Memories:
             content: What was said.
             tags: Words to find it by; ``None``: none.
             metadata: JSON-serialisable.
-            user_id: Whose session it is.
+            user_id: Who said it; ``None``: whoever the session belongs to, which is the user who began it.
             timestamp: When it was said; ``None``: now.
 
         Returns:
-            The id of the memory. The same role and content again in the session is the same memory, counted once more.
+            The id of the memory. The same role and content of the same user again in the session is the same memory,
+            counted once more.
 
         Raises:
             InvalidInputError: on content that is blank or over 1,000,000 characters, or arguments that make no sense.
@@ -114,7 +115,8 @@ class Memories:
             session_id: Only of this session.
             query: The question.
             limit: At most this many, 1 to 1,000.
-            user_id: Only of sessions of this user. With neither: of the whole namespace.
+            user_id: Only what this user said, and what nobody is named for in sessions of this user. With neither: of
+                the whole namespace.
             touch: Whether to record that they were recalled (``last_accessed_at``).
 
         Returns:
@@ -124,6 +126,7 @@ class Memories:
         Raises:
             InvalidInputError: on an empty question, or a limit that makes no sense.
         """
+        from core.rag.dbhandler.message_rows import speaker_of
         from core.rag.memory.recall import Recaller
         from core.rag.times import utc_now
 
@@ -139,10 +142,23 @@ class Memories:
         store, vector = await self._direction(query)
         if self._recaller is None:
             self._recaller = Recaller()
-        ranked = await self._recaller.recall(self._client, query, vector, store, limit, scope)
-        messages = await self._client.messages_by_id([item.id for item in ranked])
+        person = None if user_id is None else await self._person(user_id)
+        owners = {row["id"]: row["user_id"] for row in scope or ()}
+        wanted = limit
+        while True:
+            ranked = await self._recaller.recall(self._client, query, vector, store, wanted, scope)
+            messages = await self._client.messages_by_id([item.id for item in ranked])
+            own = [
+                item
+                for item in ranked
+                if item.id in messages
+                and person in (None, speaker_of(messages[item.id], owners.get(messages[item.id]["session_id"])))
+            ]
+            if person is None or len(own) >= limit or len(ranked) < wanted:
+                break
+            wanted *= 4  # others spoke in these sessions, too
         now = utc_now() if touch else ""
-        found = [Memory.of(messages[item.id], item.relevance, now) for item in ranked if item.id in messages]
+        found = [Memory.of(messages[item.id], item.relevance, now) for item in own[:limit]]
         if touch:
             await self._client.touch_messages([memory.id for memory in found], now)
         return found
@@ -160,8 +176,8 @@ class Memories:
         Args:
             session_id: All of this session.
             memory_id: This one.
-            user_id: Everything of this user: sessions, views, ratings, the user itself; and what they said in sessions
-                of others.
+            user_id: Everything of this user: what they said, sessions in which nobody else spoke, views, ratings, the
+                user itself. What others said in sessions of this user stays; such a session is nobody's then.
             before: Of the session or user, or else of all, only what was said before this time.
 
         Returns:
@@ -180,7 +196,8 @@ class Memories:
             scope = await self._scope(session_id, user_id)
             if scope is None:
                 scope = await self._client.conversations_of(None)
-            return await forgetting.forget_before(self._client, scope, before)
+            person = None if user_id is None else await self._person(user_id)
+            return await forgetting.forget_before(self._client, scope, before, person)
         if user_id is not None:
             if session_id is not None:
                 raise InvalidInputError("forget either a session or a user.")
@@ -251,12 +268,13 @@ class Memories:
     async def _scope(self, session_id: str | None, user_id: str | None) -> list[Row] | None:
         if session_id is not None:
             row = await self._client.conversation_row(session_id)
-            if row is not None and user_id is not None:
-                user = await self._client.find_user(user_id)
-                if row["user_id"] != (user["external_id"] if user else user_id):
-                    return []
             return [] if row is None else [row]
-        return None if user_id is None else await self._client.conversations_of(user_id)
+        return None if user_id is None else await self._client.conversations_with(user_id)
+
+    async def _person(self, user_id: str) -> str:
+        """The id that messages name a user by."""
+        user = await self._client.find_user(user_id)
+        return user["external_id"] if user else user_id
 
     async def _direction(self, query: str) -> tuple[VectorStoreInfo | None, list[float] | None]:
         from core.rag.embedder import embed_texts, is_blank

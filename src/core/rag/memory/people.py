@@ -54,23 +54,27 @@ class People:
         Raises:
             NotFoundError: when nothing is known of that person.
         """
+        from core.rag.dbhandler.message_rows import speaker_of
+
         user = await self._client.find_user(user_id)
         external = user["external_id"] if user else user_id
         conversations = []
         for row in await self._client.conversations_of_person(external):
             found = await self._client.find_conversation(row["id"])
-            conversations.append({**(found or {}), "messages": await self._client.get_conversation_messages(row["id"])})
+            messages = await self._client.get_conversation_messages(row["id"])
+            said = [message for message in messages if speaker_of(message, external) == external]
+            conversations.append({**(found or {}), "messages": said})
         own = {conversation["id"] for conversation in conversations}
         elsewhere = [
             row["id"] for row in await self._client.messages_of_person(external) if row["session_id"] not in own
         ]
-        messages = await self._client.messages_by_id(elsewhere)
-        if user is None and not conversations and not messages:
+        messages_elsewhere = await self._client.messages_by_id(elsewhere)
+        if user is None and not conversations and not messages_elsewhere:
             raise NotFoundError(f"Nothing is known of a user {user_id!r}.")
         return {
             "user": user,
             "conversations": sorted(conversations, key=lambda row: row["created_at"]),
-            "messages": sorted(messages.values(), key=lambda row: row["timestamp"]),
+            "messages": sorted(messages_elsewhere.values(), key=lambda row: row["timestamp"]),
             "viewed": await self._client.viewed_documents(external),
             "ratings": await self._client.ratings_of_user(external),
         }

@@ -43,6 +43,7 @@ _NOT_KNOWLEDGE = frozenset(
         EdgeType.RETRIEVED,
         EdgeType.VIEWED,
         EdgeType.STARTED,
+        EdgeType.SPOKE_IN,
         EdgeType.RATED,
     }
 )
