@@ -187,6 +187,29 @@ async def test_chunks_are_added_in_order_and_only_once(client: MemGraphClient) -
     assert counts["nodes"]["Vector"] == 4
 
 
+async def test_a_chunk_with_another_vector_is_found_by_that_one_alone(client: MemGraphClient) -> None:
+    for path in ("a", "b"):
+        await client.create_document(path, "Text.")
+        await client.create_document_chunk(path, "good", embedding=axis(0))
+    chunk = await client.create_document_chunk("a", "good", embedding=axis(1))
+    assert [hit["path"] for hit in await client.search_chunks(axis(0), 5)][:1] == ["b"]
+    hits = await client.search_chunks(axis(1), 5)
+    assert sorted(hit["path"] for hit in hits) == ["a", "b"]
+    assert (hits[0]["chunk_id"], hits[0]["score"]) == (chunk, pytest.approx(1.0))
+    await client.create_document_chunk("b", "good", embedding=axis(1))
+    assert sorted(hit["path"] for hit in await client.search_chunks(axis(0), 5)) == ["a", "b"]
+    assert (await client.counts())["nodes"]["Vector"] == 1
+
+
+@pytest.mark.parametrize("value", [1e300, 10**400, 1e38, 1e-40, 1e-30])
+async def test_vectors_that_32_bits_cannot_compare_are_refused(client: MemGraphClient, value: float) -> None:
+    await client.create_document("a", "Text.")
+    with pytest.raises(InvalidVectorError):
+        await client.create_document_chunk("a", "bad", embedding=[value] * DIMENSION)
+    with pytest.raises(InvalidVectorError):
+        await client.search_chunks([value] * DIMENSION, 5)
+
+
 async def test_process_chunks_embeds_with_the_clients_embedder(engine: Engine) -> None:
     embedder = HashEmbedder()
     async with MemGraphClient(

@@ -26,11 +26,12 @@ def check_vector(vector: Sequence[float], dimension: int, what: str = "The query
         The vector as a tuple of floats.
 
     Raises:
-        InvalidVectorError: on another length, a value that is no finite number, or a vector of zeros.
+        InvalidVectorError: on another length, a value that is no finite number, a vector of zeros, or one whose length
+            cannot be computed in 32 bits, as engines do.
     """
     try:
         values = tuple(map(float, vector))
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InvalidVectorError(f"{what} is not a sequence of numbers: {error}.") from error
     if len(values) != dimension:
         raise InvalidVectorError(
@@ -41,7 +42,16 @@ def check_vector(vector: Sequence[float], dimension: int, what: str = "The query
         raise InvalidVectorError(f"{what} holds values that are not finite (NaN or infinity).")
     if not any(values):
         raise InvalidVectorError(f"{what} is all zeros, which has no direction to compare.")
+    if not _SMALLEST_NORM <= math.hypot(*values) <= _LARGEST_NORM:
+        raise InvalidVectorError(
+            f"{what} is {math.hypot(*values):.3g} long, which engines cannot compare in 32 bits: scale it, best to 1."
+        )
     return values
+
+
+# The squares of what is beyond overflow in 32 bits, or lose digits (of less than 1.2e-38) until nothing is left.
+_SMALLEST_NORM = 1e-15
+_LARGEST_NORM = 1e18
 
 
 def check_k(k: int) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 from core.rag.dbhandler.batches import MAX_ROWS, batches
 from core.rag.dbhandler.checks import check_vector
 from core.rag.dbhandler.ingestion import IngestOperations
-from core.rag.dbhandler.removing import remove_documents
+from core.rag.dbhandler.removing import release_vectors, remove_documents
 from core.rag.dbhandler.rows import (
     CHUNK_COLUMNS,
     DOCUMENT_COLUMNS,
@@ -276,14 +276,18 @@ class DocumentOperations(IngestOperations):
         for part in parts:
 
             async def work(tx: Transaction, part: list[int] = part) -> list[str]:
-                return await add_chunks(
+                chosen = [rows[position] for position in part]
+                added = await add_chunks(
                     tx,
-                    [rows[position] for position in part],
+                    chosen,
                     namespace=self._namespace,
                     vector_store=store.id if store else None,
                     vector_label=store.index().label if store else "",
                     text_label=text_label,
                 )
+                if store is not None:
+                    await release_vectors(tx, {row.id: row.vector_id for row in chosen}, store.id)
+                return added
 
             ids.update(zip(part, await self._write(work), strict=True))
         return [ids[position] for position in range(len(rows))]

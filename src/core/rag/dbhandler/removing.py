@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.lines import EACH_ID, packed
@@ -105,6 +105,32 @@ async def remove_chunks(tx: Transaction, ids: Sequence[str]) -> set[str]:
         maybe_unused |= {row["id"] for row in rows}
         await tx.run("UNWIND $ids AS i MATCH (c:DocumentChunk {id: i}) DETACH DELETE c", {"ids": part})
     return maybe_unused
+
+
+async def release_vectors(tx: Transaction, kept: Mapping[str, str | None], store: str) -> None:
+    """Take from chunks all vectors of a vector store but one, and remove those that embed nothing any more.
+
+    Args:
+        tx: An open transaction.
+        kept: For ids of chunks: the id of the vector that each keeps.
+        store: Id of the vector store.
+    """
+    released: set[str] = set()
+    for part in batches(sorted(kept)):
+        rows = await tx.run(
+            "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i})<-[:EMBEDDING_OF]-(v:Vector) "
+            "WHERE v.vector_store_id = $store RETURN c.id AS chunk, v.id AS vector",
+            {"ids": part, "store": store},
+        )
+        old = [row for row in rows if row["vector"] != kept[row["chunk"]]]
+        if old:
+            await tx.run(
+                "UNWIND $rows AS row MATCH (c:DocumentChunk {id: row.chunk})<-[r:EMBEDDING_OF]-(v:Vector) "
+                "WHERE v.id = row.vector DELETE r",
+                {"rows": old},
+            )
+        released |= {row["vector"] for row in old}
+    await remove_unused_vectors(tx, released)
 
 
 async def remove_unused_vectors(tx: Transaction, ids: Iterable[str]) -> None:
