@@ -11,7 +11,7 @@ import pytest
 from core.rag.dbhandler import grafeo_engine
 from core.rag.dbhandler.embedded import EmbeddedStore
 from core.rag.dbhandler.store import Transaction
-from core.rag.errors import StoreDamagedError, StoreUnavailableError
+from core.rag.errors import StoreDamagedError, StoreFullError, StoreUnavailableError
 from dbhandler.children import names, put
 
 SOON = 20.0
@@ -50,6 +50,41 @@ async def test_a_file_of_another_kind_is_left_alone(graph_file: Path, content: b
         await EmbeddedStore.open(str(graph_file))
     assert str(graph_file) in str(caught.value)
     assert graph_file.read_bytes() == content
+
+
+async def test_a_link_to_nothing_is_said(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "gone.grafeo")
+    with pytest.raises(StoreUnavailableError, match=r"is a link to .*gone\.grafeo, which is not there"):
+        await EmbeddedStore.open(str(tmp_path / "link"))
+
+
+class _FullDisk:
+    """An engine whose file cannot be written when it is closed."""
+
+    def __init__(self, engine: Any) -> None:
+        self._engine = engine
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._engine, name)
+
+    def close(self) -> None:
+        self._engine.close()
+        raise RuntimeError("GRAFEO-X003: I/O error: No space left on device (os error 28)")
+
+
+async def test_on_a_full_disk_only_a_use_that_wrote_fails_on_closing(
+    graph_file: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    store = await EmbeddedStore.open(str(graph_file))
+    store._db = _FullDisk(store._db)
+    await put(store, "a")
+    with pytest.raises(StoreFullError, match="on closing: the disk is full"):
+        await store.close()
+    store = await EmbeddedStore.open(str(graph_file))
+    store._db = _FullDisk(store._db)
+    assert await names(store) == ["a"]
+    await store.close()
+    assert "the disk is full" in caplog.text
 
 
 async def test_a_place_where_no_file_can_be_is_said(tmp_path: Path) -> None:

@@ -35,6 +35,7 @@ from core.rag.errors import (
     BackupError,
     StoreConflictError,
     StoreError,
+    StoreFullError,
     StoreLockedError,
     StoreUnavailableError,
 )
@@ -71,6 +72,7 @@ class EmbeddedStore:
         self._closed = False
         self._path = path
         self._checkpoints = False
+        self._committed = False
         self._log = CommitLog(path, every_commit=sync) if path is not None else None
         self._vectors = VectorTables()
         self._words = WordScores()
@@ -159,6 +161,7 @@ class EmbeddedStore:
 
         def commit(db: Any) -> int:
             transaction.commit(db)
+            self._committed = True
             return self._log.written() if self._log is not None else 0
 
         try:
@@ -269,7 +272,12 @@ class EmbeddedStore:
         await self.exclusively(lambda db: engine.save(db, destination), f"A backup to {destination}")
 
     async def close(self) -> None:
-        """Write a checkpoint and let go of the file."""
+        """Write a checkpoint and let go of the file.
+
+        Raises:
+            StoreError: when the checkpoint could not be written; on a full disk only where something was committed, so
+                that what was read there is of use.
+        """
         if self._closed:
             return
         self._check_usable("Closing")
@@ -280,6 +288,10 @@ class EmbeddedStore:
             handles, self._db = [self._db], None
             try:
                 await _finish(self._writers.submit(engine.close_engine, handles))
+            except StoreFullError as error:
+                if self._committed:
+                    raise
+                _logger.warning("%s", error)
             finally:
                 _open_stores.discard(self)
                 self._vectors.stop()

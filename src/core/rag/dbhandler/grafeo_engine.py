@@ -47,6 +47,7 @@ def graph_file(path: str) -> Path:
     try:
         file = Path(path).expanduser().absolute()
         folder = file.is_dir()
+        hanging = file.is_symlink() and not file.exists()
         str(file).encode()  # the engine takes UTF-8 only
     except PermissionError as error:
         raise StoreUnavailableError(
@@ -62,6 +63,11 @@ def graph_file(path: str) -> Path:
         raise StoreUnavailableError(f"{path[:200]!r} cannot be the path of a graph: {_first_line(error)}.") from error
     if not path or "\0" in path:
         raise StoreUnavailableError(f"{path[:200]!r} is no file name; name a file, such as graph.grafeo.")
+    if hanging:
+        raise StoreUnavailableError(
+            f"{file} is a link to {file.readlink()}, which is not there: bring that back, or name a graph elsewhere"
+            " (--db)."
+        )
     if folder:
         raise StoreUnavailableError(f"{file} is a folder; name a file, such as {file / 'graph.grafeo'}.")
     return file
@@ -147,9 +153,10 @@ def close_engine(handles: list[Any]) -> None:
         db.close()
     except RuntimeError as error:
         kind = type(map_error(error, "Closing"))
+        reason = "the disk is full; free space" if kind is StoreFullError else _first_line(error)
         raise kind(
-            f"The graph file could not be written on closing: {_first_line(error)}. What was committed is in the log"
-            " beside it, and there when it is opened again."
+            f"The graph file could not be written on closing: {reason}. What was committed is in the log beside it, and"
+            " there when it is opened again."
         ) from error
     finally:
         del db
