@@ -187,6 +187,26 @@ async def test_chunks_are_added_in_order_and_only_once(client: MemGraphClient) -
     assert counts["nodes"]["Vector"] == 4
 
 
+@pytest.mark.parametrize("index", ["1", 1.5, True, -2])
+async def test_a_position_that_is_none_is_refused(client: MemGraphClient, index: Any) -> None:
+    await client.create_document("a", "Text.")
+    with pytest.raises(InvalidInputError, match="chunk_index"):
+        await client.create_document_chunk("a", "bad", index)
+    assert await client.get_document_chunks("a") == []
+
+
+@pytest.mark.parametrize("uri", [None, 5, " "])
+async def test_a_resource_without_a_uri_is_refused(client: MemGraphClient, uri: Any) -> None:
+    with pytest.raises(InvalidInputError, match="URI"):
+        await client.create_resource(uri)
+
+
+async def test_chunks_at_one_position_have_one_order(client: MemGraphClient) -> None:
+    await client.create_document("a", "Text.")
+    ids = [await client.create_document_chunk("a", f"part {number}", 0, start_char=0) for number in range(6)]
+    assert [row["chunk_id"] for row in await client.get_document_chunks("a")] == sorted(ids)
+
+
 async def test_a_chunk_with_another_vector_is_found_by_that_one_alone(client: MemGraphClient) -> None:
     for path in ("a", "b"):
         await client.create_document(path, "Text.")

@@ -184,7 +184,8 @@ class DocumentOperations(IngestOperations):
         rows = await self.read(
             f"MATCH (d:Document {{id: $id}})<-[:CHUNK_OF]-(c:DocumentChunk) RETURN {CHUNK_COLUMNS}", id=document["id"]
         )
-        return sorted((found_chunk(row) for row in rows), key=lambda row: (row["chunk_index"], row["start_char"]))
+        rows.sort(key=lambda row: (row["chunk_index"], row["start_char"], row["chunk_id"]))
+        return [found_chunk(row) for row in rows]
 
     async def create_document_chunk(
         self,
@@ -202,7 +203,7 @@ class DocumentOperations(IngestOperations):
         Args:
             document: Path, URL, name or id of the document.
             content: Text of the chunk.
-            chunk_index: Its position from 0; ``None``: behind the last one.
+            chunk_index: Its position from 0; ``None`` or -1: behind the last one.
             embedding: Its vector; ``None``: made by the client's embedder where it has one.
             start_char: Where it begins in the document; ``None``: where the document has this text first, else 0.
             heading: Heading path.
@@ -261,7 +262,7 @@ class DocumentOperations(IngestOperations):
             if key not in parents:
                 parents[key] = await self._require(key)
             row = chunk_rows(parents[key]["id"], parents[key]["title"], [chunk])[0]
-            row.properties["chunk_index"] = chunk.metadata.get("chunk_index", -1)
+            row.properties["chunk_index"] = _checked_index(chunk.metadata.get("chunk_index", -1))
             if embeddings is not None and store is not None:
                 _give_vector(row, embeddings[position], store)
             rows.append(row)
@@ -354,6 +355,12 @@ async def _retitle(tx: Transaction, document: str, title: str) -> None:
             "UNWIND $rows AS row MATCH (c:DocumentChunk {id: row.id}) SET c.terms = row.terms, c.updated_at = $now",
             {"rows": part, "now": utc_now()},
         )
+
+
+def _checked_index(index: Any) -> int:
+    if isinstance(index, bool) or not isinstance(index, int) or index < -1:
+        raise InvalidInputError(f"chunk_index is {index!r}, but has to be a whole number from 0 up (-1: the last one).")
+    return index
 
 
 def _give_vector(row: ChunkRow, embedding: Sequence[float], store: VectorStoreInfo) -> None:

@@ -36,7 +36,12 @@ class KnowledgeOperations(DocumentOperations, ConceptOperations):
 
         Returns:
             Its id.
+
+        Raises:
+            InvalidInputError: on a URI that is no text, or blank.
         """
+        if not isinstance(uri, str) or not uri.strip():
+            raise InvalidInputError(f"The URI of a resource is a path or URL, not {uri!r}.")
         standard = standardize_resource_uri(uri)
         kind = type or resource_type(standard)
         return await self._merge(
