@@ -31,6 +31,8 @@ def address(uri: str, username: str | None = None, password: str | None = None, 
         ("10.0.0.5", "bolt://10.0.0.5:7687"),
         ("[::1]:7000", "bolt://[::1]:7000"),
         ("::1", "bolt://[::1]:7687"),
+        (" bolt://a:7688 \n", "bolt://a:7688"),
+        ("localhost:7688 ", "bolt://localhost:7688"),
     ],
 )
 def test_a_uri_or_a_bare_host_is_an_address(uri: str, wanted: str) -> None:

@@ -73,6 +73,7 @@ def bolt_address(
         ConfigurationError: when it is no such address, or it is from the ``.env`` file and the password is not; the
             message holds no password.
     """
+    uri = uri.strip()
     shown = hide_credentials(uri)
     if "://" not in uri:
         host, port = _bare(uri, settings.memgraph_port)
