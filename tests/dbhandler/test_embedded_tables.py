@@ -170,17 +170,17 @@ async def test_vectors_that_were_read_before_a_commit_are_not_kept_after_it(
     store: EmbeddedStore, scans: Scans, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await put(store, some(50))
-    real = dialect.some_vectors
+    real = dialect.vectors_of
     reading, committed = asyncio.Event(), asyncio.Event()
     loop = asyncio.get_running_loop()
 
-    def some_vectors(*arguments: Any) -> Any:
+    def vectors_of(*arguments: Any) -> Any:
         part = real(*arguments)
         loop.call_soon_threadsafe(reading.set)
         asyncio.run_coroutine_threadsafe(committed.wait(), loop).result(PATIENCE_SECONDS)
         return part
 
-    monkeypatch.setattr(dialect, "some_vectors", some_vectors)
+    monkeypatch.setattr(dialect, "vectors_of", vectors_of)
     query = [1.0] * DIMENSION
     for _ in range(vector_table.SEARCHES):
         await found(store, query)

@@ -230,24 +230,30 @@ def cosines(db: Runner, index: VectorIndex, query: tuple[float, ...], ids: Seque
     return [(row["id"], row["score"]) for row in rows]
 
 
-def some_vectors(db: Runner, index: VectorIndex, skip: int, limit: int) -> tuple[int, list[str], NDArray[np.float32]]:
-    """A part of the vectors of an index, in the engine's own order.
+def vector_nodes(db: Runner, index: VectorIndex, skip: int, limit: int) -> list[tuple[int, str]]:
+    """The numbers and ids of some vectors of an index, in the engine's own order; what is skipped takes time, too."""
+    statement = f"MATCH (v:{index.label}) RETURN id(v) AS node, v.id AS id SKIP {skip} LIMIT {limit}"
+    return [(row["node"], row["id"]) for row in db.execute_cypher(statement)]
+
+
+def vectors_of(
+    db: Runner, index: VectorIndex, nodes: Sequence[tuple[int, str]]
+) -> tuple[list[str], NDArray[np.float32]]:
+    """The vectors of some nodes.
 
     Properties by the numbers of nodes are read in a third of the time of a statement.
 
     Returns:
-        How many nodes there were, the ids of those with a vector to compare, and a row for each of these.
+        The ids of those with a vector to compare, and a row for each of these.
     """
-    statement = f"MATCH (v:{index.label}) RETURN id(v) AS node, v.id AS id SKIP {skip} LIMIT {limit}"
-    rows = list(db.execute_cypher(statement))
-    vectors = db.get_property_batch([row["node"] for row in rows], "embedding")
+    vectors = db.get_property_batch([node for node, _ in nodes], "embedding")
     usable = [
-        (row["id"], vector)
-        for row, vector in zip(rows, vectors, strict=True)
+        (identifier, vector)
+        for (_, identifier), vector in zip(nodes, vectors, strict=True)
         if vector is not None and len(vector) == index.dimension and any(vector)
     ]
     matrix = float_rows([vector for _, vector in usable])
-    return len(rows), [identifier for identifier, _ in usable], matrix.reshape(len(usable), index.dimension)
+    return [identifier for identifier, _ in usable], matrix.reshape(len(usable), index.dimension)
 
 
 def best_first(found: list[tuple[str, float]]) -> list[tuple[str, float]]:

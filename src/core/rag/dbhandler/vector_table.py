@@ -13,6 +13,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import batched
 from typing import TYPE_CHECKING, Any
 
 from core.rag.dbhandler import grafeo as dialect
@@ -35,8 +36,10 @@ MAX_BYTES = 256 << 20
 #: More results than this are asked of the engine.
 MAX_K = 1000
 
-# So many vectors are read at once: some 3 milliseconds, in which no other thread of Python runs.
-_PART = 250
+# So many nodes are looked up at once, and so many vectors read: some milliseconds each, in which no other thread of
+# Python runs.
+_NODES = 2_500
+_PART = 500
 _PAUSE_SECONDS = 0.001
 
 # How far the cosine of a table may be from that of the engine.
@@ -119,15 +122,17 @@ class VectorTables:
             return
         ids: list[str] = []
         parts: list[NDArray[np.float32]] = []
-        number, last = 0, _PART
-        while last == _PART:
-            last, some, part = dialect.some_vectors(db, index, number, _PART)
-            if self._stopped or version != self._version:
-                return
-            number += last
-            ids += some
-            parts.append(part)
-            time.sleep(_PAUSE_SECONDS)  # searches go first
+        number, nodes = 0, [(0, "")] * _NODES
+        while len(nodes) == _NODES:
+            nodes = dialect.vector_nodes(db, index, number, _NODES)
+            number += len(nodes)
+            for part in batched(nodes, _PART):
+                if self._stopped or version != self._version:
+                    return
+                some, vectors = dialect.vectors_of(db, index, part)
+                ids += some
+                parts.append(vectors)
+                time.sleep(_PAUSE_SECONDS)  # searches go first
         if not ids:
             return
         matrix = np.concatenate(parts)
