@@ -39,13 +39,19 @@ def subjects(names: Collection[str], heading: str, opening: str) -> list[str]:
         return [name for name in _names_of(heading) if name in names]
     if not opening:
         return []
-    words = normalized_words(opening)
-    if words and words[0] in _ARTICLES:
-        words = words[1:]
-    begun = [name for name in names if words[: name.count(" ") + 1] == name.split(" ")]
+    begins = _first_words(opening)
+    begun = [name for name in names if begins.startswith(f"{name} ")]
     return [max(begun, key=len)] if begun else []
 
 
 @lru_cache(10_000)
 def _names_of(heading: str) -> list[str]:
     return [title.name for title in titles_of(heading.rsplit(HEADING_SEPARATOR, 1)[-1], "")]
+
+
+@lru_cache(10_000)
+def _first_words(opening: str) -> str:
+    words = normalized_words(opening)
+    if words and words[0] in _ARTICLES:
+        words = words[1:]
+    return " ".join([*words, ""])
