@@ -56,6 +56,12 @@ def test_unicode_without_a_byte_order_mark(text: str, encoding: str) -> None:
         (POLISH, "cp1250"),
         ("A fűnyíró nem működik, mert elromlott az öregebbik kötél.\n", "cp1250"),
         ("Dnes večer půjdeme do divadla, těšíme se.\n", "cp1250"),
+        (POLISH, "iso-8859-2"),
+        ("Žluťoučký kůň úpěl ďábelské ódy. Dnes večer půjdeme do divadla, těšíme se.\n", "iso-8859-2"),
+        ("Šest tisoč ljudi je včeraj prišlo na koncert; začel se je že ob štirih.\n", "iso-8859-2"),
+        (RUSSIAN, "iso-8859-5"),
+        ("フォルダー C:\\Users\\山田\\書類 にあります。", "cp932"),
+        ("모든 인간은 태어날 때부터 자유로우며 그 존엄과 권리에 있어 동등하다.\n", "iso-2022-kr"),
         (CHINESE, "gb18030"),
     ],
 )
@@ -98,6 +104,14 @@ def test_a_declared_charset_counts_where_the_bytes_are_not_utf8() -> None:
     assert decode_bytes(b"caf\xe9", declared="no-such-charset").text == "café"
     assert decode_bytes(JAPANESE.encode("iso-2022-jp"), declared="iso-2022-jp").text == JAPANESE
     assert decode_bytes(b"aGFsbG8=", declared="base64").text == "aGFsbG8="
+
+
+def test_an_xml_declaration_counts_where_the_bytes_are_not_utf8() -> None:
+    for words, encoding in (("Łódź", "iso-8859-2"), ("мир", "ibm866"), ("größer", "UTF-16")):
+        text = f'<?xml version="1.0" encoding="{encoding}"?>\n<a>{words}</a>'
+        data = text.encode("utf-8" if encoding == "UTF-16" else encoding)
+        assert convert("a.xml", data).content == text
+    assert decode_bytes(b'<?xml version="1.0" encoding="ibm866"?>\xd0', declared="cp1251").text.endswith("Р")
 
 
 @given(st.text())

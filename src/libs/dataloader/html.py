@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
 _META_CHARSET = re.compile(rb"""<meta[^>]{0,500}?charset\s*=\s*["']?\s*([A-Za-z0-9_:.\-]+)""", re.IGNORECASE)
-_XML_ENCODING = re.compile(rb"""^\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([A-Za-z0-9_.\-]+)""")
 _XML_DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
 _REFRESH = re.compile(r"""^\s*\d+(?:\.\d*)?\s*[;,]\s*(?:url\s*=)?\s*["']?(.*?)["']?\s*$""", re.IGNORECASE)
 _SCRIPT = re.compile(r"<(script|style)\b.*?(?:</\1\s*>|\Z)", re.DOTALL | re.IGNORECASE)
@@ -148,12 +147,10 @@ def html_to_document(
 
 def _decode(data: bytes, encoding: str | None) -> tuple[str, str]:
     declared = encoding
-    if declared is None and bom_encoding(data) is None:
-        match = _META_CHARSET.search(data, 0, 4096) or _XML_ENCODING.match(data[:512])
-        if match:
-            declared = match[1].decode("ascii", "replace")
-            if declared.lower().startswith("utf-16"):  # it cannot be, or the tag would not have been readable
-                declared = "utf-8"
+    if declared is None and bom_encoding(data) is None and (match := _META_CHARSET.search(data, 0, 4096)):
+        declared = match[1].decode("ascii", "replace")
+        if declared.lower().startswith("utf-16"):  # it cannot be, or the tag would not have been readable
+            declared = "utf-8"
     text, used = decode_bytes(data, declared=declared)
     return text, used
 

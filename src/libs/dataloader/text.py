@@ -25,6 +25,7 @@ _LABELS = {
     "l1": "cp1252",
     "iso-8859-9": "cp1254",
     "iso-8859-11": "cp874",
+    "tis-620": "cp874",
     "gb2312": "gb18030",
     "gbk": "gb18030",
     "x-gbk": "gb18030",
@@ -53,6 +54,23 @@ _SURROGATE_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
+# A declaration that can be read as ASCII is not in UTF-16, whatever it says.
+_XML_ENCODING = re.compile(
+    rb"""\s*<\?xml[^>]{0,200}?\sencoding\s*=\s*["'](?!utf-?16|ucs-?2|utf-?32)([a-z0-9_.:-]+)""", re.IGNORECASE
+)
+
+# What is also right for the text that a detector names the key for. ISO 8859-2, -5, -6 and -7 have no such superset:
+# cp1250, cp1251, cp1256 and cp1253 have other letters in places.
+_SUPERSETS = {
+    "ascii": "cp1252",
+    "iso8859-1": "cp1252",
+    "iso8859-8": "cp1255",
+    "iso8859-9": "cp1254",
+    "iso8859-11": "cp874",
+    "iso8859-13": "cp1257",
+    "tis-620": "cp874",
+    "euc_kr": "cp949",
+}
 # Where a detector is wrong about a short text it takes one or two accented letters for another script.
 _OTHER_SCRIPTS = frozenset(
     (
@@ -69,7 +87,7 @@ _OTHER_SCRIPTS = frozenset(
         "iso8859-8",
     )
 )
-# The letters beyond a to z of each language written in cp1250.
+# The letters beyond a to z of each language written in cp1250 or ISO 8859-2.
 _CENTRAL_EUROPEAN = {
     "pl": frozenset("ąćęłńóśźż"),
     "cs": frozenset("áčďéěíňóřšťúůýž"),
@@ -85,6 +103,7 @@ _CENTRAL_EUROPEAN = {
 _HIGH_RUN = re.compile(rb"[\x80-\xff]{3}")
 _MULTIBYTE = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
 _CONTROL_BYTES = bytes(set(range(32)) - set(b"\t\n\r\f\b\x1b")) + b"\x7f"
+_ISO_2022_KR = b"\x1b$)C"  # RFC 1557: the text begins with it
 _SAMPLE = 65_536
 _TIE = 0.85
 _FITTING = 0.8
@@ -131,7 +150,8 @@ def python_codec(label: str | None) -> str | None:
 def decode_bytes(data: bytes, *, declared: str | None = None) -> Decoded:
     """Decode text of unknown encoding; never fails.
 
-    A byte order mark wins, then strict UTF-8, then what was declared, then what the bytes look like. UTF-8 goes before
+    A byte order mark wins, then strict UTF-8, then what was declared, then what an XML declaration at the beginning
+    says, then what the bytes look like. UTF-8 goes before
     the declaration because text in another encoding practically never happens to be valid UTF-8, while wrong
     declarations are common.
 
@@ -145,6 +165,8 @@ def decode_bytes(data: bytes, *, declared: str | None = None) -> Decoded:
     """
     if (name := bom_encoding(data)) is not None:
         return Decoded(data.decode(name, "replace").removeprefix("\ufeff"), name)
+    if declared is None and (match := _XML_ENCODING.match(data)):
+        declared = match[1].decode("ascii")
     codec = python_codec(declared)
     ascii_only = codec is not None and codec.replace("_", "-").startswith(
         ("iso-2022", "iso2022", "utf-7", "utf-16", "hz")
@@ -178,10 +200,12 @@ def detect_encoding(data: bytes) -> str | None:
     from chardet import EncodingEra
 
     sample = data[:_SAMPLE]
+    if sample.startswith(_ISO_2022_KR):
+        return "iso2022_kr"
     if _is_damaged_utf8(sample):
         return "utf-8"
     era = EncodingEra.MODERN_WEB | EncodingEra.LEGACY_ISO  # the rest costs more wrong guesses than it brings right ones
-    found = chardet.detect(sample, encoding_era=era, prefer_superset=True, compat_names=False)
+    found = chardet.detect(sample, encoding_era=era, compat_names=False)
     name, language = found["encoding"], found["language"]
     if name is None:
         if _is_mostly_text(sample):
@@ -189,32 +213,32 @@ def detect_encoding(data: bytes) -> str | None:
         return next((name for name in ("utf-16-le", "utf-16-be") if _is_east_asian(sample, name)), None)
     if name.startswith("utf-16") and _is_utf8(sample) and _is_mostly_text(sample):
         return "utf-8"  # two ASCII characters make a Chinese one, but Chinese text has many that are not made so
-    name = "utf-8" if name == "ascii" else name
+    name = _SUPERSETS.get(name, name)
+    if name == "shift_jis_2004" and _is_cp932(sample):
+        return "cp932"  # far more common; the other has no backslash
     if name in _OTHER_SCRIPTS and _HIGH_RUN.search(sample) is None:
         return "cp1252"
-    if name == "cp1250" and (
+    if name in ("cp1250", "iso8859-2") and (
         language not in _CENTRAL_EUROPEAN
-        or not _is_central_european(sample)
-        or _is_western_as_well(sample, found["confidence"])
+        or not _is_central_european(sample, name)
+        or _is_western_as_well(sample, name, found["confidence"])
     ):
         return "cp1252"
     return name
 
 
-def _is_central_european(sample: bytes) -> bool:
-    """Whether there is a language that has most of the letters which cp1250 makes of the bytes."""
-    letters = [char for char in sample.decode("cp1250", "ignore").lower() if not char.isascii() and char.isalpha()]
+def _is_central_european(sample: bytes, name: str) -> bool:
+    """Whether there is a language that has most of the letters which the encoding makes of the bytes."""
+    letters = [char for char in sample.decode(name, "ignore").lower() if not char.isascii() and char.isalpha()]
     most = max(sum(char in alphabet for char in letters) for alphabet in _CENTRAL_EUROPEAN.values())
     return most >= _FITTING * len(letters)
 
 
-def _is_western_as_well(sample: bytes, confidence: float) -> bool:
-    """Whether cp1252, which is far more common, fits hardly less than cp1250."""
+def _is_western_as_well(sample: bytes, name: str, confidence: float) -> bool:
+    """Whether cp1252, which is far more common, fits hardly less than the encoding."""
     import chardet
 
-    found = chardet.detect_all(
-        sample, ignore_threshold=True, prefer_superset=True, compat_names=False, include_encodings=("cp1250", "cp1252")
-    )
+    found = chardet.detect_all(sample, ignore_threshold=True, compat_names=False, include_encodings=(name, "cp1252"))
     return any(other["encoding"] == "cp1252" and other["confidence"] >= _TIE * confidence for other in found)
 
 
@@ -244,6 +268,14 @@ def _is_mostly_text(sample: bytes) -> bool:
 def _is_utf8(sample: bytes) -> bool:
     try:
         sample.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _is_cp932(sample: bytes) -> bool:
+    try:
+        codecs.getincrementaldecoder("cp932")().decode(sample)  # which may end inside a character
     except UnicodeDecodeError:
         return False
     return True
