@@ -363,6 +363,29 @@ def test_rtf() -> None:
     assert "not RTF" in reason("a.rtf", "just text")
 
 
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        (r"Report \f1\'c4\'e0\f0  caf\'e9", "Report Да café"),
+        (r"{\f2 za\'bf\'f3\'b3\'e6}\'bf", "zażółć¿"),
+        (r"{\f3 {\b \'93\'fa\'96\'7b}} {\f3\plain \'e4}", "日本 ä"),
+        (r"\f3\uc2\u26085\'93\'fa\uc1\u26412?\'8c\'ea \u26085\'3f\'96\'7b", "日本語 日本"),
+        (r"\f1\\'c4 \{\'c4\}", r"\'c4 {Д}"),
+    ],
+)
+def test_rtf_in_the_code_pages_of_its_fonts(body: str, text: str) -> None:
+    fonts = (
+        r"{\fonttbl{\f0\fnil\fcharset0 Calibri;}{\f1\fnil\fcharset204{\*\fname Arial;}Arial Cyr;}"
+        r"{\f2\fbidi \fswiss\fcharset238\fprq2 Arial CE;}{\f3\fcharset128 \'82\'6c\'82\'72;}}"
+    )
+    assert convert("a.rtf", r"{\rtf1\ansi\ansicpg1252\deff0" + fonts + body + r"\par}").content == text
+
+
+def test_the_title_of_rtf_is_in_its_code_page() -> None:
+    document = convert("a.rtf", r"{\rtf1\ansi\ansicpg1251{\info{\title \'cc\'e5\'f2\'ee\'e4}{\author \'df}}words\par}")
+    assert (document.title, document.metadata["author"]) == ("Метод", "Я")
+
+
 @pytest.mark.parametrize("start", [r"{\footnote", r"{\*\footnote", "{\\*\n\\footnote\\ftnalt"])
 def test_rtf_footnotes(start: str) -> None:
     text = (

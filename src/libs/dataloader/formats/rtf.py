@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from libs.dataloader.formats.base import Content, FileData, UnreadableError
 from libs.dataloader.formats.markdown import first_heading
 from libs.dataloader.formats.registry import Format
+from libs.dataloader.formats.rtf_fonts import with_characters
 from libs.dataloader.tables import markdown_table
 from libs.dataloader.text import clean_text
 
@@ -36,13 +37,15 @@ def read(file: FileData, _kind: Format) -> Content:
     except LookupError:
         encoding = "cp1252"
     # RTF is ASCII; what programs write beyond it is in the code page.
-    source = _OUTLINE.sub(_heading_mark, file.data.decode(encoding, "replace"))
+    source = _OUTLINE.sub(_heading_mark, with_characters(file.data.decode(encoding, "replace")))
     source = _PARAGRAPH.sub(r"\\par\\par", source)  # to tell paragraphs from lines
     body, notes = _split_notes(to_text(_with_notes(source), encoding=encoding, errors="replace"))
     lines = [line.rstrip() for line in clean_text(body).split("\n")]
     text = _BLANK_LINES.sub("\n\n", "\n".join([*_blocks(lines), *notes])).strip()
     fields = {
-        match[1].decode(): clean_text(to_text("{\\rtf1 " + match[2].decode(encoding, "replace") + "}")).strip()
+        match[1].decode(): clean_text(
+            to_text("{\\rtf1 " + match[2].decode(encoding, "replace") + "}", encoding=encoding, errors="replace")
+        ).strip()
         for match in _INFO.finditer(file.data)
     }
     title = fields.pop("title", "") or first_heading(text)

@@ -1,0 +1,90 @@
+"""Characters of RTF in the code page of their font."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+# Of a font that has the document's code page (0, 1) or none (2) nothing is said here.
+_CODE_PAGES = {
+    77: "mac-roman",
+    128: "cp932",
+    129: "cp949",
+    130: "johab",
+    134: "gb18030",
+    136: "cp950",
+    161: "cp1253",
+    162: "cp1254",
+    163: "cp1258",
+    177: "cp1255",
+    178: "cp1256",
+    186: "cp1257",
+    204: "cp1251",
+    222: "cp874",
+    238: "cp1250",
+    255: "cp437",
+}
+_FONT = re.compile(
+    r"\\f([0-9]{1,6})(?:\s?\\(?!f[0-9])[a-z]{1,32}-?[0-9]{0,10}){0,20}?\s?\\fcharset([0-9]{1,3})(?![0-9])"
+)
+_DEFAULT_FONT = re.compile(r"\\deff([0-9]{1,6})(?![0-9])")
+_TOKEN = re.compile(
+    r"""\\(?:
+      [\\{}]
+    | (f|uc|plain)([0-9]{0,6})(?![a-z0-9])                  # a font, how many bytes stand in for a character
+    | (u)-?[0-9]{1,10}\ ?(?=\\')                            # a character that has such bytes
+    | (?:'[0-9a-f]{2}(?:[\r\n]*\\'[0-9a-f]{2})*)            # bytes
+    ) | [{}]""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_BYTE = re.compile(r"'([0-9a-f]{2})", re.IGNORECASE)
+
+
+class _State(NamedTuple):
+    """What a group inherits: the code page, and how many bytes stand in for a character."""
+
+    page: str | None
+    stand_in: int
+
+
+def with_characters(source: str) -> str:
+    r"""RTF with the characters themselves for bytes (``\'e4``) in fonts that are not in the document's code page.
+
+    Args:
+        source: The file.
+
+    Returns:
+        The file, otherwise as it was.
+    """
+    fonts = {match[1]: page for match in _FONT.finditer(source) if (page := _CODE_PAGES.get(int(match[2])))}
+    if not fonts:
+        return source
+    default = match[1] if (match := _DEFAULT_FONT.search(source)) else "0"
+    state = _State(fonts.get(default), 1)
+    groups: list[_State] = []
+    spared = 0  # bytes that stand in for the character before them
+
+    def replace(match: re.Match[str]) -> str:
+        nonlocal state, spared
+        part, word = match[0], match[1] or match[3]
+        skip, spared = spared, 0
+        if part == "{":
+            groups.append(state)
+        elif part == "}":
+            state = groups.pop() if groups else state
+        elif word == "f":
+            state = state._replace(page=fonts.get(match[2]))
+        elif word == "plain":
+            state = state._replace(page=fonts.get(default))
+        elif word == "uc":
+            state = state._replace(stand_in=int(match[2] or 1))
+        elif word == "u":
+            spared = state.stand_in
+        elif state.page and part.startswith("\\'"):
+            values = _BYTE.findall(part)
+            text = bytes.fromhex("".join(values[skip:])).decode(state.page, "replace")
+            kept = (f"\\'{value}" for value in values[:skip])
+            return "".join([*kept, *(f"\\'{ord(char):02x}" if char.isascii() else char for char in text)])
+        return part
+
+    return _TOKEN.sub(replace, source)
