@@ -362,6 +362,54 @@ def test_restructured_text_directives(directive: str, markdown: str) -> None:
     assert document.metadata == {}
 
 
+def test_restructured_fields_of_several_lines_are_whole() -> None:
+    document = convert(
+        "a.rst",
+        """Title
+=====
+
+:Author: Ann
+:Address: 1 High Street
+          Oxford
+:Abstract: Kestrels migrate
+   every *autumn*.
+
+   Herons do not.
+:Dedication:
+   For all.
+:orphan:
+:Version: 2
+:Prerequisites: A coast
+    and a pair of binoculars.
+
+Text.
+""",
+    )
+    assert document.metadata == {"author": "Ann", "address": "1 High Street Oxford", "version": "2"}
+    assert document.content == (
+        "# Title\n\nAbstract: Kestrels migrate\nevery *autumn*.\n\nHerons do not.\n\nDedication:\nFor all.\n\n"
+        "Prerequisites: A coast\nand a pair of binoculars.\n\nText."
+    )
+
+
+def test_titles_and_addresses_in_a_toctree() -> None:
+    document = convert(
+        "a.rst",
+        """Title
+=====
+
+.. toctree::
+   :maxdepth: 1
+
+   intro
+   Rory Barnes <https://example.org/rory>
+   The rest <other/rest>
+""",
+    )
+    assert document.content == "# Title\n\n- Rory Barnes\n- The rest"
+    assert [(link.target, link.text) for link in document.links] == [("https://example.org/rory", "Rory Barnes")]
+
+
 def test_restructured_tables_are_not_blown_up() -> None:
     cells = "   * - a\n" + "     - a\n" * 20_000 + "   * - b\n" * 20_000
     assert len(convert("a.rst", f".. list-table::\n\n{cells}").content) < 1_000_000

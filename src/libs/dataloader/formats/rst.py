@@ -20,7 +20,8 @@ _DIRECTIVE = re.compile(r"^(\s*)\.\.[ \t]+(?:\|([^|]+)\|[ \t]+)?([\w:+-]+?)::(?:
 _TARGET = re.compile(r"^\s*\.\.[ \t]+_(`[^`]+`|[^:]+):(?:[ \t]+(.*))?$")
 _FOOTNOTE = re.compile(r"^(\s*)\.\.[ \t]+\[([^\]]+)\][ \t]+(.*)$")
 _OPTION = re.compile(r"^:([\w-]+):(?:[ \t]+(.*))?$")
-_FIELD = re.compile(r"^:([\w .-]+):[ \t]+(.+)$")
+_FIELD = re.compile(r"^:([\w .-]+):(?:[ \t]+(.*))?$")
+_ENTRY = re.compile(r"^(.*\S)\s*<([^<>]+)>$")
 _EMBEDDED = re.compile(r"`([^`<]*?)\s*<([^`<>]+)>`__?")
 _ROLE = re.compile(r":[\w:+.-]+:`([^`]+)`")
 _ROLE_TARGET = re.compile(r"^!?~?(.*?)\s*<[^<>]+>$", re.DOTALL)
@@ -38,6 +39,10 @@ _SILENT = frozenset(
     "toctree contents image figure include literalinclude raw meta index highlight default-role role".split()  # noqa: SIM905
 ) | frozenset(
     ("currentmodule", "module", "py:module", "py:currentmodule", "automodule", "autosummary", "tabularcolumns")
+)
+# What docutils knows about a document, apart from the two that it makes parts of the text.
+_BIBLIOGRAPHIC = frozenset(
+    "author authors organization contact address version revision status date copyright".split()  # noqa: SIM905
 )
 _NOTES = frozenset("note warning tip hint important caution danger attention error seealso admonition topic".split())  # noqa: SIM905
 
@@ -76,9 +81,8 @@ class _Converter:
         line = self._lines[at]
         if (after := self._heading(at, out)) or (after := self._explicit(at, out)) or (after := self._table(at, out)):
             return after
-        if self._is_top(out) and (match := _FIELD.match(line)):
-            self.metadata[match[1].strip().lower()] = match[2].strip()
-            return at + 1
+        if _FIELD.match(line) and self._is_top(out):
+            return self._fields(at, out)
         if line.rstrip().endswith("::") and not line.lstrip().startswith(".. "):
             lead = line.rstrip()[:-2].rstrip()
             if lead:
@@ -94,6 +98,18 @@ class _Converter:
     def _is_top(self, out: list[str]) -> bool:
         """Whether nothing but the title was met so far: fields here are the document's metadata."""
         return self._has_fields and len(out) < 10 and all(not line or line.startswith("# ") for line in out)
+
+    def _fields(self, at: int, out: list[str]) -> int:
+        """The fields at the top, each of which may go on in indented lines; the number of the line after them."""
+        while at < len(self._lines) and (match := _FIELD.match(self._lines[at])):
+            name, first = match[1].strip(), (match[2] or "").strip()
+            body, at = self._indented(at + 1, 0)
+            if name.lower() in ("abstract", "dedication") or (body and name.lower() not in _BIBLIOGRAPHIC):
+                out += ["", f"{name}: {self._inline(first)}".rstrip()]
+                self._nested(body, out)
+            elif value := " ".join(" ".join([first, *body]).split()):
+                self.metadata[name.lower()] = value
+        return at
 
     def _heading(self, at: int, out: list[str]) -> int:
         line = self._lines[at]
@@ -144,6 +160,8 @@ class _Converter:
         if match[2] is not None or name in _SILENT:
             if name == "figure":
                 self._nested(body, out)
+            elif name == "toctree":
+                self._entries(body, out)
             return after
         if name in _CODE:
             if any(text.strip() for text in body):
@@ -173,6 +191,14 @@ class _Converter:
             ]
         self._nested(body, out)
         return after
+
+    def _entries(self, body: list[str], out: list[str]) -> None:
+        """What a table of contents calls in other words than their own, or has from elsewhere."""
+        for line in body:
+            if match := _ENTRY.match(line):
+                out.append(f"- {match[1]}")
+                if "://" in match[2]:
+                    self._collector.add(match[2], match[1])
 
     def _nested(self, body: list[str], out: list[str]) -> None:
         inner = _Converter(body, self._collector)
