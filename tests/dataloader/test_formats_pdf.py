@@ -29,6 +29,26 @@ def pdf(*pages: list[str], password: str | None = None, **properties: str) -> by
     return stream.getvalue()
 
 
+def test_what_was_filled_in_and_written_on_top() -> None:
+    from reportlab.pdfgen.canvas import Canvas
+
+    stream = io.BytesIO()
+    canvas = Canvas(stream)
+    canvas.drawString(72, 700, "First name")
+    canvas.acroForm.textfield(name="first", value="Alice", x=150, y=695, width=100, height=20)
+    canvas.acroForm.choice(name="town", value="Oxford", options=["Oxford", "Rome"], x=150, y=595, width=100, height=20)
+    canvas.showPage()
+    canvas.drawString(72, 700, "Second page")
+    canvas.freeTextAnnotation("Written for all", DA="/Helv 12 Tf", Rect=[72, 100, 200, 120])
+    canvas.textAnnotation("A small note", Rect=[72, 200, 90, 220])
+    canvas.showPage()
+    canvas.textAnnotation("Only a note", Rect=[72, 200, 90, 220])
+    canvas.showPage()
+    canvas.save()
+    document = convert("a.pdf", stream.getvalue())
+    assert document.content == ("First name\nAlice Oxford\n\nSecond page\nWritten for all\nA small note\n\nOnly a note")
+
+
 def test_pages_and_properties() -> None:
     data = pdf(["Page one.", "Second line."], [], ["Page three."], title="The title", author="Ann", subject="Things")
     document = convert("a.pdf", data)

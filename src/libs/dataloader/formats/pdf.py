@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import re
 import threading
 from collections import Counter
@@ -20,7 +21,9 @@ _DATE = re.compile(r"D:(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:([+\-Z])(\d\
 
 
 def read(file: FileData, _kind: Format) -> Content:
-    """The text of each page in reading order, as far as the file tells it; pages are separated by an empty line."""
+    """The text of each page in reading order, as far as the file tells it, with what was filled in; text boxes and
+    notes follow at the end of their page, and pages are separated by an empty line.
+    """
     with _LOCK:
         pages, fields = _pages(file)
     builder = TextBuilder()
@@ -61,6 +64,8 @@ def _pages(file: FileData) -> tuple[list[str], dict[str, str]]:
             raise UnreadableError("it is encrypted (a password is needed)") from error
         raise UnreadableError(f"it is damaged or no PDF: {error}") from error
     try:
+        if document.get_formtype() == raw.FORMTYPE_ACRO_FORM:
+            document.init_forms()  # PDFium then draws the values that the file has without their looks
         pages: list[str] = []
         length = 0
         for index in range(len(document)):
@@ -75,9 +80,15 @@ def _pages(file: FileData) -> tuple[list[str], dict[str, str]]:
 
 def _page_text(document: Any, index: int) -> str:
     import pypdfium2
+    from pypdfium2 import raw
 
     try:
         page = document[index]
+        notes, has_fields = _annotations(page)
+        if has_fields:
+            raw.FPDFPage_Flatten(page, raw.FLAT_NORMALDISPLAY)
+            page.close()
+            page = document[index]  # what was flattened is seen only when it is loaded again
     except pypdfium2.PdfiumError:
         return ""  # a damaged page costs only itself
     try:
@@ -90,7 +101,32 @@ def _page_text(document: Any, index: int) -> str:
         return ""
     finally:
         page.close()
-    return text
+    shown = " ".join(text.split())
+    return "\n".join([text, *(note for note in notes if " ".join(note.split()) not in shown)])
+
+
+def _annotations(page: Any) -> tuple[list[str], bool]:
+    """The texts of the text boxes and notes that are shown on a page, and whether there are fields of a form."""
+    from pypdfium2 import raw
+
+    notes: list[str] = []
+    has_fields = False
+    for index in range(raw.FPDFPage_GetAnnotCount(page)):
+        annotation = raw.FPDFPage_GetAnnot(page, index)
+        if not annotation:
+            continue
+        kind = raw.FPDFAnnot_GetSubtype(annotation)
+        has_fields = has_fields or kind == raw.FPDF_ANNOT_WIDGET
+        is_hidden = raw.FPDFAnnot_GetFlags(annotation) & raw.FPDF_ANNOT_FLAG_HIDDEN
+        if kind in (raw.FPDF_ANNOT_FREETEXT, raw.FPDF_ANNOT_TEXT) and not is_hidden:
+            size = raw.FPDFAnnot_GetStringValue(annotation, b"Contents", None, 0)
+            buffer = ctypes.create_string_buffer(size)
+            raw.FPDFAnnot_GetStringValue(
+                annotation, b"Contents", ctypes.cast(buffer, ctypes.POINTER(raw.FPDF_WCHAR)), size
+            )
+            notes.append(buffer.raw.decode("utf-16-le", "replace").rstrip("\0"))
+        raw.FPDFPage_CloseAnnot(annotation)
+    return notes, has_fields
 
 
 def _tidy(page: str, words: Counter[str]) -> str:
