@@ -62,7 +62,10 @@ def test_pages_and_properties() -> None:
     assert document.metadata["created"][:2] == "20"
 
 
-@pytest.mark.parametrize("title", ["untitled", "Microsoft Word - draft.doc", "report_final.docx", "123", "", "Slide 1"])
+@pytest.mark.parametrize(
+    "title",
+    ["untitled", "(anonymous)", "[no title]", "Microsoft Word - draft.doc", "report_final.docx", "123", "", "Slide 1"],
+)
 def test_titles_that_programs_make_up_are_none(title: str) -> None:
     assert convert("a.pdf", pdf(["text"], title=title)).title is None
 

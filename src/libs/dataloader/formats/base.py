@@ -103,7 +103,8 @@ class FileData:
 
 _NO_TITLE = re.compile(
     r"""^(?:
-      untitled.* | no\s+title | title | document\d* | word\s+document | slide\s*1 | powerpoint[- ]\w+
+      untitled.* | no\s+title | [(\[](?:no\s+title|untitled|anonymous)[)\]] | title | document\d* | word\s+document
+    | slide\s*1 | powerpoint[- ]\w+
     | microsoft\s+(?:word|powerpoint|excel)\b.*
     | [^\s]+\.(?:docx?|pptx?|xlsx?|pdf|dvi|ps|tex|indd|rtf|odt|html?|txt|qxd|p65|pmd|wpd|cdr|ai)
     | [\d\W_]*
