@@ -196,7 +196,7 @@ def test_list(mgrag: Command, graph: Path) -> None:
     assert all(path in line for path, line in zip(paths, lines[1:], strict=True))
     paged = mgrag("list", "--limit", "4")
     assert len(paged.out.splitlines()) == 5
-    assert f"--after '{paths[3]}'" in paged.err
+    assert f"--after {paths[3]}\n" in paged.err
     assert mgrag("list", "--prefix", "none").out == "No documents.\n"
 
 
