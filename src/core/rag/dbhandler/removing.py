@@ -119,18 +119,23 @@ async def release_vectors(tx: Transaction, kept: Mapping[str, str | None], store
     for part in batches(sorted(kept)):
         rows = await tx.run(
             "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i})<-[:EMBEDDING_OF]-(v:Vector) "
-            "WHERE v.vector_store_id = $store RETURN c.id AS chunk, v.id AS vector",
+            "WHERE v.vector_store_id = $store RETURN c.id AS chunk_id, v.id AS id",
             {"ids": part, "store": store},
         )
-        old = [row for row in rows if row["vector"] != kept[row["chunk"]]]
-        if old:
-            await tx.run(
-                "UNWIND $rows AS row MATCH (c:DocumentChunk {id: row.chunk})<-[r:EMBEDDING_OF]-(v:Vector) "
-                "WHERE v.id = row.vector DELETE r",
-                {"rows": old},
-            )
-        released |= {row["vector"] for row in old}
+        old = [row for row in rows if row["id"] != kept[row["chunk_id"]]]
+        await detach_vectors(tx, old)
+        released |= {row["id"] for row in old}
     await remove_unused_vectors(tx, released)
+
+
+async def detach_vectors(tx: Transaction, edges: Sequence[Row]) -> None:
+    """Take vectors (``id``) from chunks (``chunk_id``); both stay."""
+    for rows in batches(edges):
+        await tx.run(
+            "UNWIND $rows AS row MATCH (c:DocumentChunk {id: row.chunk_id})<-[r:EMBEDDING_OF]-(v:Vector {id: row.id}) "
+            "DELETE r",
+            {"rows": rows},
+        )
 
 
 async def remove_unused_vectors(tx: Transaction, ids: Iterable[str]) -> None:

@@ -18,7 +18,7 @@ from core.rag.dbhandler.lines import EACH_ID, packed
 from core.rag.dbhandler.linking import LinkRow, relink_incoming, write_links
 from core.rag.dbhandler.mentioned import Mentioned
 from core.rag.dbhandler.records import RecordRow
-from core.rag.dbhandler.removing import existing_chunks, remove_chunks, remove_unused_vectors
+from core.rag.dbhandler.removing import detach_vectors, existing_chunks, remove_chunks, remove_unused_vectors
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.dbhandler.supporting import Support
 from core.rag.extraction.mentions import Title
@@ -154,12 +154,7 @@ async def write_documents(
     await _merge_documents(tx, replaced, namespace, now)
     maybe_unused = await remove_chunks(tx, removed)
     maybe_unused |= {row["id"] for row in stale_edges}
-    for rows in batches(stale_edges):
-        await tx.run(
-            "UNWIND $rows AS row MATCH (c:DocumentChunk {id: row.chunk_id})<-[r:EMBEDDING_OF]-(v:Vector {id: row.id}) "
-            "DELETE r",
-            {"rows": rows},
-        )
+    await detach_vectors(tx, stale_edges)
     await create_chunks(tx, [{"id": c.id, **c.properties} for c in new_chunks], text_label, namespace, now)
     for rows in batches(changed):
         await tx.run(
