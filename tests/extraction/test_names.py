@@ -36,6 +36,22 @@ def test_acronyms_that_spell_a_function_word_are_names_where_the_text_says_so(
 
 
 @pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Yesterday Ada Lovelace wrote. Later Ada Lovelace slept.", {"Ada Lovelace": 2}),
+        ("Dear Ada,\nthanks for coming.\nThanks Bob! Hi Alice Johnson.", {"Ada": 1, "Bob": 1, "Alice Johnson": 1}),
+        ("Although the Act of Union passed, it was late.", {"Act of Union": 1}),
+        ("Gestern war Ada Lovelace da. Später Ada Lovelace und ich.", {"Ada Lovelace": 2}),
+        ("Oggi Maria Rossi è qui, e non è di Roma.", {"Maria Rossi": 1, "Roma": 1}),
+        ("Yesterday Papers is a song. They often played Yesterday Papers.", {"Yesterday Papers": 2}),
+        ("They played Yesterday Papers in Rome.", {"Yesterday Papers": 1, "Rome": 1}),
+    ],
+)
+def test_a_word_that_opens_a_sentence_is_no_part_of_the_name_behind_it(text: str, expected: dict[str, int]) -> None:
+    assert spelt(text) == expected
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "do NOT press it, this IS it, and I said A or B.",

@@ -19,14 +19,6 @@ _LEADING: Final = frozenset({"US", "WHO", "IT"})
 _ARTICLES: Final = frozenset(
     "the a an der die das den dem des ein eine einer le la les un une el los las il lo gli o os as".split()  # noqa: SIM905
 )
-#: What sentences begin with, and is part of no name behind it: "Later the WHO", but not "Alexander the Great".
-_ADVERBS: Final = """
-afterwards already also although currently earlier eventually finally formerly furthermore historically hence initially
-instead lastly later likewise meanwhile moreover nevertheless nowadays occasionally originally presently previously
-recently shortly similarly simultaneously sometimes soon subsequently thereafter today tomorrow traditionally typically
-unfortunately usually yesterday
-"""
-_OPENINGS: Final = frozenset(_ADVERBS.split())
 _ACRONYM: Final = re.compile(r"[A-Z]{2,8}")
 _WORD: Final = re.compile(r"\w+")
 _LAST_WORD: Final = re.compile(r"(?:\A|\s)(\w+)\s+\Z")
@@ -53,11 +45,6 @@ def is_behind_article(article: str, word: str) -> bool:
 def leads_name(words: Sequence[str]) -> bool:
     """Whether a phrase begins with an acronym that belongs to the name: ``US Army``, but not ``IT WAS Ann``."""
     return words[0] in _LEADING and len(words) > 1 and not words[1].isupper()
-
-
-def opens_sentence(word: str) -> bool:
-    """Whether a word with "the" behind it is an adverb rather than a part of the name: ``Later the`` WHO."""
-    return word.lower() in _OPENINGS
 
 
 def is_acronym(text: str, start: int, end: int) -> bool:

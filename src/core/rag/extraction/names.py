@@ -15,7 +15,8 @@ from typing import Final, NamedTuple
 from core.rag.analysis.language import detect_language
 from core.rag.analysis.stopwords import stop_words
 from core.rag.extraction import patterns
-from core.rag.extraction.acronyms import is_acronym, is_behind_article, leads_name, may_be_acronym, opens_sentence
+from core.rag.extraction.acronyms import is_acronym, is_behind_article, leads_name, may_be_acronym
+from core.rag.extraction.openers import opens_sentence
 from core.rag.extraction.words import normalize_name
 
 #: A chunk mentions at most so many names that are no titles: the first ones.
@@ -64,11 +65,15 @@ def names_in(text: str, heading: str = "") -> dict[str, Found]:
     pattern = patterns.ascii_names() if text.isascii() else patterns.all_names()
     language = detect_language(text.split())
     waiting: list[str] = []  # single words that begin a sentence: names only if they are names elsewhere
+    opened: list[tuple[str, str]] = []  # phrases behind a word that opens the sentence, and with it
     acronyms: list[tuple[str, int]] = []  # that spell a function word, and where: names only if the text says so
     if not text.isupper():
         for match in pattern.finditer(text):
             phrase = _phrase(match[0], language)
             if phrase is None:
+                continue
+            if phrase.opener and _begins_sentence(text, match.start()):
+                opened.append((match[0].split(maxsplit=1)[1], phrase.name))
                 continue
             if not phrase.sure:
                 if phrase.function_word:
@@ -77,11 +82,13 @@ def names_in(text: str, heading: str = "") -> dict[str, Found]:
                 if _begins_sentence(text, match.start()):
                     waiting.append(phrase.name)
                     continue
-            known = found.get(phrase.name)
-            if known is None:
-                found[phrase.name] = Found(phrase.text)
-            else:
-                known.count += 1
+            _count(phrase, found)
+        for rest, whole in opened:
+            behind = _phrase(rest, language)
+            if whole in found:
+                found[whole].count += 1
+            elif behind is not None and not behind.function_word:
+                _count(behind, found)
         if acronyms:
             _add_acronyms(text, acronyms, found)
         for name in waiting:
@@ -147,14 +154,16 @@ def _explicit(text: str, found: dict[str, Found]) -> str:
 
 
 class _Phrase(NamedTuple):
-    """A phrase with capitals, or a year: as it is spelt, normalised, whether it is a name wherever it stands, and
-    whether it is a function word in capitals, which is a name only where the text says so.
+    """A phrase with capitals, or a year: as it is spelt, normalised, whether it is a name wherever it stands, whether
+    it is a function word in capitals, which is a name only where the text says so, and whether its first word is none
+    of the name where it begins a sentence.
     """
 
     text: str
     name: str
     sure: bool
     function_word: bool = False
+    opener: bool = False
 
 
 @lru_cache(maxsize=100_000)
@@ -166,13 +175,13 @@ def _phrase(found: str, language: str) -> _Phrase | None:
     if (
         1 < len(words) <= MAX_WORDS
         and not (words[0].lower().rstrip(".") in stop or words[-1].lower() in stop)
-        and not (words[1] == "the" and opens_sentence(words[0]))
+        and not (words[1] == "the" and opens_sentence(words[0], language))
     ):
         text = " ".join(words)  # most that are more than a word
         name = normalize_name(text)
-        return _Phrase(text, name, sure=True) if name else None
+        return _Phrase(text, name, sure=True, opener=opens_sentence(words[0], language)) if name else None
     if len(words) > 1:
-        kept = words[1:] if words[1] == "the" and opens_sentence(words[0]) else words[:]
+        kept = words[1:] if words[1] == "the" and opens_sentence(words[0], language) else words[:]
         while kept and kept[0].lower().rstrip(".") in stop and not leads_name(kept):
             del kept[0]
         if not kept and is_behind_article(words[-2], words[-1]) and may_be_acronym(words[-1]):
@@ -216,6 +225,14 @@ def _add_acronyms(text: str, places: list[tuple[str, int]], found: dict[str, Fou
     for name, _ in places:
         if name in said:
             found.setdefault(name, Found(name.upper(), 0)).count += 1
+
+
+def _count(phrase: _Phrase, found: dict[str, Found]) -> None:
+    known = found.get(phrase.name)
+    if known is None:
+        found[phrase.name] = Found(phrase.text)
+    else:
+        known.count += 1
 
 
 def _add(found: dict[str, Found], phrase: str) -> None:

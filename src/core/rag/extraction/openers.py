@@ -1,0 +1,50 @@
+"""What sentences begin with, and is part of no name behind it: ``Later the WHO``, ``Yesterday Ada Lovelace``.
+
+Words that begin the names of many works stay out (``Another``, ``Beyond``, ``Two``): to cut a name is worse than to
+have one word too many before it.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Final
+
+_OPENERS: Final[dict[str, str]] = {
+    "english": """
+afterwards already also although currently earlier eventually finally formerly furthermore historically hence initially
+instead lastly later likewise meanwhile moreover nevertheless nowadays occasionally originally presently previously
+recently shortly similarly simultaneously sometimes soon subsequently thereafter today tomorrow traditionally typically
+unfortunately usually yesterday
+amid besides dear despite following hello hey hi perhaps regarding several thanks throughout unless unlike
+whereas
+""",
+    "german": """
+anfangs bald besonders bislang bisher ebenso endlich erstmals fortan gestern heute heutzutage inzwischen kürzlich laut
+leider letztlich liebe lieber mittlerweile oft schließlich schon seither seitdem später ursprünglich vielleicht
+vorgestern zudem zuerst zugleich zuletzt zunächst
+""",
+    "french": "bonjour cher chère demain enfin ensuite finalement hier malgré merci parfois plutôt selon souvent",
+    "spanish": "actualmente anteriormente ayer después entonces estimada estimado finalmente gracias hoy hola luego",
+    "italian": "attualmente cara caro ciao domani dopo finalmente grazie ieri infine inoltre oggi originariamente poi",
+    "portuguese": "atualmente depois finalmente hoje inicialmente obrigada obrigado olá ontem posteriormente",
+    "dutch": "aanvankelijk beste bovendien daarna eerst gisteren later momenteel oorspronkelijk tegenwoordig vandaag",
+    "swedish": "därefter hej idag igår numera senare slutligen ursprungligen",
+    "danish": "derefter hej nu oprindeligt senere",
+    "norwegian": "deretter hei nå opprinnelig senere",
+    "finnish": "aluksi eilen hei lopulta myöhemmin nykyään sitten tänään",
+}
+
+
+def opens_sentence(word: str, language: str) -> bool:
+    """Whether a word at the beginning of a sentence is hardly ever part of a name behind it.
+
+    Args:
+        word: In any case.
+        language: Of the text, by Snowball's name; English is always looked up, too.
+    """
+    return word.lower() in _of(language)
+
+
+@cache
+def _of(language: str) -> frozenset[str]:
+    return frozenset(f"{_OPENERS['english']} {_OPENERS.get(language, '')}".split())
