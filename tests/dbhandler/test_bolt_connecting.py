@@ -141,6 +141,10 @@ async def test_a_database_that_is_not_there() -> None:
     if direct.capabilities.engine == "neo4j":  # Memgraph takes any name
         with pytest.raises(StoreUnavailableError, match="no-such-database"):
             await engine.open(MEMGRAPH_DATABASE="no-such-database")
+        administration = await engine.open(MEMGRAPH_DATABASE="system")
+        with pytest.raises(ConfigurationError, match=r"'system'.*holds no graph.*MEMGRAPH_DATABASE"):
+            await administration.ensure_schema()
+        await administration.close()
     await direct.close()
 
 
@@ -159,6 +163,9 @@ async def test_a_server_of_another_kind_is_refused_by_name(monkeypatch: pytest.M
     forced = await engine.open(MGRAG_FORCE_ENGINE=kind)
     assert forced.capabilities.engine == kind
     await forced.close()
+    if kind == "neo4j":
+        with pytest.raises(ConfigurationError, match=r"says memgraph, but .*OtherGraph/7.1.*MGRAG_FORCE_ENGINE"):
+            await engine.open(MGRAG_FORCE_ENGINE="memgraph")
 
 
 @pytest.mark.bolt

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from core.rag.dbhandler.bolt_address import Address, bolt_address
 from core.rag.dbhandler.bolt_checks import unmarked_nodes
 from core.rag.dbhandler.bolt_drivers import Drivers
-from core.rag.dbhandler.bolt_errors import closed, not_a_cluster, wrong_product
+from core.rag.dbhandler.bolt_errors import closed, not_a_cluster, wrong_product, wrongly_forced
 from core.rag.dbhandler.bolt_words import WordSearch
 from core.rag.dbhandler.bolt_work import (
     BoltTransaction,
@@ -38,7 +38,7 @@ from core.rag.dbhandler.neo4j import Neo4jDialect
 from core.rag.dbhandler.nesting import outermost
 from core.rag.dbhandler.scan import scan_search, scan_text
 from core.rag.dbhandler.store import Capabilities, Match, Parameters, Row, Transaction
-from core.rag.errors import BackupError, ConfigurationError, StoreConflictError, StoreUnavailableError
+from core.rag.errors import BackupError, ConfigurationError, QueryError, StoreConflictError, StoreUnavailableError
 from core.rag.schema import Label, TextIndex, VectorIndex, check_name
 
 if TYPE_CHECKING:
@@ -102,14 +102,7 @@ class BoltStore:
         drivers = Drivers(address, max_connection_pool_size=max_connection_pool_size, settings=settings)
         store = cls(drivers, settings)
         try:
-            agent = await store._greet(settings.connect_timeout)
-            engine = settings.force_engine or _engine(agent)
-            if engine == "memgraph":
-                store._dialect = await MemgraphDialect.learn(store)
-            elif engine == "neo4j":
-                store._dialect = await Neo4jDialect.learn(store, agent)
-            else:
-                raise wrong_product(agent, address)
+            store._dialect = await store._recognise(await store._greet(settings.connect_timeout), settings.force_engine)
         except BaseException:
             await drivers.close()
             raise
@@ -146,6 +139,19 @@ class BoltStore:
             if self._address.routed and in_time and type(failed) is StoreUnavailableError:
                 await self._ask_without_routing(seconds)
             raise failed from failed.__cause__
+
+    async def _recognise(self, agent: str, forced: str | None) -> Dialect:
+        """The dialect of a server that calls itself ``agent``, and that is ``forced`` whatever it says."""
+        recognised = _engine(agent)
+        engine = forced or recognised
+        if not engine:
+            raise wrong_product(agent, self._address)
+        try:
+            return await (MemgraphDialect.learn(self) if engine == "memgraph" else Neo4jDialect.learn(self, agent))
+        except QueryError as error:
+            if forced and forced != recognised:
+                raise wrongly_forced(forced, agent, self._address) from error
+            raise
 
     async def _ask_without_routing(self, seconds: float) -> None:
         """Find out why routing failed: the server may be there, and not know about it.

@@ -64,6 +64,7 @@ _STOPPING = re.compile(r"DatabaseUnavailable|Transaction\.Terminated|NoThreadsAv
 
 # Neo4j has no code of its own for these.
 _TOO_LONG = re.compile(r"^Property value is too large to index|^.{0,200}is too large to be indexed", re.S)
+_NO_GRAPH = re.compile(r"^The following .{0,200}system database", re.S)
 _STOPPED_BY_HAND = re.compile(r"^.{0,100}explicitly terminated", re.I | re.S)
 
 # Memgraph: by how the text begins, since it has one code for everything.
@@ -160,6 +161,14 @@ def wrong_product(agent: str, address: Address) -> ConfigurationError:
     )
 
 
+def wrongly_forced(engine: str, agent: str, address: Address) -> ConfigurationError:
+    """The error for a server that does not understand what the engine that it is said to be does."""
+    return ConfigurationError(
+        f"MGRAG_FORCE_ENGINE says {engine}, but the server at {address.location} calls itself {agent!r} and does not"
+        f" understand the questions that are for {engine} only. Leave MGRAG_FORCE_ENGINE empty."
+    )
+
+
 def not_a_cluster(address: Address) -> StoreUnavailableError:
     """The error for ``neo4j://`` on a server that stands alone."""
     return StoreUnavailableError(
@@ -190,6 +199,13 @@ def _server_failure(error: Any, what: str, address: Address) -> Failure:
             StoreUnavailableError(
                 f"The server at {address.uri} has no database {address.database!r}: set MEMGRAPH_DATABASE to one that"
                 " it has, or leave it empty."
+            )
+        )
+    if not of_memgraph and _NO_GRAPH.search(text):
+        return _never(
+            ConfigurationError(
+                f"The database {address.database!r} of the server at {address.location} is for its administration and"
+                " holds no graph: set MEMGRAPH_DATABASE to another one, or leave it empty."
             )
         )
     if means(_MEMORY, _MEMGRAPH_MEMORY):
