@@ -214,12 +214,36 @@ def forbidden(folder: str) -> None:
 
     async def main() -> None:
         for name in ("new", "secret", "readonly"):
+            there = None
             try:
                 store = await EmbeddedStore.open(str(Path(folder) / name))
-                await store.close()
-                say(name=name, error=None)
+                try:
+                    await store.ensure_schema()
+                    there = await names(store)
+                    await put(store, "more")
+                    say(name=name, error=None)
+                finally:
+                    await store.close()
             except MGRagError as error:
-                say(name=name, error=f"{type(error).__name__}: {error}")
+                say(name=name, there=there, error=f"{type(error).__name__}: {error}")
+
+    asyncio.run(main())
+
+
+def full_before(path: str) -> None:
+    """Open a graph where nothing can be written any more."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
+
+    async def main() -> None:
+        store = await EmbeddedStore.open(path)
+        await store.ensure_schema()
+        said = ""
+        try:
+            await put(store, "more")
+        except MGRagError as error:
+            said = f"{type(error).__name__}: {error}"
+        say(there=await names(store), error=said)
+        await store.close()
 
     asyncio.run(main())
 

@@ -14,9 +14,11 @@ from tests.servers.proxy import BoltProxy
 
 from core.rag.dbhandler.dialect import MAX_WORDS, text_index_name
 from core.rag.dbhandler.scan import scan_text
+from core.rag.dbhandler.store import Transaction
 from core.rag.errors import (
     InvalidInputError,
     ModelMismatchError,
+    StoreReadOnlyError,
     StoreTimeoutError,
     StoreUnavailableError,
 )
@@ -259,3 +261,21 @@ async def test_a_large_batch_of_large_vectors(corner: Corner) -> None:
     assert len(await corner.value("big", "content")) == 3_000_000
     found = await corner.store.vector_search(index, tuple(vectors["v7"]), 1)
     assert corner.found(found) == ["v7"]
+
+
+async def test_a_store_for_reading_only_stores_nothing(corner: Corner, engine: Engine) -> None:
+    await corner.put("there")
+    store = await engine.open(MGRAG_READ_ONLY=True)
+    try:
+        await store.ensure_schema()
+        assert store.capabilities.read_only
+        assert any("MGRAG_READ_ONLY" in note for note in store.capabilities.notes)
+        assert (await store.run("MATCH (n:Document) RETURN count(n) AS n"))[0]["n"] > 0
+
+        async def work(tx: Transaction) -> None:
+            await tx.run("CREATE (:Document {id: 'x'})")
+
+        with pytest.raises(StoreReadOnlyError, match="MGRAG_READ_ONLY"):
+            await store.transaction(work)
+    finally:
+        await store.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,14 @@ import pytest
 from core.rag.dbhandler import grafeo_engine
 from core.rag.dbhandler.embedded import EmbeddedStore
 from core.rag.dbhandler.store import Transaction
-from core.rag.errors import StoreDamagedError, StoreFullError, StoreUnavailableError
+from core.rag.errors import (
+    StoreDamagedError,
+    StoreFullError,
+    StoreLockedError,
+    StoreReadOnlyError,
+    StoreUnavailableError,
+)
+from core.rag.settings import Settings
 from dbhandler.children import names, put
 
 SOON = 20.0
@@ -134,9 +142,57 @@ async def test_what_may_not_be_written_is_said_with_what_to_do(
 
     monkeypatch.setattr("grafeo.GrafeoDB", refuse)
     monkeypatch.setattr("os.access", lambda path, _: refused is None or Path(path) != tmp_path / refused)
-    with pytest.raises(StoreUnavailableError, match=rf"{said}.*Permit it \(chmod u\+w\), copy .*--db") as caught:
+    with pytest.raises(StoreReadOnlyError, match=rf"{said}.*Permit it \(chmod u\+w\), copy .*--db") as caught:
         grafeo_engine.open_engine(file)
     assert "GRAFEO" not in str(caught.value)
+
+
+def read_only(**more: Any) -> Settings:
+    return Settings(_env_file=None, MGRAG_READ_ONLY=True, MGRAG_LOCK_TIMEOUT=0.1, **more)
+
+
+async def test_any_number_may_read_at_once(graph_file: Path) -> None:
+    store = await EmbeddedStore.open(str(graph_file))
+    await put(store, "a")
+    with pytest.raises(StoreLockedError):
+        await EmbeddedStore.open(str(graph_file), settings=read_only())
+    await store.close()
+    before = graph_file.read_bytes()
+    readers = [await EmbeddedStore.open(str(graph_file), settings=read_only()) for _ in range(3)]
+    for reader in readers:
+        await reader.ensure_schema()
+        assert reader.capabilities.read_only
+        assert await names(reader) == ["a"]
+        with pytest.raises(StoreReadOnlyError, match="MGRAG_READ_ONLY"):
+            await put(reader, "b")
+    with pytest.raises(StoreLockedError):
+        await EmbeddedStore.open(str(graph_file), settings=Settings(_env_file=None, MGRAG_LOCK_TIMEOUT=0.1))
+    for reader in readers:
+        await reader.close()
+    assert graph_file.read_bytes() == before
+    assert [path.name for path in graph_file.parent.iterdir()] == [graph_file.name]
+
+
+async def test_commits_that_are_in_the_log_only_are_not_left_out_by_who_only_reads(graph_file: Path) -> None:
+    store = await EmbeddedStore.open(str(graph_file))
+    await put(store, "a")
+    killed = graph_file.with_name("killed")
+    shutil.copy(graph_file, killed)
+    shutil.copytree(f"{graph_file}.wal", f"{killed}.wal")
+    await store.close()
+    with pytest.raises(StoreUnavailableError, match="log beside it holds commits"):
+        await EmbeddedStore.open(str(killed), settings=read_only())
+    store = await EmbeddedStore.open(str(killed))
+    await store.close()
+    store = await EmbeddedStore.open(str(killed), settings=read_only())
+    assert await names(store) == ["a"]
+    await store.close()
+
+
+async def test_a_graph_that_is_not_there_is_not_made_for_who_only_reads(graph_file: Path) -> None:
+    with pytest.raises(StoreUnavailableError, match="no graph at"):
+        await EmbeddedStore.open(str(graph_file), settings=read_only())
+    assert not graph_file.exists()
 
 
 async def test_a_folder_that_may_not_be_entered_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

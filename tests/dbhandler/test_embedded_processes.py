@@ -23,7 +23,7 @@ import pytest
 from core.rag.dbhandler.embedded import EmbeddedStore
 from core.rag.errors import StoreLockedError
 from core.rag.settings import Settings
-from dbhandler.children import CHUNKS, TEXT, VECTORS, names
+from dbhandler.children import CHUNKS, TEXT, VECTORS, names, put
 from dbhandler.kit import PATIENCE_SECONDS
 
 CHILDREN = Path(__file__).with_name("children.py")
@@ -246,11 +246,26 @@ async def test_a_full_disk_loses_only_what_was_refused(nursery: Nursery, graph_f
     assert await stored_names(graph_file) == after["there"]
 
 
+async def test_what_is_there_can_be_read_on_a_full_disk(nursery: Nursery, graph_file: Path) -> None:
+    store = await EmbeddedStore.open(str(graph_file))
+    await store.ensure_schema()
+    await put(store, "a")
+    await store.close()
+    nursery.start("full_before", str(graph_file))
+    facts, _ = nursery.end()
+    assert facts[0]["there"] == ["a"]
+    assert facts[0]["error"].startswith("Store")
+    assert "disk" in facts[0]["error"]
+    assert await stored_names(graph_file) == ["a"]
+
+
 async def test_what_may_not_be_opened_is_said(nursery: Nursery) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for file in ("secret", "readonly"):
-            await (await EmbeddedStore.open(str(folder / file))).close()
+            store = await EmbeddedStore.open(str(folder / file))
+            await put(store, "a")
+            await store.close()
         (folder / "secret").chmod(0)
         (folder / "readonly").chmod(0o444)
         folder.chmod(0o555)
@@ -263,6 +278,7 @@ async def test_what_may_not_be_opened_is_said(nursery: Nursery) -> None:
     assert [fact["name"] for fact in facts] == ["new", "secret", "readonly"]
     for fact in facts:
         assert fact["error"] is not None, f"{fact['name']} was opened"
-        assert fact["error"].startswith("StoreUnavailableError"), fact["error"]
+        assert fact["error"].startswith("StoreReadOnlyError"), fact["error"]
+        assert fact["there"] == (["a"] if fact["name"] == "readonly" else None)
         assert str(folder / fact["name"]) in fact["error"]
         assert "ermission denied" in fact["error"]

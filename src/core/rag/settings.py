@@ -60,6 +60,7 @@ class Settings(BaseSettings):
     max_connection_pool_size: int | None = Field(default=None, alias="MGRAG_MAX_CONNECTIONS", ge=1, le=10_000)
     connection_lifetime: float = Field(default=3600.0, alias="MGRAG_CONNECTION_LIFETIME", gt=0)
     connection_liveness: float = Field(default=30.0, alias="MGRAG_CONNECTION_LIVENESS", ge=0)
+    read_only: bool = Field(default=False, alias="MGRAG_READ_ONLY")
     lock_timeout: float = Field(default=5.0, alias="MGRAG_LOCK_TIMEOUT", ge=0)
     sync_every_commit: bool = Field(default=True, alias="MGRAG_SYNC_EVERY_COMMIT")
 

@@ -37,8 +37,15 @@ from core.rag.dbhandler.memgraph import MemgraphDialect
 from core.rag.dbhandler.neo4j import Neo4jDialect
 from core.rag.dbhandler.nesting import outermost
 from core.rag.dbhandler.scan import scan_search, scan_text
-from core.rag.dbhandler.store import Capabilities, Match, Parameters, Row, Transaction
-from core.rag.errors import BackupError, ConfigurationError, QueryError, StoreConflictError, StoreUnavailableError
+from core.rag.dbhandler.store import READING_ONLY, Capabilities, Match, Parameters, Row, Transaction
+from core.rag.errors import (
+    BackupError,
+    ConfigurationError,
+    QueryError,
+    StoreConflictError,
+    StoreReadOnlyError,
+    StoreUnavailableError,
+)
 from core.rag.schema import Label, TextIndex, VectorIndex, check_name
 
 if TYPE_CHECKING:
@@ -61,6 +68,7 @@ class BoltStore:
         self._drivers = drivers
         self._address = drivers.address
         self._query_timeout = settings.query_timeout
+        self._read_only = settings.read_only
         # Until the server is known, it is given the time to connect, and no more.
         self._patience = self._retry_deadline = settings.connect_timeout
         self._gate = WriterGate()
@@ -118,7 +126,8 @@ class BoltStore:
             text_search=abilities.text_search,
             text_index_per_namespace=False,
             shared=True,
-            notes=abilities.notes,
+            read_only=settings.read_only,
+            notes=(*abilities.notes, READING_ONLY) if settings.read_only else abilities.notes,
         )
         for note in abilities.notes:
             _log.warning("%s", note)
@@ -192,6 +201,7 @@ class BoltStore:
     async def define(self, statement: str, what: str) -> None:
         """See :class:`~core.rag.dbhandler.dialect.Runner`."""
         self._check_open(what)
+        self._check_writable()
         await attempts(lambda: self._once(statement, None, what, reading=False), self._retry_deadline)
 
     async def _once(self, statement: str, parameters: Parameters | None, what: str, *, reading: bool) -> list[Row]:
@@ -213,6 +223,7 @@ class BoltStore:
                 for for ever.
         """
         self._check_open("A transaction")
+        self._check_writable()
         unit = work
 
         async def attempt() -> T:
@@ -261,6 +272,8 @@ class BoltStore:
     async def ensure_schema(self) -> None:
         """See :class:`~core.rag.dbhandler.store.GraphStore`."""
         self._check_open("Creating the schema")
+        if self._read_only:
+            return
         async with self._defining.hold():
             await self._dialect.ensure_schema()
 
@@ -379,6 +392,10 @@ class BoltStore:
         if note not in self._capabilities.notes:
             self._capabilities = replace(self._capabilities, notes=(*self._capabilities.notes, note))
             _log.warning("%s", note)
+
+    def _check_writable(self) -> None:
+        if self._read_only:
+            raise StoreReadOnlyError(READING_ONLY)
 
     def _check_open(self, what: str) -> None:
         if self._drivers.closed:

@@ -28,7 +28,7 @@ from core.rag.dbhandler.commits import Commits
 from core.rag.dbhandler.embedded_transaction import EmbeddedTransaction
 from core.rag.dbhandler.gate import WriterGate
 from core.rag.dbhandler.nesting import outermost
-from core.rag.dbhandler.store import Capabilities, Match, Parameters, Row, Transaction
+from core.rag.dbhandler.store import READING_ONLY, Capabilities, Match, Parameters, Row, Transaction
 from core.rag.dbhandler.vector_table import VectorTables
 from core.rag.dbhandler.word_scores import WordScores
 from core.rag.errors import (
@@ -37,6 +37,7 @@ from core.rag.errors import (
     StoreError,
     StoreFullError,
     StoreLockedError,
+    StoreReadOnlyError,
     StoreUnavailableError,
 )
 from core.rag.schema import Label, TextIndex, VectorIndex, check_name
@@ -67,10 +68,11 @@ if hasattr(os, "register_at_fork"):  # not on Windows
 class EmbeddedStore:
     """A :class:`~core.rag.dbhandler.store.GraphStore` on a file of this machine, or in memory."""
 
-    def __init__(self, db: Any, path: Path | None, *, sync: bool, retry_deadline: float) -> None:
+    def __init__(self, db: Any, path: Path | None, *, sync: bool, retry_deadline: float, read_only: str = "") -> None:
         self._db = db
         self._closed = False
         self._path = path
+        self._read_only = read_only
         self._checkpoints = False
         self._committed = False
         self._log = CommitLog(path, every_commit=sync) if path is not None else None
@@ -92,28 +94,45 @@ class EmbeddedStore:
             text_search=True,
             text_index_per_namespace=True,
             shared=False,
+            read_only=bool(read_only),
+            notes=(read_only,) if read_only else (),
         )
         _open_stores.add(self)
 
     @classmethod
     async def open(cls, path: str, *, settings: Settings | None = None) -> EmbeddedStore:
-        """Open or create a graph.
+        """Open or create a graph. One that cannot be written, for want of permission or room, is opened for reading.
 
         Args:
             path: A file path, or ``:memory:`` for a graph that is gone with the process.
-            settings: For ``sync_every_commit``, ``retry_deadline`` and ``lock_timeout``; ``None``: the defaults.
+            settings: For ``read_only``, ``sync_every_commit``, ``retry_deadline`` and ``lock_timeout``; ``None``: the
+                defaults.
 
         Raises:
             StoreLockedError: when another process has it open beyond ``lock_timeout``, or this one has already.
             StoreDamagedError: when the file is damaged.
-            StoreUnavailableError: when it cannot be opened for another reason (no graph, a folder, no permission).
+            StoreReadOnlyError: when this user may not write to it, and cannot read all of it without.
+            StoreFullError: when there is no room for its log, and it cannot be read without.
+            StoreUnavailableError: when it cannot be opened for another reason (no graph, a folder).
         """
         sync = settings.sync_every_commit if settings else True
         deadline = settings.retry_deadline if settings else 30.0
         file = None if path == ":memory:" else engine.graph_file(path)
         patience = settings.lock_timeout if settings else _LOCK_TIMEOUT_SECONDS
-        db = await _open_when_free(file, time.monotonic() + patience)
-        return cls(db, file, sync=sync, retry_deadline=deadline)
+        until = time.monotonic() + patience
+        read_only = ""
+        if file is None:
+            db = engine.open_engine(None)
+        elif settings is not None and settings.read_only:
+            db = await _open_when_free(engine.open_for_reading, file, until)
+            read_only = READING_ONLY
+        else:
+            try:
+                db = await _open_when_free(engine.open_engine, file, until)
+            except (StoreReadOnlyError, StoreFullError) as error:
+                db = await _open_instead(file, until, error)
+                read_only = f"Nothing can be stored: {error}"
+        return cls(db, file, sync=sync, retry_deadline=deadline, read_only=read_only)
 
     @property
     def capabilities(self) -> Capabilities:
@@ -178,6 +197,8 @@ class EmbeddedStore:
 
     def _begin(self, db: Any) -> Any:
         """Begin; the first writing transaction of a file also turns its checkpoints on."""
+        if self._read_only:
+            raise StoreReadOnlyError(self._read_only)
         if self._log is not None:
             self._log.check()
             if not self._checkpoints:
@@ -196,7 +217,14 @@ class EmbeddedStore:
             for statement in dialect.schema_statements():
                 engine.rows(db, statement, None)
 
-        await self.exclusively(ensure, "Creating the schema")
+        if self._read_only:
+            return
+        try:
+            await self.exclusively(ensure, "Creating the schema")
+        except StoreFullError:
+            # A graph that holds nodes has had its schema since before the first of them, and can be read.
+            if not await self._reading(lambda db: db.node_count, "Counting nodes"):
+                raise
 
     async def ensure_text_index(self, index: TextIndex) -> None:
         """See :class:`~core.rag.dbhandler.store.GraphStore`."""
@@ -346,16 +374,31 @@ class EmbeddedStore:
             )
 
 
-async def _open_when_free(file: Path | None, deadline: float) -> Any:
+async def _open_when_free(function: Callable[[Path], Any], file: Path, deadline: float) -> Any:
     """Open a graph, waiting for other processes to close it: most commands have it open for a moment only."""
     while True:
         try:
-            return await asyncio.to_thread(engine.open_engine, file)
+            return await asyncio.to_thread(function, file)
         except StoreLockedError:
             here = any(store._path == file and not store._closed for store in _open_stores)
             if here or time.monotonic() > deadline:
                 raise
         await asyncio.sleep(_LOCK_POLL_SECONDS * random.uniform(0.5, 1.5))  # noqa: S311
+
+
+async def _open_instead(file: Path, deadline: float, why: StoreReadOnlyError | StoreFullError) -> Any:
+    """Open a graph for reading that cannot be written.
+
+    Raises:
+        StoreError: ``why``, when it cannot be read either.
+    """
+    try:
+        db = await _open_when_free(engine.open_for_reading, file, deadline)
+    except StoreError as error:
+        raise why from error
+    full = isinstance(why, StoreFullError)
+    _logger.log(logging.WARNING if full else logging.INFO, "Nothing can be stored: %s", why)
+    return db
 
 
 def _log_failure(work: Future[None]) -> None:

@@ -85,6 +85,8 @@ def open_engine(file: Path | None) -> Any:
     Raises:
         StoreLockedError: when it is open already.
         StoreDamagedError: when it is damaged.
+        StoreReadOnlyError: when this user may not write to it, or beside it.
+        StoreFullError: when there is no room for its log.
         StoreUnavailableError: when it is no graph, or cannot be opened for another reason.
     """
     from grafeo import GrafeoDB
@@ -101,20 +103,61 @@ def open_engine(file: Path | None) -> Any:
             " it, or name a graph elsewhere (--db)."
         ) from error
     except RuntimeError as error:
-        if _code(error) == "X001" and "locked" in str(error):
-            raise StoreLockedError(
-                f"{file} is in use by another process, or open in this one already. Close it there, or put the graph"
-                " on a Memgraph server (bolt://), which many processes can share."
-            ) from error
-        if "not a Grafeo database" in str(error) or "not a database file" in str(error):
-            raise StoreUnavailableError(f"{file} is not a graph, but something else; name another file.") from error
-        if refused := _NO_PERMISSION.search(str(error)):
-            raise StoreUnavailableError(_may_not_write(file, os.strerror(int(refused[1])))) from error
-        mapped = map_error(error, f"Opening {file}")
-        if isinstance(mapped, StoreDamagedError | StoreFullError):
-            raise mapped from error
-        raise StoreUnavailableError(f"{file} cannot be opened: {_first_line(error)}.") from error
+        raise _not_opened(error, file) from error
     return db
+
+
+def open_for_reading(file: Path) -> Any:
+    """Open a graph without writing to it or beside it, as any number of processes may at once.
+
+    Returns:
+        A ``grafeo.GrafeoDB``.
+
+    Raises:
+        StoreLockedError: when it is open for writing.
+        StoreDamagedError: when it is damaged.
+        StoreUnavailableError: when there is none, when it may not be read, or when its log holds commits that are not
+            in the file yet: only who opens it for writing brings them there.
+    """
+    from grafeo import GrafeoDB
+
+    try:
+        if not file.is_file():
+            raise StoreUnavailableError(f"There is no graph at {file}.")
+        db = GrafeoDB.open_read_only(str(file))
+        log = file.with_name(file.name + ".wal")
+        if log.is_dir() and any(part.stat().st_size for part in log.iterdir()):
+            db.close()
+            raise StoreUnavailableError(
+                f"{file} cannot be opened for reading only: the log beside it holds commits of a process that was"
+                " killed. Open it once for writing (mgrag status), which takes them in."
+            )
+    except OSError as error:
+        raise StoreUnavailableError(f"{file} cannot be read: {error.strerror or error}.") from error
+    except RuntimeError as error:
+        raise _not_opened(error, file) from error
+    return db
+
+
+def _not_opened(error: RuntimeError, file: Path) -> StoreError:
+    """Why a graph could not be opened."""
+    if _code(error) == "X001" and "locked" in str(error):
+        return StoreLockedError(
+            f"{file} is in use by another process, or open in this one already. Close it there, or put the graph"
+            " on a Memgraph server (bolt://), which many processes can share."
+        )
+    if "not a Grafeo database" in str(error) or "not a database file" in str(error):
+        return StoreUnavailableError(f"{file} is not a graph, but something else; name another file.")
+    if refused := _NO_PERMISSION.search(str(error)):
+        return StoreReadOnlyError(_may_not_write(file, os.strerror(int(refused[1]))))
+    mapped = map_error(error, f"Opening {file}")
+    if isinstance(mapped, StoreFullError):
+        return StoreFullError(
+            f"{file} cannot be opened for writing: the disk has no room for the log beside it. Free some and repeat."
+        )
+    if isinstance(mapped, StoreDamagedError):
+        return mapped
+    return StoreUnavailableError(f"{file} cannot be opened: {_first_line(error)}.")
 
 
 def _may_not_write(file: Path, reason: str) -> str:
@@ -126,9 +169,8 @@ def _may_not_write(file: Path, reason: str) -> str:
     else:
         what = "the file, its log (.wal) or its folder may not be written by this user"
     return (
-        f"{file} cannot be opened: {what} ({reason}). A graph needs both its file and its folder, for the log beside"
-        " it, even where it is only read. Permit it (chmod u+w), copy the graph to a folder of your own, or name"
-        " another one (--db)."
+        f"{file} cannot be opened for writing: {what} ({reason}). A graph needs both its file and its folder, for the"
+        " log beside it. Permit it (chmod u+w), copy the graph to a folder of your own, or name another one (--db)."
     )
 
 
@@ -262,7 +304,7 @@ def map_error(error: BaseException, what: str) -> StoreError:
             return StoreDamagedError(
                 f"{what} found the graph file damaged: {line}. Restore a backup (mgrag restore) or ingest again."
             )
-        case "T005" | "T006" if "read-only" in text:
+        case "T003" | "T005" | "T006" if "read-only" in text:
             return StoreReadOnlyError(f"{what} was refused: the graph is open for reading only.")
         case "T007":
             return StoreUnavailableError(f"{what} came after the graph was closed; open it again.")

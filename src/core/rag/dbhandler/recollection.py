@@ -117,7 +117,7 @@ class RecollectionOperations(ConversationOperations):
         return {row["id"]: found_message(row) for row in rows}
 
     async def touch_messages(self, ids: Sequence[str], now: str) -> None:
-        """Record that messages were recalled."""
+        """Record that messages were recalled, unless the graph is open for reading only."""
 
         async def work(tx: Transaction) -> None:
             await tx.run(
@@ -125,7 +125,7 @@ class RecollectionOperations(ConversationOperations):
                 {"ids": list(ids), "now": now},
             )
 
-        if ids:
+        if ids and not (await self.connect()).capabilities.read_only:
             await self._write(work)
 
     async def session_rows(self, nodes: Sequence[str]) -> list[Row]:

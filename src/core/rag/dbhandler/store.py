@@ -23,6 +23,9 @@ MAX_K = 10_000
 #: Connections to a server at most, unless somebody says otherwise.
 DEFAULT_POOL_SIZE = 50
 
+#: Why nothing is stored where the settings allow it not.
+READING_ONLY = "Nothing can be stored, since MGRAG_READ_ONLY is set."
+
 #: Longest path that is searched for, in edges.
 MAX_DEPTH = 64
 
@@ -53,6 +56,7 @@ class Capabilities:
         text_index_per_namespace: Whether nodes with ``terms`` need the second label :attr:`TextIndex.partition`. All of
             them have the property ``partition``, by which an index over all namespaces tells them apart.
         shared: Whether several processes may use the same graph at once.
+        read_only: Whether nothing can be stored, by the settings or for want of permission or room.
         notes: What works otherwise than it should, and why; one sentence each.
     """
 
@@ -63,6 +67,7 @@ class Capabilities:
     text_search: bool
     text_index_per_namespace: bool
     shared: bool
+    read_only: bool = False
     notes: tuple[str, ...] = ()
 
 
