@@ -53,8 +53,8 @@ test: $(VENV)/.dev $(MERMAID)/node_modules ## Run all tests that need no server
 
 # The tests on the server, then every statement that tests of the embedded engine alone give to it.
 BOLT_TESTS := env MGRAG_TEST_REQUIRE_BOLT=1 sh -c '$(BIN)/pytest -q -m bolt $(ARGS) && $(BIN)/pytest -q \
-	-p tests.statements -m "not bolt and not java" tests/maintenance tests/cli/test_commands.py \
-	tests/answering tests/integrations'
+	-n auto --maxprocesses 4 --dist worksteal -p tests.statements -m "not bolt and not java" \
+	tests/maintenance tests/cli/test_commands.py tests/answering tests/integrations'
 
 .PHONY: test-bolt
 test-bolt: $(VENV)/.dev ## Run the tests on a server: MGRAG_TEST_BOLT_URI, or a Neo4j of their own (Java 17)

@@ -39,8 +39,17 @@ def pytest_configure(config: pytest.Config) -> None:
     grafeo_engine.rows = listening
 
 
+def pytest_testnodedown(node: Any) -> None:
+    """Take over what a process of pytest-xdist has heard."""
+    _statements.update(getattr(node, "workeroutput", {}).get("statements", {}))
+
+
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
-    """Have all of them explained."""
+    """Have all of them explained, by the process that the others report to."""
+    output = getattr(session.config, "workeroutput", None)
+    if output is not None:
+        output["statements"] = _statements
+        return
     _refused.extend(asyncio.run(_explain()))
     if _refused and exitstatus == 0:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
