@@ -36,7 +36,7 @@ def neighbourhoods(draw: st.DrawFn) -> Neighbourhood:
         for thing in draw(st.sets(st.sampled_from(things))):
             around.add_mention(passage, thing, draw(st.integers(1, 5)))
         if draw(st.booleans()):
-            around.add_title(draw(st.sampled_from(things)), passage, f"d-{passage}")
+            around.add_subject(draw(st.sampled_from(things)), passage, f"d-{passage}")
     return around
 
 
@@ -78,7 +78,7 @@ def _by_loops(
         return 0.0 if count is None else (1 + math.log(max(count, 1.0))) * around.rarity(thing)
 
     def boosted(passage: str, thing: str) -> float:
-        return weight(passage, thing) * (TITLE_BOOST if passage in around.titled.get(thing, {}) else 1.0)
+        return weight(passage, thing) * (TITLE_BOOST if passage in around.subjects.get(thing, {}) else 1.0)
 
     out = {passage: sum(weight(passage, thing) for thing in things) for passage in names}
     back = {thing: sum(boosted(passage, thing) for passage in names) for thing in things}
@@ -110,10 +110,10 @@ def test_a_neighbourhood_is_bounded(count: int) -> None:
     around.add_entities([Entity("e", "e", count, 1)])
     for number in range(count):
         around.add_mention(f"p{number}", "e", 1.0)
-        around.add_title("e", f"q{number}", "d")
+        around.add_subject("e", f"q{number}", "d")
     assert len(around.mentions) <= neighbourhood.MAX_PASSAGES
     assert around.holders("e") <= around.mentions.keys()
-    assert set(around.titled.get("e", {})) <= around.mentions.keys()
+    assert set(around.subjects.get("e", {})) <= around.mentions.keys()
 
 
 @given(st.text(max_size=3_000))
@@ -163,7 +163,7 @@ def _chain(bearers: int) -> tuple[Neighbourhood, Question, Seed]:
     around = Neighbourhood(100)
     around.add_entities([Entity("e", "ada", 2, bearers)])
     for number in range(bearers):
-        around.add_title("e", f"t{number}", f"d{number}")
+        around.add_subject("e", f"t{number}", f"d{number}")
     around.add_mention("other", "e", 1.0)
     question = Question("?", {"born": 1.0, "film": 1.0})
     seed = Seed("seed", "film", "film", 1.0, frozenset({"film"}), (Sentence("Made by Ada.", 1.0, ("e",)),))
@@ -199,7 +199,7 @@ def test_of_a_long_document_that_is_named_the_nearest_chunk_counts_most(chunks: 
     entity = Entity("e", "ada lovelace", 5, 1)
     around.add_entities([entity])
     for number in range(chunks):
-        around.add_title("e", f"c{number:02}", "d")
+        around.add_subject("e", f"c{number:02}", "d")
     found = anchors(around, [entity], lambda passage: float(passage == f"c{chunks - 1:02}"))
     assert len(found) == min(chunks, MAX_PASSAGES)
     strengths = [strength for strength, _ in found.values()]

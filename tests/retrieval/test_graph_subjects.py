@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.rag.retrieval.graph.subjects import place_name, section, subjects
+from core.rag.retrieval.graph.subjects import place_name, section, subjects_among
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ from core.rag.retrieval.graph.subjects import place_name, section, subjects
 )
 def test_subjects(heading: str, opening: str, about: list[str]) -> None:
     names = {"ada lovelace", "ada", "london", "hague", "harvest of glass", "harvest of glass film"}
-    assert sorted(subjects(names, heading, opening)) == about
+    assert sorted(subjects_among(names, heading, opening)) == about
 
 
 def test_the_name_of_a_place_says_what_is_there_once() -> None:

@@ -41,7 +41,7 @@ def anchors(
     found: dict[str, tuple[float, str]] = {}
     for entity in named:
         documents: dict[str, list[str]] = {}
-        for passage, document in around.titled.get(entity.id, {}).items():
+        for passage, document in around.subjects.get(entity.id, {}).items():
             documents.setdefault(document, []).append(passage)
         having = max(entity.titled, len(documents))
         if not documents or having > MAX_BEARERS:

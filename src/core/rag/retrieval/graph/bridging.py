@@ -116,7 +116,7 @@ def targets(around: Neighbourhood, seeds: Iterable[Seed]) -> set[str]:
     """All passages that some sentence of the seeds leads to."""
     found: set[str] = set()
     for entity in {entity for seed in seeds for sentence in seed.sentences for entity in sentence.entities}:
-        found.update(around.titled.get(entity, ()))
+        found.update(around.subjects.get(entity, ()))
         if around.entities[entity].is_selective:
             found.update(around.holders(entity))
     return found
@@ -174,15 +174,15 @@ def _reached(
     around: Neighbourhood, entity: str, seed: Seed, named: Collection[str], fit: Callable[[str], float]
 ) -> list[tuple[str, float, bool]]:
     """The passages that an entity leads to: ``(passage, share, whether it is about the entity)``."""
-    titled = around.titled.get(entity, {})
+    about = around.subjects.get(entity, {})
     known = around.entities[entity]
     reached = []
-    by_document: dict[str, list[str]] = {}
-    for passage, document in titled.items():
-        if document not in (seed.document, seed.section):
-            by_document.setdefault(document, []).append(passage)
-    bearers = max(known.titled, len(by_document), 1)
-    for passages in by_document.values():
+    by_place: dict[str, list[str]] = {}
+    for passage, place in about.items():
+        if place not in (seed.document, seed.section):
+            by_place.setdefault(place, []).append(passage)
+    bearers = max(known.titled, len(by_place), 1)
+    for passages in by_place.values():
         # of a long document the chunk that fits best is meant, the others the less
         passages.sort(key=lambda passage: (-fit(passage), passage))
         reached += [(passage, 1 / math.sqrt(bearers * (rank + 1)), True) for rank, passage in enumerate(passages)]
@@ -191,6 +191,6 @@ def _reached(
         reached += [
             (passage, share, False)
             for passage in sorted(around.holders(entity))
-            if passage != seed.passage and passage not in titled
+            if passage != seed.passage and passage not in about
         ]
     return reached

@@ -12,7 +12,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from core.rag.retrieval.graph.subjects import section, subjects
+from core.rag.retrieval.graph.subjects import section, subjects_among
 
 #: Passages taken in at most.
 MAX_PASSAGES: Final = 1_500
@@ -76,6 +76,11 @@ class Beginning:
     heading: str
     opening: str
 
+    @property
+    def section(self) -> str:
+        """The section that it is part of; see :func:`core.rag.retrieval.graph.subjects.section`."""
+        return section(self.document, self.heading)
+
 
 @dataclass(slots=True)
 class Neighbourhood:
@@ -85,7 +90,7 @@ class Neighbourhood:
         total: How many chunks the corpus has.
         entities: By id.
         mentions: For each passage, how often it mentions each entity.
-        titled: For each entity, the passages that are about it by the title of their document, the heading of their
+        subjects: For each entity, the passages that are about it by the title of their document, the heading of their
             section, or the name that their document begins with, and the document or section of each.
         facts: For each entity, what is known of it.
         beginnings: Where passages stand, and how they begin; of those that were asked for.
@@ -94,7 +99,7 @@ class Neighbourhood:
     total: int
     entities: dict[str, Entity] = field(default_factory=dict)
     mentions: dict[str, dict[str, float]] = field(default_factory=dict)
-    titled: dict[str, dict[str, str]] = field(default_factory=dict)
+    subjects: dict[str, dict[str, str]] = field(default_factory=dict)
     facts: dict[str, list[Fact]] = field(default_factory=dict)
     beginnings: dict[str, Beginning] = field(default_factory=dict)
     _holders: dict[str, set[str]] = field(default_factory=dict)
@@ -140,10 +145,10 @@ class Neighbourhood:
             else:
                 there.add(passage)
 
-    def add_title(self, entity: str, passage: str, document: str) -> None:
-        """Take in that the document of a passage is titled like an entity; the passage is about it."""
+    def add_subject(self, entity: str, passage: str, place: str) -> None:
+        """Take in that a passage is about an entity, as part of a document or section that is called like it."""
         if entity in self.entities and self._room_for(passage):
-            self.titled.setdefault(entity, {})[passage] = document
+            self.subjects.setdefault(entity, {})[passage] = place
             self.add_mention(passage, entity, 1.0)
 
     def settle_subjects(self) -> None:
@@ -159,9 +164,9 @@ class Neighbourhood:
                 for entity in held
                 if begins.heading or not self.entities[entity].titled
             }
-            for name in subjects(names, begins.heading, begins.opening):
-                if passage not in self.titled.get(names[name], ()):
-                    self.add_title(names[name], passage, section(begins.document, begins.heading))
+            for name in subjects_among(names, begins.heading, begins.opening):
+                if passage not in self.subjects.get(names[name], ()):
+                    self.add_subject(names[name], passage, begins.section)
 
     def holders(self, entity: str) -> AbstractSet[str]:
         """The passages known to mention an entity, by its name or in their title."""

@@ -97,7 +97,7 @@ def _edges(
     row_of = {name: row for row, name in enumerate(names)}
     titles = [
         row_of[passage] * len(things) + place[entity]
-        for entity, passages in around.titled.items()
+        for entity, passages in around.subjects.items()
         for passage in passages
     ]
     boosts = np.where(np.isin(edges, np.array(titles, dtype=np.int64)), TITLE_BOOST, 1.0)

@@ -17,7 +17,6 @@ from core.rag.retrieval.graph.neighbourhood import Entity, Neighbourhood
 from core.rag.retrieval.graph.pagerank import pagerank
 from core.rag.retrieval.graph.question import Question, named_in, possible_names
 from core.rag.retrieval.graph.reading import GraphReader, Text
-from core.rag.retrieval.graph.subjects import section
 from core.rag.retrieval.graph.why import Trace, trace
 from core.rag.unit_vectors import unit_vectors
 
@@ -87,7 +86,7 @@ class Ranked:
         meant = {passage: entity for passage, (_, entity) in self.anchors.items()}
         meant.update((passage, way.entity) for passage, way in self.ways.items() if way.about)
         return {
-            passage: self.around.titled.get(meant.get(passage, ""), {}).get(passage, begins.document)
+            passage: self.around.subjects.get(meant.get(passage, ""), {}).get(passage, begins.document)
             for passage, begins in self.around.beginnings.items()
         }
 
@@ -232,7 +231,7 @@ class GraphRanking:
                 question, ranked.around, key, texts[key], score, spans[key], cosines.get(key), led.get(key, frozenset())
             )
             for key, score in scores.items()
-            if key in texts
+            if key in texts and key in ranked.around.beginnings  # else it was removed meanwhile
         ]
         return await self._by_every_name(ranked.around, seeds)
 
@@ -263,7 +262,7 @@ class GraphRanking:
         led: frozenset[str],
     ) -> Seed:
         held = around.mentions.get(passage, {})
-        own = {entity for entity in held if passage in around.titled.get(entity, ())}
+        own = {entity for entity in held if passage in around.subjects.get(entity, ())}
         ids = {around.entities[entity].name: entity for entity in held if entity not in own}
         places = mentions(text.content, NameTable(ids))
         parts = [text.content[start:end] for start, end in spans]
@@ -280,7 +279,8 @@ class GraphRanking:
         for (start, end), part, worth in zip(spans, parts, values[: len(parts)], strict=True):
             names = dict.fromkeys(name for begin, _, name in places if start <= begin < end)
             told.append(Sentence(part, worth, tuple(ids[name] for name in names)))
-        return Seed(passage, text.document, section(text.document, text.heading), score, text.words | led, tuple(told))
+        begins = around.beginnings[passage]
+        return Seed(passage, begins.document, begins.section, score, text.words | led, tuple(told))
 
     async def _cosines(self, question: Question, sentences: Mapping[str, Sequence[str]]) -> dict[str, list[float]]:
         """The cosine of each sentence with the question."""

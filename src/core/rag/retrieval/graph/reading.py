@@ -35,16 +35,12 @@ class Text:
     """What a passage says.
 
     Attributes:
-        document: Id of its document.
-        title: Its title.
-        heading: Its heading path.
+        title: The title of its document.
         content: The text.
         words: Its analysed words.
     """
 
-    document: str
     title: str
-    heading: str
     content: str
     words: frozenset[str]
 
@@ -93,7 +89,7 @@ class GraphReader:
         around.add_mentions((row["passage"], row["id"], float(row["count"] or 1)) for row in mentioned)
         around.add_rows(titled)
         for row in titled:
-            around.add_title(row["id"], row["passage"], row["document"])
+            around.add_subject(row["id"], row["passage"], row["document"])
 
     async def add_surroundings(self, around: Neighbourhood, entities: Collection[str]) -> None:
         """Take in the passages of documents titled like entities, and those that mention them."""
@@ -189,16 +185,10 @@ class GraphReader:
         """What passages say."""
         rows = await self._read(
             "MATCH (c:DocumentChunk {id: i})-[:CHUNK_OF]->(d:Document) "
-            "RETURN i AS passage, d.id AS document, d.title AS title, c.heading AS heading, c.content AS content, "
-            "c.terms AS terms",
+            "RETURN i AS passage, d.title AS title, c.content AS content, c.terms AS terms",
             passages,
         )
-        return {
-            row["passage"]: Text(
-                row["document"], row["title"] or "", row["heading"] or "", row["content"], _words(row["terms"])
-            )
-            for row in rows
-        }
+        return {row["passage"]: Text(row["title"] or "", row["content"], _words(row["terms"])) for row in rows}
 
     async def words(self, passages: Collection[str]) -> dict[str, frozenset[str]]:
         """The analysed words of passages."""
@@ -231,7 +221,7 @@ class GraphReader:
 
 def _take_titles(around: Neighbourhood, rows: Iterable[Mapping[str, Any]]) -> None:
     for row in rows:
-        around.add_title(row["entity"], row["passage"], row["document"])
+        around.add_subject(row["entity"], row["passage"], row["document"])
 
 
 def _take_holders(around: Neighbourhood, rows: Iterable[Mapping[str, Any]]) -> None:

@@ -27,7 +27,7 @@ def place_name(title: str, heading: str) -> str:
     return HEADING_SEPARATOR.join(part for part in (title, "" if same else heading) if part)
 
 
-def subjects(names: Collection[str], heading: str, opening: str) -> list[str]:
+def subjects_among(names: Collection[str], heading: str, opening: str) -> list[str]:
     """Which of the names that a passage mentions it is about.
 
     Args:
