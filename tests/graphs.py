@@ -1,4 +1,4 @@
-"""Looking at a whole graph in tests."""
+"""Looking at a whole graph in tests, and at what is read of it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+
+import pytest
 
 from core.rag.dbhandler import MemGraphClient
 
@@ -45,3 +47,16 @@ async def orphans(client: MemGraphClient) -> dict[str, int]:
         "WITH d, count(r) AS k WHERE k = 0 RETURN count(d) AS n",
     }
     return {name: (await client.read(statement))[0]["n"] for name, statement in checks.items()}
+
+
+def listen(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The statements that clients read with from now on; it grows as they do."""
+    statements: list[str] = []
+    read = MemGraphClient.read
+
+    async def noted(self: MemGraphClient, statement: str, **parameters: Any) -> list[dict[str, Any]]:
+        statements.append(statement)
+        return await read(self, statement, **parameters)
+
+    monkeypatch.setattr(MemGraphClient, "read", noted)
+    return statements

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.graphs import listen
 
 from answering.drift_graph import Fact, put_entities
 from answering.people import fill
@@ -20,7 +21,6 @@ from core.rag.answering.relevance import best_facts, entity_score, fact_score, s
 from core.rag.answering.retrieval import RetrievalOptions, retrieve_knowledge
 from core.rag.answering.trigrams import TrigramIndex
 from core.rag.answering.types import Analysis, FoundEntity, FoundFact
-from core.rag.dbhandler import MemGraphClient
 from core.rag.errors import StoreError, StoreTimeoutError
 from dbhandler.kit import Engine
 
@@ -207,14 +207,7 @@ async def test_messages_and_unrelated_documents_do_not_make_the_index_anew(kb: K
 async def test_questions_that_come_at_once_read_all_names_once(
     kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    statements: list[str] = []
-    read = MemGraphClient.read
-
-    async def counted(self: MemGraphClient, statement: str, **parameters: Any) -> list[dict[str, Any]]:
-        statements.append(statement)
-        return await read(self, statement, **parameters)
-
-    monkeypatch.setattr(MemGraphClient, "read", counted)
+    statements = listen(monkeypatch)
     searches = [GraphSearch(kb.client).entities_by_trigram(["alise"], 5) for _ in range(8)]
     found = await asyncio.gather(*searches)
     assert all(entities and entities[0].name == "Alice" for entities in found)

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from tests.embedders import HashEmbedder
-from tests.graphs import orphans, snapshot
+from tests.graphs import listen, orphans, snapshot
 
 import core.rag
 import mgrag
@@ -449,14 +449,7 @@ async def test_a_walk_that_was_walked_before_takes_two_queries(
     chain = [UndirectedNode(f"link {number}") for number in range(8)]
     await kb.knowledge_graph.add_nodes(chain)
     await kb.knowledge_graph.add_edges(itertools.pairwise(chain))
-    asked: list[str] = []
-    read = kb.client.read
-
-    async def counted(statement: str, **parameters: Any) -> Any:
-        asked.append(statement)
-        return await read(statement, **parameters)
-
-    monkeypatch.setattr(kb.client, "read", counted)
+    asked = listen(monkeypatch)
     for cache, expected in ((True, [6, 2, 2]), (False, [6, 6, 6])):
         graph = KnowledgeGraph(kb, cache=cache)
         numbers = []

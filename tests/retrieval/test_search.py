@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.graphs import listen
 
-from core.rag import KnowledgeBase, MemGraphClient
+from core.rag import KnowledgeBase
 from core.rag.errors import FilterError, InvalidInputError
 from core.rag.retrieval import legs
 from core.rag.retrieval.hits import MODES, SearchMode
@@ -193,14 +193,7 @@ async def test_what_is_kept_for_searches_is_not_made_anew_for_a_message(
 ) -> None:
     await kb.remember("s", "user", "The first message makes an index.")
     await kb.search("Burr stnes", mode="fuzzy")
-    statements: list[str] = []
-    read = MemGraphClient.read
-
-    async def counted(self: MemGraphClient, statement: str, **parameters: Any) -> list[dict[str, Any]]:
-        statements.append(statement)
-        return await read(self, statement, **parameters)
-
-    monkeypatch.setattr(MemGraphClient, "read", counted)
+    statements = listen(monkeypatch)
     await kb.remember("s", "user", "Where are the burr stones from?")
     await kb.search("Burr stnes", mode="fuzzy")
     assert not any("c.heading <> ''" in statement for statement in statements)
