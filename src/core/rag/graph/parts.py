@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from core.rag.keyed import Keyed
+
 if TYPE_CHECKING:
     from core.rag.dbhandler.store import Row
 
@@ -178,7 +180,7 @@ class Path:
 
 
 @dataclass(frozen=True, slots=True)
-class GraphStats:
+class GraphStats(Keyed):
     """Numbers of the entity graph.
 
     Attributes:
@@ -212,17 +214,6 @@ class GraphStats:
         if same := rest.pop("same_as"):
             edges["SAME_AS"] = same
         return cls(sum(nodes.values()), sum(edges.values()), nodes, dict(sorted(edges.items())), **rest)
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain values, ready for JSON."""
-        return asdict(self)
-
-    def __getitem__(self, key: str) -> Any:
-        """A number by its name, for code that treats them as a dict."""
-        try:
-            return getattr(self, key)
-        except AttributeError:
-            raise KeyError(key) from None
 
 
 def weight_of(row: Row) -> float:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from core.rag.analysis import query_terms
 from core.rag.errors import InvalidInputError
 from core.rag.graph.building import check_number
 from core.rag.graph.proximity import Surroundings, surroundings
+from core.rag.keyed import Keyed
 from core.rag.schema import Label
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ _MAX_ATTACHED = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class KnowledgeHit:
+class KnowledgeHit(Keyed):
     """A record or document that was found.
 
     Attributes:
@@ -53,17 +54,6 @@ class KnowledgeHit:
     document: dict[str, Any]
     scores: dict[str, float] = field(default_factory=dict)
     chunk_id: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain values, ready for JSON."""
-        return asdict(self)
-
-    def __getitem__(self, key: str) -> Any:
-        """A field by its name, for code that treats hits as dicts."""
-        try:
-            return getattr(self, key)
-        except AttributeError:
-            raise KeyError(key) from None
 
 
 @dataclass(slots=True)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
+
+from core.rag.keyed import Keyed
 
 if TYPE_CHECKING:
     from core.rag.retrieval.graph.why import Because
@@ -15,7 +17,7 @@ MODES: tuple[SearchMode, ...] = ("auto", "graph", "hybrid", "vector", "keyword",
 
 
 @dataclass(slots=True)
-class Hit:
+class Hit(Keyed):
     """A chunk that was found.
 
     Attributes:
@@ -66,14 +68,3 @@ class Hit:
             scores=scores,
             metadata=dict(chunk["metadata"]),
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain values, ready for JSON."""
-        return asdict(self)
-
-    def __getitem__(self, key: str) -> Any:
-        """A field by its name, for code that treats hits as dicts."""
-        try:
-            return getattr(self, key)
-        except AttributeError:
-            raise KeyError(key) from None

@@ -1,0 +1,26 @@
+"""Results that can be read like dicts."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+import pytest
+
+from core.rag.graph.parts import GraphStats
+from core.rag.graph.searching import KnowledgeHit
+from core.rag.keyed import Keyed
+from core.rag.retrieval.hits import Hit
+
+RESULTS: list[Keyed] = [
+    Hit("c", "d", "path", "title", "heading", "content", 0, 0, 7, 1.0, {"vector": 1.0}),
+    KnowledgeHit("d", "document", "documents", {"path": "path"}),
+    GraphStats(1, 2, {"person": 1}, {"knows": 2}),
+]
+
+
+@pytest.mark.parametrize("result", RESULTS, ids=lambda result: type(result).__name__)
+def test_fields_are_read_by_name_and_nothing_else_is(result: Keyed) -> None:
+    assert {field.name: result[field.name] for field in fields(result)} == result.to_dict()
+    for name in ("nothing", "to_dict", "__class__"):
+        with pytest.raises(KeyError, match=name):
+            result[name]
