@@ -20,7 +20,6 @@ from core.rag.dbhandler.grafeo_digest import digest_of_file
 MGRAG = Path(sys.executable).with_name("mgrag")
 HEAVY = {
     "asyncio",
-    "bs4",
     "core",
     "grafeo",
     "httpx",

@@ -1,0 +1,67 @@
+"""What pyproject.toml and .env.example say is what the sources need and read."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+import tomllib
+from collections.abc import Iterator
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+
+from core.rag.settings import Settings
+
+ROOT = Path(__file__).parents[1]
+SOURCES = [path.read_text(encoding="utf-8") for path in (ROOT / "src").rglob("*.py")]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+SETTINGS = {str(field.alias): name for name, field in Settings.model_fields.items() if field.alias}
+EXAMPLE = dict(re.findall(r"^#([A-Z_]+)=(.*)$", (ROOT / ".env.example").read_text(encoding="utf-8"), re.MULTILINE))
+
+
+def normalized(name: str) -> str:
+    """A distribution, however its name is written, and without the versions that are needed of it."""
+    found = re.match(r"[\w.-]+", name)
+    assert found is not None
+    return re.sub(r"[-_.]+", "-", found[0]).lower()
+
+
+REQUIRED = {normalized(name) for name in PROJECT["dependencies"]}
+OPTIONAL = {normalized(name) for extra in PROJECT["optional-dependencies"].values() for name in extra}
+#: By module the distributions that it is part of.
+DISTRIBUTIONS = {module: {*map(normalized, names)} for module, names in packages_distributions().items()}
+
+
+def imported() -> Iterator[str]:
+    """The packages that the sources import, anywhere in them."""
+    for source in SOURCES:
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.Import):
+                yield from (alias.name.partition(".")[0] for alias in node.names)
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                yield node.module.partition(".")[0]
+
+
+def test_what_is_imported_is_declared() -> None:
+    others = set(imported()) - sys.stdlib_module_names - {"__future__", "core", "libs", "mgrag"}
+    assert {name for name in others if not DISTRIBUTIONS[name] & (REQUIRED | OPTIONAL)} == set()
+
+
+def test_what_is_declared_is_used() -> None:
+    words = {word for source in SOURCES for word in re.findall(r"\w+", source)}  # some are imported by their names
+    used = {name for module, names in DISTRIBUTIONS.items() if module in words for name in names}
+    assert REQUIRED - used == set()
+
+
+def test_the_example_has_every_variable_and_no_other() -> None:
+    assert EXAMPLE.keys() == SETTINGS.keys()
+
+
+@pytest.mark.parametrize("variable", SETTINGS)
+def test_the_example_says_the_defaults(variable: str) -> None:
+    default = Settings.model_fields[SETTINGS[variable]].default
+    if default is not None:
+        read = Settings.model_validate({variable: EXAMPLE[variable]})
+        assert getattr(read, SETTINGS[variable]) == default
