@@ -15,6 +15,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     (
         "libs.dataloader",
         "core.rag.errors",
+        "core.rag.headings",
         "core.rag.keyed",
         "core.rag.ports",
         "core.rag.times",

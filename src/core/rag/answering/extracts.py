@@ -14,6 +14,7 @@ from core.rag.answering.table_rows import is_head, with_head
 from core.rag.answering.types import Citation, FoundEntity, FoundFact, Intent, Passage
 from core.rag.answering.vectors import sentence_vectors
 from core.rag.extraction.words import normalize_name
+from core.rag.headings import headings_of
 from core.rag.indexing.sentences import is_heading, sentence_spans
 
 if TYPE_CHECKING:
@@ -135,14 +136,14 @@ async def _scored(question: str, passages: Sequence[Passage], embedder: Embeddin
 
 def _about(passage: Passage) -> str:
     """What all of a passage is about: its title and headings, each once."""
-    parts = (passage.hit.title, *passage.hit.heading.split(" > "))
+    parts = (passage.hit.title, *headings_of(passage.hit.heading))
     return ", ".join(dict.fromkeys(part.strip() for part in parts if part.strip()))
 
 
 def _spans(passage: Passage) -> list[tuple[int, int]]:
     """Where sentences are, without headings and heads of tables where there is anything else."""
     text = passage.hit.content
-    headings = {normalize_name(part) for part in (passage.hit.title, *passage.hit.heading.split(" > "))}
+    headings = {normalize_name(part) for part in (passage.hit.title, *headings_of(passage.hit.heading))}
     spans = sentence_spans(text)
     said = [
         (start, end)

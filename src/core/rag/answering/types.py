@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, get_args
 
 from core.rag.answering.metrics import Metrics
+from core.rag.headings import heading_path
 from core.rag.retrieval.hits import Hit
 
 Intent = Literal["factual", "relationship", "summary", "exploration"]
@@ -126,7 +127,7 @@ class Passage:
     @property
     def title(self) -> str:
         """Where it stands: path and heading."""
-        return " > ".join(part for part in (self.hit.path, self.hit.heading) if part)
+        return heading_path((self.hit.path, self.hit.heading))
 
 
 @dataclass(slots=True)

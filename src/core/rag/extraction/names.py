@@ -18,6 +18,7 @@ from core.rag.extraction import patterns
 from core.rag.extraction.acronyms import is_acronym, is_behind_article, leads_name, may_be_acronym
 from core.rag.extraction.openers import opens_sentence
 from core.rag.extraction.words import normalize_name
+from core.rag.headings import last_heading
 
 #: A chunk mentions at most so many names that are no titles: the first ones.
 MAX_NAMES: Final = 48
@@ -96,7 +97,7 @@ def names_in(text: str, heading: str = "") -> dict[str, Found]:
                 found[name].count += 1
     for year in patterns.YEAR.findall(text):
         _add(found, year)
-    last = heading.rsplit(" > ", 1)[-1]
+    last = last_heading(heading)
     if last and last.count(" ") < MAX_WORDS and normalize_name(last) not in _stop_words(language):
         name = normalize_name(last)
         if name and name not in found:

@@ -12,8 +12,9 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from core.rag.headings import HEADING_SEPARATOR, heading_path
 from core.rag.indexing.grammars import GRAMMARS, Grammar, language_of, load_language
-from core.rag.indexing.sections import HEADING_SEPARATOR, Section, heading_path, merge_blank, shortened
+from core.rag.indexing.sections import Section, merge_blank, shortened
 from core.rag.indexing.tokens import TokenCounter
 
 if TYPE_CHECKING:

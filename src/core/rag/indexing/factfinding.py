@@ -14,6 +14,7 @@ from core.rag.errors import (
     StructuredOutputError,
 )
 from core.rag.extraction.facts import ChunkFacts
+from core.rag.headings import heading_path
 from core.rag.indexing.prompts import ExtractFactsPrompt, PassageFacts
 from core.rag.llm.base import LanguageModel
 
@@ -118,7 +119,7 @@ class FactFinder:
         return report
 
     async def _read(self, chunk: Row, gate: asyncio.Semaphore) -> ChunkFacts:
-        place = " > ".join(part for part in (chunk["title"], chunk["heading"]) if part) or chunk["path"]
+        place = heading_path((chunk["title"], chunk["heading"])) or chunk["path"]
         prompt = ExtractFactsPrompt(place=place, passage=chunk["content"])
         async with gate:
             completion = await self._model.complete(

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from core.rag.headings import heading_path
+
 #: How a section that is too large is taken apart.
 Kind = Literal["prose", "markdown", "code", "table", "records"]
 
-HEADING_SEPARATOR = " > "
 _LONGEST_HEADING = 200  # characters of one heading; more is a paragraph that looks like one
 
 
@@ -45,11 +46,6 @@ class Heading:
     end: int
     level: int
     title: str
-
-
-def heading_path(parts: Iterable[str]) -> str:
-    """Headings as one line, outermost first."""
-    return HEADING_SEPARATOR.join(part for part in parts if part)
 
 
 def shortened(title: str) -> str:

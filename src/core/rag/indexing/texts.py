@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from core.rag.headings import HEADING_SEPARATOR
 from libs.dataloader import DocumentChunk
 
 
@@ -18,7 +19,7 @@ def embedding_text(title: str | None, chunk: DocumentChunk, title_weight: int = 
             :attr:`core.rag.embedder.EmbeddingService.title_weight`.
     """
     heading = chunk.heading
-    if title and (heading == title or heading.startswith(f"{title} > ")):
-        heading = heading[len(title) :].removeprefix(" > ")
+    if title and (heading == title or heading.startswith(title + HEADING_SEPARATOR)):
+        heading = heading[len(title) :].removeprefix(HEADING_SEPARATOR)
     parts = (*[title] * title_weight, heading, str(chunk.metadata.get("table_header", "")), chunk.content)
     return " ".join(part.strip() for part in parts if part and part.strip())

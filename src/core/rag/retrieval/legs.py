@@ -14,6 +14,7 @@ from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.float_rows import float_rows
 from core.rag.dbhandler.kept import Kept
 from core.rag.dbhandler.store import Match, Row
+from core.rag.headings import last_heading
 from core.rag.retrieval.fuzzy import FuzzyIndex
 from core.rag.schema import Label
 from core.rag.unit_vectors import unit_vectors
@@ -119,7 +120,7 @@ class Legs:
         )
         named = [(row["id"], row["title"]) for row in titles]
         named += [(row["id"], row["path"].rsplit("/", 1)[-1]) for row in titles]
-        named += [(row["id"], row["heading"].rsplit(" > ", 1)[-1]) for row in headings]
+        named += [(row["id"], last_heading(row["heading"])) for row in headings]
         return named
 
     async def facts(self, chunk_ids: Collection[str]) -> dict[str, dict[str, Any]]:

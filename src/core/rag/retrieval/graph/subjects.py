@@ -8,7 +8,7 @@ from typing import Final
 
 from core.rag.extraction.mentions import titles_of
 from core.rag.extraction.words import normalized_words
-from core.rag.indexing.sections import HEADING_SEPARATOR
+from core.rag.headings import heading_path, last_heading
 
 #: So much of the beginning of a document is looked at.
 OPENING_CHARS: Final = 120
@@ -24,7 +24,7 @@ def section(document: str, heading: str) -> str:
 def place_name(title: str, heading: str) -> str:
     """The title of a document and a heading of it as people read them."""
     same = heading.casefold() == title.casefold()
-    return HEADING_SEPARATOR.join(part for part in (title, "" if same else heading) if part)
+    return heading_path((title, "" if same else heading))
 
 
 def subjects_among(names: Collection[str], heading: str, opening: str) -> list[str]:
@@ -46,7 +46,7 @@ def subjects_among(names: Collection[str], heading: str, opening: str) -> list[s
 
 @lru_cache(10_000)
 def _names_of(heading: str) -> list[str]:
-    return [title.name for title in titles_of(heading.rsplit(HEADING_SEPARATOR, 1)[-1], "")]
+    return [title.name for title in titles_of(last_heading(heading), "")]
 
 
 @lru_cache(10_000)

@@ -1,0 +1,22 @@
+"""Heading paths: the headings that a passage stands under as one line, outermost first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+HEADING_SEPARATOR = " > "
+
+
+def heading_path(parts: Iterable[str]) -> str:
+    """Headings as one line; empty ones are left out."""
+    return HEADING_SEPARATOR.join(part for part in parts if part)
+
+
+def headings_of(path: str) -> list[str]:
+    """The headings of a path, outermost first; one that is empty for an empty path."""
+    return path.split(HEADING_SEPARATOR)
+
+
+def last_heading(path: str) -> str:
+    """The innermost heading of a path; empty for an empty one."""
+    return path.rpartition(HEADING_SEPARATOR)[2]
