@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from core.rag.dbhandler.batches import batches
@@ -58,7 +59,7 @@ class RevectoringOperations(VectorStoreOperations):
                 )
 
         for page in pages:
-            await self._write(lambda tx, page=page: note(tx, page))  # type: ignore[misc]
+            await self._write(partial(note, page=page))
 
         async def switch(tx: Transaction) -> None:
             await tx.run(
@@ -88,13 +89,9 @@ class RevectoringOperations(VectorStoreOperations):
         for index in indexes:
             rows = await self.read(f"MATCH (v:{index.label}) RETURN v.id AS id")
             for part in batches([row["id"] for row in rows], max_rows=_DELETED_AT_ONCE):
-                await self._write(
-                    lambda tx, part=part: tx.run(  # type: ignore[misc]
-                        "UNWIND $ids AS i MATCH (v:Vector {id: i}) DETACH DELETE v", {"ids": part}
-                    )
-                )
+                await self._write(partial(_delete_vectors, ids=part))
         for page in batches(await self._document_ids()):
-            await self._write(lambda tx, page=page: _forget(tx, page, store.id))  # type: ignore[misc]
+            await self._write(partial(_forget, page=page, store=store.id))
         await self._write(lambda tx: tx.run("MATCH (s:VectorStore {id: $id}) DETACH DELETE s", {"id": store.id}))
         graph = await self.connect()
         for index in indexes:
@@ -197,6 +194,10 @@ class RevectoringOperations(VectorStoreOperations):
     async def _document_ids(self) -> list[str]:
         rows = await self.read("MATCH (d:Document) WHERE d.namespace = $namespace RETURN d.id AS id")
         return sorted(row["id"] for row in rows)
+
+
+async def _delete_vectors(tx: Transaction, ids: Sequence[str]) -> None:
+    await tx.run("UNWIND $ids AS i MATCH (v:Vector {id: i}) DETACH DELETE v", {"ids": list(ids)})
 
 
 async def _forget(tx: Transaction, page: Sequence[str], store: str) -> None:

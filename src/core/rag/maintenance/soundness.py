@@ -13,12 +13,11 @@ from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from core.rag.analysis import index_terms
 from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.entities import remove_unused_entities
 from core.rag.dbhandler.linking import FROM_TEXT, remove_unused_resources
 from core.rag.dbhandler.removing import remove_chunks, remove_unused_sources, remove_unused_vectors
-from core.rag.dbhandler.rows import from_json
+from core.rag.dbhandler.rows import chunk_terms, from_json
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.dbhandler.writing import chain_chunks
 from core.rag.schema import Label, check_name, text_partition
@@ -238,7 +237,8 @@ class Soundness:
                 flaws.append(
                     Flaw(
                         f"{len(outside)} vectors of {store.model} are not in its index.",
-                        lambda outside=outside, label=label: self._in_parts(  # type: ignore[misc]
+                        partial(
+                            self._in_parts,
                             [{"id": identifier} for identifier in outside],
                             f"UNWIND $rows AS row MATCH (v:Vector {{id: row.id}}) SET v:{label}",
                         ),
@@ -249,7 +249,7 @@ class Soundness:
                 flaws.append(
                     Flaw(
                         f"{len(broken)} vectors of {store.model} are no vectors of {store.dimension} dimensions.",
-                        lambda broken=broken: self._delete(Label.VECTOR, broken),  # type: ignore[misc]
+                        partial(self._delete, Label.VECTOR, broken),
                     )
                 )
         return flaws
@@ -335,24 +335,26 @@ class Soundness:
     async def _analyse(self, ids: Sequence[str]) -> None:
         partition = text_partition(self._namespace)
         second = await self._client.text_label()
+        labelled = f"c{second}, " if second else ""
         for part in batches(list(ids)):
             rows = await self._read(
                 "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i})-[:CHUNK_OF]->(d:Document) RETURN c.id AS id, "
                 "d.title AS title, c.heading AS heading, c.content AS content, c.metadata AS metadata",
                 ids=part,
             )
-            words = []
-            for row in rows:
-                header = str(from_json(row["metadata"]).get("table_header", ""))
-                heading = " ".join(text for text in (row["heading"], header) if text)
-                terms = index_terms(row["title"], heading, row["content"])
-                words.append({"id": row["id"], "terms": terms, "partition": partition})
+            words = [
+                {
+                    "id": row["id"],
+                    "terms": chunk_terms(
+                        row["title"], row["heading"] or "", from_json(row["metadata"]), row["content"]
+                    ),
+                    "partition": partition,
+                }
+                for row in rows
+            ]
             await self._in_parts(
                 words,
-                f"UNWIND $rows AS row MATCH (c:DocumentChunk {{id: row.id}}) SET c{second}, c.terms = row.terms, "
-                "c.partition = row.partition"
-                if second
-                else "UNWIND $rows AS row MATCH (c:DocumentChunk {id: row.id}) SET c.terms = row.terms, "
+                f"UNWIND $rows AS row MATCH (c:DocumentChunk {{id: row.id}}) SET {labelled}c.terms = row.terms, "
                 "c.partition = row.partition",
             )
 
@@ -372,7 +374,11 @@ class Soundness:
     async def _transact(self, items: Sequence[Any], work: Callable[[Transaction, Any], Awaitable[None]]) -> None:
         store = await self._client.connect()
         for part in batches(list(items)):
-            await store.transaction(lambda tx, part=part: work(tx, part))  # type: ignore[misc]
+
+            async def mend(tx: Transaction, part: Sequence[Any] = part) -> None:
+                await work(tx, part)
+
+            await store.transaction(mend)
 
     async def _read(self, statement: str, **parameters: Any) -> list[Row]:
         return await self._client.read(statement, **parameters)
