@@ -8,7 +8,7 @@ import pytest
 from neo4j.exceptions import Neo4jError
 
 from core.rag.dbhandler.bolt_address import Address
-from core.rag.dbhandler.bolt_errors import Again, failure
+from core.rag.dbhandler.bolt_errors import Again, exhausted, failure
 from core.rag.errors import (
     InvalidInputError,
     QueryError,
@@ -142,3 +142,7 @@ def test_a_long_text_is_cut() -> None:
 def test_nobody_logged_in_where_somebody_has_to() -> None:
     error = server_error("Neo.ClientError.Security.Unauthorized", "missing key `scheme`")
     assert "MEMGRAPH_USERNAME" in str(failure(error, "Connecting", Address("bolt://h:1")).error)
+
+
+def test_an_exhausted_pool_names_what_to_set() -> None:
+    assert "MGRAG_MAX_CONNECTIONS" in str(exhausted(50, 10, HERE))  # commands have no argument for it

@@ -149,7 +149,7 @@ def exhausted(connections: int, seconds: float, address: Address) -> StoreUnavai
     """The error for a pool that stays empty."""
     return StoreUnavailableError(
         f"None of the {connections} connections to {address.location} became free within {seconds:g} seconds. Use fewer"
-        " tasks at once, or a larger max_connection_pool_size."
+        " tasks at once, or set a larger MGRAG_MAX_CONNECTIONS (max_connection_pool_size)."
     )
 
 
