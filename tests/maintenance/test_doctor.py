@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from core.rag import KnowledgeBase
 from core.rag.dbhandler.store import Transaction
 from core.rag.errors import InvalidInputError
 from core.rag.maintenance.doctor import examine
+from core.rag.maintenance.environment import check_packages
 from core.rag.maintenance.findings import DoctorReport
 
 #: What is done to the graph, where that is found, and whether mending brings back exactly what was there.
@@ -216,3 +218,9 @@ async def test_settings_that_make_no_sense(monkeypatch: pytest.MonkeyPatch, tmp_
     Path(".env").unlink()
     with pytest.raises(InvalidInputError):
         await examine(f"embedded:{tmp_path}/g.grafeo", namespace="")
+
+
+def test_every_extra_that_users_may_want_is_named_where_it_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    missing = {check.name for check in check_packages() if check.level == "note"}
+    assert missing == {"extra openai", "extra llama-index", "extra langchain"}

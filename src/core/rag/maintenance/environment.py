@@ -23,7 +23,8 @@ DISTRIBUTION = "memgraph-rag"
 _PINNED = {"grafeo": "0.6."}
 _OPTIONAL = {
     "openai": ("openai", "models of OpenAI, Azure OpenAI and servers that speak their API"),
-    "llama_index": ("llama-index", "readers of LlamaIndex for more file formats"),
+    "llama_index": ("llama-index", "readers of LlamaIndex for more file formats, and the retriever for it"),
+    "langchain_core": ("langchain", "the retriever for LangChain"),
 }
 _LEAST_FREE_BYTES = 200_000_000
 _PROBE = "Is anybody there?"
