@@ -6,9 +6,9 @@ import asyncio
 import gzip
 
 import pytest
-from growth import check_growth
 from webserver import FakeClock, Reply, Request, WebServer, crawl, page, redirect
 
+from growth import check_growth
 from libs.dataloader import (
     LoadError,
     WebLoader,
