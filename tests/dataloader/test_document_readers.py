@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from filetools import Loaded, Memory, load, tree
 
-from libs.dataloader import Document, InvalidSourceError, LlamaIndexLoader, Loader
+from libs.dataloader import Document, InvalidSourceError, LlamaIndexLoader, Loader, LoadError, LoadResult
 
 
 @dataclass
@@ -130,6 +130,21 @@ async def test_asynchronous_readers() -> None:
     loaded = await collect(LlamaIndexLoader(AsyncReader()))
     assert loaded.documents["remote/1"].title == "Far"
     assert loaded.failures == {"blank": "it has no text"}
+
+
+async def test_a_reader_that_fails_is_a_source_that_cannot_be_loaded_and_what_it_gave_before_is_kept() -> None:
+    class Interrupted(BaseReader):
+        def lazy_load_data(self) -> Iterable[Page]:
+            yield Page("the first page")
+            raise ConnectionError("the line is dead")
+
+    found: list[LoadResult] = []
+    with pytest.raises(LoadError, match=r"^Interrupted: it failed: ConnectionError: the line is dead$"):
+        async for result in LlamaIndexLoader(Interrupted()).load():
+            found.append(result)  # noqa: PERF401 - a comprehension would lose what came before the error
+    assert [result.path for result in found] == ["Interrupted/1"]
+    with pytest.raises(LoadError, match="KeyError: 'nothing here'"):
+        await collect(LlamaIndexLoader(FailingReader(), Path("x")))
 
 
 async def test_files_get_their_uri(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from libs.dataloader.errors import InvalidSourceError
+from libs.dataloader.errors import InvalidSourceError, LoadError
 from libs.dataloader.formats.base import TextBuilder, UnreadableError
 from libs.dataloader.text import clean_text
 from libs.dataloader.types import Document, Known, LoadFailure, LoadResult, SourceInfo, Unchanged
@@ -57,34 +57,46 @@ class LlamaIndexLoader:
 
         Args:
             known: Tells what is stored already; a document whose text is the same is reported as unchanged.
+
+        Raises:
+            LoadError: when the reader fails, after what it gave before.
         """
         batch: list[Document] = []
         number = 0
-        async for item in self._items():
-            number += 1
-            path = _path_of(item) or f"{self._name}/{number}"
-            try:
-                document = _document([item], path, None)
-            except UnreadableError as error:
-                yield LoadFailure(path, error.reason)
-                continue
-            batch.append(document)
-            if len(batch) >= _BATCH:
-                for result in await _compared(batch, known):
-                    yield result
-                batch = []
-        for result in await _compared(batch, known):
+        failure: LoadError | None = None
+        try:
+            async for item in self._items():
+                number += 1
+                path = _path_of(item) or f"{self._name}/{number}"
+                try:
+                    document = _document([item], path, None)
+                except UnreadableError as error:
+                    yield LoadFailure(path, error.reason)
+                    continue
+                batch.append(document)
+                if len(batch) >= _BATCH:
+                    for result in await _compared(batch, known):
+                        yield result
+                    batch = []
+        except LoadError as error:
+            failure = error
+        for result in await _compared(batch, known):  # what came before it failed, too
             yield result
+        if failure is not None:
+            raise failure
 
     async def _items(self) -> AsyncIterator[Any]:
-        if _overrides(self._reader, "aload_data"):
-            for item in await self._reader.aload_data(*self._args, **self._kwargs):
+        try:
+            if _overrides(self._reader, "aload_data"):
+                for item in await self._reader.aload_data(*self._args, **self._kwargs):
+                    yield item
+                return
+            items = await asyncio.to_thread(_load, self._reader, *self._args, **self._kwargs)
+            end = object()
+            while (item := await asyncio.to_thread(next, items, end)) is not end:
                 yield item
-            return
-        items = await asyncio.to_thread(_load, self._reader, *self._args, **self._kwargs)
-        end = object()
-        while (item := await asyncio.to_thread(next, items, end)) is not end:
-            yield item
+        except Exception as error:
+            raise LoadError(self._name, f"it failed: {type(error).__name__}: {error}") from error
 
 
 def is_reader(reader: Any) -> bool:
