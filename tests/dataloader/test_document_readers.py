@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from filetools import Loaded, Memory, load, tree
@@ -124,6 +125,23 @@ async def test_any_reader_is_a_loader() -> None:
     assert again.unchanged == loaded.paths
     changed = await collect(LlamaIndexLoader(LazyReader(), 3, prefix="other"), memory)
     assert len(changed.documents) == 3
+
+
+async def test_readers_of_one_class_are_one_source_where_they_read_the_same() -> None:
+    class Repository(BaseReader):
+        def __init__(self, name: str) -> None:
+            self.name, self.folder, self.session, self.client = name, Path(name), str(uuid4()), object()
+            self.read = 0
+
+        def load_data(self, branch: str) -> list[Page]:
+            self.read += 1
+            return [Page(f"{self.name} {branch}")]
+
+    mill, ferry = (LlamaIndexLoader(Repository(name), branch="main") for name in ("mill", "ferry"))
+    before = mill.source
+    assert before.uri != ferry.source.uri  # else pruning one would remove what the other one gave
+    await collect(mill)
+    assert mill.source == before == LlamaIndexLoader(Repository("mill"), branch="main").source
 
 
 async def test_asynchronous_readers() -> None:

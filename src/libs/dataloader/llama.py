@@ -44,13 +44,15 @@ class LlamaIndexLoader:
         self._reader = reader
         self._args = args
         self._kwargs = kwargs
+        # Now: reading may change the reader.
+        given = [*map(str, args), *(f"{key}={value}" for key, value in kwargs.items()), *_settings_of(reader)]
+        digest = hashlib.sha256("\x1f".join(given).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        self._source = SourceInfo(name=self._name, type="llama-index", uri=f"llama-index:{self._name}/{digest}")
 
     @property
     def source(self) -> SourceInfo:
-        """The reader and what it was given."""
-        given = [str(value) for value in self._args] + [f"{key}={value}" for key, value in self._kwargs.items()]
-        digest = hashlib.sha256("\x1f".join(given).encode("utf-8", "surrogatepass")).hexdigest()[:16]
-        return SourceInfo(name=self._name, type="llama-index", uri=f"llama-index:{self._name}/{digest}")
+        """The reader, what it was made with, and what it is given."""
+        return self._source
 
     async def load(self, known: Known | None = None) -> AsyncIterator[LoadResult]:
         """Yield what the reader gives; documents without a name of their own are numbered.
@@ -146,6 +148,13 @@ def _overrides(reader: Any, name: str) -> bool:
     """Whether a reader has this method itself; those of LlamaIndex's base classes only call one another."""
     method = getattr(reader, name, None)
     return callable(method) and not getattr(method, "__qualname__", "").startswith(_BASES)
+
+
+def _settings_of(reader: Any) -> Iterator[str]:
+    """What tells a reader from others of its class, which read something else: a repository, a folder, addresses."""
+    for name, value in sorted(getattr(reader, "__dict__", {}).items()):
+        if isinstance(value, os.PathLike) or (_is_plain(value) and not _RANDOM_ID.fullmatch(str(value))):
+            yield f"{name}={value}"
 
 
 def _path_of(item: Any) -> str | None:
