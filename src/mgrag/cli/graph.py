@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -75,7 +76,7 @@ def entities(
 
     nodes, following = with_kb(chosen, work)
     if chosen.json:
-        print_json({"nodes": [_node(node) for node in nodes], "next": following})
+        print_json({"nodes": [asdict(node) for node in nodes], "next": following})
     elif nodes:
         table(["MENTIONS", "TYPE", "NAME"], [[str(n.mentions or 0), n.type or n.label, n.name] for n in nodes])
         _more(following)
@@ -216,7 +217,7 @@ def link(
     chosen = common(context, db, namespace, as_json)
     edge = with_kb(chosen, lambda kb: kb.link(source, target, relation, fact=fact, weight=weight, create=create))
     if chosen.json:
-        print_json(_edge(edge))
+        print_json(asdict(edge))
     else:
         line(f"Linked: {edge.id}")
 
@@ -237,7 +238,7 @@ def unlink(
     if chosen.json:
         print_json({"removed": count})
     elif count:
-        line(f"Removed: {count} {'link' if count == 1 else 'links'}.")
+        line(f"Removed: {counted(count, 'link')}.")
     if not count:
         fail(
             "There is no such link that was made by hand; others go with the documents they come from.", EXIT_NOT_FOUND
@@ -324,7 +325,7 @@ def split(
     if chosen.json:
         print_json({"split": count})
     elif count:
-        line(f"Undone: {count} {'merge' if count == 1 else 'merges'}.")
+        line(f"Undone: {counted(count, 'merge')}.")
     if not count:
         fail("These were not merged.", EXIT_NOT_FOUND)
 
@@ -355,15 +356,3 @@ def _say(edge: GraphEdge, names: dict[str, str]) -> None:
 def _more(following: str) -> None:
     if following:
         note(f"mgrag: There are more: --after {shlex.quote(following)}")
-
-
-def _node(node: GraphNode) -> dict[str, Any]:
-    from dataclasses import asdict
-
-    return asdict(node)
-
-
-def _edge(edge: GraphEdge) -> dict[str, Any]:
-    from dataclasses import asdict
-
-    return asdict(edge)
