@@ -115,6 +115,31 @@ async def test_include_and_exclude(tmp_path: Path, include: list[str], exclude: 
     assert await names(tree(tmp_path, FILES), include=include, exclude=exclude) == found
 
 
+@pytest.mark.parametrize(
+    ("given", "pattern"),
+    [
+        ("docs", "docs/private/"),
+        ("docs", "./docs/private"),
+        ("docs", "./private/"),
+        ("./docs/", "docs/{private,nothing}"),
+        (".", "./docs/private/"),
+        (".", "docs/private"),
+        ("docs", "{place}/docs/private"),
+        ("{place}/docs", "docs/private"),
+    ],
+)
+async def test_patterns_may_be_paths_as_a_shell_completes_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: str, pattern: str
+) -> None:
+    tree(tmp_path, {"docs/a.md": "a", "docs/private/b.md": "b", "docs/sub/private/c.md": "c"})
+    monkeypatch.chdir(tmp_path)
+    given, pattern = (text.replace("{place}", str(tmp_path)) for text in (given, pattern))
+    kept = (await load(given, exclude=[pattern])).documents
+    assert [Path(document.uri or "").name for document in kept.values()] == ["a.md", "c.md"]
+    taken = (await load(given, include=[pattern])).documents
+    assert [Path(document.uri or "").name for document in taken.values()] == ["b.md"]
+
+
 async def test_a_pattern_that_matches_nothing_is_an_error(tmp_path: Path) -> None:
     tree(tmp_path, FILES)
     with pytest.raises(NothingMatchedError, match=r"none of its 5 files matches \*\.pdf, \*\.docx"):
@@ -196,6 +221,11 @@ async def test_gitignore_files_are_respected(tmp_path: Path) -> None:
     everything = await names(tmp_path, gitignore=False)
     assert {"x.log", "build/out.md", "sub/secret.md"} <= set(everything)
     assert ".git/config.md" not in await names(tmp_path, hidden=True)
+
+
+async def test_a_byte_order_mark_is_no_part_of_a_pattern(tmp_path: Path) -> None:
+    tree(tmp_path, {".gitignore": "\ufeffsecret.txt\nother.txt\n", "a.txt": "a", "secret.txt": "s", "other.txt": "o"})
+    assert await names(tmp_path) == ["a.txt"]
 
 
 async def test_gitignore_files_above_count_within_the_repository(tmp_path: Path) -> None:

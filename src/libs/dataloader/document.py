@@ -58,7 +58,7 @@ class DocumentLoader:
     Args:
         path: A file or folder; a file named like this is loaded even if it is hidden or ignored.
         include: Patterns, as in ``.gitignore``, of which a file must match one: ``*.md`` (at any depth),
-            ``docs/**/*.md``, ``*.{md,txt}``. Empty for all files.
+            ``docs/**/*.md``, ``*.{md,txt}``; or the path of one as a shell completes it. Empty for all files.
         exclude: Patterns of files and folders that are left out.
         recursive: Whether to go into folders.
         gitignore: Whether to leave out what ``.gitignore`` files exclude (those of folders above within the same

@@ -86,7 +86,7 @@ def read_patterns(path: Path, prefix: str = "", *, up: bool = False) -> Patterns
     try:
         if not path.is_file() or path.stat().st_size > _MAX_BYTES:
             return None
-        lines = path.read_text("utf-8", "surrogateescape").splitlines()
+        lines = path.read_text("utf-8-sig", "surrogateescape").splitlines()  # git, too, passes over the mark
     except OSError:
         return None
     patterns = Patterns(lines, prefix, up=up)

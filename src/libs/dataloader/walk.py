@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -58,8 +58,8 @@ class Walker:
         self._root = root
         self._real_root = os.path.realpath(root)
         self._selection = selection
-        self._include = Patterns(expand_braces(selection.include))
-        self._exclude = Patterns(expand_braces(selection.exclude))
+        self._include = Patterns(_as_completed(expand_braces(selection.include), root))
+        self._exclude = Patterns(_as_completed(expand_braces(selection.exclude), root))
         self._visited: set[tuple[int, int]] = set()
         self._linked: set[str] = set()
         self.files_seen = 0
@@ -186,6 +186,24 @@ class Walker:
             if self._is_left_out(path, chain):
                 return False
         return folder or self._is_wanted("/".join(parts))
+
+
+def _as_completed(patterns: Iterable[str], root: str) -> Iterator[str]:
+    """Patterns, and what is meant by one that was written as a shell completes it: ``./x``, or ``docs/x`` for ``docs``.
+
+    A pattern that means nothing would let in what was to stay out.
+    """
+    inside = f"{root.rstrip(os.sep)}{os.sep}"
+    for pattern in patterns:
+        yield pattern
+        if "/" not in pattern.rstrip("/") or pattern.startswith("!"):
+            continue
+        end = "/" if pattern.endswith("/") else ""
+        place = os.path.abspath(pattern)  # noqa: PTH100 - links are not resolved in patterns
+        if place.startswith(inside):
+            yield f"/{place.removeprefix(inside).replace(os.sep, '/')}{end}"
+        elif pattern.startswith("./"):
+            yield pattern[1:]
 
 
 def describe_os_error(error: OSError) -> str:
