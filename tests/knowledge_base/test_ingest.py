@@ -133,6 +133,28 @@ async def test_a_document_that_cannot_be_stored_is_reported_and_the_rest_goes_on
     assert "JSON" in report.documents.failed[0].reason
 
 
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("content", None, "content of the document 'rows/2' is no str, but None"),
+        ("content", b"bytes", "content of the document 'rows/2' is no str, but of type bytes"),
+        ("path", 2, "path of the document 2 is no str, but of type int"),
+        ("title", 2, "title of the document 'rows/2' is no str, but of type int"),
+    ],
+)
+async def test_a_document_that_is_made_of_other_than_texts_is_reported(
+    kb: KnowledgeBase, field: str, value: object, said: str
+) -> None:
+    """Rows of a database, say: the others are stored."""
+    odd = document("rows/2", text(1))
+    setattr(odd, field, value)
+
+    report = await kb.ingest([document("rows/1", text(0)), odd, document("rows/3", text(2))])
+
+    assert report.documents.added == 2
+    assert [(failure.path, said in failure.reason) for failure in report.documents.failed] == [(str(odd.path), True)]
+
+
 async def test_half_an_emoji_anywhere_in_a_document_loses_nothing(kb: KnowledgeBase) -> None:
     half = "\ud83d"
     broken = [

@@ -24,7 +24,7 @@ from core.rag.indexing.stopping import until
 from core.rag.indexing.storable import storable
 from core.rag.indexing.titles import TitleLinker
 from core.rag.indexing.workbench import Workbench
-from libs.dataloader import Document, Loader, LoadError, LoadFailure, Unchanged
+from libs.dataloader import Document, Loader, LoadError, LoadFailure, LoadResult, Unchanged
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
@@ -247,7 +247,8 @@ class _Run:
         failure: LoadError | None = None
         try:
             async with contextlib.aclosing(until(loader.load(known), self.stop)) as results:
-                async for result in results:
+                async for loaded in results:
+                    result = _storable(loaded)
                     if isinstance(result, LoadFailure):
                         if (result.path, result.reason) not in self._failed:
                             self._failed.add((result.path, result.reason))
@@ -261,7 +262,7 @@ class _Run:
                         seen.add(identifier)
                     else:
                         barren = False
-                        batch = await self._collect(batch, storable(result), seen)
+                        batch = await self._collect(batch, result, seen)
         except LoadError as error:
             failure = error
         # Not in a ``finally``: when another stage fails, nobody takes anything from the queue any more.
@@ -378,6 +379,16 @@ class _Run:
     def _tell(self) -> None:
         if self._progress is not None:
             self._progress(self.report)
+
+
+def _storable(result: LoadResult) -> LoadResult:
+    """The result, a document as something that can be stored, or why it cannot."""
+    if not isinstance(result, Document):
+        return result
+    try:
+        return storable(result)
+    except InvalidInputError as error:
+        return LoadFailure(str(result.path), str(error))
 
 
 def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:

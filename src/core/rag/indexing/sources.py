@@ -32,7 +32,7 @@ class IterableLoader:
     def at_hand(self) -> list[Document]:
         """The documents that are there already: all of a list, none of an iterator."""
         given = self._documents if isinstance(self._documents, Sequence) else ()
-        return [document for document in given if isinstance(document, Document)]
+        return [item for item in given if isinstance(item, Document) and isinstance(item.content, str)]
 
     async def load(self, known: Known | None = None) -> AsyncIterator[LoadResult]:  # noqa: ARG002
         """Yield the documents; the indexer sees by itself which did not change."""

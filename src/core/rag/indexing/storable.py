@@ -7,7 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from core.rag.embedder.base import clean_text
+from core.rag.errors import InvalidInputError
 from libs.dataloader import Document, Link
+
+_TEXTS = ("path", "content", "format")
+_TEXTS_OR_NONE = ("title", "uri", "mime_type")
 
 
 def storable(document: Document) -> Document:
@@ -15,7 +19,14 @@ def storable(document: Document) -> Document:
 
     In texts each becomes U+FFFD, so that all places in them stay where they are. In what the document is called it
     becomes ``\\ud83d``: two documents that differ there stay two. Its records are cleaned where their rows are made.
+
+    Raises:
+        InvalidInputError: if something that has to be a text is none, as in a row of a database: a number, bytes.
     """
+    for name in (*_TEXTS, *_TEXTS_OR_NONE):
+        value = getattr(document, name)
+        if not isinstance(value, str) and (value is not None or name in _TEXTS):
+            raise InvalidInputError(f"The {name} of the document {document.path!r} is no str, but {_kind(value)}.")
     names = f"{document.path}{document.title}{document.uri}{document.mime_type}{document.format}"
     rest = (document.metadata, document.links, document.locations)
     if not _is_broken(document.content) and not _is_broken(names) and not any(map(_is_broken, filter(None, rest))):
@@ -32,6 +43,10 @@ def storable(document: Document) -> Document:
         links=tuple(Link(_name(link.target), _mended(link.text)) for link in document.links),
         locations=_mended(document.locations),
     )
+
+
+def _kind(value: Any) -> str:
+    return "None" if value is None else f"of type {type(value).__name__}"
 
 
 def _is_broken(value: Any) -> bool:
