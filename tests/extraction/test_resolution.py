@@ -207,8 +207,9 @@ NAMES += ["north atlantic treaty organization", "north of the atlantic treaty or
 
 @given(st.lists(st.sampled_from(NAMES), unique=True))
 def test_what_may_be_alike_is_found_before_anything_is_looked_up(names: list[str]) -> None:
-    there = [Candidate(name, name, name, type_of(name.upper() if name in {"nato", "who"} else name)) for name in names]
-    few = alike(names, [item.name for item in there if item.type == "acronym"])
+    texts = {name: name.upper() if name in {"nato", "who"} else name for name in names}
+    there = [Candidate(name, name, texts[name], type_of(texts[name])) for name in names]
+    few = alike(names, [item.name for item in there if item.is_acronym])
     some = [item for item in there if item.name in few]
     assert resolve(some, together=set, fuzzy=False) == resolve(there, together=set, fuzzy=False)
 
@@ -251,3 +252,18 @@ async def test_an_acronym_that_spells_a_function_word_is_connected(kb: Knowledge
         "MATCH (a:Entity)-[:SAME_AS]->(b:Entity) WHERE a.namespace = $namespace RETURN a.name AS a, b.name AS b"
     )
     assert [sorted((row["a"], row["b"])) for row in rows] == [["WHO", "World Health Organization"]]
+
+
+@pytest.mark.parametrize("first", ["record", "triple", "text"])
+async def test_an_acronym_is_one_whatever_type_a_record_or_a_caller_gives_it(kb: KnowledgeBase, first: str) -> None:
+    document = Document(path="a", content="The World Health Organization (WHO) met in Geneva. Later the WHO left.")
+    if first == "text":
+        await kb.ingest([document])
+    if first == "triple":
+        await kb.add_triples([("WHO", "seated_in", "Geneva")])
+    else:
+        await kb.insert("members", {"name": "Ada Lovelace", "organization": "WHO"})
+    await kb.ingest([document, Document(path="b", content="A second one.")])
+    assert len(await same(kb)) == 1
+    await kb.resolve_entities(vectors=False)
+    assert len(await same(kb)) == 1

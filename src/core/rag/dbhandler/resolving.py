@@ -8,6 +8,7 @@ from core.rag.dbhandler.base import ClientBase
 from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.entities import FROM_CALLER, FROM_RULE, remove_unused_entities
 from core.rag.dbhandler.store import Row, Transaction
+from core.rag.extraction.names import type_of
 from core.rag.extraction.resolution import Candidate, Sameness
 from core.rag.identity import entity_id, stable_id
 from core.rag.schema import Label
@@ -22,14 +23,22 @@ _CANDIDATE = (
 class ResolutionOperations(ClientBase):
     """Reading candidates, and writing what is the same."""
 
-    async def entity_names(self, kind: str | None = None) -> list[str]:
-        """The normalised names of all entities of the namespace, or of those of one type."""
-        which = "" if kind is None else "AND e.type = $kind "
+    async def entity_names(self) -> list[str]:
+        """The normalised names of all entities of the namespace."""
         rows = await self.read(
-            f"MATCH (e:Entity) WHERE e.namespace = $namespace {which}RETURN collect(e.normalized_name) AS names",
-            **({} if kind is None else {"kind": kind}),
+            "MATCH (e:Entity) WHERE e.namespace = $namespace RETURN collect(e.normalized_name) AS names"
         )
         return list(rows[0]["names"]) if rows else []
+
+    async def acronym_names(self) -> list[str]:
+        """The normalised names of those that are spelt like acronyms, whatever records and facts make of them."""
+        rows = await self.read(
+            "MATCH (e:Entity) WHERE e.namespace = $namespace "
+            "AND (e.type = 'acronym' OR e.recorded IS NOT NULL OR e.origin = $caller) "
+            "RETURN e.normalized_name AS name, e.name AS text",
+            caller=FROM_CALLER,
+        )
+        return [row["name"] for row in rows if type_of(row["text"]) == "acronym"]
 
     async def resolution_candidates(self, names: Iterable[str] | None = None) -> list[Candidate]:
         """All entities of the namespace, or those with these normalised names."""

@@ -14,6 +14,7 @@ from typing import Final
 from rapidfuzz.distance import DamerauLevenshtein
 
 from core.rag.analysis.words import fold
+from core.rag.extraction.names import type_of
 
 #: Words of a company's name that say only what sort of company it is.
 _LEGAL: Final = frozenset("inc incorporated ltd limited llc llp plc gmbh ag sa sarl bv nv corp corporation co".split())  # noqa: SIM905
@@ -49,6 +50,11 @@ class Candidate:
     type: str
     mentions: int = 0
     titled: bool = False
+
+    @property
+    def is_acronym(self) -> bool:
+        """Whether it is spelt like one: its type may be another, from a record (``company``) or a language model."""
+        return type_of(self.text) == "acronym"
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +185,7 @@ def _initials_of(name: str) -> set[str]:
 
 def _initials(candidates: Sequence[Candidate]) -> Iterator[tuple[Candidate, Candidate]]:
     """Acronyms with the only phrase that has these initials."""
-    acronyms = {candidate.name.replace(" ", ""): candidate for candidate in candidates if candidate.type == "acronym"}
+    acronyms = {candidate.name.replace(" ", ""): candidate for candidate in candidates if candidate.is_acronym}
     phrases: dict[str, list[Candidate]] = defaultdict(list)
     for candidate in candidates:
         for initials in _initials_of(candidate.name) & acronyms.keys():
@@ -217,7 +223,7 @@ def _sharing_words(candidates: Sequence[Candidate]) -> list[tuple[Candidate, Can
     blocks: dict[str, list[Candidate]] = defaultdict(list)
     for candidate in candidates:
         words = set(candidate.name.split(" "))
-        if len(words) > 1 and candidate.type != "acronym":
+        if len(words) > 1 and not candidate.is_acronym:
             for word in words - _SMALL:
                 blocks[word].append(candidate)
     pairs: dict[tuple[str, str], tuple[Candidate, Candidate]] = {}

@@ -83,7 +83,7 @@ async def resolve_names(client: MemGraphClient) -> ResolutionReport:
     What :func:`resolve_all` found by other means stays.
     """
     names = await client.entity_names()
-    maybe = await asyncio.to_thread(alike, names, await client.entity_names("acronym"))
+    maybe = await asyncio.to_thread(alike, names, await client.acronym_names())
     candidates = await client.resolution_candidates(maybe)
     acronyms: list[tuple[str, str]] = []
 
