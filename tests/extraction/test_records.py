@@ -78,6 +78,29 @@ async def test_a_shared_label_is_one_entity(kb: KnowledgeBase) -> None:
     assert [row["name"] for row in rows] == ["TechCorp"]
 
 
+@pytest.mark.parametrize(
+    ("collection", "kind", "said"),
+    [
+        ("projects", "project", {"owns_project", "owned_by", "tagged"}),
+        ("Projects 2024", "project", {"owns_project", "owned_by", "tagged"}),
+        ("employees", "name", {"works_at", "owned_by", "tagged"}),
+        ("project", "name", {"works_at", "owned_by", "tagged"}),  # may list those who are in it
+        ("employees by projects", "name", {"works_at", "owned_by", "tagged"}),
+    ],
+)
+async def test_the_name_of_a_record_is_what_its_collection_says(
+    kb: KnowledgeBase, collection: str, kind: str, said: set[str]
+) -> None:
+    record = {"name": "Platform Core", "company": "TechCorp", "owner": "Bob Smith", "tags": ["api"]}
+    inserted = await kb.insert(collection, record)
+    assert (inserted.nodes, inserted.edges) == (4, 6)
+    stats = await kb.graph_stats()
+    assert stats.nodes_by_type == {kind: 1, "company": 1, "owner": 1, "tag": 1}
+    assert stats.edges_by_type.keys() - {"co_occurs"} == said
+    assert await kb.delete_record(inserted.id)
+    assert await counts(kb) == (0, 0)
+
+
 async def test_a_record_again_changes_nothing_and_one_with_its_id_replaces_it(kb: KnowledgeBase) -> None:
     first = await kb.insert("employees", {"_id": "e1", **ALICE})
     before = await knowledge(kb.client)

@@ -162,7 +162,7 @@ async def test_a_link_by_hand_is_context_without_a_source(wiki: KnowledgeBase) -
     await wiki.link("Carol Diaz", "Orchard", "tends", fact="planted in 1998", weight=50)
     context = await wiki.ask_context("What about the Orchard?", limit=6)
     [chunk] = [chunk for chunk in context.context_chunks if "planted in 1998" in chunk.text]
-    assert chunk.text == "Carol Diaz (name) → planted in 1998 → Orchard (name)"
+    assert chunk.text == "Carol Diaz (name) → planted in 1998 → Orchard (project)"
     assert chunk.source_doc_id is None
 
 

@@ -67,7 +67,7 @@ def record_row(
         collection=collection,
         data=data,
         terms=index_terms("", "", record_text(record)),
-        entities=entities_of(record, hints),
+        entities=entities_of(record, hints, collection),
         document=document,
     )
 

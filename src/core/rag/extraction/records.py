@@ -78,6 +78,12 @@ FIELD_RELATIONS: Final[Mapping[tuple[str, str], str]] = {
     ("project", "lead"): "led_by",
 }
 
+#: What the records of a collection may be, where it is called by the plural: ``name`` in ``projects`` is a project. A
+#: collection of people stays one of names, which is what ``works_at`` and the like are said of.
+_THINGS: Final = frozenset({"company", "organization", "team", "department", "project", "product"})
+#: Fields that say of a thing what they say of anybody with a name.
+_OF_THINGS: Final = frozenset({"email", "owner", "lead", "author", "category", "tag", "location", "city", "country"})
+
 #: What two fields that say nothing of each other have in common.
 TOGETHER: Final = "co_occurs"
 
@@ -89,6 +95,7 @@ _DEEPEST: Final = 4
 #: text of one that is nested deeply much longer than the record.
 _NAMED_PARTS: Final = 8
 
+_NAME: Final = ("name",)
 _WORDS: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[^\W\d_]+")
 
 
@@ -124,17 +131,21 @@ class Relation:
     type: str
 
 
-def entities_of(record: Mapping[str, Any], hints: Mapping[str, str] = FIELD_HINTS) -> list[RecordEntity]:
+def entities_of(
+    record: Mapping[str, Any], hints: Mapping[str, str] = FIELD_HINTS, collection: str = ""
+) -> list[RecordEntity]:
     """The entities of a record: each name once, in the order of the fields, the first ``MAX_ENTITIES``.
 
     Args:
         record: Fields by name; values that are texts, lists of these, or records again count.
-        hints: The type by the last word of a field's name. ``company_name`` and ``name`` within ``company`` are
-            companies.
+        hints: The type by the last word of a field's name. ``company_name``, ``name`` within ``company``, and ``name``
+            in a collection ``companies`` are companies.
+        collection: What the record belongs to.
     """
     found: dict[str, RecordEntity] = {}
+    thing = _thing(collection, hints)
     for path, value in _texts(record, deepest=_DEEPEST):
-        kind = _type(path, hints)
+        kind = thing if thing and path == _NAME else _type(path, hints)
         text = " ".join(value.replace("\0", " ").split())
         name = normalize_name(text) if kind and text else ""
         if name and name not in found:
@@ -146,7 +157,7 @@ def relations_of(entities: Sequence[RecordEntity]) -> list[Relation]:
     """The links between the entities of one record: one for each pair."""
     relations = []
     for a, b in combinations(sorted(entities, key=lambda entity: entity.name), 2):
-        forward, backward = FIELD_RELATIONS.get((a.type, b.type)), FIELD_RELATIONS.get((b.type, a.type))
+        forward, backward = _said(a, b), _said(b, a)
         if forward is None and backward is not None:
             relations.append(Relation(b.name, a.name, backward))
         else:
@@ -188,6 +199,21 @@ def _texts(
             waiting += [(path, inner) for inner in reversed(value)]
         elif everything and value is not None:
             yield path, str(value)
+
+
+def _said(a: RecordEntity, b: RecordEntity) -> str | None:
+    """What the field of the one says of that of the other."""
+    found = FIELD_RELATIONS.get((a.type, b.type))
+    if found is None and a.field == "name" and a.type in _THINGS and b.type in _OF_THINGS:
+        return FIELD_RELATIONS.get(("name", b.type))
+    return found
+
+
+def _thing(collection: str, hints: Mapping[str, str]) -> str:
+    """What the records of a collection are, if its name is a plural that says so; ``team`` may well list people."""
+    words = _WORDS.findall(collection)
+    kind = hints.get(words[0].lower(), "") if len(words) == 1 and words[0].lower().endswith("s") else ""
+    return kind if kind in _THINGS else ""
 
 
 def _type(path: Sequence[str], hints: Mapping[str, str]) -> str:
