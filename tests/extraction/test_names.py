@@ -52,6 +52,41 @@ def test_a_word_that_opens_a_sentence_is_no_part_of_the_name_behind_it(text: str
 
 
 @pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "Das Treffen am Montag war im Haus. Das Ende des Jahres und die Rede zum Etat. Angela Merkel im Mai und "
+            "Alexander von Humboldt am Institut für Physik.",
+            {"Angela Merkel", "Alexander von Humboldt", "Institut für Physik"},
+        ),
+        (
+            "Marie Curie à Paris est avec Jean Moulin sur TF1. L'arrêt Gare Viotte ferme. D'après Louis Pasteur"
+            " c'est la Banque de France. L'Oréal Paris est là. Jusqu'à Noël. L'usine est au film L'enfant.",
+            {
+                *("Marie Curie", "Paris", "Jean Moulin", "TF1", "Gare Viotte", "Louis Pasteur"),
+                *("Banque de France", "L'Oréal Paris", "Noël", "L'enfant"),
+            },
+        ),
+        (
+            "Da Milano e Roma, poi con Sergio Leone. L'ospedale San Raffaele è lì. Nell'estate del 1990 a L'Aquila.",
+            {"Milano", "Roma", "Sergio Leone", "San Raffaele", "L'Aquila", "1990"},
+        ),
+        (
+            "El tren va de Madrid y Barcelona al Museo del Prado, pero no a La Coruña.",
+            {"Madrid", "Barcelona", "Museo del Prado", "Coruña"},
+        ),
+        ("The books of Ramón y Cajal are in Frankfurt am Main.", {"Ramón y Cajal", "Frankfurt am Main"}),
+        (
+            "Bake it at 4 °C. Bake 800 g more. Then Apollo 11 g-forces, Apollo 12 and Model 300 kg.",
+            {"Apollo 11", "Apollo 12", "Model"},
+        ),
+    ],
+)
+def test_everyday_words_join_no_names(text: str, expected: set[str]) -> None:
+    assert spelt(text).keys() == expected
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "do NOT press it, this IS it, and I said A or B.",

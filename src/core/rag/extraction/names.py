@@ -63,8 +63,8 @@ def names_in(text: str, heading: str = "") -> dict[str, Found]:
     """
     found: dict[str, Found] = {}
     text = _explicit(text, found)
-    pattern = patterns.ascii_names() if text.isascii() else patterns.all_names()
     language = detect_language(text.split())
+    pattern = patterns.names(language, ascii_only=text.isascii())
     waiting: list[str] = []  # single words that begin a sentence: names only if they are names elsewhere
     opened: list[tuple[str, str]] = []  # phrases behind a word that opens the sentence, and with it
     acronyms: list[tuple[str, int]] = []  # that spell a function word, and where: names only if the text says so

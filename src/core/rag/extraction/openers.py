@@ -6,6 +6,7 @@ have one word too many before it.
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import Final
 
@@ -34,6 +35,12 @@ vorgestern zudem zuerst zugleich zuletzt zunächst
     "finnish": "aluksi eilen hei lopulta myöhemmin nykyään sitten tänään",
 }
 
+# Small words that lost their last letter before a word that is no name: L'arrêt, D'après, Nell'estate.
+_ELIDED: Final[dict[str, re.Pattern[str]]] = {
+    "french": re.compile(r"(?:[cdjlmnst]|(?:jus|lors|puis|quoi)?qu)['’][^\W\d_]", re.IGNORECASE),
+    "italian": re.compile(r"(?:[cdlsv]|un|(?:a|da|de|ne|su|que)ll|quest)['’][^\W\d_]", re.IGNORECASE),
+}
+
 
 def opens_sentence(word: str, language: str) -> bool:
     """Whether a word at the beginning of a sentence is hardly ever part of a name behind it.
@@ -42,7 +49,10 @@ def opens_sentence(word: str, language: str) -> bool:
         word: In any case.
         language: Of the text, by Snowball's name; English is always looked up, too.
     """
-    return word.lower() in _of(language)
+    if word.lower() in _of(language):
+        return True
+    elided = _ELIDED[language].match(word) if language in _ELIDED else None
+    return elided is not None and word[elided.end() - 1].islower()
 
 
 @cache

@@ -12,8 +12,17 @@ from core.rag.extraction.words import UNSPACED
 #: Small words that may stand inside a name: Bank of England, Vasco da Gama, Ludwig van Beethoven.
 JOINERS: Final = (
     "of the|of|the|de la|de las|de los|de|du|des|da|das|do|dos|del|della|delle|degli|dei|di|la|le|les|von der|von dem|"
-    "von|van der|van den|van|zu|zur|zum|ter|ten|bin|ibn|al|el|y|e|af|av|ap|op de|op|sur|à|für|im|am"
+    "von|van der|van den|van|zu|zur|zum|ter|ten|bin|ibn|al|el|y|e|af|av|ap|op de|op|sur|für|im|am"
 )
+# What joins names in texts of other languages (Ramón y Cajal, Frankfurt am Main) is an everyday word in its own: it
+# stands between two names (Madrid y Barcelona) or, where all nouns have capitals, two nouns (Treffen am Montag).
+_EVERYDAY: Final = {
+    "german": {"im", "am", "des", "zum", "zur"},
+    "french": {"sur"},
+    "italian": {"e", "al"},
+    "portuguese": {"e", "al"},
+    "spanish": {"y", "e", "al"},
+}
 # What follows the capital of an abbreviation before a name: St., Dr., Mr., Prof., Gen. …
 _ABBREVIATIONS: Final = "t|r|rs|s|rof|en|ol|apt|gt|ev"
 
@@ -65,23 +74,26 @@ def _capitals() -> str:
     return "A-Z" + "".join(f"{chr(first)}-{chr(last)}" for first, last in ranges)
 
 
-def _names(capital: str) -> re.Pattern[str]:
+def _names(capital: str, language: str) -> re.Pattern[str]:
+    everyday = _EVERYDAY.get(language, frozenset[str]())
+    joiners = "|".join(joiner for joiner in JOINERS.split("|") if joiner not in everyday)
     rest = (
         rf"(?:(?:{_ABBREVIATIONS})\.(?=[ ]?[{capital}])|\.(?:[{capital}]\.)+|\.(?=[ ]?[{capital}])|\w*(?:[-'’&]\w+)*)"
     )
-    more = rf"(?:[ ]{{1,2}}(?:(?:{JOINERS})[ ])?[{capital}]{rest}|(?<=\.)[{capital}]{rest})"
-    number = r"(?:[ ][0-9]{1,3}(?![\w%]|[.,]\d))?"
-    # It begins with a set of characters, which is what a search is fast for; then that no letter stands before.
-    return re.compile(rf"[{capital}](?<!\w.){rest}{more}*{number}", re.DOTALL)
+    more = rf"(?:[ ]{{1,2}}(?:(?:{joiners})[ ])?[{capital}]{rest}|(?<=\.)[{capital}]{rest})"
+    # Apollo 11, but not 11 kg: a number with its unit is a measure.
+    number = r"(?:[ ][0-9]{1,3}(?![\w%]|[.,]\d|[ ](?:[kmcd]?[gml]|[°%€])(?![\w-])))?"
+    # It begins with a set of characters, which is what a search is fast for; then that no letter stands before, nor the
+    # sign that makes it a unit: 4 °C.
+    return re.compile(rf"[{capital}](?<![\w°].){rest}{more}*{number}", re.DOTALL)
 
 
 @cache
-def ascii_names() -> re.Pattern[str]:
-    """Capitalised phrases in plain ASCII."""
-    return _names("A-Z")
+def names(language: str, *, ascii_only: bool) -> re.Pattern[str]:
+    """Capitalised phrases in a text of a language, in plain ASCII or in any script that has capitals.
 
-
-@cache
-def all_names() -> re.Pattern[str]:
-    """The same in any script that has capitals."""
-    return _names(_capitals())
+    Args:
+        language: Snowball's name.
+        ascii_only: Whether the text has nothing else; for speed.
+    """
+    return _names("A-Z" if ascii_only else _capitals(), language)
