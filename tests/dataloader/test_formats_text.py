@@ -196,6 +196,10 @@ curl [not](a-link.md) https://not.example.org/
         ("#hashtag is no heading\n", None),
         ("- item\n---\n", None),
         ("# **Bold** &amp; [link](a) ~~x~~\n", "Bold &amp; link x"),
+        ("# `json` --- JSON encoder\n", "json --- JSON encoder"),
+        ("## Install\n\n# `mgrag`\n", "mgrag"),
+        ("`json`\n======\n", "json"),
+        ("Write `<h1>Big</h1>` for it.\n\n## Second\n", "Second"),
     ],
 )
 def test_markdown_titles(text: str, title: str | None) -> None:

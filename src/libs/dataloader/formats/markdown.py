@@ -67,16 +67,16 @@ def read(file: FileData, _kind: Format) -> Content:
     fields: dict[str, Any] = {}
     if (match := _FRONT_MATTER.match(text)) and (parsed := _front_matter(match["body"])):
         fields, text = parsed, text[match.end() :].lstrip("\n")
-    visible = without_code(text)
+    prose = _without_blocks(text)
     title = fields.get("title")
     metadata = {_KEPT_FIELDS[name]: value for name, value in fields.items() if name in _KEPT_FIELDS and value}
     collector = LinkCollector(file.uri, file.root_uri)
-    for href, words in find_links(text, visible):
+    for href, words in find_links(text, _without_spans(prose)):
         collector.add(href, words)
     return Content(
         text,
         "markdown",
-        title if isinstance(title, str) and title else first_heading(text, visible),
+        title if isinstance(title, str) and title else first_heading(text, prose),
         metadata,
         collector.links(),
     )
@@ -84,19 +84,26 @@ def read(file: FileData, _kind: Format) -> Content:
 
 def without_code(text: str) -> str:
     """The text with code and comments blanked out, every character at its place."""
+    return _without_spans(_without_blocks(text))
+
+
+def _without_blocks(text: str) -> str:
     text = _blanked(text, _fences(text)) if "```" in text or "~~~" in text else text
-    text = _blanked(text, _comments(text)) if "<!--" in text else text
+    return _blanked(text, _comments(text)) if "<!--" in text else text
+
+
+def _without_spans(text: str) -> str:
     return _blanked(text, _code_spans(text)) if "`" in text else text
 
 
-def first_heading(text: str, visible: str | None = None) -> str | None:
-    """The first heading of the highest level, as plain words.
+def first_heading(text: str, prose: str | None = None) -> str | None:
+    """The first heading of the highest level, as plain words; code between single words is a part of it.
 
     Args:
         text: Markdown.
-        visible: The same without code, if it is at hand.
+        prose: The same without blocks of code and comments, if it is at hand.
     """
-    visible = without_code(text) if visible is None else visible
+    visible = _without_blocks(text) if prose is None else prose
     found: list[tuple[int, int, int, int]] = []
     for match in _ATX.finditer(visible):
         found.append((len(match[1]), match.start(), *match.span(2)))
@@ -106,7 +113,8 @@ def first_heading(text: str, visible: str | None = None) -> str | None:
         if not match[1].startswith(("#", "|", ">", "- ", "* ")):
             found.append((1 if match[2][0] == "=" else 2, match.start(), *match.span(1)))
             break
-    if html := _HTML_HEADING.search(visible):
+    # A tag in inline code is an example.
+    if _HTML_HEADING.search(visible) and (html := _HTML_HEADING.search(_without_spans(visible))):
         found.append((1, html.start(), *html.span(1)))
     for _, _, start, end in sorted(found):
         heading = text[start : min(end, start + _LONGEST_WORDS)].strip()
