@@ -358,6 +358,29 @@ A      B
         ),
         (".. py:function:: f(x)\n\n   :returns: something\n", "`f(x)`\n\n:returns: something"),
         (".. code-block:: python\n   :caption: Why\n\n   x = 1\n", "Why\n\n```python\nx = 1\n```"),
+        (".. versionadded:: 3.11\n", "Added in version 3.11."),
+        (".. versionchanged:: 3.12\n   Raises ``X``.\n", "Changed in version 3.12:\nRaises `X`."),
+        (".. deprecated:: 3.1  Use :pep:`249`.\n", "Deprecated since version 3.1: Use PEP 249."),
+        (".. deprecated-removed:: 3.8 3.12\n", "Deprecated since version 3.8, removed in version 3.12."),
+        (
+            "See :rfc:`7159`, :pep:`the style <8>` and :cve:`2020-10735`.\n",
+            "See RFC 7159, the style and CVE-2020-10735.",
+        ),
+        (
+            """+---------+------------+-------+
+| System  | Shell      | Runs  |
++=========+============+=======+
+| POSIX   | bash       | ``a`` |
+| (all)   +------------+-------+
+|         | fish       | ``b`` |
++---------+------------+-------+
+| 日本    | Not known anywhere |
++---------+------------+-------+
+""",
+            "| System | Shell | Runs |\n| --- | --- | --- |\n"
+            "| POSIX (all) | bash | `a` |\n| POSIX (all) | fish | `b` |\n"
+            "| 日本 | Not known anywhere |  |",
+        ),
     ],
 )
 def test_restructured_text_directives(directive: str, markdown: str) -> None:
@@ -417,6 +440,8 @@ def test_titles_and_addresses_in_a_toctree() -> None:
 def test_restructured_tables_are_not_blown_up() -> None:
     cells = "   * - a\n" + "     - a\n" * 20_000 + "   * - b\n" * 20_000
     assert len(convert("a.rst", f".. list-table::\n\n{cells}").content) < 1_000_000
+    spanning = "+---+---+\n" + "| a | b |\n|   +---+\n" * 5_000 + "+---+---+\n"
+    assert len(convert("a.rst", spanning).content) < 1_000_000
 
 
 @pytest.mark.parametrize("piece", ["== ==\n", "`", "``a", ".. note::\n", "+--+\n|a|\n", "|a\n", "=====\na\n"])

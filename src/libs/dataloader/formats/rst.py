@@ -23,7 +23,7 @@ _OPTION = re.compile(r"^:([\w-]+):(?:[ \t]+(.*))?$")
 _FIELD = re.compile(r"^:([\w .-]+):(?:[ \t]+(.*))?$")
 _ENTRY = re.compile(r"^(.*\S)\s*<([^<>]+)>$")
 _EMBEDDED = re.compile(r"`([^`<]*?)\s*<([^`<>]+)>`__?")
-_ROLE = re.compile(r":[\w:+.-]+:`([^`]+)`")
+_ROLE = re.compile(r":([\w:+.-]+):`([^`]+)`")
 _ROLE_TARGET = re.compile(r"^!?~?(.*?)\s*<[^<>]+>$", re.DOTALL)
 _LITERAL = re.compile(r"``(.+?)``")
 _REFERENCE = re.compile(r"`([^`]+)`__?(?!\w)|(?<![\w`])(\w+(?:[-.]\w+)*)_(?![\w_])")
@@ -44,6 +44,16 @@ _SILENT = frozenset(
 _BIBLIOGRAPHIC = frozenset(
     "author authors organization contact address version revision status date copyright".split()  # noqa: SIM905
 )
+# Roles whose words are a number only, and what Sphinx puts before it.
+_NUMBERED = {"pep": "PEP ", "rfc": "RFC ", "cve": "CVE-", "cwe": "CWE-"}
+# What Sphinx makes of these before the version; the last is CPython's own.
+_VERSIONS = {
+    "versionadded": "Added in version {}",
+    "versionchanged": "Changed in version {}",
+    "versionremoved": "Removed in version {}",
+    "deprecated": "Deprecated since version {}",
+    "deprecated-removed": "Deprecated since version {}, removed in version {}",
+}
 _NOTES = frozenset("note warning tip hint important caution danger attention error seealso admonition topic".split())  # noqa: SIM905
 
 
@@ -179,7 +189,9 @@ class _Converter:
                 return after
         elif name == "only":
             out.append("")  # what it names are the formats that show the body
-        elif name in _NOTES or name.startswith("version") or name == "deprecated":
+        elif name in _VERSIONS:
+            out += ["", self._inline(_version(_VERSIONS[name], argument, goes_on=bool(body)))]
+        elif name in _NOTES:
             out += ["", f"{name.capitalize()}: {self._inline(argument)}".rstrip()]
         elif argument:
             out += [
@@ -256,7 +268,7 @@ class _Converter:
         text = _LITERAL.sub(lambda match: keep(match[1]), text)
         for match in _BARE.finditer(text):
             self._collector.add(match[0].rstrip(".,;:!?)"))
-        text = _ROLE.sub(lambda match: _role(match[1], keep), text)
+        text = _ROLE.sub(lambda match: _role(match[1], match[2], keep), text)
         text = _EMBEDDED.sub(self._embedded, text)
         text = _REFERENCE.sub(self._reference, text)
         text = _INTERPRETED.sub(r"\1", text)
@@ -279,12 +291,22 @@ class _Converter:
         return words
 
 
-def _role(words: str, keep: Callable[[str], str]) -> str:
+def _role(kind: str, words: str, keep: Callable[[str], str]) -> str:
     """What a role such as ``:func:`name``` shows."""
     if named := _ROLE_TARGET.match(words):
         return named[1]
     name = words.lstrip("!")
+    if before := _NUMBERED.get(kind):
+        return before + name
     return keep(name[1:].rpartition(".")[2] if name.startswith("~") else name)
+
+
+def _version(form: str, argument: str, *, goes_on: bool) -> str:
+    """What a directive such as ``versionadded`` says: the version, and what is behind it on its line."""
+    parts = argument.split(maxsplit=form.count("{}"))
+    versions, words = parts[: form.count("{}")], " ".join(parts[form.count("{}") :])
+    said = form.format(*versions, *["?"] * (form.count("{}") - len(versions)))
+    return f"{said}: {words}" if words else said + (":" if goes_on else ".")
 
 
 def _options(body: list[str]) -> dict[str, str]:

@@ -5,31 +5,61 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from unicodedata import east_asian_width
 
 #: The lines of a simple table.
 SIMPLE = re.compile(r"^\s*=+(?:[ \t]+=+)+[ \t]*$")
 
+#: Characters of a cell that are said again in every row that it goes over; a long one would be said thousands of times.
+_LONGEST_REPEATED = 200
 _BULLET = re.compile(r"[*+-](?:\s+|$)")
 _NAMED_CHARACTERS = {"space": " "}  # and "tab"; but tabs are blanks by now, in docutils as well
 
 
 def grid_rows(lines: Sequence[str]) -> list[list[str]]:
-    """The cells of a table drawn with ``+``, ``-`` and ``|``."""
-    margin = indent(lines[0])
+    """The cells of a table drawn with ``+``, ``-`` and ``|``.
+
+    What a cell over several rows says stands in each of them, if it is short; that of one over several columns in the
+    first.
+    """
     bounds = sorted(
         {place for line in lines if line.lstrip().startswith("+") for place, char in enumerate(line) if char == "+"}
     )
-    rows: list[list[str]] = []
-    current = [""] * (len(bounds) - 1)
+    rows: list[list[list[str]]] = []
+    current: list[list[str]] = [[] for _ in bounds[1:]]
     for line in lines[1:]:
-        if line[margin : margin + 1] == "+" and set(line.strip()) <= set("+-="):
+        cells = list(_grid_cells(line, bounds))
+        ruled = {column for columns, _, rule in cells if rule for column in columns}
+        if ruled:
             rows.append(current)
-            current = [""] * (len(bounds) - 1)
-            continue
-        for column, (left, right) in enumerate(pairwise(bounds)):
-            current[column] = f"{current[column]} {line[left + 1 : right].strip(' |')}".strip()
-    return rows
+            # A cell without a rule below it goes on, and is the same one in both rows.
+            current = [[] if column in ruled else cell for column, cell in enumerate(current)]
+        for columns, text, rule in cells:
+            if text and not rule:
+                current[columns[0]].append(text)
+    texts: dict[int, str] = {}
+    found: list[list[str]] = []
+    for row in rows:
+        found.append([])
+        for cell in row:
+            again = texts.get(id(cell))
+            text = texts[id(cell)] = " ".join(cell) if again is None else again
+            found[-1].append(text if again is None or len(text) <= _LONGEST_REPEATED else "")
+    return found
+
+
+def _grid_cells(line: str, bounds: Sequence[int]) -> Iterator[tuple[range, str, bool]]:
+    """The columns of every cell that a line goes through, what it says there, and whether it is the rule below it."""
+    wide = "".join(f"{char}\0" if east_asian_width(char) in "WF" else char for char in line)  # as wide as it is shown
+    first = 0
+    for last, right in enumerate(bounds[1:]):
+        if wide[right : right + 1] not in ("|", "+") and last + 2 < len(bounds):
+            continue  # a cell over several columns
+        left = bounds[first]
+        text = wide[left + 1 : right].replace("\0", "")
+        rule = bool(text) and not text.strip("-=") and "+" in (wide[left], wide[right : right + 1])
+        yield range(first, last + 1), text.strip(" |"), rule
+        first = last + 1
 
 
 def simple_rows(lines: Sequence[str]) -> list[list[str]]:
