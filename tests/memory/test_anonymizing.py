@@ -96,6 +96,29 @@ def test_names_that_texts_give_away(text: str, expected: str) -> None:
     assert found.replace("#", "") == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("IBAN DE89 3704 0044 0532 0130 00 BIC COBADEFFXXX", "IBAN [account 1] BIC COBADEFFXXX"),
+        ("Pay NL91ABNA0417164300 GB29 NWBK 6016 1331 9268 19 I said", "Pay [account 1] [account 2] I said"),
+        ("4111 1111 1111 1111 12/26 123", "[card 1] 12/26 123"),
+        ("PIN 1234 4111 1111 1111 1111.", "PIN 1234 [card 1]."),
+        ("PIN 1234 3782 822463 10005.", "PIN 1234 [card 1]."),
+        ("In 2019 2020 2021 2022 2023, at 10:30:15, x[1::2]", "In 2019 2020 2021 2022 2023, at 10:30:15, x[1::2]"),
+        ("From 2001:db8::ff00:42:8329 and fe80::1.", "From [address 1] and [address 2]."),
+    ],
+)
+def test_numbers_beside_other_words(text: str, expected: str) -> None:
+    assert Anonymizer().text(text) == expected
+
+
+def test_a_name_in_an_address() -> None:
+    anonymizer = Anonymizer(["Marta Kowalczyk", "Anne-Marie Lee"])
+    text = "https://example.org/marta.kowalczyk and Anne-Marie-Lee; Marta. Kowalczyk came."
+    expected = "https://example.org/[person 1] and [person 2]; [person 1]. [person 1] came."
+    assert anonymizer.text(text) == expected
+
+
 def _words(text: str) -> list[str]:
     return [f"[person {part.split(']')[0]}]" for part in text.split("[person ")[1:]]
 

@@ -10,6 +10,7 @@ A name that nothing gives away stays.
 
 from __future__ import annotations
 
+import ipaddress
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
@@ -19,15 +20,25 @@ from core.rag.errors import InvalidInputError
 from core.rag.memory.given_names import names_in
 
 _EMAIL = re.compile(r"(?<![\w.+-])[\w.+%-]{1,64}@(?:[\w-]{1,63}\.)+[^\W\d_]{2,24}(?![\w-])")
-_IBAN = re.compile(r"\b[A-Z]{2}\d{2}(?:[ ]?[A-Z0-9]){11,30}\b")
+# Looking ahead: what a number is followed by may belong to it by its form, and be the beginning of the next one.
+_IBAN = re.compile(r"\b(?=(?P<number>[A-Z]{2}\d{2}(?:[ ]?[A-Z0-9]){11,30})\b)")
 _CARD = re.compile(r"(?<![\w-])\d(?:[ -]?\d){12,18}(?![\w-])")
+#: As they are printed on cards; behind other numbers, too.
+_PRINTED_CARD = re.compile(
+    r"(?<![\w-])(?=(?P<number>[3-6]\d{3}([ -])\d{4}\2\d{4}\2\d{4}|3[47]\d\d([ -])\d{6}\3\d{5})(?![\w-]))"
+)
 #: A number that has no form of its own, behind a word that says what it is.
 _NUMBERED = re.compile(
     r"(?i:\b(?:account|acct|sort code|routing|ssn|social security|konto(?:nummer)?|compte|cuenta|conto)\b\.?"
     r"(?:\s+(?:number|num|nummer|no|nr|numéro|número|numero)\b\.?)?)"
     r"(?:\s*[:=#]|\s+(?:is|ist|est|es|è)\b)?\s*(?P<number>\d(?:[ -]?\d){4,33})(?![\w-])"
 )
-_IP = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w.])")
+_IP = re.compile(
+    r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w.])"
+    r"|(?<![\w:.])(?:[0-9A-Fa-f]{0,4}:){2,7}(?:[0-9A-Fa-f]{1,4}|(?:\d{1,3}\.){3}\d{1,3})?(?![\w:])"
+)
+#: Between the words of a name; a dot or hyphen as in an address of theirs.
+_BETWEEN_NAMES = r"(?:\s+|[.-])"
 _WORD = r"[^\W\d_a-zß-öø-ÿ][^\W\d_]*(?:[-'’][^\W\d_]+){0,9}"
 _STREET = re.compile(
     rf"\b\d{{1,5}}[a-z]?\s+(?:{_WORD}\s+){{1,3}}"
@@ -141,6 +152,7 @@ class Anonymizer:
             *self._spans(_EMAIL, "email", text),
             *self._spans(_IBAN, "account", text, _is_iban),
             *self._spans(_CARD, "card", text, _is_card),
+            *self._spans(_PRINTED_CARD, "card", text, _is_card),
             *self._spans(_NUMBERED, "account", text, str.isdigit),
             *self._phones(text),
             *self._spans(_STREET, "address", text),
@@ -178,11 +190,14 @@ class Anonymizer:
         self, pattern: re.Pattern[str], kind: str, text: str, check: Any = None
     ) -> Iterator[tuple[int, int, str]]:
         for match in pattern.finditer(text):
-            group = "number" if "number" in pattern.groupindex else 0
-            found = match[group].casefold()
-            plain = re.sub(r"[\s-]", "", found) if check else " ".join(found.split())
-            if check is None or check(plain):
-                yield *match.span(group), self._word(kind, plain)
+            start, end = match.span("number" if "number" in pattern.groupindex else 0)
+            while start < end:
+                found = text[start:end].casefold()
+                plain = re.sub(r"[\s-]", "", found) if check else " ".join(found.split())
+                if check is None or check(plain):
+                    yield start, end, self._word(kind, plain)
+                    break
+                end = text.rfind(" ", start, end)  # its last word may be the next one of the sentence
 
     def _phones(self, text: str) -> Iterator[tuple[int, int, str]]:
         import phonenumbers
@@ -196,9 +211,10 @@ class Anonymizer:
         names = sorted(self._within(text), key=len, reverse=True)
         if not names:
             return
-        pattern = r"(?<!\w)(?:" + "|".join(re.escape(name).replace(r"\ ", r"\s+") for name in names) + r")(?!\w)"
-        for match in re.finditer(pattern, text, re.IGNORECASE):
-            word = self._people.get(" ".join(match[0].split()).lower())
+        words = {_apart(name): self._people[name] for name in names}
+        written = (_BETWEEN_NAMES.join(map(re.escape, name.split())) for name in names)
+        for match in re.finditer(rf"(?<!\w)(?:{'|'.join(written)})(?!\w)", text, re.IGNORECASE):
+            word = words.get(_apart(match[0].lower()))
             # "Will" and "Mark" are names, "will" and "mark" are not.
             if word and (not match[0].islower() or not match[0].isalpha()):
                 yield match.start(), match.end(), word
@@ -224,6 +240,11 @@ def _replaced(text: str, spans: Iterable[tuple[int, int, str]]) -> str:
     return "".join([*result, text[end:]])
 
 
+def _apart(name: str) -> str:
+    """A name whose words are joined in one way only."""
+    return re.sub(_BETWEEN_NAMES, " ", name)
+
+
 def _words(text: str) -> list[str]:
     return re.findall(r"\w+", text.casefold())
 
@@ -234,7 +255,7 @@ def _is_card(digits: str) -> bool:
     for place, digit in enumerate(reversed(digits)):
         value = int(digit) * (1 + place % 2)
         total += value - 9 * (value > 9)
-    return total % 10 == 0 and len(set(digits)) > 1
+    return total % 10 == 0 and len(set(digits)) > 1 and len(digits) >= 13
 
 
 def _is_iban(text: str) -> bool:
@@ -244,4 +265,10 @@ def _is_iban(text: str) -> bool:
 
 
 def _is_ip(text: str) -> bool:
-    return all(int(part) < 256 for part in text.split("."))
+    if ":" not in text:
+        return all(int(part) < 256 for part in text.split("."))
+    try:
+        ipaddress.IPv6Address(text)
+    except ValueError:  # the time of a day
+        return False
+    return any(len(part) > 2 for part in text.split(":"))  # else a slice, [1::2]
