@@ -219,6 +219,12 @@ async def test_an_empty_answer_is_a_failure(talker: KnowledgeBase, said: Talking
     assert [message["role"] for message in await talker.client.get_conversation_messages("talk")] == ["user"]
 
 
+async def test_a_model_that_thinks_until_it_may_write_no_more_is_told_of(talker: KnowledgeBase, said: Talking) -> None:
+    said.chat.then(ANALYSIS, Stream(["<think>", "Well, Alice"], finish_reason="length"))
+    with pytest.raises(LanguageModelError, match="used up the 4,096 tokens"):
+        await talker.ask("What does Alice lead?")
+
+
 async def test_a_model_that_fails_is_told_of(talker: KnowledgeBase, said: Talking) -> None:
     said.chat.then(ANALYSIS)
     said.server.then(None, fail(401))

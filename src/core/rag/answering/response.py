@@ -157,6 +157,11 @@ async def _written(
     if text := cleaner.end():
         written.text += text
         yield text
+    if not written.text.strip() and written.cut == "length":
+        raise LanguageModelError(
+            f"The language model used up the {MAX_TOKENS:,} tokens of an answer before it said anything. Set "
+            f"MGRAG_LLM_MODEL to one that thinks less"
+        )
     if not written.text.strip():
         raise LanguageModelError("The language model gave an empty answer. Ask again, or in other words")
     written.dropped = tuple(cleaner.dropped)

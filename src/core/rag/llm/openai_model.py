@@ -22,6 +22,7 @@ from core.rag.llm.answers import Piece, read_completion, read_piece
 from core.rag.llm.base import Completion, Delta, FinishReason, Message, Usage
 from core.rag.llm.options import Options
 from core.rag.llm.structured import Mode, parse, repair
+from core.rag.llm.thinking import ThinkingFilter, without_thinking
 from core.rag.openai_api import ApiClient, ApiFailure, FailureKind, MalformedAnswerError, Tally, Timing
 from core.rag.openai_endpoint import find_endpoint
 from core.rag.settings import Settings, load_settings
@@ -138,14 +139,15 @@ class OpenAICompatibleModel:
         dialogue = _checked(messages)
         tally, started = Tally(), time.monotonic()
         received: list[str] = []
+        thinking = ThinkingFilter()
         last = Piece()
         try:
             async with contextlib.aclosing(self._events(dialogue, temperature, max_tokens, tally)) as pieces:
                 async for piece in pieces:
                     last = last.followed_by(piece)
-                    if piece.text:
-                        received.append(piece.text)
-                        yield Delta(piece.text)
+                    if text := thinking.feed(piece.text):
+                        received.append(text)
+                        yield Delta(text)
         except ApiFailure as failure:
             if not received:
                 raise self._error(failure) from failure
@@ -159,8 +161,11 @@ class OpenAICompatibleModel:
                 f"The answer of {self._model} ended too early, without a word why. Ask again",
                 received="".join(received),
             )
-        if last.finish_reason == "content_filter" and not received:
-            raise self._withheld()
+        if text := thinking.end():
+            received.append(text)
+            yield Delta(text)
+        if not received and (last.refusal or last.finish_reason == "content_filter"):
+            raise self._withheld(last.refusal)
         yield Delta("", last.finish_reason, usage)
 
     async def _events(
@@ -214,7 +219,7 @@ class OpenAICompatibleModel:
         finish: FinishReason = piece.finish_reason or "stop"
         if piece.refusal or (finish == "content_filter" and not piece.text):
             raise self._withheld(piece.refusal)
-        return Completion(piece.text, None, finish, usage, piece.model or self._model)
+        return Completion(without_thinking(piece.text), None, finish, usage, piece.model or self._model)
 
     async def _request(
         self,

@@ -18,7 +18,6 @@ from core.rag.llm.base import Message
 from core.rag.llm.prompts.inputs import RepairPrompt, SchemaPrompt
 
 _FENCED = re.compile(r"```(?:json)?[^\S\n]*\n(.*?)```", re.DOTALL | re.IGNORECASE)
-_THINKING = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
 #: How much of a broken answer goes back to be repaired.
 _REPAIRED_CHARS = 20_000
 _SHOWN_PROBLEMS = 8
@@ -86,7 +85,7 @@ def parse[Parsed: BaseModel](text: str, schema: type[Parsed]) -> Parsed | str:
         The object, or what is wrong.
     """
     problem = "it holds no JSON object"
-    for candidate in _candidates(_THINKING.sub("", text)):
+    for candidate in _candidates(text):
         try:
             return schema.model_validate_json(candidate)
         except ValidationError as error:

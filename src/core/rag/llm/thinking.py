@@ -1,0 +1,56 @@
+"""Models that think aloud: ``<think>…</think>`` before the answer is not a part of it.
+
+Where the server does not take the thinking apart (Ollama, vLLM and LM Studio as they are set up by default, for models
+like DeepSeek-R1 and Qwen3), it comes as text.
+"""
+
+from __future__ import annotations
+
+_OPENED = "<think>"
+_CLOSED = "</think>"
+
+
+class ThinkingFilter:
+    """Takes the thinking out of an answer that arrives in parts; what is certainly no thinking is passed on at once."""
+
+    def __init__(self) -> None:
+        self._held = ""
+        self._thinks = False
+        self._passes = False
+
+    def feed(self, part: str) -> str:
+        """What can be passed on now that a part is there."""
+        if self._passes:
+            return part
+        self._held += part
+        if not self._thinks:
+            begun = self._held.lstrip()
+            if len(begun) < len(_OPENED) and _OPENED.startswith(begun):
+                return ""
+            if not begun.startswith(_OPENED):
+                return self.end()
+            self._thinks, self._held = True, begun[len(_OPENED) :]
+        _, closed, said = self._held.partition(_CLOSED)
+        if not closed:
+            self._held = self._held[-len(_CLOSED) :]
+            return ""
+        # Blank lines between the two; they may come in parts, too.
+        self._held = said.lstrip()
+        if not self._held:
+            self._held = _CLOSED
+            return ""
+        return self._pass()
+
+    def end(self) -> str:
+        """What was held back, now that nothing follows; nothing where the thinking has no end."""
+        return "" if self._thinks else self._pass()
+
+    def _pass(self) -> str:
+        self._passes, held, self._held = True, self._held, ""
+        return held
+
+
+def without_thinking(text: str) -> str:
+    """A whole answer without the thinking before it."""
+    filtering = ThinkingFilter()
+    return filtering.feed(text) + filtering.end()
