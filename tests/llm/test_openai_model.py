@@ -50,6 +50,27 @@ async def test_a_whole_answer(chat: Chat, model: MakeModel) -> None:
     assert (sent["temperature"], sent["max_tokens"], sent["model"]) == (0.1, 50, "m")
 
 
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        "System role not supported",
+        "After the optional system message, conversation roles must alternate user/assistant/user/assistant/...",
+        "Unsupported value: 'messages[0].role' does not support 'system' with this model.",
+    ],
+)
+async def test_a_model_without_a_system_role_gets_one_message(
+    server: OpenAIServer, chat: Chat, model: MakeModel, refusal: str
+) -> None:
+    server.then(fail(400, refusal))
+    chat.then("perhaps", '{"rain": true, "degrees": 12}', "Yes.")
+    asked = model()
+    answer = await asked.complete(ASKED, temperature=0, max_tokens=9, schema=Weather)
+    assert answer.parsed == Weather(rain=True, degrees=12)
+    assert [message["role"] for message in chat.bodies[-1]["messages"]] == ["user", "assistant", "user"]
+    assert [part.text async for part in asked.stream(ASKED, temperature=0, max_tokens=9)] == ["Yes. ", ""]
+    assert chat.bodies[-1]["messages"] == [{"role": "user", "content": "Be brief.\n\nDoes it rain?"}]
+
+
 async def test_prices_make_costs_and_calls_add_up(chat: Chat, model: MakeModel) -> None:
     asked = model(MGRAG_LLM_PRICE_INPUT=2.0, MGRAG_LLM_PRICE_OUTPUT=10.0)
     chat.then("one two", "three")

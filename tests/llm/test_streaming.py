@@ -99,6 +99,13 @@ async def test_a_withheld_answer_is_an_error(chat: Chat, model: MakeModel) -> No
         await read(model())
 
 
+async def test_a_refusal_is_an_error_with_its_reason(chat: Chat, model: MakeModel) -> None:
+    event = b'data: {"choices": [{"delta": {"refusal": "Not that."}, "finish_reason": "stop"}]}\n\n'
+    chat.then(Stream([], after=event))
+    with pytest.raises(LanguageModelInputError, match="refused to answer: Not that"):
+        await read(model())
+
+
 @pytest.mark.parametrize("fault", [fail(429), fail(500), drop(), raw(b"", "text/event-stream"), raw(b"{}")])
 async def test_a_fault_before_the_first_part_is_tried_again(
     server: OpenAIServer, chat: Chat, model: MakeModel, clock: Clock, fault: object

@@ -174,12 +174,12 @@ class OpenAICompatibleModel:
         """The parts as they arrive; with other parameters where the server refuses some."""
         while True:
             options = self._options.streamed(temperature, max_tokens)
+            options["messages"] = self._options.dialogue(messages)
             try:
                 async with contextlib.aclosing(
                     self._api.stream(
                         lambda client: client.chat.completions.with_raw_response.create(
                             model=self._model,
-                            messages=_wire(messages),
                             stream=True,
                             **options,  # noqa: B023 - called before the next round
                         ),
@@ -233,13 +233,13 @@ class OpenAICompatibleModel:
             mode = self._mode
             options = self._options.plain(temperature, max_tokens)
             form = mode.options(schema) if schema else {}
-            sent = [*messages, *(mode.instructions(schema) if schema else [])]
+            said = [*messages, *(mode.instructions(schema) if schema else [])]
+            options["messages"] = self._options.dialogue(said)
             try:
                 return await self._api.call(
                     lambda client: client.chat.completions.with_raw_response.create(
                         model=self._model,
-                        messages=_wire(sent),  # noqa: B023 - called before the next round
-                        **options,  # noqa: B023
+                        **options,  # noqa: B023 - called before the next round
                         **form,  # noqa: B023
                     ),
                     read_completion,
@@ -298,8 +298,3 @@ def _checked(messages: Sequence[Message]) -> list[Message]:
     if not messages:
         raise InvalidInputError("There is nothing to ask: messages is empty.")
     return list(messages)
-
-
-def _wire(messages: Sequence[Message]) -> list[dict[str, str]]:
-    # Half characters (of file names, say) are no UTF-8 and cannot be sent.
-    return [{"role": item.role, "content": item.content.encode("utf-8", "replace").decode()} for item in messages]
