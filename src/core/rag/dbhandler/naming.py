@@ -20,11 +20,12 @@ async def documents_named(client: ClientBase, name: str) -> list[Row]:
     wanted = name.strip().strip("/")
     if not wanted:
         return []
+    spellings = _spellings(wanted)
     rows = await client.read(
-        "MATCH (d:Document) WHERE d.namespace = $namespace AND (toLower(d.path) ENDS WITH $tail "
-        "OR toLower(d.title) = $name) RETURN d.id AS id, d.path AS path, d.title AS title",
-        tail=f"/{wanted.lower()}",
-        name=wanted.lower(),
+        "MATCH (d:Document) WHERE d.namespace = $namespace "
+        "AND any(name IN $names WHERE toLower(d.path) ENDS WITH ('/' + name) OR toLower(d.title) = name) "
+        "RETURN d.id AS id, d.path AS path, d.title AS title",
+        names=spellings,
     )
     by_path = [row for row in rows if row["path"].lower().endswith(f"/{wanted.lower()}")]
     same_case = [row for row in by_path if row["path"].endswith(f"/{wanted}")]
@@ -32,3 +33,13 @@ async def documents_named(client: ClientBase, name: str) -> list[Row]:
         by_path, same_case = rows, [row for row in rows if row["title"] == wanted]
     found = same_case if len(same_case) == 1 else by_path
     return sorted(({"id": row["id"], "path": row["path"]} for row in found), key=lambda row: (row["path"], row["id"]))
+
+
+def _spellings(name: str) -> list[str]:
+    """The name as toLower() may give it: of all letters in most engines, of those of ASCII alone on Memgraph."""
+    written = (name.lower(), *(_lower_ascii(text) for text in (name, name.lower(), name.title(), name.upper())))
+    return list(dict.fromkeys(written))
+
+
+def _lower_ascii(text: str) -> str:
+    return "".join(letter.lower() if letter.isascii() else letter for letter in text)
