@@ -105,6 +105,14 @@ async def test_documents_without_titles_are_about_the_name_that_they_begin_with(
         assert "notes/1.txt" not in _paths(await kb.search(question, k=5, mode="hybrid"))
 
 
+async def test_letters_of_several_bytes_anywhere_in_the_beginning_of_a_document_do_no_harm(engine: Engine) -> None:
+    async with engine.knowledge() as kb:
+        name = "Ottoline Varga"
+        texts = [f"{name} {'x' * shift}{'ångström 試験 ' * 12}" for shift in range(8)]
+        await kb.ingest([Document(path=f"notes/{number}.txt", content=text) for number, text in enumerate(texts)])
+        assert len(await kb.search(f"Who is {name}?", k=10, mode="graph")) == len(texts)
+
+
 async def test_in_a_document_that_is_named_the_passage_counts_that_answers(engine: Engine) -> None:
     lines = {
         "Keeper": "The lighthouse was kept by the Anstruther family, of Ombersley, with Ombersley Head in sight.",

@@ -105,14 +105,15 @@ class GraphReader:
 
     async def add_subjects(self, around: Neighbourhood) -> None:
         """Take in what the passages are about by their headings, or by the name that their document begins with."""
+        # The text is cut here: left() counts bytes on Memgraph, and half a letter ends the connection.
         rows = await self._read(
             "MATCH (c:DocumentChunk {id: i}) RETURN i AS passage, c.parent_id AS document, c.heading AS heading, "
-            "CASE c.chunk_index WHEN 0 THEN left(c.content, $chars) ELSE '' END AS opening",
+            "CASE WHEN c.chunk_index = 0 AND coalesce(c.heading, '') = '' THEN c.content ELSE '' END AS opening",
             around.mentions.keys() - around.beginnings.keys(),
-            chars=OPENING_CHARS,
         )
         for row in rows:
-            around.beginnings[row["passage"]] = Beginning(row["document"], row["heading"] or "", row["opening"])
+            opening = row["opening"][:OPENING_CHARS]
+            around.beginnings[row["passage"]] = Beginning(row["document"], row["heading"] or "", opening)
         around.settle_subjects()
 
     async def _holders(
