@@ -165,6 +165,22 @@ def test_plain_programs_open_their_own(tmp_path: Path) -> None:
         chain.invoke(QUERY)
 
 
+@pytest.mark.parametrize("kind", [LlamaRetriever, LangChainRetriever])
+def test_plain_programs_say_who_asks_in_which_conversation(tmp_path: Path, kind: Any) -> None:
+    uri = filled(tmp_path)
+    with kind.from_uri(uri, user_id="ann", conversation_id="no such talk", embedder=HashEmbedder()) as retriever:
+        ask = retriever.retrieve if kind is LlamaRetriever else retriever.invoke
+        with pytest.raises(NotFoundError, match="no such talk"):
+            ask(QUERY)
+
+
+async def test_options_of_a_langchain_retriever_can_be_changed(kb: KnowledgeBase) -> None:
+    retriever = LangChainRetriever(knowledge_base=kb, k=3)
+    retriever.k = 1
+    assert len(await retriever.ainvoke(QUERY)) == 1
+    assert len(await retriever.model_copy(update={"k": 2}).ainvoke(QUERY)) == 2
+
+
 async def test_a_retriever_of_its_own_works_inside_of_a_loop(tmp_path: Path) -> None:
     uri = await asyncio.to_thread(filled, tmp_path)
     with LlamaRetriever.from_uri(uri, k=1, embedder=HashEmbedder()) as llama:

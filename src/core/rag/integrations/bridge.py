@@ -72,15 +72,13 @@ class Found:
 class Bridge:
     """Searches a knowledge base from any thread, in the event loop that the knowledge base belongs to."""
 
-    def __init__(self, kb: KnowledgeBase, options: SearchOptions) -> None:
+    def __init__(self, kb: KnowledgeBase) -> None:
         """Use a knowledge base that is open in the event loop that runs now.
 
         Args:
             kb: Not closed with this.
-            options: For every search.
         """
         self._kb = kb
-        self._options = options
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stop: asyncio.Event | None = None  # of a loop of its own
@@ -91,11 +89,10 @@ class Bridge:
             self._loop = asyncio.get_running_loop()
 
     @classmethod
-    def opened(cls, options: SearchOptions, **arguments: Any) -> Self:
+    def opened(cls, **arguments: Any) -> Self:
         """Open a knowledge base in a thread of its own, for programs without an event loop.
 
         Args:
-            options: For every search.
             arguments: As of :meth:`core.rag.KnowledgeBase.open`.
 
         Raises:
@@ -103,7 +100,7 @@ class Bridge:
         """
         from core.rag.knowledge_base import KnowledgeBase
 
-        bridge = cls(KnowledgeBase.open(**arguments), options)
+        bridge = cls(KnowledgeBase.open(**arguments))
         started = threading.Event()
         bridge._thread = threading.Thread(
             target=bridge._run, args=(started,), name="memgraph-rag retriever", daemon=True
@@ -122,7 +119,7 @@ class Bridge:
         """What is searched."""
         return self._kb
 
-    def search(self, query: str) -> list[Found]:
+    def search(self, query: str, options: SearchOptions) -> list[Found]:
         """Search, and wait for it.
 
         Raises:
@@ -135,15 +132,15 @@ class Bridge:
                 "A search that waits would stop the event loop that the knowledge base needs: use the asynchronous"
                 " call (aretrieve, ainvoke), or open the retriever with its own knowledge base."
             )
-        return self._wait(self._found(query))
+        return self._wait(self._found(query, options))
 
-    async def asearch(self, query: str) -> list[Found]:
+    async def asearch(self, query: str, options: SearchOptions) -> list[Found]:
         """Search without waiting for it, from whichever event loop."""
         if self._loop is None:
             self._loop = asyncio.get_running_loop()
         if self._loop is asyncio.get_running_loop():
-            return await self._found(query)
-        return await asyncio.wrap_future(self._submit(self._found(query)))
+            return await self._found(query, options)
+        return await asyncio.wrap_future(self._submit(self._found(query, options)))
 
     def close(self) -> None:
         """Close the knowledge base that :meth:`opened` opened; one that was given stays open. Safe to call twice.
@@ -190,8 +187,7 @@ class Bridge:
         finally:
             self._searches.discard(task)
 
-    async def _found(self, query: str) -> list[Found]:
-        options = self._options
+    async def _found(self, query: str, options: SearchOptions) -> list[Found]:
         hits = await self._kb.search(query, **options.arguments())
         client = self._kb.client
         if options.namespace is not None:
@@ -234,6 +230,8 @@ class Retrieves:
         mode: str | None = None,
         filters: str | Mapping[str, Any] | None = None,
         expand: int = 0,
+        conversation_id: str | None = None,
+        user_id: str | None = None,
         **arguments: Any,
     ) -> Self:
         """A retriever with a knowledge base of its own, for programs without an event loop; close it.
@@ -244,15 +242,25 @@ class Retrieves:
             mode: How to search; ``None``: the default of :meth:`core.rag.KnowledgeBase.search`.
             filters: Only passages of documents that pass.
             expand: So many neighbouring passages on either side are added to the text of each.
+            conversation_id: The conversation that questions belong to.
+            user_id: Who asks.
             arguments: As of :meth:`core.rag.KnowledgeBase.open`.
 
         Raises:
             ConfigurationError, StoreUnavailableError, ModelMismatchError: when it cannot be opened.
         """
-        bridge = Bridge.opened(SearchOptions(k, mode, filters, None, expand), uri=uri, **arguments)
+        bridge = Bridge.opened(uri=uri, **arguments)
         make: Any = cls  # of which every framework has its own kind
         try:
-            retriever: Self = make(knowledge_base=bridge.knowledge_base, k=k, mode=mode, filters=filters, expand=expand)
+            retriever: Self = make(
+                knowledge_base=bridge.knowledge_base,
+                k=k,
+                mode=mode,
+                filters=filters,
+                expand=expand,
+                conversation_id=conversation_id,
+                user_id=user_id,
+            )
         except BaseException:
             bridge.close()
             raise

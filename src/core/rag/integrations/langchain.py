@@ -54,7 +54,7 @@ class KnowledgeBaseRetriever(Retrieves, BaseRetriever):
     def model_post_init(self, context: Any, /) -> None:
         """Prepare the search."""
         super().model_post_init(context)
-        self._bridge = Bridge(self.knowledge_base, self._options())
+        self._bridge = Bridge(self.knowledge_base)
 
     def _options(self) -> SearchOptions:
         return SearchOptions(
@@ -67,7 +67,7 @@ class KnowledgeBaseRetriever(Retrieves, BaseRetriever):
         *,
         run_manager: CallbackManagerForRetrieverRun,  # noqa: ARG002 - the framework passes it
     ) -> list[Document]:
-        return [_document(found) for found in self._bridge.search(query)]
+        return [_document(found) for found in self._bridge.search(query, self._options())]
 
     async def _aget_relevant_documents(
         self,
@@ -75,7 +75,7 @@ class KnowledgeBaseRetriever(Retrieves, BaseRetriever):
         *,
         run_manager: AsyncCallbackManagerForRetrieverRun,  # noqa: ARG002 - the framework passes it
     ) -> list[Document]:
-        return [_document(found) for found in await self._bridge.asearch(query)]
+        return [_document(found) for found in await self._bridge.asearch(query, self._options())]
 
 
 def _document(found: Found) -> Document:

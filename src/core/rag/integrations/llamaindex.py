@@ -61,15 +61,15 @@ class KnowledgeBaseRetriever(Retrieves, BaseRetriever):
             user_id: Who asks.
             options: Of LlamaIndex's ``BaseRetriever``.
         """
-        search = SearchOptions(k, mode, filters, namespace, expand, conversation_id, user_id)
-        self._bridge = Bridge(knowledge_base, search)
+        self._options = SearchOptions(k, mode, filters, namespace, expand, conversation_id, user_id)
+        self._bridge = Bridge(knowledge_base)
         super().__init__(**options)
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        return [_node(found) for found in self._bridge.search(query_bundle.query_str)]
+        return [_node(found) for found in self._bridge.search(query_bundle.query_str, self._options)]
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        return [_node(found) for found in await self._bridge.asearch(query_bundle.query_str)]
+        return [_node(found) for found in await self._bridge.asearch(query_bundle.query_str, self._options)]
 
 
 def _node(found: Found) -> NodeWithScore:
