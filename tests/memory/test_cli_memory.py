@@ -36,6 +36,14 @@ def test_remember_recall_list_and_forget(tmp_path: Path, monkeypatch: pytest.Mon
     assert call(tmp_path, "forget", "--session", "s", "--yes")[1] == "Forgotten: 1 memory, 1 session, 0 users.\n"
 
 
+def test_forgetting_what_is_not_there_is_told_by_the_exit_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    call(tmp_path, "remember", "s", "The mill turns.")
+    for named in (("--session", "t"), ("--user", "bob"), ("--memory", "m")):
+        assert call(tmp_path, "forget", *named, "--yes") == (4, "Forgotten: 0 memories, 0 sessions, 0 users.\n")
+    assert call(tmp_path, "forget", "--before", "2020-01-01", "--yes")[0] == 0
+
+
 def test_only_remembering_makes_a_graph(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for arguments in (("recall", "mill"), ("compact", "s"), ("list", "s"), ("forget", "--session", "s", "--yes")):

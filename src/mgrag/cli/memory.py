@@ -8,7 +8,7 @@ import typer
 
 from mgrag.cli.options import Common, DbOption, JsonOption, NamespaceOption, YesOption, common
 from mgrag.cli.output import counted, line, print_json
-from mgrag.cli.runtime import confirm, with_kb
+from mgrag.cli.runtime import EXIT_NOT_FOUND, confirm, with_kb
 
 if TYPE_CHECKING:
     from core.rag.memory.records import Forgotten, Memory
@@ -101,10 +101,9 @@ def forget(
     ]
     if what and memory is None:
         confirm(f"Forget everything {' '.join(what)}?", yes=yes)
-    print_forgotten(
-        chosen,
-        with_kb(chosen, lambda kb: kb.forget(session_id=session, memory_id=memory, user_id=user, before=before)),
-    )
+    gone = with_kb(chosen, lambda kb: kb.forget(session_id=session, memory_id=memory, user_id=user, before=before))
+    # That nothing is older than a time is as it should be.
+    print_forgotten(chosen, gone, named=before is None)
 
 
 @commands.command()
@@ -122,14 +121,16 @@ def compact(
     _print(chosen, {"memoryId": summary}, summary or "There was nothing to compact.")
 
 
-def print_forgotten(chosen: Common, gone: Forgotten) -> None:
-    """What was removed."""
+def print_forgotten(chosen: Common, gone: Forgotten, *, named: bool = True) -> None:
+    """What was removed; ends the command where nothing was, though something was named."""
     counts = (
         counted(gone.memories, "memory", "memories"),
         counted(gone.sessions, "session"),
         counted(gone.users, "user"),
     )
     _print(chosen, gone.to_dict(), f"Forgotten: {', '.join(counts)}.")
+    if named and not any(gone.to_dict().values()):
+        raise typer.Exit(EXIT_NOT_FOUND)
 
 
 def _lines(memories: list[Memory]) -> str:

@@ -101,10 +101,7 @@ def forget_user(
     """Remove every trace of a person: sessions, what they said elsewhere, views, ratings, the user itself."""
     chosen = common(context, db, namespace, as_json)
     confirm(f"Forget everything of the user {user!r}?", yes=yes)
-    gone = with_kb(chosen, lambda kb: kb.forget(user_id=user))
-    print_forgotten(chosen, gone)
-    if not any(gone.to_dict().values()):
-        raise typer.Exit(EXIT_NOT_FOUND)
+    print_forgotten(chosen, with_kb(chosen, lambda kb: kb.forget(user_id=user)))
 
 
 @users.command("anonymize")
