@@ -49,6 +49,27 @@ async def test_what_the_title_says_of_every_sentence_does_not_choose_one(
     assert {citation.path: citation.quote for citation in citations}[path] == sentence
 
 
+@pytest.mark.parametrize(
+    ("question", "item", "quote"),
+    [
+        (
+            "How is the mill started?",
+            "- The mill is started so: `mill start` `mill watch` [1]",
+            "The mill is started so:",
+        ),
+        ("Who may stop the mill?", "- Anyone may stop the mill. [1]", "Anyone may stop the mill."),
+        ("mill watch", "- mill start mill watch [1]", "mill start\nmill watch"),
+    ],
+)
+async def test_blocks_of_code_are_whole_and_come_without_their_fences(question: str, item: str, quote: str) -> None:
+    text = "The mill is started so:\n\n```sh\nmill start\nmill watch\n```\nAnyone may stop the mill."
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        await kb.ingest([Document(path="run.md", content=text, format="markdown")])
+        passages = [Passage(1, hit) for hit in await kb.search(question, k=1)]
+        answer, [citation] = await extract(question, "factual", passages, None)
+        assert (answer.splitlines()[2:], citation.quote) == ([item], quote)
+
+
 async def test_the_sentence_that_says_it_is_in_the_answer(kb: KnowledgeBase) -> None:
     answer = await kb.ask("What does the blue whale eat?", extracts=True)
     assert "- It eats krill. [1]" in answer.text

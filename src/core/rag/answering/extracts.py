@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -30,6 +31,10 @@ PER_PASSAGE: dict[Intent, int] = {"factual": 1, "relationship": 2, "summary": 3,
 #: A second sentence of a passage has to be this good, compared with the best of all.
 _NEARLY_BEST = 0.5
 _LONGEST_EXTRACT = 600
+#: The line before and behind a block of code, where a sentence begins with it.
+_FENCE = re.compile(r"`{3,}[^\n`]*(?:\n\s*|$)")
+#: A block of up to three short lines of code.
+_CODE = re.compile(r"\s*\n```[^\n`]*\n\s*((?:[^\n`]{1,200}\n){1,3})```")
 #: What a word of the question counts that the title or heading of a passage has: every sentence below is about it.
 _GIVEN = 0.2
 
@@ -83,6 +88,7 @@ async def extract(
     for passage, taken in chosen:
         for one in sorted(taken, key=lambda one: one.start):
             said = _shown(with_head(passage.hit.content, one.start, one.end))
+            said += _announced(passage.hit.content, one.end, {other.start for other in taken})
             items.setdefault(said, {})[passage.number] = None
     citations = tuple(citation(passage, taken[0].text) for passage, taken in chosen)
     lines = (f"- {said} {''.join(f'[{number}]' for number in numbers)}" for said, numbers in items.items())
@@ -144,13 +150,22 @@ def _spans(passage: Passage) -> list[tuple[int, int]]:
     """Where sentences are, without headings and heads of tables where there is anything else."""
     text = passage.hit.content
     headings = {normalize_name(part) for part in (passage.hit.title, *headings_of(passage.hit.heading))}
-    spans = sentence_spans(text)
+    spans = [(_behind_fence(text, start, end), end) for start, end in sentence_spans(text)]
     said = [
         (start, end)
         for start, end in spans
-        if not is_heading(text, start) and not is_head(text, start) and normalize_name(text[start:end]) not in headings
+        if start < end
+        and not is_heading(text, start)
+        and not is_head(text, start)
+        and normalize_name(text[start:end]) not in headings
     ]
     return said or spans or [(0, len(text))]
+
+
+def _behind_fence(text: str, start: int, end: int) -> int:
+    """Where a sentence begins behind the line that opens or closes a block of code."""
+    fence = _FENCE.match(text, start, end)
+    return start if fence is None else fence.end()
 
 
 async def _cosines(question: str, texts: Sequence[str], embedder: EmbeddingService | None) -> list[float]:
@@ -159,6 +174,14 @@ async def _cosines(question: str, texts: Sequence[str], embedder: EmbeddingServi
         return [0.0] * len(texts)
     cosines: list[float] = (vectors[1:] @ vectors[0]).tolist()
     return cosines
+
+
+def _announced(text: str, end: int, shown: set[int]) -> str:
+    """The few lines of code that a sentence announces ("Run:"), where it is not shown anyway; else nothing."""
+    code = _CODE.match(text, end) if text[:end].endswith(":") else None
+    if code is None or code.start(1) in shown:
+        return ""
+    return "".join(f" `{line.strip()}`" for line in code[1].splitlines())
 
 
 def _shown(sentence: str) -> str:
