@@ -36,6 +36,17 @@ def test_remember_recall_list_and_forget(tmp_path: Path, monkeypatch: pytest.Mon
     assert call(tmp_path, "forget", "--session", "s", "--yes")[1] == "Forgotten: 1 memory, 1 session, 0 users.\n"
 
 
+def test_what_is_listed_and_recalled_can_be_forgotten_by_the_id_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    memory = call(tmp_path, "remember", "s", "The mill turns.")[1].strip()
+    assert call(tmp_path, "list", "s")[1] == f"s  user  The mill turns.  ({memory})\n"
+    assert call(tmp_path, "recall", "mill")[1].endswith(f"  s  user  The mill turns.  ({memory})\n")
+    assert call(tmp_path, "forget", "--memory", memory)[0] == 0
+    assert call(tmp_path, "list", "s")[1] == "Nothing found.\n"
+
+
 def test_forgetting_what_is_not_there_is_told_by_the_exit_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     call(tmp_path, "remember", "s", "The mill turns.")

@@ -140,7 +140,8 @@ def _lines(memories: list[Memory]) -> str:
     for memory in memories:
         head = memory.session_id if memory.relevance is None else f"{memory.relevance:.2f}  {memory.session_id}"
         times = f"  x{memory.count}" if memory.count > 1 else ""
-        lines.append(f"{head}  {memory.role}{times}  {' '.join(memory.content.split())}")
+        # Its id is what forget --memory takes.
+        lines.append(f"{head}  {memory.role}{times}  {' '.join(memory.content.split())}  ({memory.id})")
     return "\n".join(lines)
 
 
