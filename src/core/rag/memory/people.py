@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from core.rag.errors import InvalidInputError, NotFoundError
@@ -13,6 +14,31 @@ if TYPE_CHECKING:
     from core.rag.dbhandler.rewriting import Rewritten
     from core.rag.dbhandler.store import Row
     from core.rag.memory.anonymizing import Anonymizer
+
+
+@dataclass(frozen=True, slots=True)
+class _Whose:
+    """What is to be anonymized.
+
+    Attributes:
+        id: The id that messages name the user by; empty where it is one conversation.
+        user: The user, where there is one.
+        conversations: The conversations.
+        elsewhere: Ids of what the user said in conversations of others.
+    """
+
+    id: str
+    user: Row | None
+    conversations: Sequence[Row]
+    elsewhere: Sequence[str]
+
+    def ids(self) -> set[str]:
+        """Of the users whose conversations these are."""
+        return {row["user_id"] for row in self.conversations if row["user_id"]} | ({self.id} if self.id else set())
+
+    def names(self) -> list[str]:
+        """What the users are called, ids first."""
+        return [*sorted(self.ids()), *([self.user["name"]] if self.user and self.user["name"] else [])]
 
 
 class People:
@@ -105,30 +131,13 @@ class People:
         from core.rag.memory.anonymizing import Anonymizer
 
         client = self._client
-        if (user_id is None) == (conversation_id is None):
-            raise InvalidInputError("Say what to anonymize: either user_id or conversation_id.")
-        user: Row | None = None
-        rows: list[Row] = []
-        said: list[Row] = []
-        external = ""
-        if user_id is not None:
-            user = await client.find_user(user_id)
-            external = user["external_id"] if user else user_id
-            rows, said = await client.conversations_of_person(external), await client.messages_of_person(external)
-            if user is None and not rows and not said:
-                raise NotFoundError(f"Nothing is known of a user {user_id!r}.")
-        elif conversation_id is not None:
-            row = await client.conversation_row(conversation_id)
-            if row is None:
-                raise NotFoundError(f"There is no conversation {conversation_id!r}.")
-            rows = [row]
-        ids = {row["user_id"] for row in rows if row["user_id"]} | ({external} if external else set())
-        own_names = [*sorted(ids), *([user["name"]] if user and user["name"] else [])]
+        whose = await self._whose(user_id, conversation_id)
+        own_names = whose.names()
         anonymizer = Anonymizer(await client.known_names(), region, same=own_names)
-        own = {row["id"] for row in rows}
-        talks = [(row, await client.get_conversation_messages(row["id"])) for row in rows]
-        elsewhere = await client.messages_by_id([row["id"] for row in said if row["session_id"] not in own])
-        speaker = anonymizer.word_for(external) if external else ""
+        talks = [(row, await client.get_conversation_messages(row["id"])) for row in whose.conversations]
+        elsewhere = await client.messages_by_id(whose.elsewhere)
+        speaker = anonymizer.word_for(whose.id) if whose.id else ""
+        ids = whose.ids()
         for message in [*(message for _, messages in talks for message in messages), *elsewhere.values()]:
             themselves = message["role"] == "user" and message["user_id"] in {"", *ids}
             anonymizer.learn(message["content"], speaker if themselves else "")
@@ -145,9 +154,32 @@ class People:
         if user_id is not None:
             words = {anonymizer.word_for(name) for name in own_names} - {""}
             changed = await self._rewrite_elsewhere(anonymizer, words, set(elsewhere))
-        if user is not None:
-            await client.move_user(user["id"], f"anonymous-{uuid.uuid4().hex}", anonymizer.text)
+        if whose.user is not None:
+            await client.move_user(whose.user["id"], f"anonymous-{uuid.uuid4().hex}", anonymizer.text)
         return {"conversations": new, "elsewhere": changed, "replaced": anonymizer.replaced}
+
+    async def _whose(self, user_id: str | None, conversation_id: str | None) -> _Whose:
+        """What a user said, or a conversation.
+
+        Raises:
+            InvalidInputError: unless one of the two is given.
+            NotFoundError: when it is not there.
+        """
+        client = self._client
+        if user_id is not None and conversation_id is None:
+            user = await client.find_user(user_id)
+            external = user["external_id"] if user else user_id
+            rows, said = await client.conversations_of_person(external), await client.messages_of_person(external)
+            if user is None and not rows and not said:
+                raise NotFoundError(f"Nothing is known of a user {user_id!r}.")
+            own = {row["id"] for row in rows}
+            return _Whose(external, user, rows, [row["id"] for row in said if row["session_id"] not in own])
+        if conversation_id is not None and user_id is None:
+            row = await client.conversation_row(conversation_id)
+            if row is None:
+                raise NotFoundError(f"There is no conversation {conversation_id!r}.")
+            return _Whose("", None, [row], [])
+        raise InvalidInputError("Say what to anonymize: either user_id or conversation_id.")
 
     async def _rewrite_elsewhere(self, anonymizer: Anonymizer, words: set[str], said: set[str]) -> int:
         """Rewrite what a person said in conversations of others, and their names in what others said."""
