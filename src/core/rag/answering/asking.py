@@ -7,6 +7,7 @@ import copy
 from collections.abc import AsyncGenerator, Mapping
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
+from core.rag.dbhandler.checks import check_number
 from core.rag.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -175,9 +176,6 @@ def _check(question: str, k: int, token_budget: int | None) -> None:
         raise InvalidInputError("The question is empty.")
     if len(question) > MAX_QUESTION_CHARS:
         raise InvalidInputError(f"The question has {len(question)} characters; {MAX_QUESTION_CHARS} at most.")
-    if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= MAX_PASSAGES:
-        raise InvalidInputError(f"k is {k!r}, but has to be a whole number from 1 to {MAX_PASSAGES}.")
-    if token_budget is not None and (type(token_budget) is not int or token_budget < MIN_TOKEN_BUDGET):
-        raise InvalidInputError(
-            f"token_budget is {token_budget!r}, but has to be a whole number from {MIN_TOKEN_BUDGET} up."
-        )
+    check_number("k", k, 1, MAX_PASSAGES)
+    if token_budget is not None:
+        check_number("token_budget", token_budget, MIN_TOKEN_BUDGET)

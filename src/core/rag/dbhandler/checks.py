@@ -54,15 +54,25 @@ _SMALLEST_NORM = 1e-15
 _LARGEST_NORM = 1e18
 
 
+def check_number(name: str, value: int, least: int, most: int | None = None) -> int:
+    """Refuse what is no whole number in a range.
+
+    Raises:
+        InvalidInputError: naming the argument.
+    """
+    if isinstance(value, bool) or not isinstance(value, int) or value < least or (most is not None and value > most):
+        rest = "up" if most is None else f"to {most}"
+        raise InvalidInputError(f"{name} is {value!r}, but has to be a whole number from {least} {rest}.")
+    return value
+
+
 def check_k(k: int) -> int:
     """Check the number of results asked for.
 
     Raises:
         InvalidInputError: unless it is a whole number from 1 to ``MAX_K``.
     """
-    if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= MAX_K:
-        raise InvalidInputError(f"k is {k!r}, but has to be a whole number from 1 to {MAX_K}.")
-    return k
+    return check_number("k", k, 1, MAX_K)
 
 
 def check_parameters(parameters: Parameters) -> None:
@@ -256,8 +266,7 @@ def check_path(edge_types: Sequence[str], max_depth: int) -> list[str]:
         InvalidNameError: on an edge type that is no name.
         InvalidInputError: without edge types, or on a depth outside of 1 to ``MAX_DEPTH``.
     """
-    if isinstance(max_depth, bool) or not isinstance(max_depth, int) or not 1 <= max_depth <= MAX_DEPTH:
-        raise InvalidInputError(f"max_depth is {max_depth!r}, but has to be a whole number from 1 to {MAX_DEPTH}.")
+    check_number("max_depth", max_depth, 1, MAX_DEPTH)
     if not edge_types:
         raise InvalidInputError("A path needs at least one edge type to follow.")
     return [check_name(name) for name in edge_types]

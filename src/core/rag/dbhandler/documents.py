@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from core.rag.dbhandler.batches import MAX_ROWS, batches
-from core.rag.dbhandler.checks import check_vector
+from core.rag.dbhandler.checks import check_number, check_vector
 from core.rag.dbhandler.ingestion import IngestOperations
 from core.rag.dbhandler.removing import release_vectors, remove_documents
 from core.rag.dbhandler.rows import (
@@ -130,7 +130,12 @@ class DocumentOperations(IngestOperations):
         Returns:
             A dict with ``id, path, uri, title, content, content_hash, source_id, mime_type, metadata, status,
             created_at, updated_at``, or ``None``.
+
+        Raises:
+            InvalidInputError: when it is not named by text.
         """
+        if not isinstance(path, str):
+            raise InvalidInputError(f"A document is named by text (path, URL or id), not {type(path).__name__}.")
         by_uri = document_id(self._namespace, standardize_resource_uri(path))
         rows = await self.read(
             f"UNWIND $ids AS i MATCH (d:Document {{id: i}}) RETURN {DOCUMENT_COLUMNS}, d.content AS content, "
@@ -160,8 +165,7 @@ class DocumentOperations(IngestOperations):
         Returns:
             Dicts as :meth:`find_document` gives them, with ``chunk_count`` instead of ``content``.
         """
-        if limit < 1:
-            raise InvalidInputError(f"limit is {limit}, but has to be at least 1.")
+        check_number("limit", limit, 1)
         rows = await self.read(
             "MATCH (d:Document) WHERE d.namespace = $namespace AND d.path > $after AND d.path STARTS WITH $prefix "
             f"WITH d ORDER BY d.path LIMIT {int(limit)} OPTIONAL MATCH (d)<-[:CHUNK_OF]-(c:DocumentChunk) "

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from core.rag.dbhandler.checks import check_number
 from core.rag.dbhandler.message_rows import MESSAGE_COLUMNS, found_message
 from core.rag.dbhandler.rows import MAX_PATH_CHARS
 from core.rag.dbhandler.store import Row
@@ -45,7 +46,8 @@ class MessageReading(UserOperations):
         Returns:
             Dicts as from :meth:`find_conversation`.
         """
-        check_page(limit, offset)
+        check_number("limit", limit, 1)
+        check_number("offset", offset, 0)
         rows = await self.conversations_of(user_id)
         rows.sort(key=lambda row: (row["updated_at"], row["id"]), reverse=True)
         return [{key: row[key] for key in _PUBLIC} for row in rows[offset : offset + limit]]
@@ -73,7 +75,8 @@ class MessageReading(UserOperations):
         Raises:
             NotFoundError: when there is no such conversation, or no such message.
         """
-        check_page(1 if limit is None else limit, 0)
+        if limit is not None:
+            check_number("limit", limit, 1)
         conversation = await self._require_conversation(conversation_id)
         low = 0 if after is None else await self._sequence_of(conversation, after)
         high = 2**53 if before is None else await self._sequence_of(conversation, before)
@@ -263,15 +266,3 @@ class MessageReading(UserOperations):
 
     def _conversation_node(self, conversation_id: str) -> str:
         return stable_id(Label.CONVERSATION, self._namespace, conversation_id)
-
-
-def check_page(limit: int, offset: int) -> None:
-    """Check which part of a listing is wanted.
-
-    Raises:
-        InvalidInputError: unless both are whole numbers, from 1 and from 0 up.
-    """
-    if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
-        raise InvalidInputError(f"limit is {limit!r}, but has to be a whole number from 1 up.")
-    if isinstance(offset, bool) or not isinstance(offset, int) or offset < 0:
-        raise InvalidInputError(f"offset is {offset!r}, but has to be a whole number from 0 up.")

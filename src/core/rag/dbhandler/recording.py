@@ -8,8 +8,8 @@ from typing import Any
 
 from core.rag.dbhandler.base import ClientBase
 from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.checks import check_number
 from core.rag.dbhandler.entities import EntityLedger
-from core.rag.dbhandler.messages import check_page
 from core.rag.dbhandler.record_rows import MAX_COLLECTION_CHARS, record_row
 from core.rag.dbhandler.records import RecordChanges, RecordRow
 from core.rag.dbhandler.rows import from_json
@@ -114,7 +114,7 @@ class RecordOperations(ClientBase):
         Raises:
             InvalidInputError: on a limit that is not a whole number from 1 up.
         """
-        check_page(limit, 0)
+        check_number("limit", limit, 1)
         rows = await self.read(
             "MATCH (r:Record) WHERE r.namespace = $namespace AND r.collection = $collection AND r.id > $after "
             f"RETURN r.id AS id, r.collection AS collection, r.data AS data ORDER BY id LIMIT {int(limit)}",

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from core.rag.dbhandler import MemGraphClient
+from core.rag.dbhandler.checks import check_number
 from core.rag.dbhandler.store import MAX_K
 from core.rag.errors import InvalidInputError, NotFoundError
 from core.rag.graph.neighbours import Neighbours
@@ -236,14 +237,3 @@ def _check_cosine(name: str, value: float) -> None:
     # Written so that NaN, which compares with nothing, is refused.
     if isinstance(value, bool) or not isinstance(value, int | float) or not -1 <= value <= 1:
         raise InvalidInputError(f"{name} is {value!r}, but has to be a number from -1 to 1.")
-
-
-def check_number(name: str, value: int, least: int, most: int) -> int:
-    """Refuse what is no whole number in a range.
-
-    Raises:
-        InvalidInputError: naming the argument.
-    """
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-        raise InvalidInputError(f"{name} is {value!r}, but has to be a whole number from {least} to {most}.")
-    return value

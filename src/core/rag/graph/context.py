@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from core.rag.dbhandler.checks import check_number
 from core.rag.extraction.records import FIELD_HINTS, record_text
-from core.rag.graph.building import check_number
 from core.rag.graph.parts import GraphEdge
 from core.rag.graph.searching import KnowledgeHit, fields_of, search_around, shown
 

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
+from core.rag.dbhandler.checks import check_number
 from core.rag.dbhandler.store import MAX_DEPTH, Row
 from core.rag.dbhandler.traversal import DOCUMENT_EDGES, GRAPH_EDGES, strength
 from core.rag.errors import InvalidInputError, NotFoundError
-from core.rag.graph.building import check_number
 from core.rag.graph.hops import by_label, ring
 from core.rag.graph.lightest import Found, Search
 from core.rag.graph.parts import EdgePage, GraphEdge, GraphNode, GraphStats, NeighbourPage, Path, Piece

@@ -7,9 +7,10 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from core.rag.dbhandler import MemGraphClient
+from core.rag.dbhandler.checks import check_number
 from core.rag.dbhandler.store import MAX_DEPTH, MAX_K
 from core.rag.errors import InvalidInputError
-from core.rag.graph.building import GraphBuilder, check_number
+from core.rag.graph.building import GraphBuilder
 from core.rag.graph.nodes import Nodes, UndirectedNode
 
 if TYPE_CHECKING:

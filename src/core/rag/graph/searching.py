@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from core.rag.analysis import query_terms
+from core.rag.dbhandler.checks import check_number
 from core.rag.errors import InvalidInputError
-from core.rag.graph.building import check_number
 from core.rag.graph.proximity import Surroundings, surroundings
 from core.rag.keyed import Keyed
 from core.rag.schema import Label

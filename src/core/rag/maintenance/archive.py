@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.rag.dbhandler.transfer_file import TransferReport, check_export, reading_export, writing_export
-from core.rag.errors import BackupError, NotFoundError
+from core.rag.errors import BackupError, InvalidInputError, NotFoundError
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
@@ -20,6 +20,8 @@ async def export_namespaces(
 ) -> dict[str, TransferReport]:
     """See :meth:`core.rag.KnowledgeBase.export`."""
     await client.connect()
+    if isinstance(namespaces, str):
+        raise InvalidInputError(f"namespaces is a sequence of names, not one text: use [{namespaces[:50]!r}].")
     if namespaces is not None:
         there = await client.namespaces()
         if missing := [name for name in namespaces if name not in there]:

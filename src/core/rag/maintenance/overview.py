@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from core.rag.dbhandler.checks import check_number
 from core.rag.dbhandler.naming import documents_named
 from core.rag.errors import EmbeddingError, InvalidInputError, NotFoundError
 from core.rag.maintenance.places import bytes_on_disk
@@ -61,8 +62,8 @@ async def documents(
     client: MemGraphClient, *, prefix: str = "", limit: int | None = None, after: str = ""
 ) -> list[dict[str, Any]]:
     """See :meth:`core.rag.KnowledgeBase.documents`."""
-    if limit is not None and limit < 1:
-        raise InvalidInputError(f"limit is {limit}, but has to be at least 1.")
+    if limit is not None:
+        check_number("limit", limit, 1)
     wanted = await client.document_paths(prefix=prefix, after=after)
     if limit is not None and len(wanted) > limit:
         last = wanted[limit - 1]["path"]

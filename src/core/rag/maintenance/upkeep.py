@@ -118,6 +118,7 @@ class Upkeep:
 
         Raises:
             BackupError: when the file exists or cannot be written.
+            NotFoundError: when there is no such namespace.
         """
         from core.rag.maintenance.archive import export_namespaces
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from core.rag.dbhandler.checks import check_number
 from core.rag.errors import InvalidInputError, NotFoundError, StoreConflictError
 from core.rag.memory.records import Forgotten, Memory
 
@@ -91,9 +92,8 @@ class Memories:
         Raises:
             InvalidInputError: on a limit that is not a whole number from 1 up.
         """
-        from core.rag.dbhandler.messages import check_page
-
-        check_page(1 if limit is None else limit, 0)
+        if limit is not None:
+            check_number("limit", limit, 1)
         if await self._client.find_conversation(session_id) is None:
             return []
         messages = await self._client.get_conversation_messages(session_id, before=before)
@@ -134,8 +134,7 @@ class Memories:
             raise InvalidInputError(f"A query is text, not {type(query).__name__}.")
         if not query.strip():
             raise InvalidInputError("The query is empty.")
-        if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= 1000:
-            raise InvalidInputError(f"limit is {limit!r}, but has to be a whole number from 1 to 1000.")
+        check_number("limit", limit, 1, 1000)
         scope = await self._scope(session_id, user_id)
         if scope is not None and not scope:
             return []
@@ -231,8 +230,7 @@ class Memories:
         """
         from core.rag.memory.compaction import TRIES, older
 
-        if isinstance(keep, bool) or not isinstance(keep, int) or keep < 0:
-            raise InvalidInputError(f"keep is {keep!r}, but has to be a whole number from 0 up.")
+        check_number("keep", keep, 0)
         if await self._client.find_conversation(session_id) is None:
             raise NotFoundError(f"There is no session {session_id!r}.")
         for _ in range(TRIES):

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from core.rag.analysis import query_terms
-from core.rag.dbhandler.checks import check_k
+from core.rag.dbhandler.checks import check_k, check_number
 from core.rag.dbhandler.store import MAX_K
 from core.rag.errors import InvalidInputError
 from core.rag.retrieval.bm25 import Bm25
@@ -66,8 +66,7 @@ class Retriever:
         check_k(k)
         if mode not in MODES:
             raise InvalidInputError(f"There is no search mode {mode!r}; there are {', '.join(MODES)}.")
-        if not 0 <= expand <= MAX_EXPAND:
-            raise InvalidInputError(f"expand is {expand}, but has to be from 0 to {MAX_EXPAND}.")
+        check_number("expand", expand, 0, MAX_EXPAND)
         query = query.encode("utf-8", "replace").decode()  # lone surrogates are no text
         if not query.strip():
             raise InvalidInputError("The query is empty.")
