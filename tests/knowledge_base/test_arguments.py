@@ -10,7 +10,7 @@ import pytest
 
 from core.rag import KnowledgeBase
 from core.rag.errors import InvalidInputError
-from libs.dataloader import Document
+from libs.dataloader import Document, DocumentChunk
 
 CALLS: dict[str, tuple[Callable[[Any], Awaitable[object]], str]] = {
     "expand": (lambda kb: kb.search("mill", expand="1"), "expand is '1', but has to be a whole number from 0 to 20"),
@@ -19,6 +19,17 @@ CALLS: dict[str, tuple[Callable[[Any], Awaitable[object]], str]] = {
     "list_documents": (lambda kb: kb.client.list_documents(limit="2"), "limit is '2'"),
     "conversations": (lambda kb: kb.client.list_conversations(offset=True), "offset is True"),
     "token_budget": (lambda kb: kb.ask("mill?", token_budget=10), "token_budget is 10, .* from 200 up"),
+    "a query": (lambda kb: kb.search(b"mill"), "A query is text, not bytes"),
+    "semantic_search": (lambda kb: kb.knowledge_graph.semantic_search(None), "A query is text, not NoneType"),
+    "a chunk": (lambda kb: kb.client.create_document_chunk("note", None), "content of a chunk is text, not NoneType"),
+    "its place": (
+        lambda kb: kb.client.create_document_chunk("note", "grain", start_char=-5),
+        "start_char is -5, but has to be a whole number from 0 up",
+    ),
+    "places": (
+        lambda kb: kb.client.process_chunks([DocumentChunk(path="note", content="grain", start_char=-5)]),
+        "start_char is -5",
+    ),
     "show": (lambda kb: kb.show(None), "is named by text .*, not NoneType"),
     "delete": (lambda kb: kb.delete(Path("note")), "is named by text .*, not PosixPath"),
     "export": (lambda kb: kb.export("x.jsonl", namespaces="default"), r"use \['default'\]"),

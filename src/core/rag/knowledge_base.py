@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from core.rag.answering.asking import Answers
 from core.rag.dbhandler import MemGraphClient
+from core.rag.dbhandler.checks import check_text
 from core.rag.dbhandler.vectors import VectorStoreInfo
 from core.rag.errors import ConfigurationError, InvalidInputError, StoreError
 from core.rag.graph.exploration import Exploration
@@ -277,8 +278,7 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
         """
         from core.rag.retrieval.asking import ask
 
-        if not isinstance(query, str):
-            raise InvalidInputError(f"A query is text, not {type(query).__name__}.")
+        check_text("A query", query)
         client = self._client if namespace is None else self._client.in_namespace(namespace)
         return await ask(
             client,

@@ -66,6 +66,17 @@ def check_number(name: str, value: int, least: int, most: int | None = None) -> 
     return value
 
 
+def check_text(name: str, value: str) -> str:
+    """Refuse what is no text.
+
+    Raises:
+        InvalidInputError: naming the argument.
+    """
+    if not isinstance(value, str):
+        raise InvalidInputError(f"{name} is text, not {type(value).__name__}.")
+    return value
+
+
 def check_k(k: int) -> int:
     """Check the number of results asked for.
 

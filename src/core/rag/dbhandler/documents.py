@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from core.rag.dbhandler.batches import MAX_ROWS, batches
-from core.rag.dbhandler.checks import check_number, check_vector
+from core.rag.dbhandler.checks import check_number, check_text, check_vector
 from core.rag.dbhandler.ingestion import IngestOperations
 from core.rag.dbhandler.removing import release_vectors, remove_documents
 from core.rag.dbhandler.rows import (
@@ -218,9 +218,12 @@ class DocumentOperations(IngestOperations):
 
         Raises:
             NotFoundError: when there is no such document.
+            InvalidInputError: on a content without text, or a position below 0.
         """
-        if not content.strip():
+        if not check_text("The content of a chunk", content).strip():
             raise InvalidInputError("The content of a chunk is empty.")
+        if start_char is not None:
+            check_number("start_char", start_char, 0)
         parent = await self._require(document)
         start = max(parent["content"].find(content), 0) if start_char is None else start_char
         chunk = DocumentChunk(
@@ -267,6 +270,7 @@ class DocumentOperations(IngestOperations):
                 parents[key] = await self._require(key)
             row = chunk_rows(parents[key]["id"], parents[key]["title"], [chunk])[0]
             row.properties["chunk_index"] = _checked_index(chunk.metadata.get("chunk_index", -1))
+            check_number("start_char", chunk.start_char, 0)
             if embeddings is not None and store is not None:
                 _give_vector(row, embeddings[position], store)
             rows.append(row)

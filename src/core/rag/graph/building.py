@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from core.rag.dbhandler import MemGraphClient
-from core.rag.dbhandler.checks import check_number
+from core.rag.dbhandler.checks import check_number, check_text
 from core.rag.dbhandler.store import MAX_K
 from core.rag.errors import InvalidInputError, NotFoundError
 from core.rag.graph.neighbours import Neighbours
@@ -209,7 +209,7 @@ class GraphBuilder:
         k = MAX_K if topk_k is None else check_number("topk_k", topk_k, 1, MAX_K)
         if isinstance(node, UndirectedNode):
             return await self._similarity.ranked(node.content, node.embedding, k, threshold, labels)
-        return await self._similarity.ranked(node, None, k, threshold, labels)
+        return await self._similarity.ranked(check_text("A query", node), None, k, threshold, labels)
 
     async def _load(self, ids: Sequence[str]) -> list[UndirectedNode]:
         rows = await self._client.concept_rows(ids)

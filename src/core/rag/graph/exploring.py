@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
-from core.rag.dbhandler.checks import check_number
+from core.rag.dbhandler.checks import check_number, check_text
 from core.rag.dbhandler.store import MAX_DEPTH, Row
 from core.rag.dbhandler.traversal import DOCUMENT_EDGES, GRAPH_EDGES, strength
 from core.rag.errors import InvalidInputError, NotFoundError
@@ -56,8 +56,7 @@ async def search_nodes(client: MemGraphClient, query: str, limit: int = 20, kind
     from core.rag.extraction.words import normalize_name, normalized_words
 
     check_number("limit", limit, 1, MAX_VISITED)
-    if not isinstance(query, str):
-        raise InvalidInputError(f"A query is text, not {type(query).__name__}.")
+    check_text("A query", query)
     words = list(dict.fromkeys(normalized_words(query)))[:50]
     if not words:
         return []

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from core.rag.analysis import query_terms
-from core.rag.dbhandler.checks import check_number
+from core.rag.dbhandler.checks import check_number, check_text
 from core.rag.errors import InvalidInputError
 from core.rag.graph.proximity import Surroundings, surroundings
 from core.rag.keyed import Keyed
@@ -83,8 +83,7 @@ async def search_around(
     if mode not in MODES:
         raise InvalidInputError(f"There is no mode {str(mode)[:50]!r}; there are {', '.join(MODES)}.")
     check_number("limit", limit, 1, 1000)
-    if not isinstance(query, str):
-        raise InvalidInputError(f"A query is text, not {type(query).__name__}.")
+    check_text("A query", query)
     query = query.encode("utf-8", "replace").decode()
     if not query.strip():
         raise InvalidInputError("The query is empty.")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from core.rag.dbhandler.checks import check_number
+from core.rag.dbhandler.checks import check_number, check_text
 from core.rag.errors import InvalidInputError, NotFoundError, StoreConflictError
 from core.rag.memory.records import Forgotten, Memory
 
@@ -130,8 +130,7 @@ class Memories:
         from core.rag.memory.recall import Recaller
         from core.rag.times import utc_now
 
-        if not isinstance(query, str):
-            raise InvalidInputError(f"A query is text, not {type(query).__name__}.")
+        check_text("A query", query)
         if not query.strip():
             raise InvalidInputError("The query is empty.")
         check_number("limit", limit, 1, 1000)
