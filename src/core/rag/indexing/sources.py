@@ -7,6 +7,7 @@ from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, cast
 
 from core.rag.errors import InvalidInputError
+from core.rag.indexing.storable import no_text_in
 from libs.dataloader import Document, Known, Loader, LoadError, LoadResult, SourceInfo
 
 if TYPE_CHECKING:
@@ -30,9 +31,9 @@ class IterableLoader:
 
     @property
     def at_hand(self) -> list[Document]:
-        """The documents that are there already: all of a list, none of an iterator."""
+        """The documents that are there already: all of a list that can be stored, none of an iterator."""
         given = self._documents if isinstance(self._documents, Sequence) else ()
-        return [item for item in given if isinstance(item, Document) and isinstance(item.content, str)]
+        return [item for item in given if isinstance(item, Document) and no_text_in(item) is None]
 
     async def load(self, known: Known | None = None) -> AsyncIterator[LoadResult]:  # noqa: ARG002
         """Yield the documents; the indexer sees by itself which did not change."""

@@ -23,10 +23,9 @@ def storable(document: Document) -> Document:
     Raises:
         InvalidInputError: if something that has to be a text is none, as in a row of a database: a number, bytes.
     """
-    for name in (*_TEXTS, *_TEXTS_OR_NONE):
-        value = getattr(document, name)
-        if not isinstance(value, str) and (value is not None or name in _TEXTS):
-            raise InvalidInputError(f"The {name} of the document {document.path!r} is no str, but {_kind(value)}.")
+    if (name := no_text_in(document)) is not None:
+        kind = _kind(getattr(document, name))
+        raise InvalidInputError(f"The {name} of the document {document.path!r} is no str, but {kind}.")
     names = f"{document.path}{document.title}{document.uri}{document.mime_type}{document.format}"
     rest = (document.metadata, document.links, document.locations)
     if not _is_broken(document.content) and not _is_broken(names) and not any(map(_is_broken, filter(None, rest))):
@@ -43,6 +42,15 @@ def storable(document: Document) -> Document:
         links=tuple(Link(_name(link.target), _mended(link.text)) for link in document.links),
         locations=_mended(document.locations),
     )
+
+
+def no_text_in(document: Document) -> str | None:
+    """What of a document has to be a text and is none; ``None`` where all are."""
+    for name in (*_TEXTS, *_TEXTS_OR_NONE):
+        value = getattr(document, name)
+        if not isinstance(value, str) and (value is not None or name in _TEXTS):
+            return name
+    return None
 
 
 def _kind(value: Any) -> str:
