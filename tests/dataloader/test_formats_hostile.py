@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import json
 import tracemalloc
 
@@ -213,6 +215,11 @@ def test_any_bytes_under_any_name(ending: str, data: bytes) -> None:
         (b"\xff\xd8\xff\xe0" + bytes(range(256)), "a JPEG image"),
         (b"\x7fELF" + bytes(500), "a program (ELF)"),
         (b"\x1f\x8b\x08" + bytes(range(256)) * 2, "gzip-compressed data"),
+        (gzip.compress(b"hello text", mtime=0), "gzip-compressed data"),
+        (bz2.compress(b"hello text"), "bzip2-compressed data"),
+        (b"GIF89a\x01\0\x01\0\x80\0\0\xff\xff\xff\0\0\0,\0\0\0\0\x01\0\x01\0\0\x02\x02D\x01\0;", "a GIF image"),
+        (b"\0\0\1\0\1\0\x10\x10" + bytes(range(100, 140)), "an icon"),
+        (b"\0asm\1\0\0\0\1\4\1\x60\0\0", "a WebAssembly module"),
         (b"SQLite format 3\x00" + bytes(1000), "an SQLite database"),
         (b"\x00\x00\x00\x18ftypmp42" + bytes(1000), "a video, audio or image file"),
         (zipped({"a": b"words"}), "a ZIP archive"),
@@ -229,6 +236,11 @@ def test_any_bytes_under_any_name(ending: str, data: bytes) -> None:
 def test_binary_files_are_named(data: bytes, kind: str) -> None:
     for name in ("a", "a.bin", "a.txt", "a.py", "a.md"):
         assert kind in reason(name, data)
+
+
+@pytest.mark.parametrize("text", ["BMÜ: was es regelt", "MZ", "ID3 of 1996", "GIF89a is a format", "PAR1 and PAR2"])
+def test_texts_may_begin_like_binary_files(text: str) -> None:
+    assert convert("a.txt", text.encode("cp1252")).content == text
 
 
 @pytest.mark.parametrize("line", [b" \r\n", b"\t\n", b" a\r\r\n"])

@@ -208,10 +208,10 @@ def detect_encoding(data: bytes) -> str | None:
     found = chardet.detect(sample, encoding_era=era, compat_names=False)
     name, language = found["encoding"], found["language"]
     if name is None:
-        if _is_mostly_text(sample):
-            return "utf-8"
+        if is_mostly_text(sample):  # "BMÜ" is no image
+            return "utf-8" if _is_utf8(sample) else "cp1252"
         return next((name for name in ("utf-16-le", "utf-16-be") if _is_east_asian(sample, name)), None)
-    if name.startswith("utf-16") and _is_utf8(sample) and _is_mostly_text(sample):
+    if name.startswith("utf-16") and _is_utf8(sample) and is_mostly_text(sample):
         return "utf-8"  # two ASCII characters make a Chinese one, but Chinese text has many that are not made so
     name = _SUPERSETS.get(name, name)
     if name == "shift_jis_2004" and _is_cp932(sample):
@@ -247,7 +247,7 @@ def looks_binary(data: bytes) -> bool:
     if bom_encoding(data) is not None or not data:
         return False
     sample = data[:_SAMPLE]
-    if b"\x00" not in sample and _is_mostly_text(sample):
+    if b"\x00" not in sample and is_mostly_text(sample):
         try:
             sample.decode("utf-8")
             return False
@@ -257,7 +257,7 @@ def looks_binary(data: bytes) -> bool:
     return detect_encoding(data) is None
 
 
-def _is_mostly_text(sample: bytes) -> bool:
+def is_mostly_text(sample: bytes) -> bool:
     """Whether hardly any control characters are among the bytes; in a short text one or two say nothing."""
     allowed = len(sample) // 100
     if _is_utf8(sample):
@@ -287,7 +287,7 @@ def _is_damaged_utf8(sample: bytes) -> bool:
         return False
     whole = len(_MULTIBYTE.findall(sample))
     broken = sum(byte > 127 for byte in _MULTIBYTE.sub(b"", sample))
-    return whole >= 4 and whole > 4 * broken and _is_mostly_text(sample)
+    return whole >= 4 and whole > 4 * broken and is_mostly_text(sample)
 
 
 def _is_east_asian(sample: bytes, name: str) -> bool:

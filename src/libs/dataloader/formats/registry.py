@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 from libs.dataloader.formats.base import UnreadableError
-from libs.dataloader.text import bom_encoding
+from libs.dataloader.text import bom_encoding, is_mostly_text
 
 
 class Format(NamedTuple):
@@ -193,6 +193,8 @@ _OTHER_ZIPS: tuple[tuple[bytes, str], ...] = (
     (_ODF + b"graphics", "an OpenDocument drawing; save it as .pdf"),
     (b"xl/workbook.bin", "a binary Excel workbook; save it as .xlsx"),
 )
+_CONTAINERS = (DOCX, PPTX, XLSX, ODT, EPUB)
+_LOOKED_AT = 4096
 _IMAGES = frozenset((".svg", ".svgz"))
 _HTML_START = re.compile(rb"<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
 _PREAMBLE = re.compile(rb"\xef\xbb\xbf|\s+|<\?xml[^>]*>|<!--(?:(?!-->).)*-->", re.DOTALL)
@@ -247,6 +249,10 @@ def is_html(data: bytes) -> bool:
 
 def describe_binary(data: bytes) -> str:
     """What kind of binary file this is, as far as its first bytes tell."""
+    return _binary_kind(data) or "in an unknown binary format"
+
+
+def _binary_kind(data: bytes) -> str | None:
     if data.startswith(_OLE) and "__substg1.0_".encode("utf-16-le") in data:
         return "an Outlook message; save it as .eml"
     for signature, kind in _SIGNATURES:
@@ -258,7 +264,7 @@ def describe_binary(data: bytes) -> str:
         return {b"WEBP": "a WebP image", b"WAVE": "an audio file"}.get(data[8:12], "a media file")
     if data.startswith(b"PK\x03\x04"):
         return next((kind for mark, kind in _OTHER_ZIPS if mark in data), "a ZIP archive")
-    return "in an unknown binary format"
+    return None
 
 
 def _by_media_type(mime_type: str | None) -> Format | None:
@@ -282,13 +288,17 @@ def _by_signature(data: bytes, by_name: Format | None) -> Format | None:
             return EPUB
         if b"mimetypeapplication/vnd.oasis.opendocument.text" in data[:120]:
             return ODT
-        if by_name is not None and by_name in (DOCX, PPTX, XLSX, ODT, EPUB):
+        if by_name in _CONTAINERS:
             found = [kind for member, kind in _ZIP_MEMBERS if member in data]
             return found[0] if found and by_name not in found else by_name
         for member, kind in _ZIP_MEMBERS:
             if member in data:
                 return kind
-        raise UnreadableError(f"it is {describe_binary(data)}")  # a short one may look like UTF-16
+    elif by_name is PDF or by_name in _CONTAINERS or is_mostly_text(data[:_LOOKED_AT]):
+        return None  # readers know best what is wrong with it, and texts may begin with BM, too
+    # What it is told here for: a short one (a favicon, an image of one pixel) may look like UTF-16.
+    if (kind_of_binary := _binary_kind(data)) is not None:
+        raise UnreadableError(f"it is {kind_of_binary}")
     return None
 
 
