@@ -172,6 +172,11 @@ async def test_what_is_not_there(tmp_path: Path) -> None:
         ("sftp://me:secret@host/x", "sftp://host/x: sftp:// is not supported"),
         ("https://me:secret@example.org/x", "https://example.org/x: this is a web address, which WebLoader loads"),
         ("://x", "no such file or folder"),
+        *(
+            (address, r"no such file or folder \(a web address begins with http:// or https://\)$")
+            for address in ("example.org", "example.org/docs", "www.example.com", "localhost:8000", "http:/example.org")
+        ),
+        *((name, "no such file or folder$") for name in ("notes.txt", "nothing", "a/b.md", "../x.html", "C:\\docs")),
     ],
 )
 async def test_an_address_that_is_no_path_says_so(address: str, said: str) -> None:
@@ -186,6 +191,14 @@ async def test_a_folder_may_be_called_like_an_address(tmp_path: Path, monkeypatc
     tree(tmp_path, {"ftp:/x/a.md": "a"})
     monkeypatch.chdir(tmp_path)
     assert [name.rpartition("/")[2] for name in await names("ftp://x")] == ["a.md"]
+
+
+async def test_file_uris_as_in_the_graph_and_as_in_browsers(tmp_path: Path) -> None:
+    tree(tmp_path, {"a b/ü.md": "u", "100%25/x.md": "literal", "100%/x.md": "decoded"})
+    for uri in (f"file://{tmp_path}/a b", f"file://{tmp_path}/a%20b", f"file://localhost{tmp_path}/a%20b"):
+        assert list((await load(uri)).documents) == [f"{tmp_path}/a b/ü.md"]
+    assert list((await load(f"FILE://{tmp_path}/a%20b/%C3%BC.md")).documents) == [f"{tmp_path}/a b/ü.md"]
+    assert list((await load(f"file://{tmp_path}/100%25")).documents) == [f"{tmp_path}/100%25/x.md"]
 
 
 @pytest.mark.parametrize(

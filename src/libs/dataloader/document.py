@@ -14,9 +14,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import unquote_to_bytes
 
 from libs.dataloader.errors import InvalidSourceError, LoadError, NothingMatchedError, SourceNotFoundError
-from libs.dataloader.formats import FileData, UnreadableError, read_document
+from libs.dataloader.formats import FORMATS, FileData, UnreadableError, read_document
 from libs.dataloader.formats.archive import size_text
 from libs.dataloader.paths import namesake, printable, uri_of_path
 from libs.dataloader.types import Known, LoadFailure, LoadResult, SourceInfo, Unchanged
@@ -31,6 +32,7 @@ _GROUP_FILES = 32
 _GROUP_BYTES = 1_000_000
 _WORKERS = max(2, min(4, os.cpu_count() or 1))
 _AHEAD = 2 * _WORKERS
+_ADDRESS = re.compile(r"https?:|www\.|(?:localhost|[\w-]+(?:\.[\w-]+)+)(?::[0-9]+|/|$)", re.IGNORECASE)
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]+")
 
 
@@ -90,7 +92,7 @@ class DocumentLoader:
         encoding: str | None = None,
         readers: Mapping[str, Any] | None = None,
     ) -> None:
-        self._given = os.fspath(path).removeprefix("file://")
+        self._given = _named_by(os.fspath(path))
         if not self._given:
             raise InvalidSourceError('""', "the path is empty: give that of a file or folder, or . for this folder")
         if "\x00" in self._given:
@@ -178,7 +180,8 @@ class DocumentLoader:
         # Not before it is clear that there is no such folder: file systems allow names like "ftp:".
         scheme, separator, _ = self._given.partition("://")
         if not separator or not _SCHEME.fullmatch(scheme):
-            return SourceNotFoundError(self._shown, "there is no such file or folder")
+            hint = " (a web address begins with http:// or https://)" if _looks_like_address(self._given) else ""
+            return SourceNotFoundError(self._shown, f"there is no such file or folder{hint}")
         from libs.dataloader.crawl.urls import split_credentials
 
         address, _ = split_credentials(printable(self._given))
@@ -296,6 +299,22 @@ class DocumentLoader:
         if "modified" not in metadata and (moment := _iso(file.modified)):
             metadata["modified"] = moment
         return replace(document, metadata=metadata, fingerprint=file.fingerprint or {})
+
+
+def _named_by(given: str) -> str:
+    """The path that is given; of a ``file`` URI as it is, as in the graph, else percent-encoded, as a browser has it."""
+    if not given.lower().startswith("file://"):
+        return given
+    path = given[7:]
+    decoded = os.fsdecode(unquote_to_bytes(path.removeprefix("localhost")))  # which means this machine: RFC 8089
+    return decoded if not os.path.lexists(path) and os.path.lexists(decoded) else path
+
+
+def _looks_like_address(given: str) -> bool:
+    if _ADDRESS.match(given) is None:
+        return False
+    ending = os.path.splitext(given)[1].lower()  # noqa: PTH122
+    return "/" in given or ending == ".org" or ending not in FORMATS
 
 
 def _settled(file: _File) -> LoadResult:
