@@ -19,11 +19,23 @@ def home(*links: str) -> Reply:
     return Reply(page(*links, text="home"), etag='"home"')
 
 
+def called_by_header(link: str) -> Reply:
+    return Reply("words", content_type="text/plain", headers={"Link": link}, etag='"words"')
+
+
 # Pages, and under which URLs what is given; "/" is the start page and always given.
 SITES: dict[str, tuple[dict[str, Answer], list[str]]] = {
     "the canonical URL redirects here": (
         {"/": home("/guide"), "/guide": redirect("/guide/", 301), "/guide/": called("/guide")},
         ["/", "/guide"],
+    ),
+    "a header says it": (
+        {"/": home("/a?p=1"), "/a?p=1": called_by_header('</s.css>; rel=preload; as=style, </a>; rel="canonical"')},
+        ["/", "/a"],
+    ),
+    "a header says something else": (
+        {"/": home("/a"), "/a": called_by_header('</b>; rel="next"; title="canonical", </c>; rel=non-canonical')},
+        ["/", "/a"],
     ),
     "over two redirects": (
         {"/": home("/a"), "/a": redirect("/b"), "/b": redirect("/c"), "/c": called("/a")},

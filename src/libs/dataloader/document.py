@@ -302,7 +302,7 @@ class DocumentLoader:
 
 
 def _named_by(given: str) -> str:
-    """The path that is given; of a ``file`` URI as it is, as in the graph, else percent-encoded, as a browser has it."""
+    """The path that is given, also as a ``file`` URI: as in the graph, or percent-encoded, as browsers write it."""
     if not given.lower().startswith("file://"):
         return given
     path = given[7:]

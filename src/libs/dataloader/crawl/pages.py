@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 _CHARSET = re.compile(r"""charset\s*=\s*["']?\s*([A-Za-z0-9_.:+\-]+)""", re.IGNORECASE)
 _EXTENSIONS = {Kind.PDF: "pdf", Kind.MARKDOWN: "md", Kind.JSON: "json", Kind.TEXT: "txt"}
 _JSON_LINES = ("jsonl", "ndjson")
+_LINK_HEADER = re.compile(r"<([^<>]*)>([^<]*)")
+_CANONICAL_RELATION = re.compile(r"""\brel\s*=\s*["']?(?:[^"';,]{0,200}\s)?canonical(?=["';,\s]|$)""", re.IGNORECASE)
 _DIGITS = re.compile(r"[0-9]+")
 _LONG_ENOUGH = 200  # characters of text with which a page that refreshes to another is still a page of its own
 _PLACEHOLDER = 16  # ... and where it does so without scripts only: more than "Please wait …"
@@ -35,7 +37,7 @@ class Page:
     Attributes:
         document: What there is to store; ``None`` where the body could not be read.
         follow: Normalised URLs to go on to, in order.
-        canonical: The URL that the page says is its own, normalised.
+        canonical: The URL that the page, or its header, says is its own, normalised.
         refresh: Where the page only sends its reader on to.
         orders: What it, or its header, asks of robots, such as ``noindex``, in lower case.
         trace: What its text is remembered by.
@@ -73,7 +75,7 @@ def read_page(url: str, kind: Kind, headers: httpx.Headers, body: bytes, *, robo
     page = _html(url, headers, body) if kind is Kind.HTML else _file(url, kind, headers, body, max_bytes)
     orders = _robots_header(headers, robot) | page.orders
     follow = () if orders & {"nofollow", "none"} else page.follow
-    page = replace(page, orders=orders, follow=follow)
+    page = replace(page, orders=orders, follow=follow, canonical=page.canonical or _canonical_header(url, headers))
     if page.document is None:
         return page
     # More and other links than the document's own: navigation belongs to it, nofollow does not.
@@ -200,6 +202,14 @@ def _hash(text: str) -> str:
 def _charset(headers: httpx.Headers) -> str | None:
     match = _CHARSET.search(headers.get("content-type", ""))
     return match[1] if match else None
+
+
+def _canonical_header(url: str, headers: httpx.Headers) -> str | None:
+    """What ``Link: <…>; rel="canonical"`` says (RFC 6596): the only way to say it of a PDF."""
+    for match in _LINK_HEADER.finditer(headers.get("link", "")):
+        if _CANONICAL_RELATION.search(match[2]) is not None:
+            return join_url(url, match[1])
+    return None
 
 
 def _robots_header(headers: httpx.Headers, robot: str) -> frozenset[str]:
