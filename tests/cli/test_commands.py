@@ -59,6 +59,8 @@ def test_ingest_twice(mgrag: Command, ingested: Path) -> None:
     assert first.err == ""
     again = mgrag("ingest", "corpus")
     assert again.out.startswith("Nothing changed: 10 documents are up to date")
+    file = min(path for path in (mgrag.folder / "corpus").iterdir() if path.is_file())
+    assert mgrag("ingest", f"corpus/{file.name}").out.startswith("Nothing changed: 1 document is up to date")
 
 
 @pytest.mark.parametrize("fails", ["closing", "a commit and closing"])

@@ -64,6 +64,8 @@ async def test_a_crawl_that_was_cut_short_says_so_without_prune(kb: KnowledgeBas
         assert report.documents.added == 2
         (warning,) = report.warnings
         assert "At least 2 pages were left out" in warning and server.url() in warning
+        report = await kb.ingest([server.url(), server.url("/#top")], max_urls=2)
+        assert report.warnings == [warning]  # once, though it is true of both
 
 
 async def test_overlapping_sources_of_one_site_are_fetched_and_counted_once(kb: KnowledgeBase) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mgrag.cli.options import Common, DbOption, JsonOption, ModelOption, NamespaceOption, common
-from mgrag.cli.output import line, print_json, progress
+from mgrag.cli.output import counted, line, print_json, progress
 from mgrag.cli.runtime import EXIT_FAILED, EXIT_INTERRUPTED, fail, open_kb, run, stop_on_interrupt
 
 if TYPE_CHECKING:
@@ -156,7 +156,8 @@ def summary(report: IngestReport) -> str:
     """One line for people."""
     done = report.documents
     if not (done.added or done.updated or done.deleted or done.failed) and done.unchanged:
-        return f"Nothing changed: {done.unchanged} documents are up to date ({report.seconds:.1f} s)."
+        documents = counted(done.unchanged, "document is", "documents are")
+        return f"Nothing changed: {documents} up to date ({report.seconds:.1f} s)."
     counts = [f"{done.added} added", f"{done.updated} updated", f"{done.unchanged} unchanged"]
     counts += [f"{done.deleted} deleted"] if done.deleted else []
     counts += [f"{len(done.failed)} failed"] if done.failed else []

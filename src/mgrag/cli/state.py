@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mgrag.cli.options import Common, DbOption, JsonOption, ModelOption, NamespaceOption, common
-from mgrag.cli.output import counts, line, print_json, progress, size
+from mgrag.cli.output import counted, counts, line, print_json, progress, size
 from mgrag.cli.runtime import EXIT_FAILED, existing_graph, run
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def doctor(
             if check.advice:
                 line(f"{'':<8}   -> {check.advice}")
         problems = sum(check.level == "problem" for check in report.checks)
-        line(f"{problems} problems." if problems else "Healthy.")
+        line(f"{counted(problems, 'problem')}." if problems else "Healthy.")
     if not report.healthy:
         raise typer.Exit(EXIT_FAILED)
 

@@ -272,7 +272,8 @@ class _Run:
             self._barren.append(source_id)
         if failure is not None:
             raise failure
-        self.report.warnings += getattr(loader, "notes", ())
+        notes = getattr(loader, "notes", ())  # sources that overlap have the same ones
+        self.report.warnings += [note for note in notes if note not in self.report.warnings]
         self._read.append(read)
 
     async def _collect(self, batch: _Batch, document: Document, seen: set[str]) -> _Batch:
