@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,6 +17,7 @@ from tests.embedders import HashEmbedder
 from tests.graphs import orphans, snapshot
 
 from core.rag import KnowledgeBase, MemGraphClient
+from core.rag.dbhandler.vectors import VectorStoreInfo
 from core.rag.errors import EmbeddingError, InvalidInputError, ModelMismatchError, SourceError
 from core.rag.indexing import TextSplitter
 from core.rag.settings import Settings
@@ -355,6 +358,42 @@ async def test_stop_finishes_what_is_in_flight(kb: KnowledgeBase) -> None:
     assert report.interrupted
     assert 0 < report.documents.added < 5000
     assert (await kb.client.counts())["nodes"]["Document"] == report.documents.added
+    assert not any((await orphans(kb.client)).values())
+
+
+async def test_a_stop_does_not_wait_for_all_that_was_read_ahead(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("core.rag.indexing.stopping.PATIENCE_SECONDS", 0)
+    monkeypatch.setattr("core.rag.indexing.indexer.BATCH_DOCUMENTS", 20)
+    documents = [document(f"note/{number}", f"Note {number} names Note {number + 1}.") for number in range(200)]
+    stop = asyncio.Event()
+    loaded = asyncio.Event()
+    written: list[int] = []
+
+    async def fast() -> AsyncIterator[Document]:
+        for one in documents:
+            yield one
+        loaded.set()
+
+    write = MemGraphClient.write_documents
+
+    async def slow_write(self: MemGraphClient, rows: Sequence[Any], store: VectorStoreInfo) -> Any:
+        if not written:
+            with contextlib.suppress(TimeoutError):  # all queues are full, so the loader waits, too
+                await asyncio.wait_for(loaded.wait(), 1)
+            stop.set()
+        written.append(len(rows))
+        return await write(self, rows, store)
+
+    monkeypatch.setattr(MemGraphClient, "write_documents", slow_write)
+    report = await kb.ingest(fast(), stop=stop)
+    assert report.interrupted
+    assert written == [20, 20]  # what was being written, and the last one that had its vectors
+    assert (await kb.client.counts())["nodes"]["Document"] == report.documents.added == 40
+
+    report = await kb.ingest(documents)
+    assert (report.documents.added, report.documents.unchanged) == (160, 40)
     assert not any((await orphans(kb.client)).values())
 
 

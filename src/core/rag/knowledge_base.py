@@ -216,7 +216,7 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
             prune: Also remove documents that vanished from these sources.
             facts: Whether a language model reads the new chunks, too, for typed entities and what relates them;
                 ``None``: as ``MGRAG_LLM_EXTRACTION`` says. What failed is tried again the next time.
-            stop: When set, nothing more is taken up; documents in flight are finished.
+            stop: When set, nothing more is taken up; documents in flight are finished, for some seconds.
             progress: Called after each transaction with the report so far.
             options: For folders ``include``, ``exclude`` (globs), ``gitignore``, ``recursive``, ``hidden``; for URLs
                 ``url_pattern``, ``max_urls``, ``max_depth``, ``delay``, ``same_host``, ``respect_robots``.

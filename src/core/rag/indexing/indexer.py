@@ -20,7 +20,7 @@ from core.rag.indexing.prepare import Preparer
 from core.rag.indexing.pruning import ReadSource, prune
 from core.rag.indexing.report import IngestReport
 from core.rag.indexing.state import StateReader
-from core.rag.indexing.stopping import until
+from core.rag.indexing.stopping import out_of_patience, until
 from core.rag.indexing.storable import storable
 from core.rag.indexing.titles import TitleLinker
 from core.rag.indexing.workbench import Workbench
@@ -143,7 +143,8 @@ class Indexer:
         Args:
             loaders: Sources.
             prune: Also remove documents of these sources that they do not have any more.
-            stop: When set, no further documents are taken up; those in flight are finished.
+            stop: When set, no further documents are taken up. Those on their way are finished for some seconds;
+                what waits then, as much of a fast source does, is left for the next run.
             progress: Called after each transaction with the report so far.
 
         Returns:
@@ -195,6 +196,9 @@ class _Run:
         self._failed: set[tuple[str, str]] = set()
         self._again: dict[str, list[str]] = {}
         self._batch_documents = BATCH_DOCUMENTS
+        # Batches and their parts that are on their way, and those of them that have their vectors.
+        self._on_the_way = self._to_write = 0
+        self._late = False
         self._load_error: LoadError | None = None
         self._read: list[ReadSource] = []
         self._barren: list[str] = []
@@ -208,6 +212,7 @@ class _Run:
         self._several = len(loaders) > 1
         if len(coming) >= _LONG_LIST:
             self._batch_documents = min(_FIRST_BATCH_DOCUMENTS, BATCH_DOCUMENTS)
+        watcher = asyncio.create_task(self._watch())
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._load(loaders))
@@ -216,6 +221,8 @@ class _Run:
                 group.create_task(self._write())
         except BaseExceptionGroup as failed:
             raise _first(failed) from failed
+        finally:
+            watcher.cancel()
         for source_id, ids in self._again.items():  # now that they are written
             for part in batches(ids):
                 await self._client.add_to_source(part, source_id)
@@ -223,6 +230,10 @@ class _Run:
             await self._client.remove_empty_sources(self._barren)
         if self._load_error is not None:
             raise SourceError(str(self._load_error)) from self._load_error
+
+    async def _watch(self) -> None:
+        await out_of_patience(self.stop)
+        self._late = True
 
     async def _load(self, loaders: Sequence[Loader]) -> None:
         for loader in loaders:
@@ -267,7 +278,7 @@ class _Run:
             failure = error
         # Not in a ``finally``: when another stage fails, nobody takes anything from the queue any more.
         if batch.documents:
-            await self._loaded.put(batch)
+            await self._pass_on(batch)
         if barren:
             self._barren.append(source_id)
         if failure is not None:
@@ -286,7 +297,7 @@ class _Run:
         )
         again = identifier in seen and any(other.uri == document.uri for other in batch.documents)
         if batch.documents and (full or again):
-            await self._loaded.put(batch)
+            await self._pass_on(batch)
             batch = _Batch(batch.tools, batch.source_id)
             self._batch_documents = min(2 * self._batch_documents, BATCH_DOCUMENTS)
         seen.add(identifier)
@@ -295,8 +306,19 @@ class _Run:
         batch.chars += len(document.content)
         return batch
 
+    async def _pass_on(self, batch: _Batch) -> None:
+        self._on_the_way += 1
+        await self._loaded.put(batch)
+
+    def _is_left(self) -> bool:
+        """Whether what is taken up now is left for the next run: the time is over, and something else is finished."""
+        return self._late and self._on_the_way > 1
+
     async def _prepare(self, group: asyncio.TaskGroup) -> None:
         while (batch := await self._loaded.get()) is not None:
+            if self._is_left():
+                self._on_the_way -= 1
+                continue
             changed = await batch.tools.state.changed(
                 batch.documents, batch.ids, batch.source_id, self._touched, repeated=self._several
             )
@@ -304,6 +326,7 @@ class _Run:
             if changed.again:
                 self._again.setdefault(batch.source_id, []).extend(changed.again)
             if not changed.documents:
+                self._on_the_way -= 1
                 self._tell()
                 continue
             # Not awaited here: the next batch is asked for while this one is on its way from another process.
@@ -325,8 +348,13 @@ class _Run:
     async def _embed(self) -> None:
         while (cut := await self._cut.get()) is not None:
             for part in await cut:
+                if self._is_left():
+                    break
                 for embedded in await self._embed_each(part):
+                    self._on_the_way += 1
+                    self._to_write += 1
                     await self._embedded.put(embedded)
+            self._on_the_way -= 1
         await self._embedded.put(None)
 
     async def _embed_each(self, part: Prepared) -> list[Prepared]:
@@ -342,8 +370,12 @@ class _Run:
 
     async def _write(self) -> None:
         while (part := await self._embedded.get()) is not None:
-            await self._write_each(part)
-            self._tell()
+            self._to_write -= 1
+            # The last one is written: of a slow provider, whose vectors are paid for, it is the only one.
+            if not (self._late and self._to_write):
+                await self._write_each(part)
+                self._tell()
+            self._on_the_way -= 1
 
     async def _write_each(self, part: Prepared) -> None:
         """Write documents together, or one by one where the graph refuses one of them."""

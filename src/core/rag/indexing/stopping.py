@@ -1,4 +1,4 @@
-"""Stopping in the middle of waiting for a loader."""
+"""Stopping a run that is asked to: in the middle of waiting for a loader, and with much on its way."""
 
 from __future__ import annotations
 
@@ -7,8 +7,14 @@ from collections.abc import AsyncGenerator, AsyncIterator
 
 from libs.dataloader import LoadResult
 
-#: Asked to stop, a run waits so many seconds for the document that is being loaded.
+#: Asked to stop, a run goes on for so many seconds with what was taken up, and waits so long for what is being loaded.
 PATIENCE_SECONDS = 3.0
+
+
+async def out_of_patience(stop: asyncio.Event) -> None:
+    """Return when a run was asked to stop, and had its time to finish what was taken up."""
+    await stop.wait()
+    await asyncio.sleep(PATIENCE_SECONDS)
 
 
 async def until(results: AsyncIterator[LoadResult], stop: asyncio.Event) -> AsyncGenerator[LoadResult]:
@@ -22,8 +28,7 @@ async def until(results: AsyncIterator[LoadResult], stop: asyncio.Event) -> Asyn
 
     async def interrupt(task: asyncio.Task[object]) -> None:
         nonlocal interrupted
-        await stop.wait()
-        await asyncio.sleep(PATIENCE_SECONDS)
+        await out_of_patience(stop)
         if asking:
             interrupted = True
             task.cancel()
