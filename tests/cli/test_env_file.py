@@ -149,3 +149,22 @@ def test_the_commands_tell_it(
 def test_settings_are_shown_without_what_addresses_may_hold(env_file: Path) -> None:
     env_file.write_text("MEMGRAPH_URI=bolt://user:pass-word@h\nOPENAI_BASE_URL=http://u:pass-word@h/v1\n", "utf-8")
     assert "pass-word" not in repr(load_settings()) + str(load_settings())
+
+
+@pytest.mark.parametrize("line", ['MGRAG_NAMESPACE="unclosed', "export MGRAG_NAMESPACE: tenant", "mgrag_namespace 'a'"])
+def test_a_setting_in_a_line_that_cannot_be_read_is_told(line: str, env_file: Path, mgrag: Command) -> None:
+    env_file.write_text(f"# ours\nOTHER=1\n{line}\nMGRAG_CHUNK_SIZE=99\n", "utf-8")
+    told = "Line 3 of the file .env in this folder cannot be read, and MGRAG_NAMESPACE is in it"
+    outcome = mgrag("list")
+    assert outcome.code == 2
+    assert outcome.err.lower().startswith(f"mgrag: {told}".lower())
+    outcome = mgrag("doctor", "--json")
+    assert outcome.code == 1
+    assert told.lower() in outcome.out.lower()
+    assert outcome.err == ""
+
+
+def test_lines_of_other_programs_are_theirs(env_file: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    env_file.write_bytes(b"\xef\xbb\xbfthis is no line\r\nSECRET='\r\nMGRAG_CHUNK_SIZE=99\r\n")
+    assert load_settings().chunk_size == 99
+    assert capfd.readouterr().err == ""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal, cast
@@ -33,9 +34,7 @@ class _EnvFile(DotEnvSettingsSource):
     """The file as it is: ``KEY=${OTHER_KEY}`` in it would take a key from the environment."""
 
     def _read_env_file(self, file_path: Path) -> Mapping[str, str | None]:
-        from dotenv import dotenv_values
-
-        values = dotenv_values(file_path, encoding=self.env_file_encoding, interpolate=False)
+        values = _file_values(file_path)
         return {name.lower(): value for name, value in values.items() if value}
 
 
@@ -145,6 +144,32 @@ def _is_loopback(host: str) -> bool:
         return False
 
 
+def _file_values(file: Path) -> dict[str, str | None]:
+    """The variables of an ``.env`` file.
+
+    Raises:
+        ConfigurationError: where a line that names a setting of this package cannot be read, such as one with a quote
+            that does not end: what it sets would be taken from elsewhere, a graph or namespace say. Other lines that
+            cannot be read are those of other programs.
+    """
+    from dotenv.parser import parse_stream
+
+    values: dict[str, str | None] = {}
+    with file.open(encoding="utf-8-sig") as stream:
+        for binding in parse_stream(stream):
+            if binding.error and (setting := _SETTING.search(binding.original.string)):
+                raise ConfigurationError(
+                    f"Line {binding.original.line} of the file {file.name} in this folder cannot be read, and"
+                    f" {setting[0]} is in it. Write {setting[0]}=VALUE, and a value with blanks in quotes that end."
+                )
+            if binding.key is not None:
+                values[binding.key] = binding.value
+    return values
+
+
+_SETTING = re.compile(rf"\b(?:{'|'.join(str(field.alias) for field in Settings.model_fields.values())})\b", re.I)
+
+
 def load_settings() -> Settings:
     """Read the environment.
 
@@ -165,10 +190,8 @@ def load_settings() -> Settings:
 
 def unknown_variables() -> list[str]:
     """Variables of the environment and of ``.env`` that look like settings of this package but are none."""
-    from dotenv import dotenv_values
-
     known = {field.alias for field in Settings.model_fields.values()}
     file = Settings.model_config.get("env_file")
-    named = {*os.environ, *(dotenv_values(str(file)) if file else ())}
+    named = {*os.environ, *(_file_values(Path(str(file))) if file and Path(str(file)).is_file() else ())}
     ours = (name for name in named if name.startswith("MGRAG_") and not name.startswith("MGRAG_TEST_"))
     return sorted(name for name in ours if name not in known)
