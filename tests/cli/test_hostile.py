@@ -525,7 +525,33 @@ def test_a_refused_import_makes_no_graph(kind: str, mgrag: Command) -> None:
     assert list(Path().iterdir()) == [Path("in.jsonl")]
 
 
-@pytest.mark.parametrize("file", ["", "corpus", "nowhere/b", "/dev/null", "/proc/b", "a\x00b", "x" * 5000, "there"])
+@pytest.mark.parametrize("command", ["backup", "export", "restore", "import"])
+@pytest.mark.parametrize("file", ["", " ", "-"])
+def test_copies_without_a_file(command: str, file: str, mgrag: Command, unchanged: Path) -> None:
+    before = sorted(Path().iterdir())
+    done = mgrag(command, file)
+    told(done, 2)
+    assert "name a file" in done.err
+    assert sorted(Path().iterdir()) == before
+
+
+def test_what_is_no_export_is_told_by_what_it_is(mgrag: Command, graph: Path) -> None:
+    os.mkfifo("pipe")
+    Path("random.gz").write_bytes(gzip.compress(b"\xbf\xff" * 100))
+    Path("random").write_bytes(b"\xbf\xff" * 100)
+    for command in ("import", "restore"):
+        done = mgrag(command, "pipe")
+        told(done, 1)
+        assert "read twice: write it to a file first" in done.err
+        for name in ("random", "random.gz"):
+            assert f"{name} is not an export of mgrag." in mgrag(command, name, "--db", "new.grafeo").err
+    done = mgrag("import", str(graph), "--db", "new.grafeo")
+    told(done, 1)
+    assert "is a graph file, not an export. mgrag restore" in done.err
+    assert not Path("new.grafeo").exists()
+
+
+@pytest.mark.parametrize("file", ["corpus", "nowhere/b", "/dev/null", "/proc/b", "a\x00b", "x" * 5000, "there"])
 def test_backups_and_exports_to_nowhere(file: str, mgrag: Command, unchanged: Path) -> None:
     Path("there").write_text("mine")
     told(mgrag("backup", file), 1)
@@ -535,7 +561,7 @@ def test_backups_and_exports_to_nowhere(file: str, mgrag: Command, unchanged: Pa
 
 @pytest.mark.parametrize(
     "file",
-    ["", "corpus", "nowhere/b", "/dev/null", "a\x00b", "x" * 5000, "junk", "half", "bent", ".mgrag/graph.grafeo"],
+    ["corpus", "nowhere/b", "/dev/null", "a\x00b", "x" * 5000, "junk", "half", "bent", ".mgrag/graph.grafeo"],
 )
 def test_restores_from_nothing(file: str, mgrag: Command, unchanged: Path) -> None:
     whole = unchanged.read_bytes()

@@ -34,6 +34,7 @@ def backup(
     as_json: JsonOption = False,
 ) -> None:
     """Write a verified copy of the whole graph, all namespaces (of a server: an export)."""
+    _check_named(file)
     chosen = common(context, db, namespace, as_json)
     report = run(lambda: _backup(chosen, file))
     _show(chosen, report, f"Written and verified: {report.file} ({size(report.bytes)}).")
@@ -56,6 +57,7 @@ def restore(
     as_json: JsonOption = False,
 ) -> None:
     """Put a backup in the place of the graph, verified, in one step."""
+    _check_named(file)
     chosen = common(context, db, namespace, as_json)
     report = run(lambda: _restore(chosen, file, force=force))
     _show(chosen, report, f"Restored and verified from {report.file}.")
@@ -79,6 +81,7 @@ def export(
     as_json: JsonOption = False,
 ) -> None:
     """Write the namespace to a file of JSON lines that any engine can import."""
+    _check_named(file)
     chosen = common(context, db, namespace, as_json)
     found = run(lambda: _export(chosen, file, everything=all_namespaces))
     _show_transfer(chosen, file, found, "Exported")
@@ -99,6 +102,7 @@ def import_(
     as_json: JsonOption = False,
 ) -> None:
     """Bring an export into the graph; what is there already is updated."""
+    _check_named(file)
     chosen = common(context, db, namespace, as_json)
     found = run(lambda: _import(chosen, file, everything=all_namespaces))
     _show_transfer(chosen, file, found, "Imported")
@@ -112,6 +116,12 @@ async def _import(chosen: Common, file: str, *, everything: bool) -> dict[str, T
             return await kb.import_(file, everything=everything)
         finally:
             await kb.close()
+
+
+def _check_named(file: str) -> None:
+    """Refuse what is no name of a file: a copy is read a second time, so it goes through no pipe."""
+    if file.strip() in ("", "-"):
+        raise typer.BadParameter("name a file; a copy is read twice, so it goes through no pipe", param_hint="FILE")
 
 
 def _show(chosen: Common, report: BackupReport, text: str) -> None:

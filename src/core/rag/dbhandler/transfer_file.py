@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import io
 import json
 import os
 import zlib
@@ -24,6 +25,9 @@ from core.rag.schema import SCHEMA_VERSION, EdgeType, Label
 from core.rag.times import utc_now
 
 FORMAT = "memgraph-rag export"
+
+#: What the file of an embedded graph begins with.
+GRAPH_MAGIC = b"GRAF"
 
 _GZIP = b"\x1f\x8b"
 
@@ -206,10 +210,20 @@ def reading_export(source: Path) -> Iterator[ExportReader]:
         BackupError: when it cannot be read.
     """
     try:
+        if source.exists() and not (source.is_file() or source.is_dir()):
+            raise BackupError(f"{source} is a pipe or device, and an export is read twice: write it to a file first.")
         with source.open("rb") as raw:
-            compressed = raw.read(2) == _GZIP
-        with gzip.open(source, "rt", encoding="utf-8") if compressed else source.open(encoding="utf-8") as lines:
-            yield ExportReader(source, iter(lines))
+            head = raw.read(len(GRAPH_MAGIC))
+        if head == GRAPH_MAGIC:
+            raise BackupError(
+                f"{source} is a graph file, not an export. mgrag restore puts it in the place of a graph;"
+                f" mgrag export FILE --db {source} makes an export of it."
+            )
+        with gzip.open(source) if head.startswith(_GZIP) else source.open("rb") as packed:
+            if not packed.peek(1).startswith(b"{"):
+                raise BackupError(f"{source} is not an export of mgrag.")
+            with io.TextIOWrapper(packed, encoding="utf-8") as lines:
+                yield ExportReader(source, iter(lines))
     except (OSError, EOFError, UnicodeError, zlib.error) as error:
         raise BackupError(f"{str(source)[:500]} cannot be read: {_reason(error)}.") from error
     except ValueError as error:  # a NUL in its name

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.rag.dbhandler.grafeo_digest import Digest, digest, digest_of_file
 from core.rag.dbhandler.grafeo_engine import close_engine, open_engine
-from core.rag.dbhandler.transfer_file import check_export
+from core.rag.dbhandler.transfer_file import GRAPH_MAGIC, check_export
 from core.rag.errors import BackupError, StoreDamagedError, StoreLockedError, StoreUnavailableError
 from core.rag.maintenance.archive import export_namespaces, import_namespaces
 from core.rag.maintenance.backup import BackupReport, main_labels, sums, sync_folder
@@ -22,8 +22,6 @@ from core.rag.maintenance.places import graph_file, is_there, log_folder
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
     from core.rag.settings import Settings
-
-_MAGIC = b"GRAF"
 
 
 async def restore(
@@ -93,15 +91,18 @@ def _existing(file: str | os.PathLike[str]) -> Path:
         source = Path(file).expanduser().absolute()
         if source.is_file():
             return source
+        there = source.exists()
     except (OSError, ValueError, RuntimeError) as error:
         raise BackupError(f"{str(file)[:500]!r} cannot be the name of a backup: {error}.") from error
+    if there:
+        raise BackupError(f"{source} is no file; a backup is read twice: write it to a file first, and name that.")
     raise BackupError(f"There is no backup {str(source)[:500]}.")
 
 
 def _is_graph(source: Path) -> bool:
     try:
         with source.open("rb") as raw:
-            return raw.read(len(_MAGIC)) == _MAGIC
+            return raw.read(len(GRAPH_MAGIC)) == GRAPH_MAGIC
     except OSError as error:
         raise BackupError(f"{source} cannot be read: {error.strerror or error}.") from error
 
