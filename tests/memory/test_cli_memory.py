@@ -34,6 +34,9 @@ def test_remember_recall_list_and_forget(tmp_path: Path, monkeypatch: pytest.Mon
     assert call(tmp_path, "forget")[0] == 2
     call(tmp_path, "remember", "s", "The mill turns.")
     assert call(tmp_path, "forget", "--session", "s", "--yes")[1] == "Forgotten: 1 memory, 1 session, 0 users.\n"
+    for what in (("--session", "s"), ("--memory", "nix"), ("--user", "nobody")):
+        assert call(tmp_path, "forget", *what, "--yes") == (4, "Forgotten: 0 memories, 0 sessions, 0 users.\n")
+    assert call(tmp_path, "forget", "--before", "2020-01-01", "--yes")[0] == 0, "nothing is that old"
 
 
 def test_what_is_listed_and_recalled_can_be_forgotten_by_the_id_beside_it(
