@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.command import Command
+from tests.cli.test_process import run
 
 from core.rag.dbhandler.store import open_store
 from core.rag.embedder import open_embedder
@@ -164,7 +165,10 @@ def test_a_setting_in_a_line_that_cannot_be_read_is_told(line: str, env_file: Pa
     assert outcome.err == ""
 
 
-def test_lines_of_other_programs_are_theirs(env_file: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_lines_of_other_programs_are_theirs(env_file: Path) -> None:
     env_file.write_bytes(b"\xef\xbb\xbfthis is no line\r\nSECRET='\r\nMGRAG_CHUNK_SIZE=99\r\n")
     assert load_settings().chunk_size == 99
-    assert not caplog.records
+    done = run("list", folder=env_file.parent)  # in a process: what is logged goes to its standard error
+    assert done.returncode == 4
+    assert done.stderr.startswith(b"mgrag: There is no graph")
+    assert len(done.stderr.splitlines()) == 1
