@@ -72,7 +72,7 @@ def test_neighbors(mgrag: Command) -> None:
     assert (page["degree"], page["truncated"], len(page["nodes"])) == (2, True, 1)
     missing = mgrag("graph", "neighbors", "TechCrop")
     assert missing.code == 4
-    assert "There is no entity, concept or topic 'TechCrop'" in missing.err
+    assert "There is no entity, concept, topic, document or symbol 'TechCrop'" in missing.err
     assert mgrag("graph", "neighbors", "techcorp", "--edge-type", "NONE").code == 2
 
 

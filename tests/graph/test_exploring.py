@@ -278,6 +278,8 @@ async def test_concepts_topics_and_documents_are_linked(kb: KnowledgeBase) -> No
     path = await kb.shortest_path("Search", "Embeddings")
     assert path is not None
     assert [edge.type for edge in path.edges] == ["ABOUT", "EXPLAINS", "RELATED_TO"]
+    assert (await kb.neighbors("vector SEARCH")).node.id == concept
+    assert (await kb.neighbors("SEARCH")).node.id == topic
     node = await kb.knowledge_graph.get_node_by_content("Vector search")
     assert node is not None
     assert [other.content for other in await kb.knowledge_graph.get_neighbors(node)] == ["Embeddings"]
@@ -290,6 +292,40 @@ async def test_concepts_topics_and_documents_are_linked(kb: KnowledgeBase) -> No
         await kb.link_related_concepts("Embeddings", "Embeddings")
     with pytest.raises(InvalidInputError):
         await kb.create_or_get_topic("  ")
+
+
+async def test_source_code_is_walked_along_what_it_defines_calls_and_imports(kb: KnowledgeBase) -> None:
+    stop = "    def stop(self):\n        pass\n"
+    loader = f"import os, abc\n\nclass Loader:\n    def run(self):\n        helper()\n{stop}\ndef helper():\n    pass\n"
+    await kb.ingest(
+        [
+            Document(path="src/loader.py", content=loader, format="code:python"),
+            Document(path="src/other.py", content=f"class Loader:\n{stop}", format="code:python"),
+        ]
+    )
+    modules = ["module:abc", "module:os"]
+    page = await kb.neighbors("src/loader.py")
+    assert [node.name for node in page.nodes] == ["Loader", "Loader.run", "Loader.stop", "helper", *modules]
+    assert {edge.type for edge in page.edges} == {"DEFINED_IN", "IMPORTS"}
+    names = {page.node.id: page.node.name, **{node.id: node.name for node in page.nodes}}
+    ends = [names[edge.source if edge.target == page.node.id else edge.target] for edge in page.edges]
+    assert ends == [node.name for node in page.nodes], "edges come in the order of what they lead to"
+    first = await kb.neighbors("src/loader.py", edge_types=["IMPORTS"], limit=1)
+    rest = await kb.neighbors("src/loader.py", edge_types=["IMPORTS"], limit=1, after=first.next)
+    assert [node.name for node in (*first.nodes, *rest.nodes)] == modules
+
+    run = await kb.neighbors("Loader.run")
+    assert [(node.label, node.name) for node in run.nodes] == [("Symbol", "helper"), ("Document", "loader.py")]
+    with pytest.raises(
+        NotFoundError, match=r"Several symbols are called 'Loader\.stop'.*src/loader\.py.*src/other\.py"
+    ):
+        await kb.neighbors("Loader.stop")
+    called = next(node for node in run.nodes if node.label == "Symbol")
+    path = await kb.shortest_path("Loader.run", called.id)
+    assert path is not None
+    assert [edge.type for edge in path.edges] == ["CALLS"]
+    piece = await kb.traverse("src/loader.py", 2, induced=True)
+    assert {edge.type for edge in piece.edges} == {"DEFINED_IN", "IMPORTS", "CALLS"}
 
 
 async def test_entities_that_only_texts_have_are_connected_by_the_passages(kb: KnowledgeBase) -> None:

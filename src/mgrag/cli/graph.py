@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 commands = typer.Typer(help="Entities and what connects them.", no_args_is_help=True)
 
 NodeArgument = Annotated[
-    str, typer.Argument(metavar="NAME", help="Name or id of an entity, concept or topic, or path of a document.")
+    str,
+    typer.Argument(metavar="NAME", help="Name or id of an entity, concept, topic or symbol, or path of a document."),
 ]
 LimitOption = Annotated[int, typer.Option("-k", "--limit", metavar="N", help="At most this many.")]
 AfterOption = Annotated[str, typer.Option(metavar="NEXT", help="The next page: what the page before printed for it.")]

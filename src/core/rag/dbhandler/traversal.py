@@ -22,6 +22,9 @@ GRAPH_EDGES: tuple[EdgeType, ...] = (EdgeType.RELATED, EdgeType.SAME_AS, EdgeTyp
 #: Edges that lead from documents to what they are about; followed, too, from a document or topic.
 DOCUMENT_EDGES: tuple[EdgeType, ...] = (EdgeType.TITLED, EdgeType.ABOUT, EdgeType.EXPLAINS, EdgeType.REFERENCES)
 
+#: Edges within source code, and to what it imports; followed, too, from a document with symbols.
+CODE_EDGES: tuple[EdgeType, ...] = (EdgeType.DEFINED_IN, EdgeType.CALLS, EdgeType.IMPORTS)
+
 #: Labels of the nodes that can be named, in the order in which a name is looked for.
 NAMED_LABELS: tuple[Label, ...] = (Label.ENTITY, Label.CONCEPT, Label.TOPIC)
 
@@ -36,6 +39,9 @@ def node_columns(variable: str) -> str:
         f"coalesce({v}.type, {v}.label, {v}.collection, {v}.kind) AS kind, {v}.heading AS heading"
     )
 
+
+# What nodes are sorted by: their names, as node_columns gives them, but for that of a chunk.
+_SHOWN = "coalesce(m.name, m.title, m.path, m.uri, '') AS shown"
 
 _EDGE_COLUMNS = (
     "type(r) AS edge, r.id AS edge_id, r.type AS relation, r.fact AS fact, r.weight AS weight, r.count AS count, "
@@ -81,6 +87,38 @@ class TraversalOperations(VectorStoreOperations):
         there = await self.nodes_by_id(wanted)
         return next((there[identifier] for identifier in wanted if identifier in there), None)
 
+    async def node_in_any_case(self, name: str) -> Row | None:
+        """The concept or topic with this name but for its case, of several the first; a row as above.
+
+        Entities need no such search: their ids follow from their names in any case.
+        """
+        for label in (Label.CONCEPT, Label.TOPIC):
+            rows = await self.read(
+                f"MATCH (n:{label}) WHERE n.namespace = $namespace AND n.normalized_name = $name "
+                f"WITH n, n.name AS shown, n.id AS i ORDER BY shown, i LIMIT 1 RETURN {node_columns('n')}",
+                name=normalize_name(name),
+            )
+            if rows:
+                return plain_node(rows[0])
+        return None
+
+    async def symbols_called(self, name: str, limit: int) -> list[Row]:
+        """The symbols of source code with this name or id; rows as above, with the ``path`` of what defines them."""
+        rows = await self.read(
+            "MATCH (s:Symbol)-[:DEFINED_IN]->(d:Document) WHERE s.namespace = $namespace "
+            "AND (s.name = $name OR s.id = $name) WITH s, d.path AS path, s.id AS i "
+            f"ORDER BY path, i LIMIT {int(limit)} RETURN {node_columns('s')}, path",
+            name=name,
+        )
+        return [{**plain_node(row), "path": row["path"]} for row in rows]
+
+    async def has_symbols(self, document: str) -> bool:
+        """Whether a document, by id, defines symbols."""
+        rows = await self.read(
+            "MATCH (d:Document {id: $id})<-[:DEFINED_IN]-(s:Symbol) RETURN s.id AS id LIMIT 1", id=document
+        )
+        return bool(rows)
+
     async def hop(
         self, nodes: Mapping[Label, Sequence[str]], edges: Sequence[EdgeType], direction: str, limit: int
     ) -> list[Row] | None:
@@ -124,7 +162,7 @@ class TraversalOperations(VectorStoreOperations):
             pattern = f"-[r:{types}]->(m)" if outward else f"<-[r:{types}]-(m)"
             found = await self.read(
                 f"MATCH (n:{check_name(label)} {{id: $id}}){pattern} "
-                "WITH r, m, coalesce(r.weight, r.count, 0) AS w, coalesce(m.name, m.title, m.path, '') AS shown, "
+                f"WITH r, m, coalesce(r.weight, r.count, 0) AS w, {_SHOWN}, "
                 f"m.id AS other ORDER BY w DESC, shown, other LIMIT {int(limit)} "
                 f"RETURN $id AS here, {node_columns('m')}, {_EDGE_COLUMNS}",
                 id=node,
@@ -139,7 +177,7 @@ class TraversalOperations(VectorStoreOperations):
         types = "|".join(check_name(edge) for edge in edges)
         rows = await self.read(
             f"MATCH (n:{check_name(label)} {{id: $id}})-[:{types}]-(m) "
-            "WITH DISTINCT m WITH m, m.id AS i, coalesce(m.name, m.title, m.path, '') AS shown "
+            f"WITH DISTINCT m WITH m, m.id AS i, {_SHOWN} "
             "WHERE shown > $name OR (shown = $name AND i > $after) "
             f"WITH m, shown, i ORDER BY shown, i LIMIT {int(limit)} RETURN {node_columns('m')}, shown",
             id=node,

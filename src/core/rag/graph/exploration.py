@@ -19,7 +19,7 @@ class Exploration:
     """The part of :class:`core.rag.KnowledgeBase` about entities, concepts and the edges between them.
 
     Wherever a node is named: by its name, in any case, or its id; entities go before concepts, these before topics,
-    these before documents, which are named by their path.
+    these before documents, which are named by their path, and these before symbols of source code (``Loader.run``).
     """
 
     _client: MemGraphClient

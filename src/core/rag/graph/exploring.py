@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from core.rag.dbhandler.checks import check_number, check_text
 from core.rag.dbhandler.store import MAX_DEPTH, Row
-from core.rag.dbhandler.traversal import DOCUMENT_EDGES, GRAPH_EDGES, strength
+from core.rag.dbhandler.traversal import CODE_EDGES, DOCUMENT_EDGES, GRAPH_EDGES, strength
 from core.rag.errors import InvalidInputError, NotFoundError
 from core.rag.graph.hops import by_label, ring
 from core.rag.graph.lightest import Found, Search
@@ -37,18 +37,27 @@ _LINKED_LABELS = frozenset({Label.ENTITY, Label.CONCEPT})
 
 
 async def find(client: MemGraphClient, name: str) -> GraphNode:
-    """The node with this name or id, or the document with this path.
+    """The node with this name or id, the document with this path, or the symbol with this name.
 
     Raises:
-        NotFoundError: with names that were perhaps meant.
+        NotFoundError: with names that were perhaps meant, or with the ids of several symbols that are called so.
     """
     row = await client.named_node(name)
+    if row is None and name.strip():
+        row = await client.node_in_any_case(name)
     if row is not None:
         return GraphNode.of(row)
     document = await client.find_document(name) if name.strip() else None
-    if document is None:
+    if document is not None:
+        return GraphNode(document["id"], document["title"] or document["path"], Label.DOCUMENT)
+    symbols = await client.symbols_called(name, _SUGGESTED + 1)
+    if not symbols:
         raise NotFoundError(await _not_found(client, name))
-    return GraphNode(document["id"], document["title"] or document["path"], Label.DOCUMENT)
+    if len(symbols) > 1:
+        several = ", ".join(f"{row['id']} ({row['path']})" for row in symbols[:_SUGGESTED])
+        more = " and more" if len(symbols) > _SUGGESTED else ""
+        raise NotFoundError(f"Several symbols are called {name[:200]!r}; name one by its id: {several}{more}.")
+    return GraphNode.of(symbols[0])
 
 
 async def search_nodes(client: MemGraphClient, query: str, limit: int = 20, kind: str | None = None) -> list[GraphNode]:
@@ -110,10 +119,14 @@ async def neighbours(
     page = rows[:limit]
     ends = by_label((row["id"], row["label"]) for row in page)
     lines = await client.edges_between(label, node.id, ends, edges)
+    order = {row["id"]: place for place, row in enumerate(page)}
     return NeighbourPage(
         node,
         [GraphNode.of(row, 1) for row in page],
-        sorted({GraphEdge.of(row) for row in lines}, key=lambda edge: edge.key),
+        sorted(
+            {GraphEdge.of(row) for row in lines},
+            key=lambda edge: (order[edge.target if edge.source == node.id else edge.source], edge.key),
+        ),
         await client.degree(label, node.id, edges),
         len(rows) > limit,
         json.dumps([page[-1]["shown"], page[-1]["id"]], ensure_ascii=False) if len(rows) > limit else "",
@@ -194,13 +207,16 @@ async def shortest_path(
     check_number("max_depth", max_depth, 1, MAX_DEPTH)
     a, b = await find(client, start), await find(client, end)
     edges = checked_edges(edge_types)
-    if edge_types is None and (a.label not in _LINKED_LABELS or b.label not in _LINKED_LABELS):
-        edges = (*GRAPH_EDGES, *DOCUMENT_EDGES)
+    code = CODE_EDGES if Label.SYMBOL in (a.label, b.label) else ()
+    if edge_types is None and a.label == b.label == Label.SYMBOL:
+        edges = (EdgeType.CALLS,)  # that one file defines both is known, and shorter than any call
+    elif edge_types is None and (a.label not in _LINKED_LABELS or b.label not in _LINKED_LABELS):
+        edges = (*GRAPH_EDGES, *DOCUMENT_EDGES, *code)
     found = await _path(client, a, b, edges, max_depth, weighted=weighted)
     if found is None and edge_types is None:
         # Two entities are connected by a passage that mentions both, not by one long document.
         through = (EdgeType.MENTIONS,) if a.label == b.label == Label.ENTITY else (EdgeType.MENTIONS, EdgeType.CHUNK_OF)
-        edges = (*GRAPH_EDGES, *DOCUMENT_EDGES, *through)
+        edges = (*GRAPH_EDGES, *DOCUMENT_EDGES, *code, *through)
         found = await _path(client, a, b, edges, max_depth, weighted=weighted)
     if found is None:
         return None
@@ -236,10 +252,15 @@ async def _edges_from(
 ) -> tuple[EdgeType, ...]:
     """Edge types by name; ``None``: those between entities, and between concepts.
 
-    From documents and topics also theirs; from an entity that nothing is related to, those of texts that mention it.
+    From documents and topics also theirs, and from source code those within it; from an entity that nothing is related
+    to, those of texts that mention it.
     """
     if edge_types is not None:
         return checked_edges(edge_types)
+    if node.label == Label.SYMBOL:
+        return (EdgeType.DEFINED_IN, EdgeType.CALLS)
+    if node.label == Label.DOCUMENT and await client.has_symbols(node.id):
+        return (*GRAPH_EDGES, *DOCUMENT_EDGES, *CODE_EDGES)
     if node.label not in _LINKED_LABELS:
         return (*GRAPH_EDGES, *DOCUMENT_EDGES)
     if node.label == Label.ENTITY and not await client.has_edges(Label.ENTITY, node.id, _SAYING):
@@ -265,7 +286,8 @@ def checked_edges(edge_types: Sequence[str] | None) -> tuple[EdgeType, ...]:
 
 
 async def _not_found(client: MemGraphClient, name: str) -> str:
-    message = f"There is no entity, concept or topic {name[:200]!r} in namespace {client.namespace!r}."
+    where = f"in namespace {client.namespace!r}"
+    message = f"There is no entity, concept, topic, document or symbol {name[:200]!r} {where}."
     similar = await search_nodes(client, name[:500], _SUGGESTED)
     if similar:
         return f"{message} Similar: {', '.join(node.name for node in similar)}."
