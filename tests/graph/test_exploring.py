@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -326,6 +327,21 @@ async def test_source_code_is_walked_along_what_it_defines_calls_and_imports(kb:
     assert [edge.type for edge in path.edges] == ["CALLS"]
     piece = await kb.traverse("src/loader.py", 2, induced=True)
     assert {edge.type for edge in piece.edges} == {"DEFINED_IN", "IMPORTS", "CALLS"}
+
+
+async def test_tables_are_walked_to_their_rows_and_what_these_name(kb: KnowledgeBase, tmp_path: Path) -> None:
+    (tmp_path / "staff.csv").write_text(f"team,name,note\nMill,Ann Lee,{'x' * 100}\nWeir,Tom Ray,\n")
+    await kb.ingest(tmp_path)
+    page = await kb.neighbors(f"{tmp_path}/staff.csv")
+    assert sorted(node.name for node in page.nodes if node.label == "Record") == [
+        f"name: Ann Lee, team: Mill, note: {'x' * 47}…",
+        "name: Tom Ray, team: Weir",
+    ]
+    piece = await kb.traverse(f"{tmp_path}/staff.csv", 2)
+    assert {"Ann Lee", "Mill", "Tom Ray", "Weir"} <= {node.name for node in piece.nodes}
+    path = await kb.shortest_path("Ann Lee", f"{tmp_path}/staff.csv", edge_types=["HAS_ENTITY", "DEFINED_IN"])
+    assert path is not None
+    assert path.nodes[1].name.startswith("name: Ann Lee")
 
 
 async def test_entities_that_only_texts_have_are_connected_by_the_passages(kb: KnowledgeBase) -> None:

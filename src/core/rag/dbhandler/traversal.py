@@ -22,8 +22,8 @@ GRAPH_EDGES: tuple[EdgeType, ...] = (EdgeType.RELATED, EdgeType.SAME_AS, EdgeTyp
 #: Edges that lead from documents to what they are about; followed, too, from a document or topic.
 DOCUMENT_EDGES: tuple[EdgeType, ...] = (EdgeType.TITLED, EdgeType.ABOUT, EdgeType.EXPLAINS, EdgeType.REFERENCES)
 
-#: Edges within source code, and to what it imports; followed, too, from a document with symbols.
-CODE_EDGES: tuple[EdgeType, ...] = (EdgeType.DEFINED_IN, EdgeType.CALLS, EdgeType.IMPORTS)
+#: Edges to what documents define, which is symbols and records, and on from there; followed, too, from such a document.
+DEFINED_EDGES: tuple[EdgeType, ...] = (EdgeType.DEFINED_IN, EdgeType.CALLS, EdgeType.IMPORTS, EdgeType.HAS_ENTITY)
 
 #: Labels of the nodes that can be named, in the order in which a name is looked for.
 NAMED_LABELS: tuple[Label, ...] = (Label.ENTITY, Label.CONCEPT, Label.TOPIC)
@@ -111,13 +111,6 @@ class TraversalOperations(VectorStoreOperations):
             name=name,
         )
         return [{**plain_node(row), "path": row["path"]} for row in rows]
-
-    async def has_symbols(self, document: str) -> bool:
-        """Whether a document, by id, defines symbols."""
-        rows = await self.read(
-            "MATCH (d:Document {id: $id})<-[:DEFINED_IN]-(s:Symbol) RETURN s.id AS id LIMIT 1", id=document
-        )
-        return bool(rows)
 
     async def hop(
         self, nodes: Mapping[Label, Sequence[str]], edges: Sequence[EdgeType], direction: str, limit: int

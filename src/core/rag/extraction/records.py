@@ -95,6 +95,7 @@ _DEEPEST: Final = 4
 #: text of one that is nested deeply much longer than the record.
 _NAMED_PARTS: Final = 8
 
+_HINTS: Final = {hint: number for number, hint in enumerate(FIELD_HINTS)}
 _NAME: Final = ("name",)
 _WORDS: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[^\W\d_]+")
 
@@ -174,6 +175,15 @@ def record_text(record: Mapping[str, Any]) -> str:
     """A record as one line: ``name: Bob Smith, title: Tech Lead``."""
     texts = _texts(record, everything=True)
     return ", ".join(f"{'.'.join(path[-_NAMED_PARTS:])}: {value}" for path, value in texts)
+
+
+def record_line(record: Mapping[str, Any]) -> str:
+    """A record as one line, who and what it is about first, in the order of the hints; without its ``_id``."""
+
+    def order(key: str) -> tuple[int, str]:
+        return (_HINTS.get(key.lower(), len(_HINTS)), key)
+
+    return record_text({key: record[key] for key in sorted(record, key=order) if key != "_id"})
 
 
 def _texts(

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from core.rag.dbhandler.checks import check_number
-from core.rag.extraction.records import FIELD_HINTS, record_text
+from core.rag.extraction.records import record_line
 from core.rag.graph.parts import GraphEdge
 from core.rag.graph.searching import KnowledgeHit, fields_of, search_around, shown
 
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from core.rag.graph.proximity import Surroundings
 
 USAGE = "Paste contextChunks as system prompt context for your LLM"
-
-_HINTS = {hint: number for number, hint in enumerate(FIELD_HINTS)}
 
 _MAX_DEPTH = 4
 _MAX_PASSAGE_CHARS = 2_000
@@ -146,19 +144,13 @@ async def _lines(client: MemGraphClient, hits: Iterable[KnowledgeHit]) -> list[C
     lines = []
     for hit in found:
         if hit.kind == "record":
-            fields = sorted((key for key in hit.document if key != "_id"), key=_field_order)
-            text = record_text({key: hit.document[key] for key in fields})
+            text = record_line(hit.document)
         elif hit.chunk_id in passages:
             text = f"{hit.document['title']}: {passages[hit.chunk_id]['content']}"
         else:
             text = str(hit.document["title"])
         lines.append(ContextChunk(_short(text), hit.scores["hybrid"], hit.id))
     return lines
-
-
-def _field_order(field: str) -> tuple[int, str]:
-    """Who and what it is about first, in the order of the hints; then by alphabet."""
-    return (_HINTS.get(field.lower(), len(_HINTS)), field)
 
 
 def _short(text: str) -> str:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 from core.rag.dbhandler.checks import check_number, check_text
 from core.rag.dbhandler.store import MAX_DEPTH, Row
-from core.rag.dbhandler.traversal import CODE_EDGES, DOCUMENT_EDGES, GRAPH_EDGES, strength
+from core.rag.dbhandler.traversal import DEFINED_EDGES, DOCUMENT_EDGES, GRAPH_EDGES, strength
 from core.rag.errors import InvalidInputError, NotFoundError
+from core.rag.extraction.records import record_line
 from core.rag.graph.hops import by_label, ring
 from core.rag.graph.lightest import Found, Search
 from core.rag.graph.parts import EdgePage, GraphEdge, GraphNode, GraphStats, NeighbourPage, Path, Piece
@@ -29,6 +31,9 @@ MAX_VISITED = 10_000
 FAN_OUT = 1_000
 
 _SUGGESTED = 3
+
+#: Of a record, so many characters are shown as its name.
+_RECORD_CHARS = 80
 
 #: Edges that say something of a node, not only that it is another one.
 _SAYING = (EdgeType.RELATED, EdgeType.RELATED_TO)
@@ -122,7 +127,7 @@ async def neighbours(
     order = {row["id"]: place for place, row in enumerate(page)}
     return NeighbourPage(
         node,
-        [GraphNode.of(row, 1) for row in page],
+        await _with_names(client, [GraphNode.of(row, 1) for row in page]),
         sorted(
             {GraphEdge.of(row) for row in lines},
             key=lambda edge: (order[edge.target if edge.source == node.id else edge.source], edge.key),
@@ -182,7 +187,7 @@ async def traverse(
         for rows in (await ring(client, _labels(level), edges, direction, fan_out)).rows.values():
             inner = (GraphEdge.of(row) for row in rows if row["id"] in seen)
             lines.update((edge.key, edge) for edge in inner)
-    nodes = list(seen.values())[1 + skipped :]
+    nodes = await _with_names(client, list(seen.values())[1 + skipped :])
     shown = {node.id for node in nodes}
     return Piece(
         begin,
@@ -207,7 +212,7 @@ async def shortest_path(
     check_number("max_depth", max_depth, 1, MAX_DEPTH)
     a, b = await find(client, start), await find(client, end)
     edges = checked_edges(edge_types)
-    code = CODE_EDGES if Label.SYMBOL in (a.label, b.label) else ()
+    code = DEFINED_EDGES if Label.SYMBOL in (a.label, b.label) else ()
     if edge_types is None and a.label == b.label == Label.SYMBOL:
         edges = (EdgeType.CALLS,)  # that one file defines both is known, and shorter than any call
     elif edge_types is None and (a.label not in _LINKED_LABELS or b.label not in _LINKED_LABELS):
@@ -221,7 +226,9 @@ async def shortest_path(
     if found is None:
         return None
     rows = await client.nodes_by_id(found.ids, tuple(Label))
-    nodes = [GraphNode.of(rows[key], step) for step, key in enumerate(found.ids) if key in rows]
+    nodes = await _with_names(
+        client, [GraphNode.of(rows[key], step) for step, key in enumerate(found.ids) if key in rows]
+    )
     steps: list[GraphEdge] = []
     for here, there in pairwise(nodes):
         between = await client.edges_between(Label(here.label), here.id, {Label(there.label): [there.id]}, edges)
@@ -252,15 +259,16 @@ async def _edges_from(
 ) -> tuple[EdgeType, ...]:
     """Edge types by name; ``None``: those between entities, and between concepts.
 
-    From documents and topics also theirs, and from source code those within it; from an entity that nothing is related
-    to, those of texts that mention it.
+    From documents and topics also theirs, and from source code and tables those to what they define; from an entity
+    that nothing is related to, those of texts that mention it.
     """
     if edge_types is not None:
         return checked_edges(edge_types)
     if node.label == Label.SYMBOL:
         return (EdgeType.DEFINED_IN, EdgeType.CALLS)
-    if node.label == Label.DOCUMENT and await client.has_symbols(node.id):
-        return (*GRAPH_EDGES, *DOCUMENT_EDGES, *CODE_EDGES)
+    defining = (EdgeType.DEFINED_IN, EdgeType.IMPORTS)
+    if node.label == Label.DOCUMENT and await client.has_edges(Label.DOCUMENT, node.id, defining):
+        return (*GRAPH_EDGES, *DOCUMENT_EDGES, *DEFINED_EDGES)
     if node.label not in _LINKED_LABELS:
         return (*GRAPH_EDGES, *DOCUMENT_EDGES)
     if node.label == Label.ENTITY and not await client.has_edges(Label.ENTITY, node.id, _SAYING):
@@ -283,6 +291,14 @@ def checked_edges(edge_types: Sequence[str] | None) -> tuple[EdgeType, ...]:
         if name not in known:
             raise InvalidInputError(f"There is no edge type {str(name)[:50]!r}; there are {', '.join(sorted(known))}.")
     return tuple(EdgeType(name) for name in dict.fromkeys(edge_types))
+
+
+async def _with_names(client: MemGraphClient, nodes: list[GraphNode]) -> list[GraphNode]:
+    """The nodes, records called by what they say: they have no name of their own."""
+    records = await client.records_by_id([node.id for node in nodes if node.label == Label.RECORD])
+    lines = {key: " ".join(record_line(record["data"]).split()) for key, record in records.items()}
+    short = {key: line if len(line) <= _RECORD_CHARS else f"{line[:_RECORD_CHARS]}…" for key, line in lines.items()}
+    return [replace(node, name=short[node.id]) if short.get(node.id) else node for node in nodes]
 
 
 async def _not_found(client: MemGraphClient, name: str) -> str:
