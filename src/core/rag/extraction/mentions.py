@@ -47,7 +47,7 @@ def mentions_of(
 ) -> list[Mention]:
     """What a chunk mentions.
 
-    A name by rule that is only part of a title that the chunk names, is no mention of its own.
+    A name by rule that stands in the text only as a part of a title that the chunk names, is no mention of its own.
 
     Args:
         content: Text of the chunk.
@@ -67,12 +67,27 @@ def mentions_of(
     if not named:
         return [(name, known.text, known.count) for name, known in found.items()]
     joined = "|".join(f" {name} " for name in named)
-    mentions = [
-        (name, known.text, max(known.count, named.get(name, 0)))
-        for name, known in found.items()
-        if name in named or f" {name} " not in joined
-    ]
+    mentions = []
+    for name, known in found.items():
+        if name in named:
+            mentions.append((name, known.text, max(known.count, named[name])))
+        elif f" {name} " not in joined:
+            mentions.append((name, known.text, known.count))
+        elif (alone := known.count - _within(name, named, found)) > 0:
+            mentions.append((name, known.text, alone))
     return mentions + [(name, "", count) for name, count in named.items() if name not in found]
+
+
+def _within(name: str, titles: Mapping[str, int], found: Mapping[str, Found]) -> int:
+    """How often a name by rule was found as a part of these titles, which are in the text so often.
+
+    What the rules found as a whole title, they did not find as a part of it, too.
+    """
+    within = 0
+    for title, count in titles.items():
+        if f" {name} " in f" {title} ":
+            within += max(count - (found[title].count if title in found else 0), 0)
+    return within
 
 
 def spellings(names: Mapping[str, Found], facts: ChunkFacts | None = None) -> dict[str, str]:

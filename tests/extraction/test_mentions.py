@@ -1,0 +1,23 @@
+"""What a chunk mentions: names by rule beside the titles of documents."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.rag.extraction.mentions import mentions_of, sought
+
+TITLES = sought(["whitby lifeboats", "whitby abbey", "abbey"])
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Whitby lifeboats are fine.", {"whitby lifeboats": 1}),
+        ("Whitby lifeboats have a house in Whitby.", {"whitby lifeboats": 1, "whitby": 1}),
+        ("They like Whitby Abbey. There is Whitby Abbey.", {"whitby abbey": 2}),
+        ("They like Whitby Abbey. To Whitby they go, and to Whitby.", {"whitby abbey": 1, "whitby": 2}),
+        ("Near whitby abbey and Whitby lifeboats is nothing.", {"whitby abbey": 1, "whitby lifeboats": 1}),
+    ],
+)
+def test_a_name_inside_a_title_counts_where_it_stands_alone(text: str, expected: dict[str, int]) -> None:
+    assert {name: count for name, _, count in mentions_of(text, "", TITLES)} == expected
