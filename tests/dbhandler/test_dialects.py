@@ -215,3 +215,24 @@ def test_only_analysed_words_are_sent() -> None:
 def test_weights_are_written_without_an_exponent() -> None:
     query = words_query("", "k", {"a": 1e5, "b": 1e-3, "c": 5e4})
     assert query == '+partition:"k"^0 +terms:("a" "b"^0.00000001 "c"^0.5)'
+
+
+@pytest.mark.parametrize(
+    ("statement", "hint"),
+    [
+        ("UNWIND $ids AS i MATCH (e:Entity {id: i})<-[:MENTIONS]-(c:DocumentChunk) RETURN c.id", ":Entity(id)"),
+        (
+            "UNWIND $rows AS r MATCH (d:Document {id: r.d}) MERGE (s:Source {id: r.s}) MERGE (d)-[:SOURCED_FROM]->(s)",
+            ":Document(id), :Source(id)",
+        ),
+        ("MATCH (e:Entity) WHERE e.namespace = $namespace RETURN e.id", ""),
+        ("MATCH (e:Of_somebody_else {id: $id}) RETURN e.id", ""),
+        ("USING INDEX :Entity(id) MATCH (e:Entity {id: $id}) RETURN e.id", ""),
+        ("CREATE INDEX ON :Entity(id)", ""),
+    ],
+)
+async def test_memgraph_is_told_to_look_nodes_up_by_their_ids(statement: str, hint: str) -> None:
+    dialect = await MemgraphDialect.learn(memgraph(MAP_TEXT, VECTORS))
+    assert dialect.hinted(statement) == (f"USING INDEX {hint} {statement}" if hint else statement)
+    other = await Neo4jDialect.learn(Script(), "Neo4j/4.4.30")
+    assert other.hinted(statement) == statement

@@ -75,6 +75,7 @@ class BoltStore:
         self._defining = WriterGate()
         self._commits = Commits()
         self._dialect: Dialect
+        self._hinted: Callable[[str], str] = str  # as it is, until the server is known
         self._words: WordSearch
         self._capabilities: Capabilities
 
@@ -114,6 +115,7 @@ class BoltStore:
         except BaseException:
             await drivers.close()
             raise
+        store._hinted = store._dialect.hinted
         store._words = WordSearch(store, store._dialect)
         store._patience = settings.query_timeout + min(_GRACE_SECONDS, settings.query_timeout)
         store._retry_deadline = settings.retry_deadline
@@ -196,7 +198,8 @@ class BoltStore:
     async def query(self, statement: str, parameters: Parameters | None = None, what: str = "A query") -> list[Row]:
         """See :class:`~core.rag.dbhandler.dialect.Runner`."""
         self._check_open(what)
-        return await attempts(lambda: self._once(statement, parameters, what, reading=True), self._retry_deadline)
+        hinted = self._hinted(statement)
+        return await attempts(lambda: self._once(hinted, parameters, what, reading=True), self._retry_deadline)
 
     async def define(self, statement: str, what: str) -> None:
         """See :class:`~core.rag.dbhandler.dialect.Runner`."""
@@ -258,6 +261,7 @@ class BoltStore:
                 query_timeout=self._patience,
                 server_timeout=self._query_timeout * _STATEMENTS,
                 locking=self._dialect.locking,
+                hinted=self._hinted,
             )
             try:
                 return await transaction.attempt(work)

@@ -86,7 +86,14 @@ class BoltTransaction:
     """One attempt at a transaction. Once a statement has failed, or was cancelled, it can only be rolled back."""
 
     def __init__(
-        self, session: AsyncSession, address: Address, *, query_timeout: float, server_timeout: float, locking: bool
+        self,
+        session: AsyncSession,
+        address: Address,
+        *,
+        query_timeout: float,
+        server_timeout: float,
+        locking: bool,
+        hinted: Callable[[str], str],
     ) -> None:
         """Prepare a transaction.
 
@@ -96,8 +103,10 @@ class BoltTransaction:
             query_timeout: Seconds that a statement, or the commit, may take.
             server_timeout: Seconds after which the server ends the whole transaction.
             locking: See :class:`~core.rag.dbhandler.store.Transaction`.
+            hinted: See :class:`~core.rag.dbhandler.dialect.Dialect`.
         """
         self.locking = locking
+        self._hinted = hinted
         #: What was run, without parameters.
         self.statements: set[str] = set()
         self._session = session
@@ -142,7 +151,8 @@ class BoltTransaction:
                 self.statements.add(statement)
 
                 async def send() -> list[Row]:
-                    return await rows(await transaction.run(statement, sendable(dict(parameters or {}))))
+                    hinted = self._hinted(statement)
+                    return await rows(await transaction.run(hinted, sendable(dict(parameters or {}))))
 
                 return await self._answered(send(), "A write")
         except BaseException as error:

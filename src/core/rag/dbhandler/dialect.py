@@ -80,6 +80,10 @@ class Dialect(Protocol):
         """The statement by which a transaction that is repeated after a conflict takes its turn; none: locks do it."""
         ...
 
+    def hinted(self, statement: str) -> str:
+        """The statement with what the server needs to know to look nodes up by their ids."""
+        ...
+
     async def ensure_schema(self) -> None:
         """Create the constraints and property indexes that are missing."""
         ...

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from core.rag.dbhandler.dialect import (
     Abilities,
@@ -33,6 +34,9 @@ _LOOK_AGAIN_SECONDS = 1.0
 
 _MISSING = re.compile(r"index .{0,200} (does not|doesn't) exist|no procedure named", re.I | re.S)
 _THERE = re.compile(r"already exists", re.I)
+_BY_ID = re.compile(r"\(\w*:(\w+) \{id: ")
+#: How statements begin that may look for nodes; others take no hint, or have one.
+_OF_READING = ("MATCH ", "UNWIND ", "OPTIONAL ", "WITH ", "MERGE ")
 _TEXT_INDEX = re.compile(r"label_text \(name: (.*)\)", re.S)
 
 
@@ -84,6 +88,14 @@ class MemgraphDialect:
                 " client."
             )
         return cls(runner, Abilities(version, vectors, texts, tuple(notes)), limit_in_map="MAP" in search)
+
+    def hinted(self, statement: str) -> str:
+        """See :class:`~core.rag.dbhandler.dialect.Dialect`.
+
+        Where the server cannot see the id beforehand (it comes from UNWIND), it takes a part of the label for what the
+        index gives, and where the other end of an edge has fewer nodes than that, scans those for every id.
+        """
+        return _hinted(statement)
 
     async def ensure_schema(self) -> None:
         """See :class:`~core.rag.dbhandler.dialect.Dialect`. A constraint brings no index, and no label has one."""
@@ -343,6 +355,14 @@ class MemgraphDialect:
         except QueryError as error:
             if not cause_matches(error, _THERE):  # somebody else was faster
                 raise
+
+
+@lru_cache(1_000)
+def _hinted(statement: str) -> str:
+    labels = sorted(set(_BY_ID.findall(statement)) & set(Label))
+    if not labels or not statement.startswith(_OF_READING):
+        return statement
+    return f"USING INDEX {', '.join(f':{label}(id)' for label in labels)} {statement}"
 
 
 def _names(value: str | Sequence[str] | None) -> tuple[str, ...]:

@@ -64,6 +64,10 @@ class Neo4jDialect:
         version = agent.partition("/")[2]
         return cls(runner, Abilities(version, vectors, texts, tuple(notes)))
 
+    def hinted(self, statement: str) -> str:
+        """See :class:`~core.rag.dbhandler.dialect.Dialect`. This server finds its way without."""
+        return statement
+
     async def ensure_schema(self) -> None:
         """See :class:`~core.rag.dbhandler.dialect.Dialect`. A constraint brings the index on ``id``."""
         missing = await self._missing()
