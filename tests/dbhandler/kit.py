@@ -15,7 +15,16 @@ from tests.embedders import HashEmbedder
 
 from core.rag import KnowledgeBase
 from core.rag.dbhandler.store import MAX_K, GraphStore, Match, Row, Transaction, open_store
-from core.rag.schema import EdgeType, Label, TextIndex, VectorIndex, check_name, text_partition, vector_index
+from core.rag.schema import (
+    EMBEDDED_LABELS,
+    EdgeType,
+    Label,
+    TextIndex,
+    VectorIndex,
+    check_name,
+    text_partition,
+    vector_index,
+)
 from core.rag.settings import Settings
 
 BOLT_URI = os.environ.get("MGRAG_TEST_BOLT_URI")
@@ -28,9 +37,6 @@ if BOLT_URI:
 
 #: Numbers of results that are none.
 BAD_K: list[Any] = [0, -1, MAX_K + 1, 10**10, True, 2.5, "3", None]
-
-#: What vectors are embeddings of; each has an index of its own.
-EMBEDDED_LABELS = (Label.CHUNK, Label.INTERACTION, Label.ENTITY, Label.CONCEPT)
 
 #: An index that a server updates in its own time has to be right after this long.
 PATIENCE_SECONDS = 20.0

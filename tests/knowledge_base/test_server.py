@@ -203,6 +203,21 @@ async def test_a_doctor_of_a_server(engine: Engine) -> None:
         assert {hit.path for hit in await kb.search("tide mill rests", mode="keyword")} == {"a", "b"}
 
 
+async def test_a_doctor_misses_the_vector_index_that_somebody_dropped(engine: Engine) -> None:
+    async with engine.knowledge() as kb:
+        await kb.ingest([Document(path="a", content="The tide mill turns.")])
+        (store,) = await kb.client.vector_stores()
+        server = await kb.client.connect()
+        await server.drop_vector_index(store.index())
+        (problem,) = [check for check in (await kb.doctor()).checks if check.level == "problem"]
+        assert "The vector index of DocumentChunk" in problem.message
+        assert not await server.has_vector_index(store.index())
+        (mended,) = [check for check in (await kb.doctor(repair=True)).checks if check.level == "mended"]
+        assert mended.message == problem.message
+        assert await server.has_vector_index(store.index())
+        assert (await kb.doctor()).healthy
+
+
 async def test_a_doctor_of_a_server_that_is_not_there() -> None:
     from tests.servers.ports import HOST, free_port
 

@@ -10,6 +10,7 @@ import hashlib
 import re
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from core.rag.errors import InvalidNameError
 
@@ -40,6 +41,10 @@ class Label(StrEnum):
     INTERACTION = "Interaction"  # session_id, content, role, keywords, tags, sequence, last_accessed_at
     USER = "User"  # external_id, name
     SCHEMA_VERSION = "SchemaVersion"  # version
+
+
+#: What vectors are embeddings of; each has an index of its own in a vector store.
+EMBEDDED_LABELS: Final = (Label.CHUNK, Label.INTERACTION, Label.ENTITY, Label.CONCEPT)
 
 
 class EdgeType(StrEnum):

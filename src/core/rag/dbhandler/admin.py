@@ -12,7 +12,7 @@ from core.rag.dbhandler.revectoring import RevectoringOperations
 from core.rag.dbhandler.rows import DOCUMENT_COLUMNS, found_document
 from core.rag.dbhandler.store import Transaction
 from core.rag.dbhandler.vectors import VectorStoreInfo
-from core.rag.schema import EdgeType, Label, TextIndex
+from core.rag.schema import EMBEDDED_LABELS, EdgeType, Label, TextIndex
 
 _DELETED_AT_ONCE = 500
 
@@ -105,7 +105,7 @@ class AdminOperations(RevectoringOperations):
                 await self._write(work)
                 count += len(part)
         for store in stores:
-            for target in (Label.CHUNK, Label.INTERACTION, Label.ENTITY, Label.CONCEPT):
+            for target in EMBEDDED_LABELS:
                 await graph.drop_vector_index(store.index(target))
         return count
 

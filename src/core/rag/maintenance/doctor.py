@@ -15,6 +15,7 @@ from core.rag.maintenance.overview import dimension_of
 from core.rag.maintenance.places import graph_file, is_there, log_folder
 from core.rag.maintenance.reembed import ReembedReport, fill
 from core.rag.maintenance.soundness import Flaw, Soundness
+from core.rag.schema import EMBEDDED_LABELS
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
@@ -134,6 +135,7 @@ async def _examine_graph(
         checks += await _check_model(inside, embedder)
         checks += await _check_soundness(inside, repair=repair)
         checks += await _check_vectors(inside, embedder, repair=repair)
+        checks += await _check_vector_indexes(inside, repair=repair)
     checks += await _check_indexes(store, repair=repair)
     return checks
 
@@ -253,6 +255,26 @@ async def _check_vectors(client: MemGraphClient, embedder: EmbeddingService | No
         return [_check(name, "problem", message, advice)]
     await fill(client, embedder, store, missing, ReembedReport(store.model, store.dimension))
     return [_check(name, "mended", message)]
+
+
+async def _check_vector_indexes(client: MemGraphClient, *, repair: bool) -> list[Check]:
+    """Which vectors have no index on a server; where it can have none at all, a note of the engine says so."""
+    graph = await client.connect()
+    if not graph.capabilities.vector_search:
+        return []
+    checks = []
+    for store in await client.vector_stores():
+        for label in EMBEDDED_LABELS:
+            index = store.index(label)
+            rows = await client.read(f"MATCH (v:{index.label}) RETURN count(v) AS n")
+            if not rows[0]["n"] or await graph.has_vector_index(index):
+                continue
+            message = f"The vector index of {label} for {store.model} is missing: the client compares all its vectors."
+            if repair:
+                await graph.ensure_vector_index(index)
+            name = f"{client.namespace}: vector indexes"
+            checks.append(_check(name, "mended", message) if repair else _check(name, "problem", message, _REPAIR))
+    return checks
 
 
 async def _check_indexes(store: GraphStore, *, repair: bool) -> list[Check]:
