@@ -202,3 +202,13 @@ async def test_what_is_kept_for_searches_is_not_made_anew_for_a_message(
     await kb.ingest([Document(path="docs/new.md", content="# New\n\nIt is new.", format="markdown")])
     await kb.search("Burr stnes", mode="fuzzy")
     assert any("c.heading <> ''" in statement for statement in statements)
+
+
+async def test_chunks_are_counted_anew_after_a_write(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+    [store] = await kb.client.vector_stores()
+    before = await legs.Legs(kb.client, store).total()
+    await kb.client.create_document_chunk("docs/mill.md", "The mill has a new roof.")
+    statements = listen(monkeypatch)
+    assert [await legs.Legs(kb.client, store).total() for _ in range(3)] == [before + 1] * 3
+    if (await kb.client.connect()).capabilities.shared:
+        assert len(statements) == 3, "two look whether all is as it was, one counts; then it is known"

@@ -80,10 +80,12 @@ class Kept[T]:
         """
         store = await client.connect()
         slot = self._slots.setdefault(store, {}).setdefault((client.namespace, *parameters.items()), _Slot())
+        outdated = slot.made
         made = await self._current(slot, client, store, parameters)
         if made is None:
             async with slot.making.hold():
-                made = await self._current(slot, client, store, parameters)
+                if slot.made is not outdated:  # somebody made it while this one waited
+                    made = await self._current(slot, client, store, parameters)
                 if made is None:
                     commits, asked = store.commits(self._labels), time.monotonic()
                     state = await self._asked(client, parameters)

@@ -43,9 +43,11 @@ class Legs:
         self._total: int | None = None
 
     async def total(self) -> int:
-        """How many chunks there are; counted once for a search."""
+        """How many chunks there are; counted once for a search, on a server once in a while."""
         if self._total is None:
-            self._total = await self._client.count_chunks()
+            count = self._client.count_chunks
+            shared = (await self._client.connect()).capabilities.shared
+            self._total = await (_totals.get(self._client, count) if shared else count())
         return self._total
 
     async def vector(self, query: Sequence[float] | None, k: int) -> dict[str, float]:
@@ -194,6 +196,8 @@ _GROWTH = 1.1
 
 #: On a server, where others write, too, samples may be so much out of date.
 _SAMPLED_SECONDS = 60.0
+#: So long the number of chunks, which a server finds out by looking at each of them.
+_COUNTED_SECONDS = 10.0
 
 #: Whatever is written to chunks is noted at their document, as the time of its last change.
 _DOCUMENTS = "MATCH (d:Document) WHERE d.namespace = $namespace RETURN count(d) AS n, max(d.updated_at) AS last"
@@ -205,6 +209,11 @@ _CHUNKS = (
 
 # Chunks are never written without their document. Neither is it without one that another vector store becomes the
 # active one, while messages name theirs with each vector.
+_totals: Kept[int] = Kept(
+    {Label.DOCUMENT},
+    "MATCH (c:DocumentChunk) WHERE c.namespace = $namespace RETURN count(*) AS n",
+    patience=_COUNTED_SECONDS,
+)
 _fuzzy: Kept[FuzzyIndex] = Kept({Label.DOCUMENT}, _DOCUMENTS)
 _words: Kept[list[frozenset[str]]] = Kept({Label.DOCUMENT}, *_CHUNKS, state=_sampled, patience=_SAMPLED_SECONDS)
 _vectors: Kept[NDArray[np.float32]] = Kept(
