@@ -12,6 +12,7 @@ import pytest
 from neo4j import AsyncDriver, AsyncGraphDatabase
 from tests.servers.proxy import BoltProxy
 
+from core.rag.dbhandler.bolt import BoltStore
 from core.rag.dbhandler.dialect import MAX_WORDS, text_index_name
 from core.rag.dbhandler.scan import scan_text
 from core.rag.dbhandler.store import Transaction
@@ -279,3 +280,19 @@ async def test_a_store_for_reading_only_stores_nothing(corner: Corner, engine: E
             await store.transaction(work)
     finally:
         await store.close()
+
+
+async def test_nodes_are_looked_up_by_their_ids_however_few_are_at_the_other_end(
+    corner: Corner, driver: AsyncDriver
+) -> None:
+    if not is_memgraph(corner):
+        return  # it finds its way by itself
+    await corner.put(*(f"e{number}" for number in range(2_000)), label=Label.ENTITY)
+    await corner.put("c", label=Label.CONCEPT)
+    store = corner.store
+    assert isinstance(store, BoltStore)
+    statement = store._hinted("UNWIND $ids AS i MATCH (e:Entity {id: i})<-[:ABOUT]-(c:Concept) RETURN c.id AS id")
+    async with driver.session() as session:
+        plan = await (await session.run(f"EXPLAIN {statement}", ids=["e1"])).values()  # type: ignore[arg-type]
+    steps = [row[0] for row in plan if "Scan" in row[0]]
+    assert steps == [" * ScanAllByLabelProperties (e :Entity {id})"]
