@@ -18,6 +18,9 @@ SCHEMA_VERSION = 1
 
 DEFAULT_VECTOR_INDEX = "vector_embedding_index"
 
+#: ``origin`` of a node or edge that came out of texts and records; what callers make and link by hand has another.
+FROM_TEXT = "text"
+
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 
 

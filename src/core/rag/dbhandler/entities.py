@@ -19,10 +19,9 @@ from core.rag.dbhandler.locking import lock
 from core.rag.dbhandler.mentioned import Mentioned
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.identity import entity_id
-from core.rag.schema import Label
+from core.rag.schema import FROM_TEXT, Label
 
-#: ``origin`` of an entity that came out of texts and records; one that a person made is never removed by itself.
-FROM_TEXT = "text"
+#: ``origin`` of an entity that a person made, which is never removed by itself.
 FROM_CALLER = "caller"
 
 #: ``origin`` of a SAME_AS edge that was found by rule.

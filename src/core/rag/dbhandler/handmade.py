@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from core.rag.dbhandler.entities import FROM_CALLER, FROM_TEXT, EntityLedger, remove_unused_entities
+from core.rag.dbhandler.entities import FROM_CALLER, EntityLedger, remove_unused_entities
 from core.rag.dbhandler.fewer import RELATED, directed
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.dbhandler.vectors import VectorStoreOperations
 from core.rag.errors import NotFoundError
 from core.rag.extraction.words import normalize_name
 from core.rag.identity import entity_id, link_id
+from core.rag.schema import FROM_TEXT
 from core.rag.times import utc_now
 
 

@@ -18,11 +18,11 @@ from itertools import pairwise
 from typing import Any
 
 from core.rag.dbhandler.batches import batches
-from core.rag.dbhandler.linking import FROM_TEXT, remove_unused_resources, resource_type
+from core.rag.dbhandler.linking import remove_unused_resources, resource_type
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.errors import NotFoundError
 from core.rag.identity import resource_id
-from core.rag.schema import check_name, text_partition
+from core.rag.schema import FROM_TEXT, check_name, text_partition
 
 
 @dataclass(slots=True)

@@ -10,10 +10,7 @@ from core.rag.dbhandler.lines import EACH_ID, packed
 from core.rag.dbhandler.locking import lock
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.identity import document_id, resource_id
-from core.rag.schema import Label
-
-#: ``origin`` of an edge or resource that came from the text of a document; what callers link by hand has another.
-FROM_TEXT = "text"
+from core.rag.schema import FROM_TEXT, Label
 
 
 @dataclass(frozen=True, slots=True)

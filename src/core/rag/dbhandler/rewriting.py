@@ -10,10 +10,10 @@ from typing import Any
 from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.erasure import ErasureOperations
 from core.rag.dbhandler.interactions import InteractionRow, attach_message_vectors, lock_conversation
-from core.rag.dbhandler.linking import FROM_TEXT, remove_unused_resources
+from core.rag.dbhandler.linking import remove_unused_resources
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.identity import resource_id
-from core.rag.schema import Label
+from core.rag.schema import FROM_TEXT, Label
 from core.rag.times import utc_now
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from core.rag.dbhandler.batches import batches
-from core.rag.dbhandler.linking import FROM_TEXT, remove_unused_resources
+from core.rag.dbhandler.linking import remove_unused_resources
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.extraction.symbols import CodeFacts
 from core.rag.identity import resource_id, stable_id
-from core.rag.schema import Label
+from core.rag.schema import FROM_TEXT, Label
 
 #: ``origin`` of a symbol that was found in source code.
 FROM_CODE = "code"

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.entities import remove_unused_entities
-from core.rag.dbhandler.linking import FROM_TEXT, remove_unused_resources
+from core.rag.dbhandler.linking import remove_unused_resources
 from core.rag.dbhandler.removing import remove_chunks, remove_unused_sources, remove_unused_vectors
 from core.rag.dbhandler.rows import chunk_terms, from_json
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.dbhandler.writing import chain_chunks
-from core.rag.schema import Label, check_name, text_partition
+from core.rag.schema import FROM_TEXT, Label, check_name, text_partition
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
