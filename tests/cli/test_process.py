@@ -48,6 +48,17 @@ def run(*arguments: str, folder: Path, **more: str) -> subprocess.CompletedProce
     )
 
 
+def test_the_package_is_the_command(tmp_path: Path) -> None:
+    for arguments, code in ((["--version"], 0), (["list"], 4), (["--unknown"], 2)):
+        same = [
+            subprocess.run([*how, *arguments], cwd=tmp_path, capture_output=True, env=environment(), check=False)
+            for how in ([MGRAG], [sys.executable, "-m", "mgrag"])
+        ]
+        assert {(done.returncode, done.stdout, done.stderr) for done in same} == {
+            (code, same[0].stdout, same[0].stderr)
+        }
+
+
 def test_help_imports_nothing_heavy(tmp_path: Path) -> None:
     program = (
         "import sys; sys.argv = ['mgrag', '--help']\n"
