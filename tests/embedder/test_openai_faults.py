@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.rag.embedder import TextEmbedding3Small
+from core.rag.embedder import OpenAICompatibleEmbedding, TextEmbedding3Small
 from core.rag.errors import EmbeddingAuthError, EmbeddingError
 from core.rag.settings import Settings
 from fakes.clock import Clock
@@ -193,6 +193,15 @@ async def test_it_is_not_tried_again(
 
     assert clock.slept == [] and len(server.requests) == 1
     assert isinstance(caught.value, EmbeddingAuthError) == ("refused the key" in message)
+
+
+async def test_the_text_that_the_dimension_is_asked_with_is_named(settings: MakeSettings) -> None:
+    async with OpenAIServer(2) as server:
+        server.then(put([float("nan"), 1.0]))
+        embedder = OpenAICompatibleEmbedding("local", server.url, settings=settings())
+        with pytest.raises(EmbeddingError, match="not finite for the word that its dimension is asked with"):
+            await embedder.prepare()
+        await embedder.close()
 
 
 async def test_malformed_answers_end_soon(server: OpenAIServer, settings: MakeSettings, clock: Clock) -> None:

@@ -190,7 +190,8 @@ class ConversationOperations(MessageReading):
         if embedding is not None:
             vectors, spoken = [embedding], list(messages)
         elif self._embedder is not None and spoken:
-            embedded = await embed_texts(self._embedder, [message.properties["content"] for message in spoken])
+            texts = [message.properties["content"] for message in spoken]
+            embedded = await embed_texts(self._embedder, texts, [f"the message {text[:50]!r}" for text in texts])
             vectors = embedded.tolist()
         if not vectors:
             return Indexes(text_label)

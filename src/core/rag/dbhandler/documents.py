@@ -27,6 +27,7 @@ from core.rag.dbhandler.writing import (
     add_chunks,
     update_documents,
 )
+from core.rag.embedder.base import embed_texts
 from core.rag.errors import ConfigurationError, InvalidInputError, NotFoundError
 from core.rag.identity import (
     content_hash,
@@ -258,7 +259,8 @@ class DocumentOperations(IngestOperations):
         if embeddings is not None and len(embeddings) != len(chunks):
             raise InvalidInputError(f"There are {len(chunks)} chunks but {len(embeddings)} embeddings.")
         if embeddings is None and self._embedder is not None and chunks:
-            embeddings = [list(row) for row in await self._embedder.get_embeddings([c.content for c in chunks])]
+            names = [f"{chunk.path} (chunk {position} of those given)" for position, chunk in enumerate(chunks)]
+            embeddings = (await embed_texts(self._embedder, [chunk.content for chunk in chunks], names)).tolist()
         store = await self._store_for(embeddings[0]) if embeddings else None
         text_label = await self._text_label(Label.CHUNK)
         parents: dict[str, dict[str, Any]] = {}

@@ -176,7 +176,7 @@ class OpenAICompatibleEmbedding(EmbeddingService):
     async def prepare(self) -> None:
         """Learn the dimension, with one request, if it is not known."""
         if self._dimension is None:
-            await self.get_embeddings(["dimension"])
+            await self.get_embeddings(["dimension"], ["the word that its dimension is asked with"])
 
     async def close(self) -> None:
         """Close the connections."""

@@ -278,7 +278,7 @@ class Memories:
 
         if self._embedder is None or is_blank(query):
             return None, None
-        embedded: list[float] = (await embed_texts(self._embedder, [query]))[0].tolist()
+        embedded: list[float] = (await embed_texts(self._embedder, [query], ["the query"]))[0].tolist()
         for store in await self._client.vector_stores():
             if store.model == self._embedder.model and store.dimension == len(embedded):
                 return store, embedded

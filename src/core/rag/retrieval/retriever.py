@@ -157,7 +157,7 @@ class Retriever:
         if is_blank(query):
             return None
         if query not in self._embedded:
-            self._embedded[query] = (await embed_texts(self._embedder, [query]))[0].tolist()
+            self._embedded[query] = (await embed_texts(self._embedder, [query], ["the query"]))[0].tolist()
         return self._embedded[query]
 
     async def _hybrid(
