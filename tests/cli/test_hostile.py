@@ -76,6 +76,9 @@ HARMLESS_FILTERS = {
 
 NAMESPACES_REFUSED = {
     "empty": "",
+    "blanks": "  ",
+    "a blank before": " a",
+    "a blank behind": "a ",
     "too long": "n" * 201,
     "control": "a\x07b",
     "line break": "a\nb",
@@ -579,6 +582,7 @@ def test_restores_from_nothing(file: str, mgrag: Command, unchanged: Path) -> No
         ("MGRAG_CHUNK_SIZE", "many"),
         ("MEMGRAPH_URI", "http://127.0.0.1"),
         ("MGRAG_NAMESPACE", "a\tb"),
+        ("MGRAG_NAMESPACE", " "),
         ("MGRAG_EMBEDDING_MODEL", "no-such-model"),
         ("MGRAG_EMBEDDING_DIMENSION", "-1"),
     ],

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from core.rag.dbhandler.checks import check_text
 from core.rag.dbhandler.gate import WriterGate
 from core.rag.dbhandler.store import DEFAULT_POOL_SIZE, GraphStore, Row, Transaction, open_store
 from core.rag.errors import InvalidInputError, StoreUnavailableError
@@ -46,7 +47,7 @@ class ClientBase:
             settings: ``None``: read from the environment.
 
         Raises:
-            InvalidInputError: on a namespace that is empty or too long.
+            InvalidInputError: on a namespace that is not allowed.
             ConfigurationError: on settings that make no sense.
         """
         self._settings = settings or load_settings()
@@ -158,10 +159,14 @@ def check_namespace(namespace: str) -> str:
     """Check the name of a namespace.
 
     Raises:
-        InvalidInputError: unless it is 1 to 200 characters without control characters.
+        InvalidInputError: unless it is 1 to 200 characters without control characters, and no blank at either end,
+            which nobody would see.
     """
-    if not namespace or len(namespace) > MAX_NAMESPACE_CHARS or not namespace.isprintable():
+    check_text("A namespace", namespace)
+    blank = namespace != namespace.strip()
+    if not namespace or blank or len(namespace) > MAX_NAMESPACE_CHARS or not namespace.isprintable():
         raise InvalidInputError(
-            f"The namespace {namespace[:50]!r} is not allowed: use 1 to {MAX_NAMESPACE_CHARS} printable characters."
+            f"The namespace {namespace[:50]!r} is not allowed: use 1 to {MAX_NAMESPACE_CHARS} printable characters,"
+            " without blanks at the ends."
         )
     return namespace
