@@ -7,6 +7,7 @@ import contextlib
 import os
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -488,6 +489,35 @@ async def test_a_document_given_twice_is_written_and_counted_once(kb: KnowledgeB
     assert (report.documents.added, report.documents.updated, report.documents.unchanged) == (1, 0, 0)
     report = await kb.ingest([twice, (document for document in twice)])
     assert (report.documents.added, report.documents.updated, report.documents.unchanged) == (0, 0, 1)
+
+
+async def test_dates_in_metadata_are_kept_as_text_and_filtered_by(kb: KnowledgeBase) -> None:
+    moment = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
+    notes = [
+        Document("old", "The mill turns.", metadata={"when": date(2025, 12, 31)}),
+        Document("new", "The mill rests.", metadata={"when": date(2026, 1, 1), "seen": {"last": [moment]}}),
+    ]
+    report = await kb.ingest(notes)
+    assert (report.documents.added, report.documents.failed) == (2, [])
+    assert (await kb.ingest(notes)).documents.unchanged == 2
+    await kb.client.create_document("by hand", "A quay.", metadata={"when": moment})
+    await kb.client.create_document_chunk("by hand", "A quay.", metadata={"when": date(2026, 1, 2)})
+
+    stored = {row["path"]: row["metadata"] for row in await kb.client.list_documents()}
+    assert stored == {
+        "old": {"when": "2025-12-31"},
+        "new": {"when": "2026-01-01", "seen": {"last": ["2026-03-01T12:30:00+00:00"]}},
+        "by hand": {"when": "2026-03-01T12:30:00+00:00"},
+    }
+    assert (await kb.client.get_document_chunks("by hand"))[0]["metadata"] == {"when": "2026-01-02"}
+    for filters, paths in (
+        ("metadata.when>=2026-01-01", {"new", "by hand"}),
+        ({"metadata.when": {"<": date(2026, 1, 1)}}, {"old"}),
+        ({"metadata.when": date(2026, 1, 1)}, {"new"}),
+        ({"metadata.seen.last": moment}, {"new"}),
+    ):
+        found = await kb.search("mill quay", k=10, mode="keyword", filters=filters)
+        assert {hit.path for hit in found} == paths, filters
 
 
 async def test_a_document_that_cannot_be_stored_any_more_is_reported_and_the_rest_goes_on(kb: KnowledgeBase) -> None:

@@ -8,7 +8,7 @@ from typing import Any, Protocol, cast, runtime_checkable
 
 
 class DocumentMetadata(dict[str, Any]):
-    """Free metadata of a document, JSON-serialisable; a plain ``dict`` does as well.
+    """Free metadata of a document, JSON-serialisable but for dates and times; a plain ``dict`` does as well.
 
     Loaders fill in what they find: ``author``, ``created``, ``modified``, ``language``, ``page_count`` …
     """
@@ -87,7 +87,7 @@ class Document:
         path: How people call it: a file path, a URL, or any name that is unique in its namespace.
         content: The whole text. Markdown where the source has structure (``mime_type`` says what it was).
         title: Title from the document itself; ``None`` where it has none (the last part of ``path`` is shown then).
-        metadata: JSON-serialisable.
+        metadata: JSON-serialisable; dates and times in it become ISO 8601 text.
         uri: Standardized URI that identifies the document; derived from ``path`` where ``None``.
         mime_type: Media type of the source, e.g. ``application/pdf``.
         format: How ``content`` is to be split: ``text``, ``markdown``, ``table``, ``records`` or ``code:<language>``.

@@ -107,7 +107,7 @@ class ConversationOperations(MessageReading):
             retrieved: What a search for this message returned: hits, or ids of chunks, best first.
             user_id: Who said it, where the conversation has several users.
             tags: Words to find it by.
-            metadata: JSON-serialisable.
+            metadata: JSON-serialisable; dates and times in it become ISO 8601 text.
             message_id: An id of one's own; the same again adds nothing. ``None``: a new one.
 
         Returns:

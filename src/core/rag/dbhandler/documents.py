@@ -61,7 +61,7 @@ class DocumentOperations(IngestOperations):
             content: The whole text. It is stored as it is, not split: see :meth:`create_document_chunk`,
                 :meth:`process_chunks`, and ``KnowledgeBase.ingest``, which does everything.
             title: ``None``: the last part of the path.
-            metadata: JSON-serialisable.
+            metadata: JSON-serialisable; dates and times in it become ISO 8601 text.
             embedding: Vector of the whole text; the document then has one chunk, which can be searched for.
             source: Where it comes from.
             mime_type: Media type.
@@ -212,7 +212,7 @@ class DocumentOperations(IngestOperations):
             embedding: Its vector; ``None``: made by the client's embedder where it has one.
             start_char: Where it begins in the document; ``None``: where the document has this text first, else 0.
             heading: Heading path.
-            metadata: JSON-serialisable.
+            metadata: JSON-serialisable; dates and times in it become ISO 8601 text.
 
         Returns:
             The id of the chunk. The same text at the same position is the same chunk.

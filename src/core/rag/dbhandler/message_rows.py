@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from core.rag.analysis import analyze, index_terms, query_terms
-from core.rag.dbhandler.rows import from_json, to_json
+from core.rag.dbhandler.rows import from_json, metadata_json
 from core.rag.dbhandler.store import Row
 from core.rag.embedder.base import clean_text
 from core.rag.errors import InvalidInputError
@@ -51,8 +51,6 @@ def message_properties(
     """
     if not isinstance(content, str):
         raise InvalidInputError(f"The content of a message is text, not {type(content).__name__}.")
-    if metadata is not None and not isinstance(metadata, Mapping):
-        raise InvalidInputError(f"The metadata of a message is a mapping, not {type(metadata).__name__}.")
     text = clean_text(content)
     if "\0" in text:
         text = text.replace("\0", "")
@@ -64,7 +62,7 @@ def message_properties(
         "terms": index_terms(None, None, text),
         "keywords": keywords(text),
         "tags": checked_tags(tags),
-        "metadata": to_json(dict(metadata or {}), "The metadata of a message"),
+        "metadata": metadata_json({} if metadata is None else metadata, "The metadata of a message"),
         "user_id": user_id or "",
         "count": 1,
         "summary": False,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import posixpath
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -35,10 +36,19 @@ DOCUMENT_COLUMNS = (
 )
 
 
+def _as_text(value: Any) -> str:
+    if isinstance(value, date):  # and datetime
+        return value.isoformat()
+    raise TypeError(f"Object of type {type(value).__name__} is not JSON serializable")
+
+
 _encode = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False).encode
+_encode_metadata = json.JSONEncoder(
+    ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False, default=_as_text
+).encode
 
 
-def to_json(value: Any, what: str) -> str:
+def to_json(value: Any, what: str, encode: Callable[[Any], str] = _encode) -> str:
     """A value as compact JSON with sorted keys.
 
     Raises:
@@ -47,11 +57,22 @@ def to_json(value: Any, what: str) -> str:
     if isinstance(value, dict) and not value:  # most are like this
         return "{}"
     try:
-        return _encode(value)
+        return encode(value)
     except (TypeError, ValueError) as error:
         raise InvalidInputError(f"{what} cannot be stored as JSON: {error}.") from error
     except RecursionError as error:
         raise InvalidInputError(f"{what} cannot be stored as JSON: it is nested too deeply. Flatten it.") from error
+
+
+def metadata_json(metadata: Mapping[str, Any], what: str) -> str:
+    """Metadata as compact JSON with sorted keys; dates and times in it become ISO 8601 text.
+
+    Raises:
+        InvalidInputError: when it is no mapping, or as :func:`to_json`.
+    """
+    if not isinstance(metadata, Mapping):
+        raise InvalidInputError(f"{what} is a mapping, not {type(metadata).__name__}.")
+    return to_json(dict(metadata), what, _encode_metadata)
 
 
 def from_json(text: str | None) -> dict[str, Any]:
@@ -94,7 +115,7 @@ def checked_metadata(document: Document) -> str:
         raise InvalidInputError(
             f"The path of a document has 1 to {MAX_PATH_CHARS} characters, not {len(document.path)}."
         )
-    return to_json(document.metadata, f"The metadata of {document.path}")
+    return metadata_json(document.metadata, f"The metadata of {document.path}")
 
 
 def document_row(
@@ -196,7 +217,7 @@ def chunk_rows(
                     "start_char": chunk.start_char,
                     "end_char": chunk.end_char,
                     "heading": chunk.heading,
-                    "metadata": to_json(extra, f"The metadata of a chunk of {chunk.path}"),
+                    "metadata": metadata_json(extra, f"The metadata of a chunk of {chunk.path}"),
                 },
             )
         )

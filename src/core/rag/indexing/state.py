@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from core.rag.analysis import ANALYSIS_VERSION
 from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.removing import remove_unused_sources
-from core.rag.dbhandler.rows import fingerprint_json, from_json, to_json
+from core.rag.dbhandler.rows import fingerprint_json, from_json, metadata_json
 from core.rag.dbhandler.store import Transaction
 from core.rag.errors import InvalidInputError
 from core.rag.identity import content_hash, document_id
@@ -43,7 +43,7 @@ def state_hash(document: Document) -> str:
         document.title,
         document.mime_type,
         document.format,
-        to_json(document.metadata, f"The metadata of {document.path}") if document.metadata else "",
+        metadata_json(document.metadata, f"The metadata of {document.path}") if document.metadata else "",
         [(link.target, link.text) for link in document.links],
         [(kind, list(places)) for kind, places in document.locations.items()],
     )

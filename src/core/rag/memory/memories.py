@@ -51,7 +51,7 @@ class Memories:
             role: ``user``, ``assistant`` …
             content: What was said.
             tags: Words to find it by; ``None``: none.
-            metadata: JSON-serialisable.
+            metadata: JSON-serialisable; dates and times in it become ISO 8601 text.
             user_id: Who said it; ``None``: whoever the session belongs to, which is the user who began it.
             timestamp: When it was said; ``None``: now.
 
