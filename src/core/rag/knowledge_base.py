@@ -116,9 +116,12 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
 
         Raises:
             ConfigurationError: on settings that make no sense, or a missing key of the embedding provider.
+            InvalidInputError: on a namespace that is not allowed, or a model that is not named by text.
         """
         from core.rag.embedder import open_embedder
 
+        if model is not None:
+            check_text("The name of a model", model)
         settings = settings or load_settings()
         changes = {"chunk_size": chunk_size, "chunk_overlap": chunk_overlap}
         if given := {key: value for key, value in changes.items() if value is not None}:

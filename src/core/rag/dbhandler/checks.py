@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -74,6 +74,32 @@ def check_text(name: str, value: str) -> str:
     """
     if not isinstance(value, str):
         raise InvalidInputError(f"{name} is text, not {type(value).__name__}.")
+    return value
+
+
+def check_texts(name: str, values: Sequence[str]) -> Sequence[str]:
+    """Refuse one text where several belong, which would be taken apart into letters, and what is no text.
+
+    Raises:
+        InvalidInputError: naming the argument.
+    """
+    if isinstance(values, str):
+        raise InvalidInputError(f"{name} is a sequence of texts, not one text: use [{values[:50]!r}].")
+    if not isinstance(values, Collection):
+        raise InvalidInputError(f"{name} is a sequence of texts, not {type(values).__name__}.")
+    for value in values:
+        check_text(f"Each of {name}", value)
+    return values
+
+
+def check_mapping(name: str, value: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Refuse what is no mapping.
+
+    Raises:
+        InvalidInputError: naming the argument.
+    """
+    if not isinstance(value, Mapping):
+        raise InvalidInputError(f"{name} is a mapping, not {type(value).__name__}.")
     return value
 
 
@@ -232,9 +258,10 @@ def check_reading(statement: str) -> None:
     """Refuse a writing statement where only reading ones belong: it would pass by the guards of a transaction.
 
     Raises:
+        InvalidInputError: on what is no text.
         QueryError: naming the clause.
     """
-    clause = writing_clause(statement)
+    clause = writing_clause(check_text("A statement", statement))
     if clause:
         raise QueryError(f"A statement with {clause} was sent as a query: writes belong into a transaction.")
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from core.rag.dbhandler.checks import check_vector
+from core.rag.dbhandler.checks import check_text, check_texts, check_vector
 from core.rag.dbhandler.interactions import (
     Indexes,
     InteractionRow,
@@ -118,6 +118,8 @@ class ConversationOperations(MessageReading):
             InvalidInputError: on more than 1,000,000 characters, or a role, time, tag or reference that makes no sense.
         """
         check_length(content)
+        if message_id is not None:
+            check_text("The id of a message", message_id)
         properties = message_properties(
             content, role, timestamp=timestamp, tags=tags, metadata=metadata, user_id=user_id
         )
@@ -161,7 +163,12 @@ class ConversationOperations(MessageReading):
 
         Returns:
             How many of them were there.
+
+        Raises:
+            NotFoundError: when there is no such conversation.
+            InvalidInputError: on one text instead of several ids, and on what is no text.
         """
+        check_texts("message_ids", message_ids)
         row = await self._require_conversation(conversation_id)
 
         async def work(tx: Transaction) -> int:

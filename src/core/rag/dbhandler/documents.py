@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from core.rag.dbhandler.batches import MAX_ROWS, batches
-from core.rag.dbhandler.checks import check_number, check_text, check_vector
+from core.rag.dbhandler.checks import check_mapping, check_number, check_text, check_texts, check_vector
 from core.rag.dbhandler.ingestion import IngestOperations
 from core.rag.dbhandler.removing import release_vectors, remove_documents
 from core.rag.dbhandler.rows import (
@@ -70,8 +70,10 @@ class DocumentOperations(IngestOperations):
             The id of the document. Creating the same document again changes nothing.
 
         Raises:
-            InvalidInputError: when there is a document with this path and another content.
+            InvalidInputError: when there is a document with this path and another content, and as
+                :meth:`upsert_document`.
         """
+        check_text("The content of a document", content)
         existing = await self.find_document(path)
         if existing is not None and existing["content"] != content:
             raise InvalidInputError(
@@ -103,8 +105,18 @@ class DocumentOperations(IngestOperations):
 
         Returns:
             The id of the document.
+
+        Raises:
+            InvalidInputError: on other than texts where there have to be some, a path that is empty or too long, or
+                metadata that cannot be stored.
         """
-        document = Document(path=path, content=content, title=title, metadata=dict(metadata or {}), mime_type=mime_type)
+        check_text("The path of a document", path)
+        check_text("The content of a document", content)
+        for name, text in (("title", title), ("mime_type", mime_type)):
+            if text is not None:
+                check_text(f"The {name} of a document", text)
+        given = {} if metadata is None else dict(check_mapping(f"The metadata of {path}", metadata))
+        document = Document(path=path, content=content, title=title, metadata=given, mime_type=mime_type)
         store = await self._store_for(embedding) if embedding is not None else None
         source_node = await self.ensure_source(source) if source is not None else None
         row = document_row(document, namespace=self._namespace, source_id=source_node, chunks=[])
@@ -225,13 +237,14 @@ class DocumentOperations(IngestOperations):
             raise InvalidInputError("The content of a chunk is empty.")
         if start_char is not None:
             check_number("start_char", start_char, 0)
+        given = {} if metadata is None else check_mapping("The metadata of a chunk", metadata)
         parent = await self._require(document)
         start = max(parent["content"].find(content), 0) if start_char is None else start_char
         chunk = DocumentChunk(
             path=parent["path"],
             content=content,
             title=parent["title"],
-            metadata=ChunkMetadata(metadata or {}, parent_id=parent["id"], parent_document_path=parent["path"]),
+            metadata=ChunkMetadata(given, parent_id=parent["id"], parent_document_path=parent["path"]),
             start_char=start,
             end_char=start + len(content),
             heading=heading,
@@ -255,7 +268,9 @@ class DocumentOperations(IngestOperations):
 
         Raises:
             NotFoundError: naming the first document that does not exist; nothing is stored then.
+            InvalidInputError: on what is no chunk, or one of other than texts.
         """
+        _check_chunks(chunks)
         if embeddings is not None and len(embeddings) != len(chunks):
             raise InvalidInputError(f"There are {len(chunks)} chunks but {len(embeddings)} embeddings.")
         if embeddings is None and self._embedder is not None and chunks:
@@ -320,9 +335,12 @@ class DocumentOperations(IngestOperations):
 
         Returns:
             How many there were.
+
+        Raises:
+            InvalidInputError: on one text instead of several ids, and on what is no text.
         """
         count = 0
-        for part in batches(sorted(set(ids)), max_rows=200):
+        for part in batches(sorted(set(check_texts("ids", ids))), max_rows=200):
 
             async def work(tx: Transaction, part: list[str] = part) -> int:
                 return await remove_documents(tx, part, namespace=self._namespace)
@@ -365,6 +383,16 @@ async def _retitle(tx: Transaction, document: str, title: str) -> None:
             "UNWIND $rows AS row MATCH (c:DocumentChunk {id: row.id}) SET c.terms = row.terms, c.updated_at = $now",
             {"rows": part, "now": utc_now()},
         )
+
+
+def _check_chunks(chunks: Sequence[DocumentChunk]) -> None:
+    if not isinstance(chunks, Sequence):
+        raise InvalidInputError(f"chunks is a sequence of DocumentChunk, not {type(chunks).__name__}.")
+    for chunk in chunks:
+        if not isinstance(chunk, DocumentChunk):
+            raise InvalidInputError(f"chunks is a sequence of DocumentChunk; {str(chunk)[:50]!r} is none.")
+        check_text("The content of a chunk", chunk.content)
+        check_text("The heading of a chunk", chunk.heading)
 
 
 def _checked_index(index: Any) -> int:

@@ -98,6 +98,7 @@ class MessageReading(UserOperations):
         Raises:
             NotFoundError: when there is no such conversation.
         """
+        check_number("limit", limit, 0)
         conversation = await self._require_conversation(conversation_id)
         if limit < 1 or not conversation["last_id"]:
             return []

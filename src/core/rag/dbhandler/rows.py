@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from core.rag.analysis import index_terms
+from core.rag.dbhandler.checks import check_mapping
 from core.rag.dbhandler.linking import LinkRow, resource_type
 from core.rag.dbhandler.store import Row
 from core.rag.dbhandler.writing import ChunkRow, DocumentRow
@@ -70,9 +71,7 @@ def metadata_json(metadata: Mapping[str, Any], what: str) -> str:
     Raises:
         InvalidInputError: when it is no mapping, or as :func:`to_json`.
     """
-    if not isinstance(metadata, Mapping):
-        raise InvalidInputError(f"{what} is a mapping, not {type(metadata).__name__}.")
-    return to_json(dict(metadata), what, _encode_metadata)
+    return to_json(dict(check_mapping(what, metadata)), what, _encode_metadata)
 
 
 def from_json(text: str | None) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -226,6 +226,8 @@ class KnowledgeGraph(GraphBuilder):
             Each node once.
         """
         check_number("topk_k", topk_k, 1, MAX_K)
+        if not isinstance(content, str | Iterable):
+            raise InvalidInputError(f"content is one text or several, not {type(content).__name__}.")
         labels = _labels(constraint_labels)
         near = await self._near(constraint_node, constraint_distance)
         everything: dict[str, None] = {}
@@ -260,7 +262,8 @@ class KnowledgeGraph(GraphBuilder):
     async def _near(self, node: UndirectedNode | None, distance: float) -> Collection[str] | None:
         if node is None:
             return None
-        if not 0 <= distance <= MAX_DEPTH:
+        number = isinstance(distance, int | float) and not isinstance(distance, bool)
+        if not number or not 0 <= distance <= MAX_DEPTH:
             raise InvalidInputError(f"constraint_distance is {distance!r}, but has to be from 0 to {MAX_DEPTH}.")
         return (await self._walk(node, MAX_DEPTH if distance == 0 else int(distance), None, 10 * MAX_NODES)).steps
 
