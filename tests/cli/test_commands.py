@@ -63,6 +63,25 @@ def test_ingest_twice(mgrag: Command, ingested: Path) -> None:
     assert mgrag("ingest", f"corpus/{file.name}").out.startswith("Nothing changed: 1 document is up to date")
 
 
+@pytest.mark.parametrize("place", ["graph.grafeo", "notes/deep/graph.grafeo", "linked/graph.grafeo", "link.grafeo"])
+def test_a_graph_is_none_of_the_documents_beside_it(place: str, mgrag: Command) -> None:
+    folder = mgrag.folder / "notes" / "deep"
+    folder.mkdir(parents=True)
+    (folder / "mill.md").write_text("# Mill\n\nIt grinds with the ebb.", encoding="utf-8")
+    (mgrag.folder / "linked").symlink_to(folder)
+    if place == "link.grafeo":
+        assert mgrag("--db", "notes/graph.grafeo", "ingest", "notes/deep").code == 0
+        (mgrag.folder / place).symlink_to(mgrag.folder / "notes" / "graph.grafeo")
+    for _ in range(2):
+        done = mgrag("--db", place, "ingest", ".", "--strict")
+        assert done.code == 0 and "failed" not in done.out, done.out
+    assert [row["path"] for row in mgrag("--db", place, "list", "--json").json][-1] == "notes/deep/mill.md"
+
+    (mgrag.folder / "other.grafeo").write_bytes((mgrag.folder / place).read_bytes())
+    done = mgrag("--db", place, "ingest", ".", "--strict")
+    assert done.code == 1 and "failed  other.grafeo: " in done.out
+
+
 @pytest.mark.parametrize("fails", ["closing", "a commit and closing"])
 def test_what_was_stored_before_the_disk_was_full_is_told(
     fails: str, mgrag: Command, ingested: Path, monkeypatch: pytest.MonkeyPatch

@@ -39,6 +39,22 @@ async def test_every_file_in_order(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
+async def test_places_that_are_passed_over(tmp_path: Path) -> None:
+    tree(tmp_path, {**FILES, "sub/data.db": "x", "sub/data.db.log/1": "x", "z/data.db": "another"})
+    (tmp_path / "linked").symlink_to(tmp_path / "sub" / "data.db")
+    outside = tmp_path.with_name(f"{tmp_path.name}-outside")
+    tree(outside, {"data.db.log/1": "x", "kept": "y"})
+    (tmp_path / "z" / "out").symlink_to(outside)
+    log = tmp_path / "z" / "log"
+    log.symlink_to(outside / "data.db.log")
+
+    loader = DocumentLoader(tmp_path)
+    places = [tmp_path / "z" / ".." / "sub" / "data.db", tmp_path / "sub" / "data.db.log", log]
+    found = [result.path.removeprefix(f"{tmp_path}/") async for result in loader.without(places).load()]
+    assert found == ["a.txt", "b.md", "sub/c.md", "sub/deep/d.py", "z/data.db", "z/f.md", "z/out/kept"]
+    assert len([result async for result in loader.load()]) == len(found) + 3  # which itself is as it was
+
+
 @pytest.mark.parametrize(
     ("given", "shown"),
     [("docs", "docs/a.md"), ("docs/", "docs/a.md"), ("./docs", "docs/a.md"), ("sub/../docs", "sub/../docs/a.md")],

@@ -13,9 +13,9 @@ from core.rag.dbhandler.checks import check_text
 from core.rag.dbhandler.vectors import VectorStoreInfo
 from core.rag.errors import ConfigurationError, InvalidInputError, StoreError
 from core.rag.graph.exploration import Exploration
-from core.rag.indexing.sources import Source, loaders_for
+from core.rag.indexing.sources import Source, loaders_for, passing_over
 from core.rag.knowledge import Knowledge
-from core.rag.maintenance.places import graph_file, require_graph
+from core.rag.maintenance.places import graph_file, places_of, require_graph
 from core.rag.maintenance.upkeep import Upkeep
 from core.rag.memory.memories import Memories
 from core.rag.memory.people import People
@@ -237,6 +237,9 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
             self._reader()  # before anything is done
         loaders = loaders_for(sources, self._settings, **options)
         indexer = await self._indexer()
+        # The graph may lie in a folder that it is made of, and changes while that is read.
+        if own := places_of((await self._client.connect()).capabilities):
+            loaders = passing_over(own, loaders)
         report = await indexer.index(loaders, prune=prune, stop=stop, progress=progress)
         if facts and not report.interrupted:
             report.facts = (await self.extract_facts(stop=stop)).to_dict()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import codecs
+import copy
 import hashlib
 import os
 import re
@@ -13,7 +14,7 @@ from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Self
 from urllib.parse import unquote_to_bytes
 
 from libs.dataloader.errors import InvalidSourceError, LoadError, NothingMatchedError, SourceNotFoundError
@@ -125,6 +126,13 @@ class DocumentLoader:
         folder = self._is_folder()
         name = printable(os.path.basename(self._place)) or self._place  # noqa: PTH119
         return SourceInfo(name=name, type="folder" if folder else "file", uri=self._uri)
+
+    def without(self, places: Iterable[str | os.PathLike[str]]) -> Self:
+        """The same loader, which passes over these files and folders where it meets them in its own folder."""
+        never = self._selection.never.union(os.path.realpath(place) for place in places)
+        other = copy.copy(self)
+        other._selection = replace(self._selection, never=never)
+        return other
 
     async def load(self, known: Known | None = None) -> AsyncIterator[LoadResult]:
         """Yield the documents in the order of their paths.

@@ -34,13 +34,17 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which files of a folder are wanted; patterns are those of ``.gitignore`` files."""
+    """Which files of a folder are wanted; patterns are those of ``.gitignore`` files.
+
+    ``never`` has real paths of files and folders that are passed over, wherever a link leads to them.
+    """
 
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     recursive: bool = True
     gitignore: bool = True
     hidden: bool = False
+    never: frozenset[str] = frozenset()
 
 
 class Walker:
@@ -60,6 +64,7 @@ class Walker:
         self._selection = selection
         self._include = Patterns(_as_completed(expand_braces(selection.include), root))
         self._exclude = Patterns(_as_completed(expand_braces(selection.exclude), root))
+        self._never_names = frozenset(map(os.path.basename, selection.never))
         self._visited: set[tuple[int, int]] = set()
         self._linked: set[str] = set()
         self.files_seen = 0
@@ -97,7 +102,7 @@ class Walker:
             except OSError as error:
                 yield Found(path, describe_os_error(error))
                 continue
-            if self._is_left_out(f"{path}/" if is_folder else path, chain):
+            if self._is_left_out(f"{path}/" if is_folder else path, chain) or self._is_never(entry, linked=linked):
                 continue
             if not is_folder:
                 found = self._file(entry, path, linked=linked)
@@ -153,6 +158,12 @@ class Walker:
 
     def _is_left_out(self, path: str, chain: Sequence[Patterns]) -> bool:
         return self._exclude.match(path) is True or (bool(chain) and is_ignored(chain, path))
+
+    def _is_never(self, entry: os.DirEntry[str], *, linked: bool) -> bool:
+        # Without links in it, a path ends with the name of what it leads to: few have to be looked at.
+        if not self._selection.never or not (linked or entry.name in self._never_names):
+            return False
+        return os.path.realpath(entry.path) in self._selection.never
 
     def _is_wanted(self, path: str) -> bool:
         return not self._selection.include or self._include.match(path) is True

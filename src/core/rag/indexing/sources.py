@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Collection, Iterable, Sequence
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, cast
 
@@ -89,6 +89,13 @@ def loaders_for(sources: Source | Iterable[Source], settings: Settings, **option
     if loose:
         loaders.append(IterableLoader(loose))
     return loaders
+
+
+def passing_over(places: Collection[PathLike[str]], loaders: Sequence[Loader]) -> list[Loader]:
+    """The loaders, those of folders without the files and folders at these places."""
+    from libs.dataloader import DocumentLoader
+
+    return [loader.without(places) if isinstance(loader, DocumentLoader) else loader for loader in loaders]
 
 
 _FILE_OPTIONS = frozenset({"include", "exclude", "gitignore", "recursive", "hidden"})

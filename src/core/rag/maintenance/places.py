@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from core.rag.errors import NotFoundError
 
 if TYPE_CHECKING:
+    from core.rag.dbhandler.store import Capabilities
     from core.rag.settings import Settings
 
 _SCHEME = "embedded:"
@@ -39,6 +40,14 @@ def graph_file(uri: str | None, settings: Settings) -> Path | None:
 def log_folder(file: Path) -> Path:
     """The folder with the write-ahead log of a graph file: what is not in the file yet."""
     return file.with_name(file.name + ".wal")
+
+
+def places_of(engine: Capabilities) -> tuple[Path, ...]:
+    """The file of an open embedded graph and the folder of its log; nothing of a server, or of a graph in memory."""
+    if engine.shared or engine.location == _MEMORY:
+        return ()
+    file = Path(engine.location)
+    return file, log_folder(file)
 
 
 def is_there(file: Path) -> bool:
