@@ -188,6 +188,43 @@ def test_completion(tmp_path: Path) -> None:
     assert "--expand" in complete("mgrag search --")
 
 
+@pytest.mark.parametrize(
+    ("number", "background"),
+    [(signal.SIGINT, False), (signal.SIGTERM, False), (signal.SIGTERM, True)],  # where Ctrl-C is ignored
+)
+def test_an_export_that_is_ended_leaves_nothing(
+    number: signal.Signals, background: bool, ingested: Path, tmp_path: Path
+) -> None:
+    shutil.copyfile(ingested / "graph.grafeo", tmp_path / "graph.grafeo")
+    program = (
+        "import asyncio, signal, sys\n"
+        f"if {background}: signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+        "from core.rag.dbhandler.transfer import TransferOperations\n"
+        "async def waits(*_): print('there', flush=True); await asyncio.sleep(100)\n"
+        "TransferOperations._write_edges = waits\n"
+        "sys.argv = ['mgrag', '--db', 'graph.grafeo', 'export', 'out.jsonl']\n"
+        "from mgrag.cli import main\n"
+        "main()\n"
+    )
+    before = sorted(path.name for path in tmp_path.iterdir())
+    process = subprocess.Popen(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(),
+    )
+    with process:
+        assert process.stdout is not None and process.stdout.readline() == b"there\n"
+        assert (tmp_path / ".out.jsonl.part").exists()
+        process.send_signal(number)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert err.startswith(b"mgrag: Interrupted.")
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
+    assert run("doctor", "--db", "graph.grafeo", folder=tmp_path).returncode == 0
+
+
 READ = 5  # pages that are answered at once
 
 

@@ -14,6 +14,7 @@ from mgrag.cli.output import clean, note
 
 if TYPE_CHECKING:
     import asyncio
+    from types import FrameType
 
     from core.rag.knowledge_base import KnowledgeBase
     from mgrag.cli.options import Common
@@ -86,8 +87,30 @@ def run[T](work: Callable[[], Awaitable[T]]) -> T:
     async def call() -> T:
         return await work()
 
-    with telling_errors():
+    with telling_errors(), _ending_as_interrupted():
         return asyncio.run(call())
+
+
+@contextmanager
+def _ending_as_interrupted() -> Iterator[None]:
+    """Have SIGTERM do what Ctrl-C does, so that nothing half done is left behind: the part of an export, a copy."""
+    import signal
+
+    def end(_: int, frame: FrameType | None) -> None:
+        interrupt = signal.getsignal(signal.SIGINT)
+        if not callable(interrupt):  # ignored, as in the background of a script
+            raise KeyboardInterrupt
+        interrupt(signal.SIGINT, frame)
+
+    try:
+        before = signal.signal(signal.SIGTERM, end)
+    except ValueError:  # outside of the main thread
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
 
 
 @contextmanager
