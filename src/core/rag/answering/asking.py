@@ -164,6 +164,7 @@ class Answers:
             search={name: value for name, value in given.items() if value is not None},
             passages=k,
             token_budget=token_budget or TOKEN_BUDGET,
+            asked=not extracts,
         )
         answering: Strategy = await chosen_strategy(strategy, question, services.kb.client)
         async with contextlib.aclosing(recorded(answering, question, services, conversation_id, user_id)) as events:

@@ -21,10 +21,13 @@ from core.rag.indexing.sentences import is_heading, sentence_spans
 if TYPE_CHECKING:
     from core.rag.embedder import EmbeddingService
 
-#: Says what the answer is; the first line of it.
-LABEL = "Extracts from the sources (no language model is set):"
+#: Why no model wrote the answer.
+NOT_SET = "no language model is set"
+NOT_ASKED = "no language model was asked"
+#: Says what the answer is; the beginning of its first line.
+LABEL = "Extracts from the sources"
 #: The same where nothing that was found is likely to have to do with the question.
-NEAREST = "Nothing in the sources is clearly about this. The nearest extracts (no language model is set):"
+NEAREST = "Nothing in the sources is clearly about this. The nearest extracts"
 
 #: Sentences of one passage at most.
 PER_PASSAGE: dict[Intent, int] = {"factual": 1, "relationship": 2, "summary": 3, "exploration": 2}
@@ -38,8 +41,8 @@ _CODE = re.compile(r"\s*\n```[^\n`]*\n\s*((?:[^\n`]{1,200}\n){1,3})```")
 #: What a word of the question counts that the title or heading of a passage has: every sentence below is about it.
 _GIVEN = 0.2
 
-#: The first line of an answer without a model and without passages.
-STATEMENTS = "Statements of the graph (no language model is set, and no passage says so):"
+#: The same without passages.
+STATEMENTS = "Statements of the graph"
 _MOST_STATEMENTS = 10
 
 
@@ -58,6 +61,7 @@ async def extract(
     passages: Sequence[Passage],
     embedder: EmbeddingService | None = None,
     label: str = LABEL,
+    why: str = NOT_SET,
 ) -> tuple[str, tuple[Citation, ...]]:
     """Answer with sentences of the passages.
 
@@ -69,7 +73,8 @@ async def extract(
         intent: What sort of answer it wants.
         passages: The best ones, in order.
         embedder: Compares sentences with the question by meaning, too; ``None``, or where it fails: by words alone.
-        label: The first line.
+        label: The beginning of the first line.
+        why: No model wrote it; the end of that line.
 
     Returns:
         The text, one item for each sentence, rows of tables with the names of their columns; and the citations: the
@@ -92,11 +97,16 @@ async def extract(
             items.setdefault(said, {})[passage.number] = None
     citations = tuple(citation(passage, taken[0].text) for passage, taken in chosen)
     lines = (f"- {said} {''.join(f'[{number}]' for number in numbers)}" for said, numbers in items.items())
-    return "\n".join([label, "", *lines]), citations
+    return "\n".join([f"{label} ({why}):", "", *lines]), citations
 
 
-def statements(facts: Iterable[FoundFact], entities: Iterable[FoundEntity]) -> str:
+def statements(facts: Iterable[FoundFact], entities: Iterable[FoundEntity], why: str = NOT_SET) -> str:
     """What the graph itself says, best first, where there is no passage to take extracts from.
+
+    Args:
+        facts: Of the context.
+        entities: Of the context.
+        why: No model wrote it.
 
     Returns:
         The text; empty where nothing says anything: the name of an entity alone is no statement.
@@ -104,7 +114,7 @@ def statements(facts: Iterable[FoundFact], entities: Iterable[FoundEntity]) -> s
     items = [fact.fact or f"{fact.source} {fact.type} {fact.target}" for fact in facts]
     items += [f"{entity.name}: {entity.summary}" for entity in entities if entity.summary]
     lines = [f"- {_shown(item)}" for item in dict.fromkeys(items[:_MOST_STATEMENTS])]
-    return "\n".join([STATEMENTS, "", *lines]) if lines else ""
+    return "\n".join([f"{STATEMENTS} ({why}, and no passage says so):", "", *lines]) if lines else ""
 
 
 async def _scored(question: str, passages: Sequence[Passage], embedder: EmbeddingService | None) -> list[_Sentence]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from core.rag.answering.checking import Checked, check_citations
-from core.rag.answering.extracts import NEAREST, extract, statements
+from core.rag.answering.extracts import NEAREST, NOT_ASKED, NOT_SET, extract, statements
 from core.rag.answering.markers import MarkerFilter
 from core.rag.answering.metrics import Metrics
 from core.rag.answering.prompts import AnswerPrompt
@@ -61,6 +61,7 @@ async def generate_response(
     *,
     relevant: bool = True,
     dialogue: str = "",
+    asked: bool = True,
 ) -> AsyncGenerator[str | Response, None]:
     """Answer from a context.
 
@@ -73,6 +74,7 @@ async def generate_response(
         relevant: Whether anything in the context has to do with the question. Where nothing does, the answer says so,
             and no model is asked to guess; without a model, extracts of what there is follow.
         dialogue: What was said before.
+        asked: A model writes if there is one; false where extracts are wanted in any case.
 
     Yields:
         Parts of the text as they arrive, then the :class:`Response`.
@@ -84,9 +86,10 @@ async def generate_response(
     metrics = metrics or Metrics()
     started = time.monotonic()
     response: Response
-    said = "" if context.passages else statements(context.facts, context.entities)
+    why = NOT_SET if asked else NOT_ASKED
+    said = "" if context.passages else statements(context.facts, context.entities, why)
     if model is None and not relevant and context.passages:
-        text, _ = nearest = await extract(analysis.query, analysis.intent, context.passages, embedder, NEAREST)
+        text, _ = nearest = await extract(analysis.query, analysis.intent, context.passages, embedder, NEAREST, why)
         yield text
         response = Response(Checked(*nearest, supported=False), extracts=True, found=False)
     elif not relevant or not (context.passages or said):
@@ -96,7 +99,7 @@ async def generate_response(
         yield said
         response = Response(Checked(said, (), supported=False), extracts=True)
     elif model is None:
-        text, citations = await extract(analysis.query, analysis.intent, context.passages, embedder)
+        text, citations = await extract(analysis.query, analysis.intent, context.passages, embedder, why=why)
         yield text
         response = Response(Checked(text, citations, supported=bool(citations)), extracts=True)
     else:

@@ -39,6 +39,7 @@ class Services:
         before: What of it the question goes on with.
         passages: How many passages the search gives.
         token_budget: Tokens of the context at most.
+        asked: A model writes if there is one; false where extracts are wanted in any case.
     """
 
     kb: AnsweringBase
@@ -48,3 +49,4 @@ class Services:
     before: str = ""
     passages: int = 5
     token_budget: int = TOKEN_BUDGET
+    asked: bool = True
