@@ -46,6 +46,15 @@ def test_extracts_with_sources_below(graph: Path, mgrag: Command) -> None:
     assert done.err == ""
 
 
+def test_extracts_that_were_asked_for_do_not_say_that_there_is_no_model(
+    graph: Path, mgrag: Command, chat: Chat
+) -> None:
+    for strategy in ("flow", "basic", "drift"):
+        out = mgrag("ask", QUESTION, "--extracts", "--strategy", strategy).out
+        assert out.startswith("Extracts from the sources (no language model was asked):\n\n- "), strategy
+    assert not chat.bodies
+
+
 def test_json_has_everything(graph: Path, mgrag: Command) -> None:
     answer = mgrag("ask", QUESTION, "--json").json
     assert answer["extracts"]
@@ -102,6 +111,20 @@ def test_the_diagram_is_written(graph: Path, mgrag: Command, bare: Path) -> None
     done = mgrag("ask", QUESTION, "--mermaid", "nowhere/graph.mmd")
     assert done.code == 1
     assert "nowhere/graph.mmd" in done.err
+
+
+def test_the_diagram_is_there_though_nobody_reads_the_answer_to_its_end(graph: Path, bare: Path, chat: Chat) -> None:
+    plan = Stream(["The mill\n", "stood still [1]."], proceed=threading.Event())
+    chat.then(ANALYSIS, plan)
+    with subprocess.Popen(
+        [*ENTRY, "ask", QUESTION, "--mermaid", "graph.mmd"], cwd=bare, env=dict(os.environ), stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.read(8) == b"The mill"
+        process.stdout.close()
+        assert isinstance(plan.proceed, threading.Event)
+        plan.proceed.set()
+    assert (bare / "graph.mmd").read_text(encoding="utf-8").startswith("graph LR")
 
 
 def test_nothing_relevant(graph: Path, mgrag: Command, chat: Chat) -> None:
@@ -169,6 +192,13 @@ def test_chat_answers_line_by_line_until_the_input_ends(graph: Path, mgrag: Comm
     assert done.out.count("Extracts from the sources") == 2
     assert "--conversation talk goes on with it" in done.err
     assert len(mgrag("memory", "list", "talk", "--json").json["memories"]) == 4
+
+
+@pytest.mark.parametrize("word", ["exit", "quit", " /Quit ", "EXIT"])
+def test_a_word_ends_a_chat(graph: Path, mgrag: Command, word: str) -> None:
+    done = mgrag("chat", stdin=f"How do I exit the mill?\n{word}\nAnd when was that?\n")
+    assert done.code == 0
+    assert done.out.count("xtracts") + done.out.count("Nothing relevant") == 1
 
 
 def test_chat_as_json_prints_one_line_for_each_answer(graph: Path, mgrag: Command) -> None:

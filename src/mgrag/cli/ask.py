@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from contextlib import aclosing, suppress
 from enum import StrEnum
@@ -25,6 +26,9 @@ _CUT = {
     "length": "it reached the longest that the language model may write.",
     "content_filter": "a filter of the language model's provider stopped it.",
 }
+
+#: What ends a conversation, instead of being asked.
+_LEAVES = re.compile(r"\s*/?(?:exit|quit)\s*", re.IGNORECASE)
 
 
 class Strategy(StrEnum):
@@ -86,12 +90,9 @@ def ask(
 
     async def work() -> Answer:
         async with open_kb(chosen, model=model, create=False) as kb:
-            return await _answer(kb, chosen, question, strategy, conversation, options)
+            return await _answer(kb, chosen, question, strategy, conversation, options, mermaid)
 
-    answer = run(work)
-    _show(answer, chosen, show_context=show_context)
-    if mermaid is not None:
-        _write_diagram(mermaid, answer)
+    _show(run(work), chosen, show_context=show_context)
 
 
 def chat(
@@ -108,7 +109,7 @@ def chat(
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Ask one question after the other in a conversation; Ctrl-D or Ctrl-C leaves."""
+    """Ask one question after the other in a conversation; exit, quit, Ctrl-D or Ctrl-C leaves."""
     import asyncio
     import uuid
 
@@ -119,8 +120,8 @@ def chat(
         kb = open_kb(chosen, model=model, create=False)
         try:
             runner.run(kb.connect())
-            note(f"Conversation {talk}. Ctrl-D leaves it; --conversation {talk} goes on with it.")
-            while (question := _question()) is not None:
+            note(f"Conversation {talk}. exit or Ctrl-D leaves it; --conversation {talk} goes on with it.")
+            while (question := _question()) is not None and not _LEAVES.fullmatch(question):
                 if question.strip():
                     _turn(runner, kb, chosen, question, strategy, talk, options, show_context=show_context)
         except KeyboardInterrupt:
@@ -173,14 +174,17 @@ async def _answer(
     strategy: Strategy,
     conversation: str | None,
     options: dict[str, Any],
+    diagram: Path | None = None,
 ) -> Answer:
-    """The answer; its text is printed while it arrives."""
-    from core.rag.answering.events import DoneEvent, TokenEvent
+    """The answer; its text is printed while it arrives, when the diagram is written."""
+    from core.rag.answering.events import DoneEvent, RetrievalEvent, TokenEvent
 
     begun = False
     try:
         async with aclosing(kb.ask_stream(question, strategy.value, conversation, **options)) as events:
             async for event in events:
+                if isinstance(event, RetrievalEvent) and diagram is not None:
+                    _write_diagram(diagram, event.mermaid)  # whoever reads the text may leave before its end
                 if isinstance(event, TokenEvent) and not chosen.json:
                     write_on(event.text)
                     begun = True
@@ -228,8 +232,8 @@ def _show_source(citation: Citation) -> None:
     line(f"    {' '.join(citation.quote.split())}")
 
 
-def _write_diagram(file: Path, answer: Answer) -> None:
+def _write_diagram(file: Path, diagram: str) -> None:
     try:
-        file.write_text((answer.mermaid or "graph LR") + "\n", encoding="utf-8")
+        file.write_text((diagram or "graph LR") + "\n", encoding="utf-8")
     except OSError as error:
         fail(f"The diagram cannot be written to {clean(str(file))}: {error.strerror}.", 1)
