@@ -186,6 +186,15 @@ def test_a_conversation_goes_on(graph: Path, mgrag: Command) -> None:
     assert [memory["role"] for memory in memories] == ["user", "assistant", "user", "assistant"]
 
 
+def test_a_conversation_without_a_title_is_listed_with_what_was_asked_first(graph: Path, mgrag: Command) -> None:
+    mgrag("ask", "Who founded the trust?", "--conversation", "talk")
+    assert mgrag("conversation", "list").out.endswith("  talk  -     Who founded the trust?\n")
+    listed = mgrag("conversation", "list", "--json").json
+    assert [(row["title"], row["beginning"]) for row in listed] == [("", "Who founded the trust?")]
+    mgrag("conversation", "delete", "talk", "--yes")
+    assert mgrag("conversation", "list").out == "No conversations.\n"
+
+
 def test_chat_answers_line_by_line_until_the_input_ends(graph: Path, mgrag: Command) -> None:
     done = mgrag("chat", "--conversation", "talk", stdin="Who founded the trust?\n\nAnd when was that?")
     assert done.code == 0

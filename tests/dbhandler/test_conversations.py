@@ -15,6 +15,7 @@ from tests.embedders import HashEmbedder
 from tests.graphs import orphans, snapshot
 
 from core.rag import MemGraphClient
+from core.rag.dbhandler.message_rows import beginning_of
 from core.rag.errors import InvalidInputError, NotFoundError
 from dbhandler.kit import Engine
 
@@ -272,6 +273,30 @@ async def test_conversations_of_a_user_are_listed_and_renamed(client: MemGraphCl
     assert [row["id"] for row in await client.list_conversations("ann", limit=1, offset=1)] == [first]
     assert len(await client.list_conversations()) == 3
     assert await client.list_conversations("nobody") == []
+
+
+async def test_conversations_without_a_title_are_listed_with_the_beginning_of_their_first_message(
+    client: MemGraphClient,
+) -> None:
+    talk, titled, empty = [await client.create_conversation(title) for title in (None, "Mills", None)]
+    long = await client.create_conversation()
+    for identifier in (talk, titled):
+        await client.add_message(identifier, "  When did the mill\nstand still?\n", "user")
+        await client.add_message(identifier, "From 1936.", "assistant")
+    await client.add_message(long, "水" * 200, "user")
+    found = {row["id"]: row["beginning"] for row in await client.list_conversations()}
+    assert found == {talk: "When did the mill stand still?", titled: "", empty: "", long: "水" * 60 + " …"}
+    message, second = await client.get_conversation_messages(talk)
+    await client.delete_messages(talk, [message["id"]])
+    assert (await client.list_conversations())[0]["beginning"] == second["content"]
+
+
+@pytest.mark.parametrize(
+    "content, begins",
+    [("word " * 12, " ".join(["word"] * 12)), ("word " * 13, " ".join(["word"] * 12) + " …"), ("a" * 60, "a" * 60)],
+)
+def test_a_message_is_cut_behind_a_word(content: str, begins: str) -> None:
+    assert beginning_of(content) == begins
 
 
 async def test_a_conversation_goes_on_in_another_client(engine: Engine) -> None:

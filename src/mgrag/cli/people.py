@@ -139,7 +139,13 @@ def list_conversations(
         line("No conversations.")
     else:
         rows = [
-            [str(row["message_count"]), _time(row["updated_at"]), row["id"], row["user_id"] or "-", row["title"]]
+            [
+                str(row["message_count"]),
+                _time(row["updated_at"]),
+                row["id"],
+                row["user_id"] or "-",
+                row["title"] or row["beginning"],
+            ]
             for row in found
         ]
         table(["MESSAGES", "CHANGED (UTC)", "ID", "USER", "TITLE"], rows)

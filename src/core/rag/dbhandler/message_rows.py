@@ -21,6 +21,8 @@ MAX_CONTENT_CHARS = 1_000_000
 MAX_TAGS = 100
 MAX_KEYWORDS = 100
 
+#: What of a message stands for the title of its conversation.
+_BEGINNING_CHARS = 60
 #: Shorter words say little about what a message is about.
 _SHORTEST_KEYWORD = 4
 _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
@@ -162,6 +164,14 @@ def found_message(row: Row) -> dict[str, Any]:
     found["count"] = row.get("count") or 1
     found["summary"] = bool(row.get("summary"))
     return found
+
+
+def beginning_of(content: str) -> str:
+    """How a message begins, in one line, cut behind a word."""
+    line = " ".join(content.split())
+    if len(line) <= _BEGINNING_CHARS:
+        return line
+    return f"{line[: _BEGINNING_CHARS + 1].rsplit(' ', 1)[0][:_BEGINNING_CHARS]} …"
 
 
 def speaker_of(message: Mapping[str, Any], owner: str | None) -> str:

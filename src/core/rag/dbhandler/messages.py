@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from core.rag.dbhandler.checks import check_number
-from core.rag.dbhandler.message_rows import MESSAGE_COLUMNS, found_message
+from core.rag.dbhandler.message_rows import MESSAGE_COLUMNS, beginning_of, found_message
 from core.rag.dbhandler.rows import MAX_PATH_CHARS
 from core.rag.dbhandler.store import Row
 from core.rag.dbhandler.users import UserOperations
@@ -44,13 +44,16 @@ class MessageReading(UserOperations):
             offset: Leave so many out at the beginning.
 
         Returns:
-            Dicts as from :meth:`find_conversation`.
+            Dicts as from :meth:`find_conversation`, with ``beginning``: how the first message of one without a title
+            begins, in one line.
         """
         check_number("limit", limit, 1)
         check_number("offset", offset, 0)
         rows = await self.conversations_of(user_id)
         rows.sort(key=lambda row: (row["updated_at"], row["id"]), reverse=True)
-        return [{key: row[key] for key in _PUBLIC} for row in rows[offset : offset + limit]]
+        rows = rows[offset : offset + limit]
+        beginnings = await self._beginnings([row["node_id"] for row in rows if not row["title"]])
+        return [{**{key: row[key] for key in _PUBLIC}, "beginning": beginnings.get(row["node_id"], "")} for row in rows]
 
     async def get_conversation_messages(
         self,
@@ -133,6 +136,24 @@ class MessageReading(UserOperations):
             f"RETURN {CONVERSATION_COLUMNS}",
             id=user["id"],
         )
+
+    async def _beginnings(self, nodes: Sequence[str]) -> dict[str, str]:
+        """How the first messages of conversations begin. Nothing of it is stored: it would outlive the message."""
+        if not nodes:
+            return {}
+        numbered = await self.read(
+            "UNWIND $ids AS i MATCH (c:Conversation {id: i})<-[:PART_OF]-(m:Interaction) "
+            "RETURN c.id AS conversation, m.id AS id, m.sequence AS sequence",
+            ids=list(nodes),
+        )
+        numbered.sort(key=lambda row: row["sequence"], reverse=True)
+        first = {row["conversation"]: row["id"] for row in numbered}
+        said = await self.read(
+            "UNWIND $ids AS i MATCH (m:Interaction {id: i}) RETURN m.id AS id, m.content AS content",
+            ids=list(first.values()),
+        )
+        texts = {row["id"]: beginning_of(row["content"]) for row in said}
+        return {node: texts[message] for node, message in first.items() if message in texts}
 
     async def _find_conversation(self, conversation_id: str) -> Row | None:
         if not isinstance(conversation_id, str):
