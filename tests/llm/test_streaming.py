@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import time
 from collections.abc import AsyncIterator
 
@@ -116,6 +117,24 @@ async def test_a_fault_before_the_first_part_is_tried_again(
     assert [part.text for part in parts] == ["It rains."]
     assert last.usage is not None
     assert (last.usage.requests, last.usage.retries) == (2, 1)
+
+
+@pytest.mark.parametrize("reason, told", [("stop", "stop"), ("length", "length"), (None, "stop")])
+async def test_a_server_without_streams_gives_its_answer_in_one_part(
+    server: OpenAIServer, chat: Chat, model: MakeModel, reason: str | None, told: str
+) -> None:
+    message = {"role": "assistant", "content": "<think>Hm.</think>It rains."}
+    answer = {
+        "object": "chat.completion",
+        "choices": [{"index": 0, "message": message, "finish_reason": reason}],
+        "usage": {"prompt_tokens": 3, "completion_tokens": 2},
+    }
+    server.then(raw(json.dumps(answer).encode(), "application/json; charset=utf-8"))
+    *parts, last = await read(model())
+    assert [part.text for part in parts] == ["It rains."]
+    assert last.finish_reason == told
+    assert last.usage is not None
+    assert (last.usage.completion_tokens, last.usage.requests) == (2, 1)
 
 
 async def test_a_server_without_stream_options_is_asked_without(server: OpenAIServer, model: MakeModel) -> None:

@@ -18,7 +18,7 @@ import json
 import logging
 import random
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any
@@ -183,30 +183,37 @@ class ApiClient:
         slots.release()
         return result
 
-    async def stream(
-        self, send: Callable[[Any], Awaitable[Any]], tally: Tally | None = None
-    ) -> AsyncGenerator[str, None]:
+    async def stream[T](
+        self, send: Callable[[Any], Awaitable[Any]], whole: Callable[[Any], T], tally: Tally | None = None
+    ) -> AsyncGenerator[str | T, None]:
         """Send a request whose answer are server-sent events; again if need be, but only until the first of them.
 
         Closing the generator, or cancelling the task that waits for it, closes the request.
 
         Args:
             send: As in :meth:`call`, with ``stream=True``.
+            whole: Reads the JSON of an answer that a server without streams gives all the same, as ``read`` there.
             tally: Counts what this call took.
 
         Yields:
-            The data of each event, as soon as it is there.
+            The data of each event, as soon as it is there; or only what ``whole`` returned.
 
         Raises:
             ApiFailure: It did not succeed, or nothing came for as long as a whole request may take.
         """
         async with contextlib.AsyncExitStack() as stack:
 
-            async def attempt(client: Any) -> tuple[str, AsyncGenerator[str, None]]:
+            async def attempt(client: Any) -> tuple[str | T, AsyncGenerator[str, None] | None]:
                 async with asyncio.timeout(self._timeout):
                     answer = (await send(client)).http_response
                     try:
-                        events = server_sent_events(answer.aiter_bytes())
+                        parts = answer.aiter_bytes()
+                        begins = await anext(parts, b"")
+                        if begins.lstrip().startswith(b"{"):  # as no event does
+                            result = whole(json.loads(begins + b"".join([part async for part in parts])))
+                            await answer.aclose()
+                            return result, None
+                        events = server_sent_events(_joined(begins, parts))
                         first = await anext(events)
                     except StopAsyncIteration:
                         await answer.aclose()
@@ -220,14 +227,15 @@ class ApiClient:
 
             (event, events), slots = await self._repeat(attempt, tally or Tally())
             stack.callback(slots.release)
-            while True:
-                yield event
+            yield event
+            while events is not None:
                 try:
                     with self._failures():
                         async with asyncio.timeout(self._timeout):
                             event = await anext(events)
                 except StopAsyncIteration:
                     return
+                yield event
 
     async def _repeat[T](self, attempt: Callable[[Any], Awaitable[T]], tally: Tally) -> tuple[T, asyncio.Semaphore]:
         """Try until it succeeds or cannot; the slot that the last attempt took is the caller's to release."""
@@ -372,6 +380,12 @@ class ApiClient:
         # A traceback prints causes: one that repeats the key is dropped.
         shown = f"{error} {error!r} {error.__cause__}"
         return error if self.redact(shown) == shown else None
+
+
+async def _joined(begins: bytes, rest: AsyncIterator[bytes]) -> AsyncGenerator[bytes, None]:
+    yield begins
+    async for part in rest:
+        yield part
 
 
 def _server_message(error: Any) -> str:

@@ -183,10 +183,14 @@ class OpenAICompatibleModel:
                             stream=True,
                             **options,  # noqa: B023 - called before the next round
                         ),
+                        read_completion,
                         tally,
                     )
                 ) as events:
                     async for event in events:
+                        if isinstance(event, Piece):
+                            yield replace(event, finish_reason=event.finish_reason or "stop")
+                            return
                         if event.strip() == "[DONE]":
                             yield Piece(finish_reason="stop")
                             return
