@@ -174,6 +174,13 @@ async def test_time_is_limited_for_the_whole_page(reply: Reply) -> None:
     assert not loader.complete
 
 
+@pytest.mark.parametrize("reply, attempts", [(Reply(hang=True), 4), (Reply(drip=True), 2)])
+async def test_a_page_that_drips_is_asked_for_twice(reply: Reply, attempts: int) -> None:
+    async with WebServer({"/": page("/a"), "/a": reply}) as server:
+        found, _, _ = await load(server, timeout=0.2, retries=3)
+    assert found.failures == {"/a": f"no complete answer within 0.2 seconds ({attempts} attempts)"}
+
+
 async def test_a_host_that_stops_answering_is_given_up() -> None:
     async with WebServer({"/": page(*(f"/{n}" for n in range(200))), **NO_EXTRAS}, fallback=Reply(drop=True)) as server:
         found, loader, _ = await load(server, concurrency=1, retries=4)

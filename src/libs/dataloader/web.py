@@ -93,7 +93,8 @@ class WebLoader:
         max_depth: Links from the start page; 0 loads only that page. ``None``: no limit.
         respect_robots: Obey robots.txt.
         use_sitemap: Read the sitemaps that robots.txt names, else ``/sitemap.xml``.
-        retries: How often a request is repeated after 408, 425, 429, 5xx, a timeout or a broken connection.
+        retries: How often a request is repeated after 408, 425, 429, 5xx, a timeout or a broken connection; only
+            once where an answer had begun and did not end in time.
             Retry-After is honoured up to two minutes; where it says more, the page fails at once.
         user_agent: Sent with each request; its first word is looked up in robots.txt.
         headers: Sent to the start URL's host and to ``allowed_hosts`` only.

@@ -123,6 +123,7 @@ class _Failure:
     error: FetchError
     retry: bool
     wait: float | None = None  # as the server asked
+    dripped: bool = False  # the answer had begun when its time was over
 
 
 async def keep_location(response: httpx.Response) -> None:
@@ -143,9 +144,10 @@ class Fetcher:
     times. In between it waits as long as Retry-After says, during which the whole host is left in peace; where that is
     more than :data:`MAX_RETRY_AFTER` seconds the request fails at once, and after :data:`LEFT_ALONE_AFTER` such answers
     in a row nothing more is asked of the host. Without Retry-After it waits :data:`FIRST_BACKOFF` seconds, doubled each
-    time up to :data:`MAX_BACKOFF`, of which a random part is taken off. A host that never answered is asked only twice
-    where it refuses the connection and once where its name does not exist. After :data:`TIRED_AFTER` failures in a row
-    a host's pages are tried once each, after :data:`SILENT_AFTER` without any answer they fail without being tried.
+    time up to :data:`MAX_BACKOFF`, of which a random part is taken off. What begins to
+    answer but does not end in time is asked only twice, like a host that never answered and refuses the connection; one
+    whose name does not exist once. After :data:`TIRED_AFTER` failures in a row a host's pages are tried once each,
+    after :data:`SILENT_AFTER` without any answer they fail without being tried.
 
     Args:
         client: Sends the requests; has :func:`keep_location` as a response hook.
@@ -218,7 +220,7 @@ class Fetcher:
                 raise error
             if error.status is not None:
                 host.sent_away_in_a_row = 0
-            limit_of_tries = self._tries(host, error)
+            limit_of_tries = self._tries(host, outcome)
             attempt += 1
             if not outcome.retry or attempt >= limit_of_tries:
                 if outcome.retry:
@@ -229,10 +231,10 @@ class Fetcher:
                 raise error
             await self._wait(url, attempt, outcome.wait)
 
-    def _tries(self, host: _HostState, error: FetchError) -> int:
+    def _tries(self, host: _HostState, failure: _Failure) -> int:
         if host.failed_in_a_row >= TIRED_AFTER:
             return 1
-        if isinstance(error, UnreachableError) and not host.answered:
+        if failure.dripped or (isinstance(failure.error, UnreachableError) and not host.answered):
             return min(self.retries, 1) + 1
         return self.retries + 1
 
@@ -251,11 +253,15 @@ class Fetcher:
                 reason = f"not tried: {host_of(url)} asks to be left alone for longer than a crawl waits"
                 return _Failure(FetchError(reason), retry=False)
             self.requests += 1
+            sent = {**self.headers_for(url), **headers, "Accept-Encoding": ACCEPT_ENCODING}
+            begun = False
             try:
-                async with asyncio.timeout(self.timeout):
-                    return await self._exchange(url, headers, check, limit, truncate=truncate)
+                async with asyncio.timeout(self.timeout), self.client.stream("GET", url, headers=sent) as response:
+                    begun = True
+                    return await self._answer(url, response, check, limit, truncate=truncate)
             except (TimeoutError, httpx.TimeoutException):
-                return _Failure(FetchError(f"no complete answer within {self.timeout:g} seconds"), retry=True)
+                reason = f"no complete answer within {self.timeout:g} seconds"
+                return _Failure(FetchError(reason), retry=True, dripped=begun)
             except BlockedAddressError as error:
                 return _Failure(BlockedError(str(error)), retry=False)
             except BadEncodingError as error:
@@ -265,22 +271,20 @@ class Fetcher:
             except (httpx.TransportError, httpx.InvalidURL) as error:
                 return _transport_failure(url, error)
 
-    async def _exchange(
-        self, url: str, headers: Mapping[str, str], check: Check | None, limit: int, *, truncate: bool
+    async def _answer(
+        self, url: str, response: httpx.Response, check: Check | None, limit: int, *, truncate: bool
     ) -> Fetched | _Failure:
-        sent = {**self.headers_for(url), **headers, "Accept-Encoding": ACCEPT_ENCODING}
-        async with self.client.stream("GET", url, headers=sent) as response:
-            status = response.status_code
-            if status in _REDIRECTS and (location := response.extensions.get("location")):
-                return Fetched(url, status, response.headers, location=location)
-            if status == HTTPStatus.NOT_MODIFIED:
-                return Fetched(url, status, response.headers)
-            if not 200 <= status < 300 or status in (HTTPStatus.NO_CONTENT, HTTPStatus.RESET_CONTENT):
-                reason = f"HTTP {status} {response.reason_phrase}".rstrip()
-                wait = retry_after(response.headers.get("retry-after", ""), self.clock.now())
-                return _Failure(FetchError(reason, status), retry=status in _RETRIED, wait=wait)
-            body = await _read(response, check, limit, truncate=truncate)
-            return body if isinstance(body, _Failure) else Fetched(url, status, response.headers, body)
+        status = response.status_code
+        if status in _REDIRECTS and (location := response.extensions.get("location")):
+            return Fetched(url, status, response.headers, location=location)
+        if status == HTTPStatus.NOT_MODIFIED:
+            return Fetched(url, status, response.headers)
+        if not 200 <= status < 300 or status in (HTTPStatus.NO_CONTENT, HTTPStatus.RESET_CONTENT):
+            reason = f"HTTP {status} {response.reason_phrase}".rstrip()
+            wait = retry_after(response.headers.get("retry-after", ""), self.clock.now())
+            return _Failure(FetchError(reason, status), retry=status in _RETRIED, wait=wait)
+        body = await _read(response, check, limit, truncate=truncate)
+        return body if isinstance(body, _Failure) else Fetched(url, status, response.headers, body)
 
 
 async def _read(response: httpx.Response, check: Check | None, limit: int, *, truncate: bool) -> bytes | _Failure:
