@@ -202,6 +202,37 @@ async def test_a_meta_refresh_is_a_redirect() -> None:
     assert list(found.documents) == ["/new"]
 
 
+@pytest.mark.parametrize("value", ["0; url=/new", "0;URL='new'", "5, /new", "0; url=http://127.0.0.1:PORT/new"])
+async def test_a_refresh_in_the_header_is_a_redirect(value: str) -> None:
+    async with WebServer({"/new": page(text="new")}) as server:
+        header = value.replace("PORT", server.url().split(":")[2].strip("/"))
+        server.pages["/"] = Reply("<html><body>Moved.</body></html>", headers={"Refresh": header})
+        found = await crawl(WebLoader(server.url()))
+    assert list(found.documents) == ["/new"] and not found.failures
+
+
+@pytest.mark.parametrize("value", ["30", "30; url=/", "0; url=mailto:ann@example.org", ""])
+async def test_a_page_that_refreshes_itself_stays(value: str) -> None:
+    async with WebServer({"/": Reply(page(text="now"), headers={"Refresh": value})}) as server:
+        found = await crawl(WebLoader(server.url()))
+    assert list(found.documents) == ["/"] and not found.failures
+
+
+async def test_a_page_of_frames_is_what_its_frames_show() -> None:
+    frames = '<html><frameset cols="20%,80%"><frame src="menu.html"><frame src="/text"></frameset></html>'
+    pages = {"/": frames, "/menu.html": page("/text", text="Menu"), "/text": page(text="text")}
+    async with WebServer(pages) as server:
+        found = await crawl(WebLoader(server.url()))
+    assert sorted(found.documents) == ["/menu.html", "/text"] and not found.failures
+
+
+async def test_a_page_whose_frames_are_elsewhere_has_no_text() -> None:
+    frames = '<html><frameset><frame src="http://other.example/"></frameset></html>'
+    async with WebServer({"/": page("/a"), "/a": frames}) as server:
+        found = await crawl(WebLoader(server.url()))
+    assert "it has no text" in found.failures["/a"]
+
+
 @pytest.mark.parametrize(
     ("text", "given"),
     [

@@ -57,6 +57,7 @@ class HtmlPage:
         page_links: All links of the page, navigation and frames included, except those marked ``rel=nofollow``, also to
             the page itself; then those of its head to the pages before and after it and to the same page in other
             languages.
+        frames: What is shown in its frames (not ``iframe``), absolute.
         canonical: What the page says its URL is (``rel=canonical``), absolute.
         refresh: Where the page sends its reader on (``http-equiv=refresh``), absolute.
         noscript_refresh: The same for readers without scripts (in ``noscript``): others see the page itself.
@@ -70,6 +71,7 @@ class HtmlPage:
     markdown: str
     links: tuple[Link, ...] = ()
     page_links: tuple[Link, ...] = ()
+    frames: tuple[str, ...] = ()
     canonical: str | None = None
     refresh: str | None = None
     noscript_refresh: str | None = None
@@ -124,8 +126,8 @@ def html_to_document(
             relatives.append(Link(target))
         if canonical is None and "canonical" in words:
             canonical = target
-    targets = [_REFRESH.match(meta.get(name, "")) for name in ("http-equiv:refresh", "noscript:refresh")]
-    refresh, in_noscript = (resolve_link(found[1], base, root_url) if found and found[1] else None for found in targets)
+    targets = [refresh_target(meta.get(name, "")) for name in ("http-equiv:refresh", "noscript:refresh")]
+    refresh, in_noscript = (resolve_link(target, base, root_url) if target else None for target in targets)
     heading = _first_heading(tree)
     body = tree.find("body")
     body = tree if body is None else body
@@ -136,6 +138,9 @@ def html_to_document(
         # With a base elsewhere it is not known before which links lead to the page itself.
         links=tuple(link for link in _links(content, base, root_url) if link.target != base_url),
         page_links=(*page_links, *relatives),
+        frames=tuple(
+            link for node in tree.iter("frame") if (link := resolve_link(node.get("src", ""), base, root_url))
+        ),
         canonical=canonical,
         refresh=refresh,
         noscript_refresh=in_noscript,
@@ -143,6 +148,12 @@ def html_to_document(
         metadata=_metadata(tree, meta),
         encoding=used,
     )
+
+
+def refresh_target(value: str) -> str | None:
+    """Where ``Refresh: 0; url=…`` leads, as it is written there: a header, or what a page has instead of it."""
+    found = _REFRESH.match(value)
+    return found[1] or None if found else None
 
 
 def _decode(data: bytes, encoding: str | None) -> tuple[str, str]:

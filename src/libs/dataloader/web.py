@@ -89,7 +89,7 @@ class WebLoader:
             before it, up to 30 seconds.
         max_bytes: Size limit of a page, before and after decompression.
         timeout: Seconds for one attempt at a page, from connecting to its last byte.
-        max_redirects: Redirects in a row, ``meta refresh`` among them.
+        max_redirects: Redirects in a row, ``Refresh`` headers and ``meta refresh`` among them.
         max_depth: Links from the start page; 0 loads only that page. ``None``: no limit.
         respect_robots: Obey robots.txt.
         use_sitemap: Read the sitemaps that robots.txt names, else ``/sitemap.xml``.

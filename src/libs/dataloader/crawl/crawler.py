@@ -256,6 +256,9 @@ class Crawler:
             else:
                 self._skip(url, "noindex")
             return
+        if any(frame in page.follow and self.scope.includes(frame) for frame in page.frames):
+            self._skip(url, "frames")
+            return
         if page.document is None or page.problem is not None:
             self.names.note_barren(url)
             yield LoadFailure(url, page.problem or "it could not be read")

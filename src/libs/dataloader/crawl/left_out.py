@@ -17,6 +17,7 @@ _IN_SHORT = {
     "duplicate": "copies of others",
     "type": "of a kind that is not read",
     "trap": "in a crawl trap",
+    "frames": "made of frames, without text of their own",
     "limit": "beyond the limit of pages",
 }
 _AT_LENGTH = {
@@ -35,7 +36,8 @@ class LeftOut:
     """Counts the URLs that a crawl leaves out, by reason, and keeps one of each kind as an example.
 
     Attributes:
-        counts: By reason: ``robots``, ``noindex``, ``scope``, ``duplicate``, ``type``, ``trap``, ``limit``.
+        counts: By reason: ``robots``, ``noindex``, ``scope``, ``duplicate``, ``type``, ``trap``, ``frames``,
+            ``limit``.
     """
 
     counts: Counter[str] = field(default_factory=Counter)

@@ -42,6 +42,7 @@ class Page:
         orders: What it, or its header, asks of robots, such as ``noindex``, in lower case.
         trace: What its text is remembered by.
         problem: Why the document is not worth storing.
+        frames: Where it has no text of its own: the URLs of its frames, normalised.
     """
 
     document: Document | None = None
@@ -51,6 +52,7 @@ class Page:
     orders: frozenset[str] = frozenset()
     trace: Trace | None = None
     problem: str | None = None
+    frames: tuple[str, ...] = ()
 
     @property
     def indexed(self) -> bool:
@@ -118,7 +120,7 @@ def conditions(known: KnownDocument | None, url: str) -> dict[str, str]:
 
 
 def _html(url: str, headers: httpx.Headers, body: bytes) -> Page:
-    from libs.dataloader.html import html_to_document
+    from libs.dataloader.html import html_to_document, refresh_target
 
     page = html_to_document(body, url, encoding=_charset(headers))
     links = _normalized(page.page_links, url)
@@ -135,16 +137,18 @@ def _html(url: str, headers: httpx.Headers, body: bytes) -> Page:
         ),
         follow=tuple(links),
         canonical=join_url(url, page.canonical) if page.canonical else None,
-        refresh=_refresh(page, url),
+        refresh=_refresh(page, url, refresh_target(headers.get("refresh", ""))),
         orders=page.robots,
         trace=_trace([page.title or "", page.markdown], page.page_links, url),
         problem=None if page.markdown else "it has no text (pages that scripts put together in the browser have none)",
+        frames=() if page.markdown else tuple(_normalized(map(Link, page.frames), url)),
     )
 
 
-def _refresh(page: HtmlPage, url: str) -> str | None:
-    """Where a page only sends its reader on to."""
-    for link, enough in ((page.refresh, _LONG_ENOUGH), (page.noscript_refresh, _PLACEHOLDER)):
+def _refresh(page: HtmlPage, url: str, header: str | None) -> str | None:
+    """Where a page, or its header, only sends its reader on to."""
+    ways = ((header, _LONG_ENOUGH), (page.refresh, _LONG_ENOUGH), (page.noscript_refresh, _PLACEHOLDER))
+    for link, enough in ways:
         target = join_url(url, link) if link else None
         if target is not None and target != url and len(page.markdown) < enough:
             return target
