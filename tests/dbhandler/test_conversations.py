@@ -39,7 +39,8 @@ def opened(engine: Engine, namespace: str | None = None) -> MemGraphClient:
 async def chain(client: MemGraphClient, conversation: str) -> list[str]:
     """Ids from the first message to the last, by FOLLOWS edges alone."""
     rows = await client.read(
-        "MATCH (a:Interaction)-[:FOLLOWS]->(b:Interaction) WHERE a.session_id = $session RETURN a.id AS a, b.id AS b",
+        "MATCH (a:Interaction)-[:FOLLOWS]->(b:Interaction) WHERE a.namespace = $namespace AND a.session_id = $session "
+        "RETURN a.id AS a, b.id AS b",
         session=conversation,
     )
     after = {row["b"]: row["a"] for row in rows}
