@@ -50,6 +50,18 @@ def test_the_doctor_makes_no_graph_either(mgrag: Command) -> None:
     assert list(mgrag.folder.iterdir()) == []
 
 
+def test_the_doctor_tells_where_no_graph_can_be_made(mgrag: Command) -> None:
+    (mgrag.folder / ".mgrag").write_text("no folder", encoding="utf-8")
+    for where, folder in ((), ".mgrag"), (("--db", "/proc/new/graph.grafeo"), "/proc"):
+        done = mgrag("doctor", "--json", *where)
+        assert done.code == 1
+        (check,) = [check for check in done.json["checks"] if check["name"] == "location"]
+        assert check["level"] == "problem"
+        assert "none can be made: nothing can be written in" in check["message"] and folder in check["message"]
+        assert "ingest" not in check["advice"]
+    assert [path.name for path in mgrag.folder.iterdir()] == [".mgrag"]
+
+
 def test_ingest_twice(mgrag: Command, ingested: Path) -> None:
     (mgrag.folder / "corpus").symlink_to(ingested / "corpus")
     first = mgrag("ingest", "corpus", "--json")

@@ -74,9 +74,7 @@ async def examine(
         if file is not None:
             report.checks += environment.check_disk(file.parent, file if is_there(file) else None)
             if not is_there(file):
-                message = f"There is no graph at {file}: nothing was ingested yet."
-                level: Level = "problem" if named else "note"
-                report.checks.append(_check("location", level, message, "mgrag ingest PATH_OR_URL makes one."))
+                report.checks.append(_missing(file, named=named))
                 return report
         client = MemGraphClient(uri, namespace=namespace, settings=settings)
         try:
@@ -90,6 +88,14 @@ async def examine(
         if embedder is not None:
             await embedder.close()
     return report
+
+
+def _missing(file: Path, *, named: bool) -> Check:
+    if reason := environment.why_not_made(file.parent):
+        message = f"There is no graph at {file}, and none can be made: {reason}."
+        return _check("location", "problem", message, "Name a graph elsewhere (--db), or make that folder writable.")
+    message = f"There is no graph at {file}: nothing was ingested yet."
+    return _check("location", "problem" if named else "note", message, "mgrag ingest PATH_OR_URL makes one.")
 
 
 async def examine_open(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 import re
 import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -141,9 +142,7 @@ def check_language_model(settings: Settings) -> Iterator[Check]:
 
 def check_disk(folder: Path, file: Path | None) -> Iterator[Check]:
     """Whether there is room for the graph to grow and for a copy of it."""
-    there = folder
-    while not there.exists() and there != there.parent:
-        there = there.parent
+    there = _nearest(folder)
     free = shutil.disk_usage(there).free
     needed = max(_LEAST_FREE_BYTES, bytes_on_disk(file) if file is not None else 0)
     found = f"{free / 1e9:.1f} GB are free at {there}"
@@ -156,6 +155,21 @@ def check_disk(folder: Path, file: Path | None) -> Iterator[Check]:
         )
     else:
         yield _check("disk space", "ok", f"{found}.")
+
+
+def why_not_made(folder: Path) -> str | None:
+    """Why no graph can be made in a folder, which is itself made if need be; ``None`` where one can."""
+    there = _nearest(folder)
+    try:
+        with tempfile.TemporaryFile(dir=there):  # rights alone do not tell: of a file system that is mounted to read
+            return None
+    except OSError as error:
+        return f"nothing can be written in {there} ({error.strerror or error})"
+
+
+def _nearest(folder: Path) -> Path:
+    """The folder, or the innermost of those above it that is there."""
+    return next(place for place in (folder, *folder.parents) if place.exists() or place == place.parent)
 
 
 def _check(name: str, level: Level, message: str, advice: str = "") -> Check:
