@@ -34,7 +34,7 @@ Exit codes:
 
 5  the embedding provider or the language model failed
 
-130  interrupted; what was finished before is stored
+130  interrupted (Ctrl-C, SIGTERM); what was finished before is stored
 
 141  whoever read the output stopped reading (as head does)
 """
