@@ -69,6 +69,30 @@ def test_old_encodings_are_detected(text: str, encoding: str) -> None:
     assert convert("a.txt", text.encode(encoding)).content == text
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "naïve", "El Niño", "voilà!", "“x”", "‘x’", "«oui»", "«oui» – “x”…", "Où est-il ?", "½ cup", "Noël", "pâté",
+        "città", "He was naïve.", "“El Niño” – a naïve view", "Menu: piñata party, jalapeño dip – 5 €",
+    ],
+)  # fmt: skip
+def test_few_words_with_an_accent_are_western(text: str) -> None:
+    assert decode_bytes(text.encode("cp1252")) == (text, "cp1252")
+
+
+@pytest.mark.parametrize("encoding", ["cp1257", "iso-8859-4", "iso-8859-13"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Latvijas galvaspilsēta ir Rīga.",
+        "Vilnius yra Lietuvos sostinė.",
+        "Šiandien graži diena, einame į mišką uogauti.",
+    ],
+)
+def test_sentences_of_baltic_languages_stay_what_they_are(text: str, encoding: str) -> None:
+    assert decode_bytes(text.encode(encoding)).text == text
+
+
 def test_several_languages_in_one_file() -> None:
     text = (
         GERMAN + FRENCH + "El niño comió paella con ñoquis. ¡Qué rico!\nKvinnan åt köttbullar.\nO João: não é ótimo?\n"

@@ -100,12 +100,20 @@ _CENTRAL_EUROPEAN = {
     "ro": frozenset("âăîşţ"),
     "sq": frozenset("ëç"),
 }
+# What short texts of Western languages are taken for; the letters are those that these have beyond a to z.
+_BALTIC = frozenset(("cp1257", "iso8859-4"))
+_WESTERN = frozenset("àáâãäåæçèéêëìíîïñòóôõöøœùúûüÿß" + "“”‘’«»–—…€")
+# Quotation marks in pairs, apostrophes, dashes and ellipses of cp1252, without the ASCII between them.
+_TYPOGRAPHY = re.compile(rb"(?:\x93\x94|\x91\x92|\xab\xbb|[\x85\x92\x96\x97])+")
+_ASCII = bytes(range(128))
+_C1 = re.compile(rb"[\x80-\x9f]")  # control characters in ISO 8859
 _HIGH_RUN = re.compile(rb"[\x80-\xff]{3}")
 _MULTIBYTE = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
 _CONTROL_BYTES = bytes(set(range(32)) - set(b"\t\n\r\f\b\x1b")) + b"\x7f"
 _ISO_2022_KR = b"\x1b$)C"  # RFC 1557: the text begins with it
 _SAMPLE = 65_536
 _TIE = 0.85
+_UNSURE = 0.08  # a detector of a few words, or of a sentence with a single accent
 _FITTING = 0.8
 
 
@@ -213,6 +221,8 @@ def detect_encoding(data: bytes) -> str | None:
         return next((name for name in ("utf-16-le", "utf-16-be") if _is_east_asian(sample, name)), None)
     if name.startswith("utf-16") and _is_utf8(sample) and is_mostly_text(sample):
         return "utf-8"  # two ASCII characters make a Chinese one, but Chinese text has many that are not made so
+    if _TYPOGRAPHY.fullmatch(sample.translate(None, _ASCII)) is not None:
+        return "cp1252"
     name = _SUPERSETS.get(name, name)
     if name == "shift_jis_2004" and _is_cp932(sample):
         return "cp932"  # far more common; the other has no backslash
@@ -224,14 +234,22 @@ def detect_encoding(data: bytes) -> str | None:
         or _is_western_as_well(sample, name, found["confidence"])
     ):
         return "cp1252"
+    unsure = found["confidence"] < _UNSURE or (name == "iso8859-4" and _C1.search(sample) is not None)
+    if name in _BALTIC and unsure and _is_western(sample):
+        return "cp1252"
     return name
+
+
+def _is_western(sample: bytes) -> bool:
+    """Whether cp1252 makes nothing of the bytes but what Western languages are written with."""
+    return all(char.isascii() or char in _WESTERN for char in sample.decode("cp1252", "replace").lower())
 
 
 def _is_central_european(sample: bytes, name: str) -> bool:
     """Whether there is a language that has most of the letters which the encoding makes of the bytes."""
     letters = [char for char in sample.decode(name, "ignore").lower() if not char.isascii() and char.isalpha()]
     most = max(sum(char in alphabet for char in letters) for alphabet in _CENTRAL_EUROPEAN.values())
-    return most >= _FITTING * len(letters)
+    return bool(letters) and most >= _FITTING * len(letters)
 
 
 def _is_western_as_well(sample: bytes, name: str, confidence: float) -> bool:
