@@ -70,6 +70,34 @@ async def test_blocks_of_code_are_whole_and_come_without_their_fences(question: 
         assert (answer.splitlines()[2:], citation.quote) == ([item], quote)
 
 
+@pytest.mark.parametrize(
+    ("sentence", "item"),
+    [
+        ("The mill is open, says [the guide](https://example.org/a_(b) 'Guide').", "The mill is open, says the guide."),
+        ("![The mill](mill.png) The mill is [open](<a b.md>).", "The mill is open."),
+        ("The mill: [![open](open.svg)](https://example.org) [open](b.md)!", "The mill: open!"),
+        ("磨坊[开放](b.md)", "磨坊开放"),
+        ("![the mill](mill.png)", "![the mill](mill.png)"),
+        ("A link to the mill is `[mill](b.md)`.", "A link to the mill is `[mill](b.md)`."),
+        ("The mill calls wheels[0](speed).", "The mill calls wheels[0](speed)."),
+        ("The mill [[3]](#note) is [1](b.md) of two.", "The mill is 1 of two."),
+        (
+            ":param mill: Which mill\n:param int speed: Turns\n:type speed: int\n:returns: The flour",
+            "mill: Which mill | int speed: Turns | type speed: int | returns: The flour",
+        ),
+        (":raises ValueError: The mill stands still", "raises ValueError: The mill stands still"),
+        (":mill: is no field", ":mill: is no field"),
+    ],
+)
+async def test_markup_is_not_shown_but_quoted(sentence: str, item: str) -> None:
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        await kb.ingest([Document(path="a.md", content=sentence, format="markdown")])
+        [hit] = await kb.search("mill 磨坊", k=1)
+        answer, [citation] = await extract("mill 磨坊", "factual", [Passage(1, hit)], None)
+    assert answer.splitlines()[2:] == [f"- {item} [1]"]
+    assert citation.quote == sentence
+
+
 async def test_the_sentence_that_says_it_is_in_the_answer(kb: KnowledgeBase) -> None:
     answer = await kb.ask("What does the blue whale eat?", extracts=True)
     assert "- It eats krill. [1]" in answer.text

@@ -38,10 +38,20 @@ _LONGEST_EXTRACT = 600
 _FENCE = re.compile(r"`{3,}[^\n`]*(?:\n\s*|$)")
 #: A block of up to three short lines of code.
 _CODE = re.compile(r"\s*\n```[^\n`]*\n\s*((?:[^\n`]{1,200}\n){1,3})```")
+#: Links (group 2: their words) and images of Markdown; code, which may look like them, comes as it is.
+_TARGET = r"\((?:<[^<>\n]*>|(?:[^\s()]|\([^\s()]*\))*)(?:\s+(?:\"[^\"]*\"|'[^']*'))?\)"
+_WORDS = r"(?:\\.|[^\[\]\\]|\[[^\[\]]*\](?:\([^()\s]*\))?){0,500}"
+_LINK = re.compile(rf"(`+)[^`\n]*\1|!\[{_WORDS}\]{_TARGET}|(?<![A-Za-z0-9_)\]])\[({_WORDS})\]{_TARGET}")
+#: What a line of a docstring says of a parameter, a result or an error, up to there: ``:param int speed:``.
+_FIELD = re.compile(
+    r"^[ \t]*:(?:(?:param|parameter|arg|argument|key|keyword|var|ivar|cvar)[ \t]+([^:\n]{1,100})"
+    r"|(returns?|rtype|yields?|(?:raises?|except|exception|type|vartype)[ \t]+[^:\n]{1,100})):(?=\s|$)",
+    re.MULTILINE,
+)
 #: What a word of the question counts that the title or heading of a passage has: every sentence below is about it.
 _GIVEN = 0.2
 
-#: The same without passages.
+#: The beginning of the first line of an answer without a model and without passages.
 STATEMENTS = "Statements of the graph"
 _MOST_STATEMENTS = 10
 
@@ -195,6 +205,19 @@ def _announced(text: str, end: int, shown: set[int]) -> str:
 
 
 def _shown(sentence: str) -> str:
-    """A sentence in one line, without what would look like a citation; only a very long one is cut."""
-    line = " ".join(MARKER.sub("", sentence).split())
+    """A sentence in one line, without markup and what would look like a citation; only a very long one is cut."""
+    plain = _LINK.sub(_words_of_link, _FIELD.sub(_named_field, sentence))
+    line = " ".join(MARKER.sub("", plain if plain.strip() else sentence).split())
     return line if len(line) <= _LONGEST_EXTRACT else line[:_LONGEST_EXTRACT].rsplit(" ", 1)[0] + " …"
+
+
+def _words_of_link(link: re.Match[str]) -> str:
+    """What is read of a link: its words; of an image nothing."""
+    if link[1]:
+        return link[0]
+    return _LINK.sub(_words_of_link, link[2]) if link[2] else ""
+
+
+def _named_field(field: re.Match[str]) -> str:
+    """The name of a field before what is said of it, apart from the field above as cells of a row are."""
+    return f"{'| ' if field.string[: field.start()].strip() else ''}{field[1] or field[2]}:"
