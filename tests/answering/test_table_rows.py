@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.rag import KnowledgeBase
-from core.rag.answering.extracts import LABEL, extract
+from core.rag.answering.extracts import LABEL, NOT_ASKED, NOT_SET, extract
 from core.rag.answering.table_rows import is_head, with_head
 from core.rag.answering.types import Passage
 from core.rag.retrieval.hits import Hit
@@ -61,7 +61,7 @@ async def test_the_head_itself_is_no_extract() -> None:
     async with KnowledgeBase.open("embedded::memory:") as kb:
         await kb.ingest([Document(path="cups.md", content=table, title="Winners")])
         answer = await kb.ask("Which team has cups: the Flyers?", extracts=True)
-        assert answer.text == f"{LABEL}\n\n- Team: Flyers | Cups: 2 [1]"
+        assert answer.text == f"{LABEL} ({NOT_ASKED}):\n\n- Team: Flyers | Cups: 2 [1]"
         assert answer.citations[0].quote == "| Flyers | 2 |"
 
 
@@ -72,5 +72,5 @@ async def test_what_overlapping_passages_both_say_stands_there_once() -> None:
         "factual",
         [passage(1, f"{both} It is old."), passage(2, "It stands still at night."), passage(3, f"Fog rises. {both}")],
     )
-    assert text == f"{LABEL}\n\n- {both} [1][3]\n- It stands still at night. [2]"
+    assert text == f"{LABEL} ({NOT_SET}):\n\n- {both} [1][3]\n- It stands still at night. [2]"
     assert [one.number for one in citations] == [1, 2, 3]
