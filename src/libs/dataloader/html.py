@@ -173,13 +173,18 @@ def _parse(html: str) -> HtmlElement | None:
     if not html.strip():
         return None
     html = _NOFRAMES.sub("", html)  # what is inside would be taken for text, tags and all
-    # Without huge_tree the rest of a page that nests deeper than 256 levels would be dropped silently.
-    parser = HTMLParser(huge_tree=True, encoding="utf-8")
+
+    def parser_of_pages() -> HTMLParser:
+        # Without huge_tree the rest of a page that nests deeper than 256 levels would be dropped silently. To walk over
+        # comments in a row takes lxml the square of their number.
+        return HTMLParser(huge_tree=True, encoding="utf-8", remove_comments=True, remove_pis=True)
+
+    parser = parser_of_pages()
     try:
         tree = document_fromstring(html.encode("utf-8"), parser=parser, ensure_head_body=False)
         if any("depth" in entry.message for entry in parser.error_log.filter_from_fatals()):  # 2,048 levels
-            flat = HTMLParser(huge_tree=True, encoding="utf-8")
-            tree = document_fromstring(_flattened(html).encode("utf-8"), parser=flat, ensure_head_body=False)
+            flattened = _flattened(html).encode("utf-8")
+            tree = document_fromstring(flattened, parser=parser_of_pages(), ensure_head_body=False)
     except etree.ParserError:  # nothing but comments
         return None
     return tree

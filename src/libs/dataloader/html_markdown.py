@@ -51,12 +51,8 @@ def _walk_text(element: HtmlElement) -> Iterator[str]:
     if element.text:
         yield element.text
     skipped: HtmlElement | None = None
-    for event, node in etree.iterwalk(element, events=("start", "end", "comment", "pi")):
+    for event, node in etree.iterwalk(element, events=("start", "end")):
         if node is element:
-            continue
-        if event in ("comment", "pi"):
-            if skipped is None and node.tail:
-                yield node.tail
             continue
         if event == "start":
             if skipped is not None:
@@ -111,14 +107,13 @@ class _Writer:
     def write(self, root: HtmlElement) -> str:
         from lxml import etree
 
-        walk = etree.iterwalk(root, events=("start", "end", "comment", "pi"))
+        walk = etree.iterwalk(root, events=("start", "end"))
         for event, node in walk:
             if event == "start":
                 if not self._start(node):
                     walk.skip_subtree()
                 continue
-            if event == "end":
-                self._end(node)
+            self._end(node)
             if node.tail and node is not root:
                 self._inline.append(node.tail)
         self._flush()
