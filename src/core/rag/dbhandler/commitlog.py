@@ -18,6 +18,11 @@ from core.rag.errors import StoreError, StoreFullError, StoreUnavailableError
 GROUP_SECONDS = 1.0
 
 
+def log_folder(graph: Path) -> Path:
+    """The folder with the write-ahead log of a graph file: what is not in the file yet."""
+    return graph.with_name(graph.name + ".wal")
+
+
 class CommitLog:
     """The write-ahead log beside a graph file."""
 
@@ -28,7 +33,7 @@ class CommitLog:
             graph: The graph file.
             every_commit: Whether a commit is acknowledged only when it is on the disk; else within ``GROUP_SECONDS``.
         """
-        self._folder = graph.with_name(graph.name + ".wal")
+        self._folder = log_folder(graph)
         self._every_commit = every_commit
         self._guard = threading.Lock()  # of the numbers
         self._syncing = threading.Lock()

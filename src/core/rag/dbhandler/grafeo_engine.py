@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from core.rag.dbhandler.checks import check_characters
+from core.rag.dbhandler.commitlog import log_folder
 from core.rag.dbhandler.store import Parameters, Row
 from core.rag.errors import (
     BackupError,
@@ -125,7 +126,7 @@ def open_for_reading(file: Path) -> Any:
         if not file.is_file():
             raise StoreUnavailableError(f"There is no graph at {file}.")
         db = GrafeoDB.open_read_only(str(file))
-        log = file.with_name(file.name + ".wal")
+        log = log_folder(file)
         if log.is_dir() and any(part.stat().st_size for part in log.iterdir()):
             db.close()
             raise StoreUnavailableError(

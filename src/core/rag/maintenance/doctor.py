@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from core.rag.dbhandler.commitlog import log_folder
 from core.rag.dbhandler.embedded import EmbeddedStore
 from core.rag.dbhandler.vectors import BUILDING
 from core.rag.errors import ConfigurationError, StoreError
 from core.rag.maintenance import environment
 from core.rag.maintenance.findings import Check, DoctorReport, Level
 from core.rag.maintenance.overview import dimension_of
-from core.rag.maintenance.places import graph_file, is_there, log_folder
+from core.rag.maintenance.places import graph_file, is_there
 from core.rag.maintenance.reembed import ReembedReport, fill
 from core.rag.maintenance.soundness import Flaw, Soundness
 from core.rag.schema import EMBEDDED_LABELS

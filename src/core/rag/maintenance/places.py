@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from core.rag.dbhandler.commitlog import log_folder
 from core.rag.errors import NotFoundError
 
 if TYPE_CHECKING:
@@ -35,11 +36,6 @@ def graph_file(uri: str | None, settings: Settings) -> Path | None:
     if not uri.startswith(_SCHEME) or uri == _SCHEME + _MEMORY:
         return None
     return checked(uri.removeprefix(_SCHEME))
-
-
-def log_folder(file: Path) -> Path:
-    """The folder with the write-ahead log of a graph file: what is not in the file yet."""
-    return file.with_name(file.name + ".wal")
 
 
 def places_of(engine: Capabilities) -> tuple[Path, ...]:
