@@ -13,7 +13,7 @@ from tests.maintenance.conftest import documents, opened
 from core.rag import KnowledgeBase
 from core.rag.dbhandler import grafeo_engine
 from core.rag.dbhandler.grafeo_digest import Digest, digest_of_file
-from core.rag.errors import BackupError, StoreLockedError
+from core.rag.errors import BackupError, StoreLockedError, StoreReadOnlyError
 from core.rag.maintenance import backup as backup_module
 from core.rag.maintenance import restore as restore_module
 from core.rag.maintenance.restore import restore
@@ -115,6 +115,25 @@ async def test_what_a_crash_left_in_the_log_is_kept_aside_too(backup: Path, file
     assert digest_of_file(report.set_aside) == digest_of_file(file)
     assert digest_of_file(crashed) == digest_of_file(backup)
     assert not Path(f"{crashed}.wal").exists()
+
+
+async def test_a_graph_that_may_not_be_written_is_set_aside_where_that_is_asked_for(
+    backup: Path, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = file.read_bytes()
+
+    def refuse(place: Path) -> Any:
+        if place == file:
+            raise StoreReadOnlyError(f"{file} cannot be opened for writing: the file may not be written by this user.")
+        return grafeo_engine.open_engine(place)
+
+    monkeypatch.setattr(restore_module, "open_engine", refuse)
+    with pytest.raises(BackupError, match=r"may not be written.*--force"):
+        await restore(f"embedded:{file}", backup)
+    report = await restore(f"embedded:{file}", backup, force=True)
+    assert report.set_aside is not None
+    assert Path(report.set_aside).read_bytes() == old
+    assert digest_of_file(file) == digest_of_file(backup)
 
 
 async def test_an_open_graph_is_not_replaced(backup: Path, file: Path) -> None:

@@ -15,7 +15,7 @@ from core.rag.dbhandler.commitlog import log_folder
 from core.rag.dbhandler.grafeo_digest import Digest, digest, digest_of_file
 from core.rag.dbhandler.grafeo_engine import close_engine, open_engine
 from core.rag.dbhandler.transfer_file import GRAPH_MAGIC, check_export
-from core.rag.errors import BackupError, StoreDamagedError, StoreLockedError, StoreUnavailableError
+from core.rag.errors import BackupError, StoreDamagedError, StoreLockedError, StoreReadOnlyError, StoreUnavailableError
 from core.rag.maintenance.archive import export_namespaces, import_namespaces
 from core.rag.maintenance.backup import BackupReport, main_labels, sums, sync_folder
 from core.rag.maintenance.places import graph_file, is_there
@@ -168,7 +168,7 @@ def _settle(target: Path, *, force: bool) -> bool:
         db = open_engine(target)
     except StoreLockedError:
         raise
-    except (StoreDamagedError, StoreUnavailableError) as error:
+    except (StoreDamagedError, StoreReadOnlyError, StoreUnavailableError) as error:
         if not force:
             raise BackupError(
                 f"What is at {target} cannot be opened ({error}) Restore with --force to replace it; it is kept aside."
