@@ -246,9 +246,7 @@ def one_line(text: Any, what: str, longest: int, *, least: int = 1) -> str:
     Raises:
         InvalidInputError: on what is no text, too long, or too short.
     """
-    if not isinstance(text, str):
-        raise InvalidInputError(f"{what} is text, not {type(text).__name__}.")
-    flat = " ".join(clean_text(text).replace("\0", "").split())
+    flat = " ".join(clean_text(check_text(what, text)).replace("\0", "").split())
     if not least <= len(flat) <= longest:
         raise InvalidInputError(f"{what} has {least} to {longest} characters, not {len(flat)}.")
     return flat

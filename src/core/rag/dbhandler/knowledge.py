@@ -7,6 +7,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from core.rag.dbhandler.checks import check_text
 from core.rag.dbhandler.concepts import ConceptOperations, ConceptRow
 from core.rag.dbhandler.documents import DocumentOperations
 from core.rag.dbhandler.linking import resource_type
@@ -295,8 +296,6 @@ def _name(name: str) -> str:
     Raises:
         InvalidInputError: when it is blank, too long, or no text.
     """
-    if not isinstance(name, str):
-        raise InvalidInputError(f"A name is text, not {type(name).__name__}.")
-    text = " ".join(clean_text(name).replace("\0", "").split())
+    text = " ".join(clean_text(check_text("A name", name)).replace("\0", "").split())
     merge_properties({}, name=text)
     return text

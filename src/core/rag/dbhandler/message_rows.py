@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from core.rag.analysis import analyze, index_terms, query_terms
+from core.rag.dbhandler.checks import check_text
 from core.rag.dbhandler.rows import from_json, metadata_json
 from core.rag.dbhandler.store import Row
 from core.rag.embedder.base import clean_text
@@ -51,9 +52,7 @@ def message_properties(
         InvalidInputError: on content that is no text, an empty role, a time that is none, tags that are no texts,
             metadata that is no JSON object.
     """
-    if not isinstance(content, str):
-        raise InvalidInputError(f"The content of a message is text, not {type(content).__name__}.")
-    text = clean_text(content)
+    text = clean_text(check_text("The content of a message", content))
     if "\0" in text:
         text = text.replace("\0", "")
     said = moment(timestamp)
@@ -91,9 +90,7 @@ def checked_name(name: str, what: str) -> str:
     Raises:
         InvalidInputError: when it is.
     """
-    if not isinstance(name, str):
-        raise InvalidInputError(f"{what} is text, not {type(name).__name__}.")
-    if not name.strip() or len(name) > MAX_NAME_CHARS:
+    if not check_text(what, name).strip() or len(name) > MAX_NAME_CHARS:
         raise InvalidInputError(f"{what} has 1 to {MAX_NAME_CHARS} characters; {name[:50]!r} cannot be one.")
     return clean_text(name)
 

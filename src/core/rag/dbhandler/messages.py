@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from core.rag.dbhandler.checks import check_number
+from core.rag.dbhandler.checks import check_number, check_text
 from core.rag.dbhandler.message_rows import MESSAGE_COLUMNS, beginning_of, found_message
 from core.rag.dbhandler.rows import MAX_PATH_CHARS
 from core.rag.dbhandler.store import Row
@@ -156,9 +156,7 @@ class MessageReading(UserOperations):
         return {node: texts[message] for node, message in first.items() if message in texts}
 
     async def _find_conversation(self, conversation_id: str) -> Row | None:
-        if not isinstance(conversation_id, str):
-            raise InvalidInputError(f"The id of a conversation is text, not {type(conversation_id).__name__}.")
-        if not conversation_id:
+        if not check_text("The id of a conversation", conversation_id):
             raise InvalidInputError("The id of the conversation is empty.")
         own = self._conversation_node(conversation_id)
         rows = await self.read(

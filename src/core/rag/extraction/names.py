@@ -83,13 +83,13 @@ def names_in(text: str, heading: str = "") -> dict[str, Found]:
                 if _begins_sentence(text, match.start()):
                     waiting.append(phrase.name)
                     continue
-            _count(phrase, found)
+            _count(found, phrase.name, phrase.text)
         for rest, whole in opened:
             behind = _phrase(rest, language)
             if whole in found:
                 found[whole].count += 1
             elif behind is not None and not behind.function_word:
-                _count(behind, found)
+                _count(found, behind.name, behind.text)
         if acronyms:
             _add_acronyms(text, acronyms, found)
         for name in waiting:
@@ -228,21 +228,17 @@ def _add_acronyms(text: str, places: list[tuple[str, int]], found: dict[str, Fou
             found.setdefault(name, Found(name.upper(), 0)).count += 1
 
 
-def _count(phrase: _Phrase, found: dict[str, Found]) -> None:
-    known = found.get(phrase.name)
+def _add(found: dict[str, Found], phrase: str) -> None:
+    if name := normalize_name(phrase):
+        _count(found, name, phrase)
+
+
+def _count(found: dict[str, Found], name: str, text: str) -> None:
+    known = found.get(name)
     if known is None:
-        found[phrase.name] = Found(phrase.text)
+        found[name] = Found(text)
     else:
         known.count += 1
-
-
-def _add(found: dict[str, Found], phrase: str) -> None:
-    name = normalize_name(phrase)
-    known = found.get(name)
-    if known is not None:
-        known.count += 1
-    elif name:
-        found[name] = Found(phrase)
 
 
 @cache

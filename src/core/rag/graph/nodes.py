@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from core.rag.dbhandler.checks import check_text
 from core.rag.dbhandler.concepts import ConceptRow
 from core.rag.embedder.base import clean_text
 from core.rag.errors import InvalidInputError
@@ -171,9 +172,7 @@ class Nodes(list[UndirectedNode]):
 
 
 def _text(value: Any, what: str, longest: int) -> str:
-    if not isinstance(value, str):
-        raise InvalidInputError(f"{what} is text, not {type(value).__name__}.")
-    text = clean_text(value).replace("\0", "")
+    text = clean_text(check_text(what, value)).replace("\0", "")
     if len(text) > longest or (len(text) > longest // 4 and len(text.encode()) > longest):
         raise InvalidInputError(f"{what} is too long: at most {longest:,} bytes are allowed.")
     return text

@@ -65,9 +65,7 @@ class Memories:
         from core.rag.dbhandler.message_rows import check_length, message_properties
         from core.rag.embedder import is_blank
 
-        if not isinstance(content, str):
-            raise InvalidInputError(f"What is remembered is text, not {type(content).__name__}.")
-        check_length(content)
+        check_length(check_text("What is remembered", content))
         properties = message_properties(
             content, role, timestamp=timestamp, tags=tags, metadata=metadata, user_id=user_id
         )
