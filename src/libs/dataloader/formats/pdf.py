@@ -7,25 +7,31 @@ import re
 import threading
 from collections import Counter
 from datetime import UTC, datetime, timedelta, timezone
+from itertools import islice
 from typing import Any
 
 from libs.dataloader.formats.base import Content, FileData, TextBuilder, UnreadableError, check_length, sensible_title
+from libs.dataloader.formats.markdown import first_heading
+from libs.dataloader.formats.pdf_layout import Bookmark, Line, to_markdown
 from libs.dataloader.formats.registry import Format
 from libs.dataloader.text import clean_text
 
 _LOCK = threading.Lock()  # PDFium is not thread-safe
+_MOST_BOOKMARKS = 20_000
 _HYPHEN = "\ufffe"  # how PDFium marks the hyphen at the end of a line whose word goes on
 _LAST_WORD = re.compile(r"\w{1,60}$")
 _FIRST_WORD = re.compile(r"\w{1,60}")
+_BOLD = re.compile(rb"bold|black|heavy|demi|[a-z]bx\d|-medi$", re.IGNORECASE)
 _DATE = re.compile(r"D:(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:([+\-Z])(\d\d)?'?(\d\d)?)?")
 
 
 def read(file: FileData, _kind: Format) -> Content:
     """The text of each page in reading order, as far as the file tells it, with what was filled in; text boxes and
-    notes follow at the end of their page, and pages are separated by an empty line.
+    notes follow at the end of their page, and pages are separated by an empty line. What looks like a heading is one.
     """
     with _LOCK:
-        pages, fields = _pages(file)
+        lines, fields, outline = _pages(file)
+    pages, has_headings = to_markdown(lines, outline)
     builder = TextBuilder()
     words = Counter(word for page in pages for word in re.findall(r"[\w-]{4,}", page))
     for number, page in enumerate(pages, 1):
@@ -43,16 +49,18 @@ def read(file: FileData, _kind: Format) -> Content:
     for name, field in (("created", "CreationDate"), ("modified", "ModDate")):
         if moment := _date(fields.get(field, "")):
             metadata[name] = moment
+    content = builder.text()
+    title = sensible_title(clean_text(fields.get("Title", "")))
     return Content(
-        builder.text(),
-        "text",
-        sensible_title(clean_text(fields.get("Title", ""))),
+        content,
+        "markdown" if has_headings else "text",
+        title or (first_heading(content) if has_headings else None),
         metadata,
         locations=builder.locations,
     )
 
 
-def _pages(file: FileData) -> tuple[list[str], dict[str, str]]:
+def _pages(file: FileData) -> tuple[list[list[Line]], dict[str, str], list[Bookmark]]:
     import pypdfium2
     from pypdfium2 import raw
 
@@ -66,19 +74,34 @@ def _pages(file: FileData) -> tuple[list[str], dict[str, str]]:
     try:
         if document.get_formtype() == raw.FORMTYPE_ACRO_FORM:
             document.init_forms()  # PDFium then draws the values that the file has without their looks
-        pages: list[str] = []
+        pages: list[list[Line]] = []
         length = 0
         for index in range(len(document)):
-            text = _page_text(document, index)
-            length += len(text)
+            lines = _page_lines(document, index)
+            length += sum(len(line.text) for line in lines)
             check_length(length)
-            pages.append(text)
-        return pages, document.get_metadata_dict()
+            pages.append(lines)
+        return pages, document.get_metadata_dict(), _outline(document)
     finally:
         document.close()
 
 
-def _page_text(document: Any, index: int) -> str:
+def _outline(document: Any) -> list[Bookmark]:
+    import pypdfium2
+
+    found: list[Bookmark] = []
+    try:
+        for entry in islice(document.get_toc(), _MOST_BOOKMARKS):
+            target = entry.get_dest()
+            page = None if target is None else target.get_index()
+            if page is not None:
+                found.append(Bookmark(clean_text(entry.get_title()), page, entry.level))
+    except pypdfium2.PdfiumError:
+        return found  # a damaged outline
+    return found
+
+
+def _page_lines(document: Any, index: int) -> list[Line]:
     import pypdfium2
     from pypdfium2 import raw
 
@@ -90,19 +113,52 @@ def _page_text(document: Any, index: int) -> str:
             page.close()
             page = document[index]  # what was flattened is seen only when it is loaded again
     except pypdfium2.PdfiumError:
-        return ""  # a damaged page costs only itself
+        return []  # a damaged page costs only itself
     try:
         textpage = page.get_textpage()
         try:
             text: str = textpage.get_text_range()
+            lines = _lines(textpage, text)
         finally:
             textpage.close()
     except pypdfium2.PdfiumError:
-        return ""
+        return []
     finally:
         page.close()
     shown = " ".join(text.split())
-    return "\n".join([text, *(note for note in notes if " ".join(note.split()) not in shown)])
+    return lines + [Line(note) for note in notes if " ".join(note.split()) not in shown]
+
+
+def _lines(textpage: Any, text: str) -> list[Line]:
+    """The lines of a page, with what the first and the last of their letters look like."""
+    from pypdfium2 import raw
+
+    lines: list[Line] = []
+    rect, flags, name = raw.FS_RECTF(), ctypes.c_int(), ctypes.create_string_buffer(100)
+    place = 0
+    for full in text.split("\n"):
+        words = full.strip()
+        start = place + full.find(words)
+        place += len(full) + 1
+        sizes: list[float] = []
+        bottoms: list[float] = []
+        bold, left = True, 0.0
+        for offset in (0, len(words) - 1) if words else ():
+            index = raw.FPDFText_GetCharIndexFromTextIndex(textpage, start + offset)
+            if index < 0 or not raw.FPDFText_GetLooseCharBox(textpage, index, rect):
+                continue
+            name.value = b""
+            raw.FPDFText_GetFontInfo(textpage, index, name, len(name), flags)
+            bold = bold and (raw.FPDFText_GetFontWeight(textpage, index) >= 600 or bool(_BOLD.search(name.value)))
+            left = left if bottoms else rect.left
+            sizes.append(rect.top - rect.bottom)
+            bottoms.append(rect.bottom)
+        if not bottoms:
+            lines.append(Line(words))
+            continue
+        even = 0 < max(sizes) < 1.1 * min(sizes)
+        lines.append(Line(words, max(sizes) if even else 0.0, bold and even, left, bottoms[0], bottoms[-1]))
+    return lines
 
 
 def _annotations(page: Any) -> tuple[list[str], bool]:

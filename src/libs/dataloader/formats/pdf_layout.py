@@ -1,0 +1,323 @@
+"""Headings and paragraphs of a PDF, which has neither: told from the size, the weight and the place of its lines."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+_NUMBERED = re.compile(r"(?:\d{1,3}(?:\.\d{1,3}){0,4}\.?|[A-Z]\.|[IVX]{1,5}\.|§ ?\d+)\s+\S", re.ASCII)
+_NUMBER = re.compile(
+    r"^\W*(?:(?:chapter|section|appendix|part)\s+)?(?:\d+(?:\.\d+)*|[A-Z](?:\.\d+)*)[.:)]?\s+", re.IGNORECASE
+)
+_OPENING = "\"'“„«‘¿¡([§「『《"
+_RUNS_ON = (",", ";", ":", "-", "\ufffe")
+_ENDS = (".", "!", "?", "。", "！", "？", "؟", "।")
+_SYNTAX = re.compile(r"^(?=#{1,6}\s|```|~~~|(?:-{2,}|=+)$)")  # what would be Markdown by chance
+_DIGITS = re.compile(r"\d+")
+_LONGEST = 150  # characters of a heading
+_LARGER = 1.2  # how much larger than running text a heading is
+_LARGER_BOLD = 1.08
+_SAME = 0.04  # how much letters of one size may differ
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a page.
+
+    Attributes:
+        text: What it says.
+        size: Height of a line of its letters in points; 0 where they are of several sizes, or lie on their side.
+        bold: Whether all of it is bold.
+        left: Where it begins, in points from the left edge.
+        bottom: Where its first letters stand, in points from the lower edge.
+        last_bottom: Where its last letters stand: a word that is divided at the end of a line makes two lines one.
+    """
+
+    text: str
+    size: float = 0.0
+    bold: bool = False
+    left: float = 0.0
+    bottom: float = 0.0
+    last_bottom: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Bookmark:
+    """An entry of the outline that a file has of itself: what it says, the number of its page and its level, from 0."""
+
+    words: str
+    page: int
+    level: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Heading:
+    """Lines of a page that are a heading: the first of them, how many there are, and their level in the outline."""
+
+    page: int
+    index: int
+    count: int
+    line: Line
+    words: str
+    level: int | None = None
+
+
+def to_markdown(pages: Sequence[Sequence[Line]], outline: Iterable[Bookmark] = ()) -> tuple[list[str], bool]:
+    """The texts of the pages with empty lines between paragraphs, and with headings marked by ``#``.
+
+    Args:
+        pages: Their lines, in reading order.
+        outline: What the file says of its headings: lines of its words are headings, whatever they look like.
+
+    Returns:
+        A text for each page, and whether there is any heading. Without one nothing but empty lines is added.
+    """
+    headings = _headings(pages, outline)
+    marked: dict[int, dict[int, tuple[int, _Heading]]] = {}
+    for heading, level in zip(headings, _levels(headings), strict=True):
+        marked.setdefault(heading.page, {})[heading.index] = (level, heading)
+    return [_page(lines, marked.get(number, {}), bool(marked)) for number, lines in enumerate(pages)], bool(marked)
+
+
+def _page(lines: Sequence[Line], headings: dict[int, tuple[int, _Heading]], is_markdown: bool) -> str:
+    parts: list[str] = []
+    ends = _ends_of_paragraphs(lines)
+    index = 0
+    while index < len(lines):
+        if index in headings:
+            level, heading = headings[index]
+            parts += ["", f"{'#' * level} {heading.words}", ""]
+            index += heading.count
+            continue
+        parts.append(_SYNTAX.sub(r"\\", lines[index].text) if is_markdown else lines[index].text)
+        if index in ends:
+            parts.append("")
+        index += 1
+    return "\n".join(parts)
+
+
+def _ends_of_paragraphs(lines: Sequence[Line]) -> set[int]:
+    """The lines behind which there is more room than between other lines there, or an indented one."""
+    steps = [line.last_bottom - following.bottom for line, following in pairwise(lines)]
+    found = set()
+    for index, step in enumerate(steps):
+        line, following = lines[index], lines[index + 1]
+        if not line.size or not following.size:
+            continue
+        if step > 0:
+            near = [other for other in steps[max(index - 1, 0) : index + 2] if other > line.size / 2]
+            is_apart = step > 1.3 * max(line.size, min(near, default=0.0))
+            behind = lines[index + 2].left if index + 2 < len(lines) else line.left
+            is_indented = (
+                0.7 < (following.left - line.left) / line.size < 4 and abs(behind - line.left) < 0.4 * line.size
+            )
+            if is_apart or (is_indented and line.text.endswith(_ENDS)):
+                found.add(index)
+        elif line.text.endswith(_ENDS):  # the next column, or a box
+            found.add(index)
+    return found
+
+
+def _headings(pages: Sequence[Sequence[Line]], outline: Iterable[Bookmark]) -> list[_Heading]:
+    """Lines that the outline names, and short ones that are larger or bolder than running text.
+
+    Of the latter none where most lines are such, as in a form or on a poster, and none that look like sentences do.
+    """
+    heads_and_feet = _repeated(pages)
+    named = _named(pages, outline, heads_and_feet)
+    found: list[_Heading] = []
+    chars: Counter[tuple[int, bool]] = Counter()
+    others: Counter[tuple[int, bool]] = Counter()
+    for block in _blocks(pages, named, heads_and_feet):
+        if block.level is not None or _reads_like_a_heading(block.words):
+            found.append(block)
+            chars[_look(block.line)] += len(block.words)
+        else:
+            others[_look(block.line)] += len(block.words)
+    kept = [one for one in found if one.level is not None or others[_look(one.line)] * 2 <= chars[_look(one.line)]]
+    if sum(one.count for one in kept if one.level is None) * 2 > sum(map(len, pages)):
+        return [one for one in kept if one.level is not None]
+    return kept
+
+
+def _blocks(
+    pages: Sequence[Sequence[Line]], named: Mapping[tuple[int, int], _Heading], heads_and_feet: Collection[str]
+) -> Iterator[_Heading]:
+    """What may be headings: those that the outline names, and lines that stand out, with those in which they go on."""
+    body, is_bold = _running_text(pages)
+    for number, lines in enumerate(pages):
+        outstanding = [
+            (number, index) not in named
+            and line.text not in heads_and_feet
+            and _stands_out(lines, index, body, is_bold)
+            for index, line in enumerate(lines)
+        ]
+        index = 0
+        while index < len(lines):
+            count = 1
+            if heading := named.get((number, index)):
+                count = heading.count
+                yield heading
+            elif outstanding[index]:
+                while index + count < len(lines) and outstanding[index + count] and _goes_on(lines, index + count):
+                    count += 1
+                yield _heading(number, lines, index, count)
+            index += count
+
+
+def _heading(page: int, lines: Sequence[Line], index: int, count: int, level: int | None = None) -> _Heading:
+    words = " ".join(line.text for line in lines[index : index + count])
+    return _Heading(page, index, count, lines[index], words, level)
+
+
+def _named(
+    pages: Sequence[Sequence[Line]], outline: Iterable[Bookmark], heads_and_feet: Collection[str]
+) -> dict[tuple[int, int], _Heading]:
+    """The headings that the outline names, by page and first line: one to three lines with the words of an entry."""
+    entries: dict[int, dict[str, Bookmark]] = {}
+    for bookmark in outline:
+        if 0 <= bookmark.page < len(pages) and (whole := _letters(bookmark.words)):
+            for key in (whole, _unnumbered(bookmark.words) or whole):
+                entries.setdefault(bookmark.page, {}).setdefault(key, bookmark)
+    found: dict[tuple[int, int], _Heading] = {}
+    done: set[Bookmark] = set()
+    for page, named in entries.items():
+        lines = pages[page]
+        letters = ["" if line.text in heads_and_feet else _letters(line.text[: _LONGEST + 1]) for line in lines]
+        for index, line in enumerate(lines):
+            if not letters[index] or len(line.text) > _LONGEST:
+                continue
+            whole, part = letters[index], _unnumbered(line.text)
+            for count in range(1, min(4, len(lines) - index + 1)):
+                entry = named.get(whole) or named.get(part)
+                if entry is not None and entry not in done:
+                    done.add(entry)
+                    found[page, index] = replace(_heading(page, lines, index, count), level=entry.level)
+                    break
+                if index + count < len(lines):
+                    whole, part = whole + letters[index + count], part + letters[index + count]
+    return found
+
+
+def _unnumbered(words: str) -> str:
+    """The letters of a heading without its number, which an outline may have or not."""
+    return _letters(_NUMBER.sub("", words))
+
+
+def _letters(words: str) -> str:
+    return "".join(filter(str.isalnum, words.casefold()))
+
+
+def _running_text(pages: Sequence[Sequence[Line]]) -> tuple[float, bool]:
+    """The size of most of the text, and whether that is bold; a size that nothing has where no size is known."""
+    sizes: Counter[float] = Counter()
+    bold: Counter[bool] = Counter()
+    for line in (line for lines in pages for line in lines if line.size):
+        sizes[round(line.size, 1)] += len(line.text)
+        bold[line.bold] += len(line.text)
+    return sizes.most_common(1)[0][0] if sizes else float("inf"), bold[True] > bold[False]
+
+
+def _repeated(pages: Sequence[Sequence[Line]]) -> set[str]:
+    """Lines that stand at one place of three or more pages, but for their numbers: heads and feet of pages."""
+    places: dict[tuple[str, int], set[int]] = {}
+    for number, lines in enumerate(pages):
+        for line in lines:
+            places.setdefault((_DIGITS.sub("0", line.text), round(line.bottom / 4)), set()).add(number)
+    often = {text for (text, _), numbers in places.items() if len(numbers) >= 3}
+    return {line.text for lines in pages for line in lines if _DIGITS.sub("0", line.text) in often}
+
+
+def _stands_out(lines: Sequence[Line], index: int, body: float, is_body_bold: bool) -> bool:
+    """Whether a line is larger than running text, or else bold, with room above and running text below."""
+    line = lines[index]
+    if len(line.text) > _LONGEST or not line.size:
+        return False
+    if line.size >= _LARGER * body:
+        return True
+    if not line.bold or is_body_bold or line.size < (1 - _SAME) * body:
+        return False
+    if line.size >= _LARGER_BOLD * body:
+        return True
+    if index + 1 == len(lines):
+        return False
+    following = lines[index + 1]
+    below = line.last_bottom - following.bottom
+    if not 0 < below < 4 * body or following.bold or len(following.text) < 40:
+        return False
+    above = lines[index - 1].last_bottom - line.bottom if index else 3 * body
+    has_room = above < 0 or above > 1.15 * below or above > 2 * body
+    return bool(_NUMBERED.match(line.text)) or (has_room and abs(following.left - line.left) < 3 * body)
+
+
+def _goes_on(lines: Sequence[Line], index: int) -> bool:
+    """Whether a heading goes on in this line, from the one before."""
+    before, line = lines[index - 1], lines[index]
+    step = before.last_bottom - line.bottom
+    return _alike(before, line) and 0 < step < 1.7 * line.size and not _NUMBERED.match(line.text)
+
+
+def _reads_like_a_heading(words: str) -> bool:
+    """Whether words may be a heading: no sentence, no list that goes on, no formula."""
+    if not 2 <= len(words) <= _LONGEST or words.endswith((*_RUNS_ON, *_ENDS[:1], "。")):
+        return False
+    first = words[0]
+    if first.islower() or not (first.isalnum() or first in _OPENING):
+        return False
+    return 2 * sum(map(str.isalpha, words)) > sum(not letter.isspace() for letter in words)
+
+
+def _look(line: Line) -> tuple[int, bool]:
+    return round(2 * line.size), line.bold
+
+
+def _alike(one: Line, other: Line) -> bool:
+    return one.bold == other.bold and abs(one.size - other.size) <= _SAME * max(one.size, other.size)
+
+
+def _levels(headings: Sequence[_Heading]) -> list[int]:
+    """A level for each heading.
+
+    The title is the largest or else the first one of the first page, if it looks like no other. Below it the larger,
+    and of one size the bold, are above the others; what looks like nothing else, as on a cover, makes no level.
+    """
+    looks: list[list[_Heading]] = []
+    for heading in sorted(headings, key=lambda heading: _weight(heading.line), reverse=True):
+        alike = next((look for look in reversed(looks) if look[0].line.bold == heading.line.bold), None)
+        if alike is not None and _alike(alike[0].line, heading.line):
+            alike.append(heading)
+        else:
+            looks.append([heading])
+    once = {id(look[0]) for look in looks if len(look) == 1}
+    cover = [heading for heading in headings if heading.page == 0]
+    largest = max(cover, key=lambda heading: _weight(heading.line), default=None)
+    title = next((heading for heading in (largest, *cover[:1]) if id(heading) in once), None)
+    inside = [look for look in looks if len(look) > 1] or [look for look in looks if look[0] is not title]
+    first = 1 if title is None or title.level is not None else 2
+    told: dict[tuple[int, bool], int] = {}
+    for heading in headings:
+        if heading.level is not None:
+            told.setdefault(_look(heading.line), heading.level + first)
+    levels = []
+    latest = 0
+    for heading in headings:
+        if heading.level is not None:
+            level = latest = heading.level + first
+        elif heading is title:
+            level = 1
+        elif told:
+            level = told.get(_look(heading.line), latest + 1)
+        else:
+            level = first + sum(
+                _weight(look[0].line) > _weight(heading.line) and not _alike(look[0].line, heading.line)
+                for look in inside
+            )
+        levels.append(min(level, 6))
+    return levels
+
+
+def _weight(line: Line) -> tuple[float, bool]:
+    return line.size, line.bold

@@ -1,0 +1,166 @@
+"""What is a heading and what a paragraph in a PDF is seen from its letters, or said by its outline."""
+
+from __future__ import annotations
+
+import io
+import re
+
+import pytest
+from filetools import convert
+from hypothesis import given
+from hypothesis import strategies as st
+
+from libs.dataloader.formats.pdf_layout import Bookmark, Line, to_markdown
+
+pytest.importorskip("reportlab")
+
+SENTENCES = [
+    "The dam is 212 metres long and stands above the high water of springs.",
+    "Its core is puddled clay behind piles of oak, with a crest of another",
+    "clay that was raised by half a metre when the pond was made deeper.",
+]
+
+
+class Page:
+    """Draws lines from the top of a page to its foot."""
+
+    def __init__(self) -> None:
+        from reportlab.pdfgen.canvas import Canvas
+
+        self.stream = io.BytesIO()
+        self.canvas = Canvas(self.stream, pageCompression=0)
+        self.y = 780.0
+
+    def write(self, *lines: str, size: float = 11, bold: bool = False, above: float = 0, indent: float = 0) -> None:
+        self.y -= above
+        self.canvas.setFont("Helvetica-Bold" if bold else "Helvetica", size)
+        for number, line in enumerate(lines):
+            self.y -= 1.2 * size
+            self.canvas.drawString(72 + (indent if number == 0 else 0), self.y, line)
+
+    def turn(self) -> None:
+        self.canvas.showPage()
+        self.y = 780.0
+
+    def file(self) -> bytes:
+        self.canvas.showPage()
+        self.canvas.save()
+        return self.stream.getvalue()
+
+
+def headings(content: str) -> list[str]:
+    return re.findall(r"^#+ .*$", content, re.MULTILINE)
+
+
+def test_headings_are_larger_or_bolder_than_the_text() -> None:
+    page = Page()
+    page.write("Survey of the dam", size=20)
+    page.write(*SENTENCES, above=10)
+    page.write("1 The clay", size=14, bold=True, above=12)
+    page.write(*SENTENCES, above=6)
+    page.write(
+        "1.1 What it holds and what it does not hold, by the", "measurements of two years", size=12, bold=True, above=9
+    )
+    page.write(*SENTENCES, above=4)
+    page.turn()
+    page.write("2 The gates", size=14, bold=True)
+    page.write(*SENTENCES, above=6)
+    page.write("A word before", bold=True, above=9)
+    page.write(*SENTENCES)
+    document = convert("a.pdf", page.file())
+    assert document.format == "markdown"
+    assert document.mime_type == "application/pdf"
+    assert document.title == "Survey of the dam"
+    assert headings(document.content) == [
+        "# Survey of the dam",
+        "## 1 The clay",
+        "### 1.1 What it holds and what it does not hold, by the measurements of two years",
+        "## 2 The gates",
+        "### A word before",
+    ]
+    assert "\n".join(SENTENCES) in document.content
+    assert document.locations["page"][1] == (document.content.index("## 2 The gates"), 2)
+
+
+def test_what_is_large_or_bold_is_not_always_a_heading() -> None:
+    page = Page()
+    for number in range(4):
+        page.write(f"Reports of the harbour, page {number + 1}", size=14, bold=True)  # the head of each page
+        page.write(*SENTENCES, *SENTENCES, above=10)
+        page.write("The mill was stopped for good in 1936, and nobody", "knew why.", size=15, above=10)
+        page.write("Work   Estimate   Paid", bold=True, above=10)
+        page.write("Wheel   31,000   12,000", "Gate   7,000   7,000")
+        page.write("x + y = 2", size=15, above=10)
+        page.turn()
+    document = convert("a.pdf", page.file())
+    assert headings(document.content) == []
+    assert document.format == "text"
+    assert document.title is None
+
+
+def test_where_most_of_it_is_large_nothing_is_a_heading() -> None:
+    page = Page()
+    page.write("name", "town", "at the sea side of the old harbour", size=8)
+    page.write("Ada", "Bo", "Cy", "Di", "Eve", "Flo", size=16)
+    assert convert("a.pdf", page.file()).format == "text"
+
+
+def test_the_outline_names_headings_that_look_like_text() -> None:
+    page = Page()
+    canvas = page.canvas
+    outline = [("The clay", 0), ("2. What the gates of the  north let through", 1), ("Nowhere in the text", 1)]
+    for title, level in outline:
+        canvas.bookmarkPage(title)
+        canvas.addOutlineEntry(title, title, level)
+    page.write("Contents")
+    page.write("1 The clay", *SENTENCES)
+    page.write("What the gates of the", "north let through", *SENTENCES)
+    document = convert("a.pdf", page.file())
+    assert headings(document.content) == ["# 1 The clay", "## What the gates of the north let through"]
+
+
+def test_paragraphs_have_room_above_or_begin_further_in() -> None:
+    page = Page()
+    page.write(*SENTENCES)
+    page.write(*SENTENCES, above=8)
+    page.write(*SENTENCES, indent=15)
+    page.write("First", "Second", "Third", above=8)
+    block = "\n".join(SENTENCES)
+    assert convert("a.pdf", page.file()).content == f"{block}\n\n{block}\n\n{block}\n\nFirst\nSecond\nThird"
+
+
+def test_text_that_would_be_markdown_is_none() -> None:
+    page = Page()
+    page.write("A manual of the shell", size=20)
+    page.write("# a comment of the listing, and not a heading of the manual", "Options", "-----", "```", above=10)
+    page.write(*SENTENCES, above=10)
+    document = convert("a.pdf", page.file())
+    assert headings(document.content) == ["# A manual of the shell"]
+    assert "\\# a comment" in document.content
+    assert "Options\n\\-----\n\\```" in document.content
+
+
+lines = st.builds(
+    Line,
+    st.text("ab1# -.", max_size=12).map(str.strip),
+    st.sampled_from([0.0, 9.0, 11.0, 14.0, 20.0]),
+    st.booleans(),
+    st.sampled_from([50.0, 65.0, 300.0]),
+    st.floats(0, 800),
+    st.floats(0, 800),
+)
+
+
+@given(
+    st.lists(st.lists(lines, max_size=8), max_size=4),
+    st.lists(st.builds(Bookmark, st.text("ab1 "), st.integers(-1, 4), st.integers(0, 9))),
+)
+def test_nothing_is_lost_or_moved(pages: list[list[Line]], outline: list[Bookmark]) -> None:
+    texts, has_headings = to_markdown(pages, outline)
+    assert len(texts) == len(pages)
+    for text, page in zip(texts, pages, strict=True):
+        if not has_headings:
+            assert [line for line in text.split("\n") if line] == [line.text for line in page if line.text]
+        marks = re.sub(r"^(?:#{1,6} (?=.)|\\)", "", text, flags=re.MULTILINE) if has_headings else text
+        left = iter(re.sub(r"\s", "", marks))
+        assert all(letter in left for line in page for letter in line.text if letter in "ab1")
