@@ -19,6 +19,11 @@ async def near(kb: Any) -> object:
     return await kb.knowledge_graph.query_by_node(node, constraint_node=node, constraint_distance="2")
 
 
+async def around(kb: Any) -> object:
+    await kb.knowledge_graph.add_node(UndirectedNode(content="mill", label="Place"))
+    return await kb.neighbors("mill", edge_types=3)
+
+
 async def talking(kb: Any, call: Callable[[str], Awaitable[object]]) -> object:
     return await call(await kb.client.create_conversation())
 
@@ -40,6 +45,10 @@ CALLS: dict[str, tuple[Callable[[Any], Awaitable[object]], str]] = {
     "places": (
         lambda kb: kb.client.process_chunks([DocumentChunk(path="note", content="grain", start_char=-5)]),
         "start_char is -5",
+    ),
+    "a position": (
+        lambda kb: kb.client.create_document_chunk("note", "grain", chunk_index=-2),
+        r"chunk_index .* is -2, but has to be a whole number from -1 up",
     ),
     "no content": (lambda kb: kb.client.create_document("d", None), "content of a document is text, not NoneType"),
     "no path": (lambda kb: kb.client.upsert_document(None, "x"), "path of a document is text, not NoneType"),
@@ -77,8 +86,14 @@ CALLS: dict[str, tuple[Callable[[Any], Awaitable[object]], str]] = {
         lambda kb: talking(kb, lambda talk: kb.client.delete_messages(talk, "abc")),
         r"message_ids is a sequence of texts, not one text: use \['abc'\]",
     ),
-    "show": (lambda kb: kb.show(None), "is named by text .*, not NoneType"),
-    "delete": (lambda kb: kb.delete(Path("note")), "is named by text .*, not PosixPath"),
+    "show": (lambda kb: kb.show(None), "id of a document is text, not NoneType"),
+    "delete": (lambda kb: kb.delete(Path("note")), "id of a document is text, not PosixPath"),
+    "edge types": (around, "edge_types is a sequence of texts, not int"),
+    "references": (
+        lambda kb: talking(kb, lambda talk: kb.client.add_message(talk, "Grain.", "user", references=3)),
+        "references is a sequence of texts, not int",
+    ),
+    "namespaces": (lambda kb: kb.export("x.jsonl", namespaces=3), "namespaces is a sequence of texts, not int"),
     "export": (lambda kb: kb.export("x.jsonl", namespaces="default"), r"use \['default'\]"),
 }
 

@@ -217,14 +217,8 @@ def _triple(given: TripleLike, number: int) -> Triple:
         if isinstance(given, str):  # which would be taken apart letter by letter
             raise TypeError("it is a text; one triple alone goes into a list, too")
         if isinstance(given, Mapping):
-            return Triple(**{**given, "chunk_ids": _ids(given.get("chunk_ids", ()))})
+            return Triple(**given)
         subject, relation, object_ = given
         return Triple(subject, relation, object_)
     except (TypeError, ValueError) as error:
         raise InvalidInputError(f"Triple {number} is none: {error}. {_A_TRIPLE.capitalize()}.") from error
-
-
-def _ids(given: Iterable[str]) -> tuple[str, ...]:
-    if isinstance(given, str):
-        raise TypeError(f"chunk_ids is a sequence of ids, not one text: use [{given[:50]!r}]")
-    return tuple(given)

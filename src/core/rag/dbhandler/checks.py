@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -77,19 +77,20 @@ def check_text(name: str, value: str) -> str:
     return value
 
 
-def check_texts(name: str, values: Sequence[str]) -> Sequence[str]:
+def check_texts(name: str, values: Iterable[str]) -> list[str]:
     """Refuse one text where several belong, which would be taken apart into letters, and what is no text.
+
+    Returns:
+        The texts.
 
     Raises:
         InvalidInputError: naming the argument.
     """
     if isinstance(values, str):
         raise InvalidInputError(f"{name} is a sequence of texts, not one text: use [{values[:50]!r}].")
-    if not isinstance(values, Collection):
+    if not isinstance(values, Iterable):
         raise InvalidInputError(f"{name} is a sequence of texts, not {type(values).__name__}.")
-    for value in values:
-        check_text(f"Each of {name}", value)
-    return values
+    return [check_text(f"Each of {name}", value) for value in values]
 
 
 def check_mapping(name: str, value: Mapping[str, Any]) -> Mapping[str, Any]:

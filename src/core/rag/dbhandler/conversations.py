@@ -168,11 +168,11 @@ class ConversationOperations(MessageReading):
             NotFoundError: when there is no such conversation.
             InvalidInputError: on one text instead of several ids, and on what is no text.
         """
-        check_texts("message_ids", message_ids)
+        ids = check_texts("message_ids", message_ids)
         row = await self._require_conversation(conversation_id)
 
         async def work(tx: Transaction) -> int:
-            return await remove_messages(tx, row["node_id"], message_ids, utc_now())
+            return await remove_messages(tx, row["node_id"], ids, utc_now())
 
         return await self._write(work)
 

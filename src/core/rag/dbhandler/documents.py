@@ -147,8 +147,7 @@ class DocumentOperations(IngestOperations):
         Raises:
             InvalidInputError: when it is not named by text.
         """
-        if not isinstance(path, str):
-            raise InvalidInputError(f"A document is named by text (path, URL or id), not {type(path).__name__}.")
+        check_text("The path, URL, name or id of a document", path)
         by_uri = document_id(self._namespace, standardize_resource_uri(path))
         rows = await self.read(
             f"UNWIND $ids AS i MATCH (d:Document {{id: i}}) RETURN {DOCUMENT_COLUMNS}, d.content AS content, "
@@ -286,8 +285,7 @@ class DocumentOperations(IngestOperations):
             if key not in parents:
                 parents[key] = await self._require(key)
             row = chunk_rows(parents[key]["id"], parents[key]["title"], [chunk])[0]
-            row.properties["chunk_index"] = _checked_index(chunk.metadata.get("chunk_index", -1))
-            check_number("start_char", chunk.start_char, 0)
+            row.properties["chunk_index"] = chunk.metadata.get("chunk_index", -1)
             if embeddings is not None and store is not None:
                 _give_vector(row, embeddings[position], store)
             rows.append(row)
@@ -393,12 +391,8 @@ def _check_chunks(chunks: Sequence[DocumentChunk]) -> None:
             raise InvalidInputError(f"chunks is a sequence of DocumentChunk; {str(chunk)[:50]!r} is none.")
         check_text("The content of a chunk", chunk.content)
         check_text("The heading of a chunk", chunk.heading)
-
-
-def _checked_index(index: Any) -> int:
-    if isinstance(index, bool) or not isinstance(index, int) or index < -1:
-        raise InvalidInputError(f"chunk_index is {index!r}, but has to be a whole number from 0 up (-1: the last one).")
-    return index
+        check_number("start_char", chunk.start_char, 0)
+        check_number("chunk_index (-1: behind the last one)", chunk.metadata.get("chunk_index", -1), -1)
 
 
 def _give_vector(row: ChunkRow, embedding: Sequence[float], store: VectorStoreInfo) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from core.rag.dbhandler.base import ClientBase
 from core.rag.dbhandler.batches import batches
-from core.rag.dbhandler.checks import one_line
+from core.rag.dbhandler.checks import check_texts, one_line
 from core.rag.dbhandler.entities import EntityLedger
 from core.rag.dbhandler.facts import FactChanges, Triple, write_triples
 from core.rag.dbhandler.knowledge import positive
@@ -149,9 +149,6 @@ async def _read(tx: Transaction, chunks: Sequence[str]) -> tuple[dict[str, Chunk
 
 def _checked(triple: Triple, number: int, names: dict[str, str]) -> Triple:
     """A triple with clean texts; the normalised names of its ends go to ``names``."""
-    ids = triple.chunk_ids
-    if not isinstance(ids, list | tuple) or not all(isinstance(item, str) for item in ids):
-        raise InvalidInputError(f"The chunk_ids of triple {number} are a sequence of ids, not {str(ids)[:50]!r}.")
     clean = replace(
         triple,
         subject=one_line(triple.subject, f"The subject of triple {number}", MAX_NAME_CHARS),
@@ -161,7 +158,7 @@ def _checked(triple: Triple, number: int, names: dict[str, str]) -> Triple:
         object_type=one_line(triple.object_type, f"The object_type of triple {number}", MAX_NAME_CHARS, least=0),
         fact=one_line(triple.fact, f"The fact of triple {number}", _MAX_FACT_CHARS, least=0),
         weight=positive(triple.weight, f"The weight of triple {number}"),
-        chunk_ids=tuple(dict.fromkeys(ids)),
+        chunk_ids=tuple(dict.fromkeys(check_texts(f"chunk_ids of triple {number}", triple.chunk_ids))),
     )
     for text in (clean.subject, clean.object):
         names[text] = normalize_name(text)

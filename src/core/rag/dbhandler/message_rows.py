@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from core.rag.analysis import analyze, index_terms, query_terms
-from core.rag.dbhandler.checks import check_text
+from core.rag.dbhandler.checks import check_text, check_texts
 from core.rag.dbhandler.rows import from_json, metadata_json
 from core.rag.dbhandler.store import Row
 from core.rag.embedder.base import clean_text
@@ -103,11 +103,7 @@ def checked_tags(tags: Iterable[str] | None) -> list[str]:
     """
     if tags is None:
         return []
-    if not isinstance(tags, Iterable):
-        raise InvalidInputError(f"tags is a sequence of texts, not {type(tags).__name__}.")
-    if isinstance(tags, str):
-        raise InvalidInputError(f"tags is a sequence of texts, not one text: use [{tags[:50]!r}].")
-    unique = list(dict.fromkeys(checked_name(tag, "A tag").strip() for tag in tags))
+    unique = list(dict.fromkeys(checked_name(tag, "A tag").strip() for tag in check_texts("tags", tags)))
     if len(unique) > MAX_TAGS:
         raise InvalidInputError(f"A message has at most {MAX_TAGS} tags, not {len(unique)}.")
     return unique

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from core.rag.dbhandler.checks import check_number, check_text
+from core.rag.dbhandler.checks import check_number, check_text, check_texts
 from core.rag.dbhandler.message_rows import MESSAGE_COLUMNS, beginning_of, found_message
 from core.rag.dbhandler.rows import MAX_PATH_CHARS
 from core.rag.dbhandler.store import Row
@@ -244,14 +244,12 @@ class MessageReading(UserOperations):
         """What references mean: ids of documents, and URIs of everything else.
 
         Raises:
-            InvalidInputError: on one string instead of several, or one that is blank or too long.
+            InvalidInputError: on other than several texts, or one that is blank or too long.
         """
-        if isinstance(references, str):
-            raise InvalidInputError(f"references is a sequence of texts, not one text: use [{references[:50]!r}].")
-        given = list(dict.fromkeys(references or ()))
+        given = list(dict.fromkeys(check_texts("references", references or ())))
         for reference in given:
-            if not isinstance(reference, str) or not reference.strip() or len(reference) > MAX_PATH_CHARS:
-                raise InvalidInputError(f"{str(reference)[:50]!r} refers to nothing: give a path, a URL or an id.")
+            if not reference.strip() or len(reference) > MAX_PATH_CHARS:
+                raise InvalidInputError(f"{reference[:50]!r} refers to nothing: give a path, a URL or an id.")
         uris = {reference: standardize_resource_uri(reference) for reference in given}
         found: dict[str, str] = {}
         ways = (

@@ -7,11 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from core.rag.dbhandler.batches import batches
-from core.rag.dbhandler.checks import check_characters
+from core.rag.dbhandler.checks import check_characters, check_text
 from core.rag.dbhandler.rows import from_json
 from core.rag.dbhandler.store import Row
 from core.rag.dbhandler.vectors import VectorStoreOperations
-from core.rag.errors import InvalidInputError
 from core.rag.extraction.words import is_unspaced, normalize_name
 from core.rag.identity import concept_id, entity_id, knowledge_key, topic_id
 from core.rag.schema import EdgeType, Label, check_name
@@ -75,9 +74,7 @@ class TraversalOperations(VectorStoreOperations):
         Raises:
             InvalidInputError: when it is no text, or has half a character.
         """
-        if not isinstance(name, str):
-            raise InvalidInputError(f"A node is named by text, not {type(name).__name__}.")
-        check_characters(name, "name")
+        check_characters(check_text("The name or id of a node", name), "name")
         text = " ".join(name.split())
         if not text:
             return None

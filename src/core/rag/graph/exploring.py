@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
-from core.rag.dbhandler.checks import check_number, check_text
+from core.rag.dbhandler.checks import check_number, check_text, check_texts
 from core.rag.dbhandler.store import MAX_DEPTH, Row
 from core.rag.dbhandler.traversal import DEFINED_EDGES, DOCUMENT_EDGES, GRAPH_EDGES, strength
 from core.rag.errors import InvalidInputError, NotFoundError
@@ -280,17 +280,18 @@ def checked_edges(edge_types: Sequence[str] | None) -> tuple[EdgeType, ...]:
     """Edge types by name; ``None``: those between entities, and between concepts.
 
     Raises:
-        InvalidInputError: on one that is not in the schema, naming those that are.
+        InvalidInputError: on other than several texts, and on one that is not in the schema, naming those that are.
     """
     if edge_types is None:
         return GRAPH_EDGES
-    if isinstance(edge_types, str) or not edge_types:
-        raise InvalidInputError("edge_types is a sequence of edge types, with at least one.")
+    names = check_texts("edge_types", edge_types)
+    if not names:
+        raise InvalidInputError("edge_types is empty, but there has to be an edge type to follow.")
     known = set(EdgeType)
-    for name in edge_types:
+    for name in names:
         if name not in known:
-            raise InvalidInputError(f"There is no edge type {str(name)[:50]!r}; there are {', '.join(sorted(known))}.")
-    return tuple(EdgeType(name) for name in dict.fromkeys(edge_types))
+            raise InvalidInputError(f"There is no edge type {name[:50]!r}; there are {', '.join(sorted(known))}.")
+    return tuple(EdgeType(name) for name in dict.fromkeys(names))
 
 
 async def _with_names(client: MemGraphClient, nodes: list[GraphNode]) -> list[GraphNode]:

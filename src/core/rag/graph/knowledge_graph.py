@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from core.rag.dbhandler import MemGraphClient
-from core.rag.dbhandler.checks import check_number
+from core.rag.dbhandler.checks import check_number, check_texts
 from core.rag.dbhandler.store import MAX_DEPTH, MAX_K
 from core.rag.errors import InvalidInputError
 from core.rag.graph.building import GraphBuilder
@@ -269,9 +269,7 @@ class KnowledgeGraph(GraphBuilder):
 
 
 def _labels(labels: Sequence[str] | None) -> list[str] | None:
-    if isinstance(labels, str):
-        raise InvalidInputError(f"constraint_labels is a sequence of labels, not one text: use [{labels[:50]!r}].")
-    return list(dict.fromkeys(labels)) if labels else None
+    return list(dict.fromkeys(check_texts("constraint_labels", labels))) if labels else None
 
 
 def _passing(found: Walk, labels: Collection[str] | None) -> list[str]:

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from core.rag.dbhandler.checks import check_texts
 from core.rag.dbhandler.transfer_file import TransferReport, check_export, reading_export, writing_export
-from core.rag.errors import BackupError, InvalidInputError, NotFoundError
+from core.rag.errors import BackupError, NotFoundError
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
@@ -20,9 +21,8 @@ async def export_namespaces(
 ) -> dict[str, TransferReport]:
     """See :meth:`core.rag.KnowledgeBase.export`."""
     await client.connect()
-    if isinstance(namespaces, str):
-        raise InvalidInputError(f"namespaces is a sequence of names, not one text: use [{namespaces[:50]!r}].")
     if namespaces is not None:
+        check_texts("namespaces", namespaces)
         there = await client.namespaces()
         if missing := [name for name in namespaces if name not in there]:
             raise NotFoundError(f"There is no namespace {missing[0][:200]!r}.")
