@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from core.rag.dbhandler.store import MAX_K, Match, Parameters, Row
-from core.rag.errors import InvalidInputError, QueryError, StoreDamagedError
+from core.rag.errors import InvalidInputError, ModelMismatchError, QueryError, StoreConstraintError, StoreDamagedError
 from core.rag.schema import Label, TextIndex, VectorIndex, check_name
 
 #: Words of one search; Lucene takes 1,024 clauses.
@@ -219,6 +219,72 @@ def cause_matches(error: BaseException, pattern: re.Pattern[str]) -> bool:
     """Whether what the server said matches."""
     cause = error.__cause__
     return cause is not None and pattern.search(str(cause)) is not None
+
+
+async def index_search(
+    runner: Runner,
+    statement: str,
+    parameters: Parameters,
+    what: str,
+    *,
+    index: str,
+    missing: re.Pattern[str],
+) -> list[Row]:
+    """Run a statement that searches an index of the server.
+
+    Args:
+        runner: The store.
+        statement: The search.
+        parameters: Its parameters.
+        what: What the search is called in an error.
+        index: What the index is called in an error.
+        missing: What the server says where it does not have the index, or where that does not work.
+
+    Raises:
+        IndexMissingError: where the server says so.
+    """
+    try:
+        return await runner.query(statement, parameters, what)
+    except QueryError as error:
+        if cause_matches(error, missing):
+            raise IndexMissingError(f"{index} does not work: {error}") from error
+        raise
+
+
+async def define(runner: Runner, statement: str, what: str, *, there: re.Pattern[str]) -> None:
+    """Create or drop an index or a constraint, unless somebody else was faster.
+
+    Args:
+        runner: The store.
+        statement: The definition.
+        what: What is done, for an error.
+        there: What the server says where somebody else was faster.
+
+    Raises:
+        StoreConstraintError: where the graph has several nodes with one id.
+    """
+    try:
+        await runner.define(statement, what)
+    except StoreConstraintError as error:
+        raise StoreConstraintError(
+            f"{what} found several nodes with one id in the graph already. Remove them, or use another database."
+        ) from error
+    except QueryError as error:
+        if not cause_matches(error, there):
+            raise
+
+
+def scores_by_id(rows: Sequence[Row]) -> dict[str, float]:
+    """The scores of nodes by id, from rows that hold the two as lists ``ids`` and ``scores``."""
+    return {i: score for row in rows for i, score in zip(row["ids"], row["scores"], strict=True)}
+
+
+def other_dimension(index: VectorIndex, dimension: int) -> ModelMismatchError:
+    """The error for a vector index that is there with another dimension."""
+    return ModelMismatchError(
+        f"The vector index {index.name} holds vectors of {dimension} dimensions, not of {index.dimension}: use the"
+        " embedding model that it was built with, or another vector store."
+    )
 
 
 def differs(label: Label, indexed: int, there: int) -> str:

@@ -12,18 +12,20 @@ from core.rag.dbhandler.dialect import (
     IndexMissingError,
     Runner,
     bfs_nodes,
-    cause_matches,
+    define,
     differs,
+    index_search,
     matches,
     more_than,
     not_created,
+    other_dimension,
+    scores_by_id,
     text_index_name,
     vector_index_names,
     word_queries,
     words_query,
 )
 from core.rag.dbhandler.store import MAX_K, Match, Row
-from core.rag.errors import ModelMismatchError, QueryError, StoreConstraintError
 from core.rag.schema import SERVER_INDEXES, Label, TextIndex, VectorIndex, check_name
 
 #: Vectors that a new index has room for; the server doubles it when it is full.
@@ -178,7 +180,7 @@ class MemgraphDialect:
             {"dimension": index.dimension},
         )
         if rows:
-            raise _mismatch(index, rows[0]["dimension"])
+            raise other_dimension(index, rows[0]["dimension"])
 
     async def _vector_index(self, index: VectorIndex, *, fresh: bool = False) -> Row | None:
         """The index over the vectors of this label, whatever it is called.
@@ -191,7 +193,7 @@ class MemgraphDialect:
             self._vectors = {row["label"].lstrip(":"): row for row in rows if row["property"] == "embedding"}
         found = self._vectors.get(index.label)
         if found is not None and found["dimension"] != index.dimension:
-            raise _mismatch(index, found["dimension"])
+            raise other_dimension(index, found["dimension"])
         return found
 
     async def has_vector_index(self, index: VectorIndex) -> bool:
@@ -233,7 +235,8 @@ class MemgraphDialect:
 
     async def _neighbours(self, name: str, index: VectorIndex, query: tuple[float, ...], wanted: int) -> list[Row]:
         try:
-            return await self._runner.query(
+            return await index_search(
+                self._runner,
                 # Through the internal id: touching a node that is deleted, or not committed yet, is an error.
                 "CALL vector_search.search($name, $wanted, $query) YIELD node, distance "
                 "WITH collect({i: id(node), distance: distance}) AS near "
@@ -241,11 +244,11 @@ class MemgraphDialect:
                 f"MATCH (v:{check_name(index.label)}) WHERE id(v) = i RETURN v.id AS id, distance AS score, raw",
                 {"name": name, "wanted": wanted, "query": query},
                 "A vector search",
+                index=f"The vector index {index.name}",
+                missing=_MISSING,
             )
-        except QueryError as error:
-            if cause_matches(error, _MISSING):
-                self._vectors.pop(index.label, None)
-                raise IndexMissingError(f"The vector index {index.name} does not work: {error}") from error
+        except IndexMissingError:
+            self._vectors.pop(index.label, None)
             raise
 
     async def _size(self, index: VectorIndex) -> int:
@@ -255,19 +258,17 @@ class MemgraphDialect:
     async def text_candidates(self, index: TextIndex, words: Mapping[str, float], k: int) -> dict[str, float]:
         """See :class:`~core.rag.dbhandler.dialect.Dialect`."""
         query = words_query("data.", index.key, words)
-        try:
-            rows = await self._runner.query(
-                f"CALL text_search.search($name, $query, {self._limit}) YIELD node, score "
-                "WITH node, score WHERE node.namespace = $namespace AND node.id IS NOT NULL "
-                "RETURN collect(node.id) AS ids, collect(score) AS scores",
-                {"name": text_index_name(index.label), "query": query, "k": k, "namespace": index.namespace},
-                "A keyword search",
-            )
-        except QueryError as error:
-            if cause_matches(error, _MISSING):
-                raise IndexMissingError(f"The keyword index of {index.label} does not work: {error}") from error
-            raise
-        return {i: score for row in rows for i, score in zip(row["ids"], row["scores"], strict=True)}
+        rows = await index_search(
+            self._runner,
+            f"CALL text_search.search($name, $query, {self._limit}) YIELD node, score "
+            "WITH node, score WHERE node.namespace = $namespace AND node.id IS NOT NULL "
+            "RETURN collect(node.id) AS ids, collect(score) AS scores",
+            {"name": text_index_name(index.label), "query": query, "k": k, "namespace": index.namespace},
+            "A keyword search",
+            index=f"The keyword index of {index.label}",
+            missing=_MISSING,
+        )
+        return scores_by_id(rows)
 
     async def text_counts(self, index: TextIndex, words: Sequence[str]) -> dict[str, int]:
         """See :class:`~core.rag.dbhandler.dialect.Dialect`. Counts up to ``MAX_K``, the most that a search gives."""
@@ -346,15 +347,7 @@ class MemgraphDialect:
         return indexed, after
 
     async def _define(self, statement: str, what: str) -> None:
-        try:
-            await self._runner.define(statement, what)
-        except StoreConstraintError as error:
-            raise StoreConstraintError(
-                f"{what} found several nodes with one id in the graph already. Remove them, or use another database."
-            ) from error
-        except QueryError as error:
-            if not cause_matches(error, _THERE):  # somebody else was faster
-                raise
+        await define(self._runner, statement, what, there=_THERE)
 
 
 @lru_cache(1_000)
@@ -370,10 +363,3 @@ def _names(value: str | Sequence[str] | None) -> tuple[str, ...]:
     if value is None:
         return ()
     return (value,) if isinstance(value, str) else tuple(value)
-
-
-def _mismatch(index: VectorIndex, dimension: int) -> ModelMismatchError:
-    return ModelMismatchError(
-        f"The vector index {index.name} holds vectors of {dimension} dimensions, not of {index.dimension}: use the"
-        " embedding model that it was built with, or another vector store."
-    )

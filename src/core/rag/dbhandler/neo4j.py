@@ -12,18 +12,21 @@ from core.rag.dbhandler.dialect import (
     IndexMissingError,
     Runner,
     bfs_nodes,
-    cause_matches,
+    define,
     differs,
+    index_search,
     matches,
     more_than,
     not_created,
+    other_dimension,
+    scores_by_id,
     text_index_name,
     vector_index_names,
     word_queries,
     words_query,
 )
 from core.rag.dbhandler.store import Match, Row
-from core.rag.errors import ModelMismatchError, QueryError, StoreConstraintError, StoreTimeoutError
+from core.rag.errors import StoreTimeoutError
 from core.rag.schema import SERVER_INDEXES, Label, TextIndex, VectorIndex, check_name
 
 #: Seconds that the server is given to fill new indexes.
@@ -171,10 +174,7 @@ class Neo4jDialect:
         if found is not None:
             dimension = found["options"].get("indexConfig", {}).get("vector.dimensions", index.dimension)
             if dimension != index.dimension:
-                raise ModelMismatchError(
-                    f"The vector index {index.name} holds vectors of {dimension} dimensions, not of"
-                    f" {index.dimension}: use the embedding model that it was built with, or another vector store."
-                )
+                raise other_dimension(index, dimension)
         return found
 
     async def has_vector_index(self, index: VectorIndex) -> bool:
@@ -198,7 +198,8 @@ class Neo4jDialect:
         if found is None:
             raise IndexMissingError(f"The server has no vector index for {index.name}.")
         try:
-            rows = await self._runner.query(
+            rows = await index_search(
+                self._runner,
                 # The index looks around no farther than it has to for that many. All in one row: to the driver, a row
                 # is far more work than an item of a list.
                 "CALL db.index.vector.queryNodes($name, $wanted, $query) YIELD node, score "
@@ -206,30 +207,29 @@ class Neo4jDialect:
                 "RETURN collect(id) AS ids, collect(score) AS scores",
                 {"name": found["name"], "wanted": more_than(k, 4, 128), "query": query},
                 "A vector search",
+                index=f"The vector index {index.name}",
+                missing=_MISSING,
             )
-        except QueryError as error:
-            if cause_matches(error, _MISSING):
-                self._vectors.pop(index.label, None)
-                raise IndexMissingError(f"The vector index {index.name} does not work: {error}") from error
+        except IndexMissingError:
+            self._vectors.pop(index.label, None)
             raise
-        return matches(_pairs(rows), lambda score: 2 * score - 1, k)
+        found_rows = [{"id": i, "score": score} for i, score in scores_by_id(rows).items()]
+        return matches(found_rows, lambda score: 2 * score - 1, k)
 
     async def text_candidates(self, index: TextIndex, words: Mapping[str, float], k: int) -> dict[str, float]:
         """See :class:`~core.rag.dbhandler.dialect.Dialect`."""
         query = words_query("", index.key, words)
-        try:
-            rows = await self._runner.query(
-                "CALL db.index.fulltext.queryNodes($name, $query, {limit: $k}) YIELD node, score "
-                "WHERE node.namespace = $namespace AND node.id IS NOT NULL "
-                "RETURN collect(node.id) AS ids, collect(score) AS scores",
-                {"name": text_index_name(index.label), "query": query, "k": k, "namespace": index.namespace},
-                "A keyword search",
-            )
-        except QueryError as error:
-            if cause_matches(error, _MISSING):
-                raise IndexMissingError(f"The keyword index of {index.label} does not work: {error}") from error
-            raise
-        return {i: score for row in rows for i, score in zip(row["ids"], row["scores"], strict=True)}
+        rows = await index_search(
+            self._runner,
+            "CALL db.index.fulltext.queryNodes($name, $query, {limit: $k}) YIELD node, score "
+            "WHERE node.namespace = $namespace AND node.id IS NOT NULL "
+            "RETURN collect(node.id) AS ids, collect(score) AS scores",
+            {"name": text_index_name(index.label), "query": query, "k": k, "namespace": index.namespace},
+            "A keyword search",
+            index=f"The keyword index of {index.label}",
+            missing=_MISSING,
+        )
+        return scores_by_id(rows)
 
     async def text_counts(self, index: TextIndex, words: Sequence[str]) -> dict[str, int]:
         """See :class:`~core.rag.dbhandler.dialect.Dialect`."""
@@ -278,15 +278,7 @@ class Neo4jDialect:
         return int(rows[0]["n"])
 
     async def _define(self, statement: str, what: str) -> None:
-        try:
-            await self._runner.define(statement, what)
-        except StoreConstraintError as error:
-            raise StoreConstraintError(
-                f"{what} found several nodes with one id in the graph already. Remove them, or use another database."
-            ) from error
-        except QueryError as error:
-            if not cause_matches(error, _THERE):  # somebody else was faster
-                raise
+        await define(self._runner, statement, what, there=_THERE)
 
     async def _filled(self) -> None:
         """Wait until new indexes hold what was in the graph before them."""
@@ -300,7 +292,3 @@ class Neo4jDialect:
                 )
             await asyncio.sleep(delay)
             delay = min(2 * delay, 1.0)
-
-
-def _pairs(rows: Sequence[Row]) -> list[Row]:
-    return [{"id": i, "score": score} for row in rows for i, score in zip(row["ids"], row["scores"], strict=True)]
