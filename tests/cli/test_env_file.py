@@ -165,9 +165,10 @@ def test_a_setting_in_a_line_that_cannot_be_read_is_told(line: str, env_file: Pa
     assert outcome.err == ""
 
 
-def test_lines_of_other_programs_are_theirs(env_file: Path) -> None:
+def test_lines_of_other_programs_are_theirs(env_file: Path, caplog: pytest.LogCaptureFixture) -> None:
     env_file.write_bytes(b"\xef\xbb\xbfthis is no line\r\nSECRET='\r\nMGRAG_CHUNK_SIZE=99\r\n")
     assert load_settings().chunk_size == 99
+    assert caplog.records == []
     done = run("list", folder=env_file.parent)  # in a process: what is logged goes to its standard error
     assert done.returncode == 4
     assert done.stderr.startswith(b"mgrag: There is no graph")

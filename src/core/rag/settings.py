@@ -29,6 +29,13 @@ from core.rag.errors import ConfigurationError
 DEFAULT_EMBEDDED_URI = "embedded:.mgrag/graph.grafeo"
 DEFAULT_NAMESPACE = "default"
 
+#: Read where a program asks for settings; in its working directory.
+ENV_FILE = Path(".env")
+
+# What pydantic-settings is told to read by itself: no file. Its reader would replace ``${NAME}``, and complain about
+# lines of other programs.
+_NO_FILES = ()
+
 
 class _EnvFile(DotEnvSettingsSource):
     """The file as it is: ``KEY=${OTHER_KEY}`` in it would take a key from the environment."""
@@ -41,9 +48,7 @@ class _EnvFile(DotEnvSettingsSource):
 class Settings(BaseSettings):
     """Settings of this package; see ``.env.example`` for the same list with explanations for users."""
 
-    model_config = SettingsConfigDict(
-        env_file=".env", env_file_encoding="utf-8", extra="ignore", frozen=True, env_ignore_empty=True
-    )
+    model_config = SettingsConfigDict(env_file=_NO_FILES, extra="ignore", frozen=True, env_ignore_empty=True)
 
     # The graph database.
     memgraph_uri: str | None = Field(default=None, alias="MEMGRAPH_URI", repr=False)
@@ -108,9 +113,9 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Where values come from; the first one that has a value counts."""
-        given = cast(DotEnvSettingsSource, dotenv_settings)
-        file = _EnvFile(settings_cls, given.env_file, given.env_file_encoding)
+        """Where values come from; the first one that has a value counts. ``Settings(_env_file=None)`` reads no file."""
+        given = cast(DotEnvSettingsSource, dotenv_settings).env_file
+        file = _EnvFile(settings_cls, ENV_FILE if given == _NO_FILES else given)
         names = file().keys() - init_settings().keys() - env_settings().keys()
         origins = InitSettingsSource(settings_cls, {"in_env_file": frozenset(names)})
         return origins, init_settings, env_settings, file
@@ -191,7 +196,6 @@ def load_settings() -> Settings:
 def unknown_variables() -> list[str]:
     """Variables of the environment and of ``.env`` that look like settings of this package but are none."""
     known = {field.alias for field in Settings.model_fields.values()}
-    file = Settings.model_config.get("env_file")
-    named = {*os.environ, *(_file_values(Path(str(file))) if file and Path(str(file)).is_file() else ())}
+    named = {*os.environ, *(_file_values(ENV_FILE) if ENV_FILE.is_file() else ())}
     ours = (name for name in named if name.startswith("MGRAG_") and not name.startswith("MGRAG_TEST_"))
     return sorted(name for name in ours if name not in known)

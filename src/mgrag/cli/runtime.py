@@ -116,12 +116,8 @@ def _ending_as_interrupted() -> Iterator[None]:
 @contextmanager
 def telling_errors() -> Iterator[None]:
     """Turn every error into one clear line on standard error and an exit code."""
-    import logging
-
     from core.rag import errors
 
-    # Of lines of .env that it cannot read, and that no setting is in: other programs read the file, too.
-    logging.getLogger("dotenv").setLevel(logging.ERROR)
     try:
         yield
     except KeyboardInterrupt:
