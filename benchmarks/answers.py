@@ -1,5 +1,8 @@
-"""Answers without a model: how often they cite a relevant passage, compared with search@5, and how often they are given
-at all: for questions of the set, for questions of others, and for everyday questions."""
+"""Answers without a model: how often they cite a relevant passage, and how often they are given at all.
+
+The first is compared with search@5; the second is counted for questions of the set, for those of other sets, and for
+everyday questions.
+"""
 
 from __future__ import annotations
 

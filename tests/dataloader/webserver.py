@@ -71,6 +71,7 @@ def page(*links: str, title: str = "", text: str = "", head: str = "") -> str:
 
 class WebServer:
     """Serves ``pages``: by target (path with query), else by path, else ``fallback``, else 404.
+
     The fallback is not for robots.txt and sitemap.xml.
 
     ``requests`` has every request in order of arrival; ``most_at_once`` how many were being answered at a time.

@@ -78,9 +78,9 @@ def main_content(body: HtmlElement) -> HtmlElement:
     What is left out: scripts, forms' controls, ``nav``, ``aside``, dialogs, hidden parts, headers and footers of the
     whole page, and what calls itself cookie banner, menu, sidebar, share bar, related links, advertisement or comments.
     Panels of tabs and of accordions count as shown. Within an element that says it is the text an id is a topic, what
-    calls itself a menu goes only if it is made of links, and of what is made of links only lists go.
-    Where hardly anything would be left, only what is certain to be the frame is left out: cookie banners, navigation,
-    footers, ``aside`` and hidden parts. Where nothing but headings is left then, the whole body is returned.
+    calls itself a menu goes only if it is made of links, and of what is made of links only lists go. Where hardly
+    anything would be left, only what is certain to be the frame is left out: cookie banners, navigation, footers,
+    ``aside`` and hidden parts. Where nothing but headings is left then, the whole body is returned.
 
     Args:
         body: The ``body`` element; it is changed.

@@ -40,8 +40,9 @@ def _cell(text: str) -> str:
 
 
 def join_symbols(rows: list[list[str]]) -> list[list[str]]:
-    """Put currency signs, brackets and per cent signs that have cells of their own (as in financial reports) back to
-    their number, then drop the columns and rows that are empty.
+    """Put currency signs, brackets and per cent signs that have cells of their own back to their number.
+
+    Financial reports have such cells. Columns and rows that are empty then are dropped.
     """
     for row in rows:
         for column in range(len(row)):

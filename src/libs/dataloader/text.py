@@ -125,8 +125,10 @@ class Decoded(NamedTuple):
 
 
 def clean_text(text: str) -> str:
-    """Make text safe to store: line ends become ``\\n``; NUL, other control characters, colour codes and byte order
-    marks go; lone surrogates become U+FFFD. Composition (NFC, NFD) stays as it is.
+    """Make text safe to store.
+
+    Line ends become ``\\n``; NUL, other control characters, colour codes and byte order marks go; lone surrogates
+    become U+FFFD. Composition (NFC, NFD) stays as it is.
     """
     if _UNWANTED.search(text) is None:
         return text
@@ -158,10 +160,9 @@ def python_codec(label: str | None) -> str | None:
 def decode_bytes(data: bytes, *, declared: str | None = None) -> Decoded:
     """Decode text of unknown encoding; never fails.
 
-    A byte order mark wins, then strict UTF-8, then what was declared, then what an XML declaration at the beginning
-    says, then what the bytes look like. UTF-8 goes before
-    the declaration because text in another encoding practically never happens to be valid UTF-8, while wrong
-    declarations are common.
+    A byte order mark wins, then strict UTF-8, then what was declared (without ``declared``, by an XML declaration at
+    the beginning), then what the bytes look like. UTF-8 goes before the declaration because text in another encoding
+    practically never happens to be valid UTF-8, while wrong declarations are common.
 
     Args:
         data: The bytes.

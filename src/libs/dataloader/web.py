@@ -64,9 +64,9 @@ class WebLoader:
     **What a page gives.** HTML, PDF, plain text, Markdown and JSON, by Content-Type or, where that lies, by the bytes.
     A document's path is its URL in one spelling (:func:`libs.dataloader.crawl.urls.normalize_url`), or its
     ``rel=canonical`` on the same host, unless that is known to give nothing (404, noindex) or is a page of its own, of
-    which this one is a copy then. What cannot be loaded is given as a
-    :class:`~libs.dataloader.LoadFailure`. Pages that were given before (``known``) are asked for with
-    ``If-None-Match`` and ``If-Modified-Since``; their links are followed all the same.
+    which this one is a copy then. What cannot be loaded is given as a :class:`~libs.dataloader.LoadFailure`. Pages that
+    were given before (``known``) are asked for with ``If-None-Match`` and ``If-Modified-Since``; their links are
+    followed all the same.
 
     **What ends a crawl.** Besides ``max_urls`` and ``max_depth``, so that traps end: URLs over 2,048 characters, over
     24 path segments, with one segment more than 3 times, or with over 16 parameters are left out; so are the 61st step
@@ -93,9 +93,9 @@ class WebLoader:
         max_depth: Links from the start page; 0 loads only that page. ``None``: no limit.
         respect_robots: Obey robots.txt.
         use_sitemap: Read the sitemaps that robots.txt names, else ``/sitemap.xml``.
-        retries: How often a request is repeated after 408, 425, 429, 5xx, a timeout or a broken connection; only
-            once where an answer had begun and did not end in time.
-            Retry-After is honoured up to two minutes; where it says more, the page fails at once.
+        retries: How often a request is repeated after 408, 425, 429, 5xx, a timeout or a broken connection; only once
+            where an answer had begun and did not end in time. Retry-After is honoured up to two minutes; where it says
+            more, the page fails at once.
         user_agent: Sent with each request; its first word is looked up in robots.txt.
         headers: Sent to the start URL's host and to ``allowed_hosts`` only.
         allow_private: If false, only public addresses are connected to, redirects included; for services that fetch

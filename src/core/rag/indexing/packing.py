@@ -54,9 +54,9 @@ class Packer:
 
     Every chunk ends at the best place in its second half (or, where there is none, the last place before); the next
     begins there or up to ``overlap`` tokens earlier, at the start of a sentence where possible. What is left for two
-    chunks is shared between them. Which of several equally good places is taken depends on
-    the text there, not on where the chunk began; so after an edit the old places are soon found again, and only the
-    chunks around it change (content-defined chunking, as in Muthitacharoen et al., LBFS, SOSP 2001).
+    chunks is shared between them. Which of several equally good places is taken depends on the text there, not on where
+    the chunk began; so after an edit the old places are soon found again, and only the chunks around it change
+    (content-defined chunking, as in Muthitacharoen et al., LBFS, SOSP 2001).
 
     Args:
         text: The whole text, as something that can be encoded.

@@ -4,8 +4,7 @@ Found by form: e-mail addresses, phone numbers (the library phonenumbers, a port
 their check digit), IBANs (with theirs), numbers behind a word like "account", IP and street addresses. Found by name:
 names that the graph knows, names behind a title (Mr, Dr, Frau …), an introduction (my name is …), a greeting (Dear …)
 or a farewell (Best regards, …), in an e-mail address (ann.lee@…), given names that are on the lists of Faker, and the
-words with capitals behind these.
-A name that nothing gives away stays.
+words with capitals behind these. A name that nothing gives away stays.
 """
 
 from __future__ import annotations

@@ -21,8 +21,11 @@ if TYPE_CHECKING:
 
 
 class Memories:
-    """The part of :class:`core.rag.KnowledgeBase` that remembers. A session is a conversation, and its memories are
-    the messages of it: what was added with ``add_message`` is recalled, too."""
+    """The part of :class:`core.rag.KnowledgeBase` that remembers.
+
+    A session is a conversation, and its memories are the messages of it: what was added with ``add_message`` is
+    recalled, too.
+    """
 
     _client: MemGraphClient
     _embedder: EmbeddingService | None

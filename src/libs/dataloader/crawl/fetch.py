@@ -141,13 +141,18 @@ class Fetcher:
     """Fetches with retries.
 
     A request is repeated after 408, 425, 429 and 5xx answers, broken connections and timeouts, up to ``retries``
-    times. In between it waits as long as Retry-After says, during which the whole host is left in peace; where that is
-    more than :data:`MAX_RETRY_AFTER` seconds the request fails at once, and after :data:`LEFT_ALONE_AFTER` such answers
-    in a row nothing more is asked of the host. Without Retry-After it waits :data:`FIRST_BACKOFF` seconds, doubled each
-    time up to :data:`MAX_BACKOFF`, of which a random part is taken off. What begins to
-    answer but does not end in time is asked only twice, like a host that never answered and refuses the connection; one
-    whose name does not exist once. After :data:`TIRED_AFTER` failures in a row a host's pages are tried once each,
-    after :data:`SILENT_AFTER` without any answer they fail without being tried.
+    times. Between two attempts it waits
+
+    - as long as Retry-After says, during which nothing is asked of the host at all. Where that is more than
+      :data:`MAX_RETRY_AFTER` seconds, the request fails at once; after :data:`LEFT_ALONE_AFTER` such answers in a row,
+      all further requests to the host do;
+    - without Retry-After, :data:`FIRST_BACKOFF` seconds, doubled each time up to :data:`MAX_BACKOFF`, less a random
+      part of up to a half.
+
+    There are fewer attempts where more promise little: two where an answer had begun and did not end in time, or where
+    a host that never answered cannot be connected to; one where the host's name does not exist. After
+    :data:`TIRED_AFTER` failures of a host in a row, its pages are tried once each; after :data:`SILENT_AFTER` without
+    any answer, they fail without being tried.
 
     Args:
         client: Sends the requests; has :func:`keep_location` as a response hook.

@@ -26,8 +26,10 @@ _DATE = re.compile(r"D:(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:([+\-Z])(\d\
 
 
 def read(file: FileData, _kind: Format) -> Content:
-    """The text of each page in reading order, as far as the file tells it, with what was filled in; text boxes and
-    notes follow at the end of their page, and pages are separated by an empty line. What looks like a heading is one.
+    """The text of each page, in reading order as far as the file tells it.
+
+    What looks like a heading is one. What was filled in is part of the text; text boxes and notes follow at the end of
+    their page. Pages are separated by an empty line.
     """
     with _LOCK:
         lines, fields, outline = _pages(file)
