@@ -122,7 +122,11 @@ class Drivers:
         return Drivers(address, max_connection_pool_size=self._pool_size, settings=self._settings)
 
     async def without_notification_filter(self) -> bool:
-        """Open further drivers without asking the server to keep its remarks to itself; whether they did so before."""
+        """From now on, do not ask servers to leave out notifications: some are too old to understand that.
+
+        Returns:
+            Whether they were asked until now, so that trying again may help.
+        """
         before = self._options.pop("notifications_min_severity", None)
         await self._close_all()
         return before is not None

@@ -255,7 +255,10 @@ def _server_failure(error: Any, what: str, address: Address) -> Failure:
 
 
 def _not_replicated(said: str, what: str, address: Address) -> Failure:
-    """A replica that has to confirm did not: where that leaves the main with the write, once is enough."""
+    """The failure for a synchronous replica of Memgraph that did not confirm a write.
+
+    Where the main has stored the write all the same, it is not repeated.
+    """
     if _MEMGRAPH_STORED.search(said):
         stored, again = "is stored, but a replica lacks it", Again.NEVER
     else:

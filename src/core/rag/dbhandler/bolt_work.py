@@ -275,7 +275,7 @@ _MAY_HOLD = frozenset({memoryview, list, dict})
 
 
 def sendable(value: Any) -> Any:
-    """A value as the driver sends it rightly: it would send a memoryview of floats as bytes."""
+    """The value with lists for memoryviews of floats, which the driver would send as bytes."""
     if isinstance(value, memoryview):
         return value.tolist()
     if isinstance(value, dict):

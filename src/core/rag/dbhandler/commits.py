@@ -1,4 +1,7 @@
-"""How often a store has committed something, by what it may have changed: what is kept of a graph asks before use."""
+"""Counting the commits of a store by the labels that they may have changed.
+
+Whatever is computed from the graph and kept in memory compares these counts to see whether it is outdated.
+"""
 
 from __future__ import annotations
 
@@ -13,24 +16,27 @@ from core.rag.schema import EdgeType, Label
 
 
 class Commits:
-    """Commits of one store, counted. Thread-safe."""
+    """The number of commits of one store, by label. Thread-safe."""
 
     def __init__(self) -> None:
         self._guard = threading.Lock()
         self._counts: Counter[Label] = Counter()
 
     def note(self, statements: Iterable[str] | None) -> None:
-        """Count a commit; to be called when it is done, or may be, and before that is answered.
+        """Count a commit.
+
+        Call it when the commit has succeeded or may have, and before its caller learns of that: whoever reads after a
+        write has to see that something changed.
 
         Args:
-            statements: What was run; ``None``: anything.
+            statements: The statements of the transaction; ``None``: they are not known, so anything may have changed.
         """
         labels = set(Label) if statements is None else {label for each in statements for label in may_change(each)}
         with self._guard:
             self._counts.update(labels)
 
     def of(self, labels: Collection[Label]) -> int:
-        """A number that has grown if a commit since may have changed nodes of these labels, or edges between them."""
+        """A number that grows with each commit that may have changed nodes of these labels, or edges between them."""
         with self._guard:
             return sum(self._counts[label] for label in labels)
 
@@ -43,7 +49,10 @@ _NODE = re.compile(r"(?<![\w`])\(\s*(\w+)\s*([:){])")
 
 @lru_cache(maxsize=1024)
 def may_change(statement: str) -> frozenset[Label]:
-    """Labels of nodes that a statement may change: all that it names, or any where it leaves open which they are."""
+    """The labels of the nodes that a statement may change.
+
+    Those are the labels that it names; or all, where it has a node without a label.
+    """
     if not writing_clause(statement):
         return frozenset()
     words = set(_WORD.findall(statement))

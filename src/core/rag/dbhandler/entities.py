@@ -113,7 +113,7 @@ class EntityLedger:
         (change.titles if number > 0 else change.untitled).append(text)
 
     def record(self, name: str, text: str, kind: str, number: int) -> None:
-        """A record has (1) or no longer has (-1) an entity, in a field that makes it of this type."""
+        """A record has (1) or no longer has (-1) an entity; ``kind`` is the type that goes with the field."""
         change = self._change(name, number)
         change.form(text, number)
         if change.fields is None:
@@ -154,7 +154,17 @@ class EntityLedger:
         return untitled
 
     def _apart(self, mentioned: Mapping[str, int], changes: dict[str, EntityChange]) -> dict[str, str]:
-        """By id the lines of entities that are only mentioned, and in one spelling; the others go to the changes."""
+        """Take apart what was mentioned: the simple cases stay lines, all others are added to ``changes``.
+
+        Simple is an entity to which nothing else happens, and which is spelt in one way only.
+
+        Args:
+            mentioned: How often each line was mentioned: id, normalised name, spelling and type.
+            changes: By normalised name.
+
+        Returns:
+            The lines of the simple cases, by the id of the entity.
+        """
         lines: dict[str, str] = {}
         others = set(map(self.id, changes))
         more: list[str] = []

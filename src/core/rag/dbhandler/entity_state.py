@@ -1,4 +1,4 @@
-"""One entity in a transaction: what happens to it, and what it is afterwards."""
+"""One entity in a transaction: the changes that are collected, and its properties after they were applied."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from core.rag.extraction.names import type_of
 
 @dataclass(slots=True)
 class EntityChange:
-    """What happens to one entity in a transaction.
+    """What changes of one entity in a transaction. Numbers are differences, below zero where something goes.
 
     Attributes:
-        mentions: How many chunks more mention it.
-        titled: How many documents more are titled so.
-        forms: How many chunks and records more spell it how.
-        titles: The spellings of titles that come.
-        untitled: Those of titles that go.
-        fields: How many records and facts more make it of which type.
+        mentions: By how many chunks more it is mentioned.
+        titled: By how many documents more it is the title.
+        forms: By spelling: how many chunks and records more spell it so.
+        titles: Spellings of the titles that are added.
+        untitled: Spellings of the titles that are removed.
+        fields: By type: how many records and facts more say that it is of this type.
     """
 
     mentions: int = 0
@@ -32,13 +32,13 @@ class EntityChange:
     fields: dict[str, int] | None = None
 
     def is_count_of(self, text: str) -> bool:
-        """Whether this only changes how many chunks mention an entity, all of which spell it like this."""
+        """Whether the only change is the number of mentions, and all of these are spelt like ``text``."""
         if self.titled or self.titles or self.untitled or self.fields:
             return False
         return self.forms is not None and self.forms == {text: self.mentions} and self.mentions != 0
 
     def form(self, text: str, number: int) -> None:
-        """So many more chunks or records spell it like this."""
+        """Count ``number`` more (or fewer) chunks or records that spell it like ``text``."""
         if text:
             if self.forms is None:
                 self.forms = {}
@@ -46,7 +46,7 @@ class EntityChange:
 
 
 class EntityState:
-    """An entity as it is, then as it will be."""
+    """The properties of an entity: those that are stored, until :meth:`apply` changes them."""
 
     def __init__(self, normalized: str, row: Row | None, *, fixed: bool) -> None:
         """Prepare a state.
@@ -68,11 +68,12 @@ class EntityState:
             self.forms = json.loads(row["forms"])
 
     def apply(self, change: EntityChange, remaining_title: str | None) -> None:
-        """Make it what it is after a change.
+        """Apply a change: add up the counts, then choose name and type anew.
 
         Args:
             change: What happens.
-            remaining_title: The first by alphabet of the titles that name it still, where that has to be known.
+            remaining_title: Of the titles in the graph that still name it, the first by alphabet; only needed where
+                the title that it is called by is removed.
         """
         self.mentions += change.mentions
         was_titled = self.titled > 0
@@ -96,7 +97,7 @@ class EntityState:
         self.type = min(self.fields, key=lambda kind: (-self.fields[kind], kind), default="") or type_of(self.name)
 
     def properties(self) -> dict[str, Any]:
-        """What is stored; spellings only where they do not follow from the name and the number of mentions."""
+        """The properties to store. Spellings are left out where all mentions are spelt like the name."""
         plain = {self.name: self.mentions} if self.mentions else {}
         return {
             "name": self.name,
@@ -109,7 +110,7 @@ class EntityState:
 
 
 def _sum(counts: Mapping[str, int], changes: Mapping[str, int]) -> dict[str, int]:
-    """The counts after changes, without those of nothing."""
+    """Counts with changes added; those that are zero then are left out."""
     both = {key: counts.get(key, 0) + changes.get(key, 0) for key in counts.keys() | changes.keys()}
     return {key: number for key, number in both.items() if number > 0}
 

@@ -45,10 +45,10 @@ class Triple:
 
 
 class FactChanges:
-    """What a transaction does to the facts of chunks: :meth:`set`, settle the ledger, :meth:`apply`."""
+    """Updates the facts of chunks within a transaction: :meth:`set`, settle the ledger, :meth:`apply`."""
 
     def __init__(self, ledger: EntityLedger) -> None:
-        """Changes that the ledger learns of."""
+        """Prepare an update; ``ledger`` is told of the entities in the facts."""
         self._ledger = ledger
         self._changes: dict[tuple[str, str, str], dict[str, str | None]] = {}
 

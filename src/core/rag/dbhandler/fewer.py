@@ -22,7 +22,7 @@ _MANY = 1_000
 
 @dataclass(frozen=True, slots=True)
 class EdgeKind:
-    """Edges of a type between nodes of two labels, as rows name them: ``a`` and ``b`` are the ids of the ends.
+    """A kind of edge: its type, and the labels of its ends. Rows name an edge by the ids of its ends, ``a`` and ``b``.
 
     Attributes:
         start: Label of the nodes that they lead from.
@@ -57,7 +57,7 @@ RELATED = EdgeKind(Label.ENTITY, EdgeType.RELATED, Label.ENTITY, "id", "link")
 
 
 async def directed(tx: Transaction, kind: EdgeKind, rows: Sequence[Row]) -> list[tuple[bool, list[Row]]]:
-    """Sort rows by the end that their edges are to be looked for from.
+    """Decide for each edge from which of its ends to look for it, and group the rows by that.
 
     Args:
         tx: The transaction.
@@ -65,7 +65,7 @@ async def directed(tx: Transaction, kind: EdgeKind, rows: Sequence[Row]) -> list
         rows: A batch.
 
     Returns:
-        Whether to begin at ``b``, and the rows for which that is so; only what has rows.
+        At most two groups: whether to begin at ``b``, and the rows.
     """
     out = await _degrees(tx, kind, [row["a"] for row in rows], backward=False)
     hubs = [row["b"] for row in rows if out.get(row["a"], 0) > FEW]
@@ -78,7 +78,7 @@ async def directed(tx: Transaction, kind: EdgeKind, rows: Sequence[Row]) -> list
 
 
 async def _degrees(tx: Transaction, kind: EdgeKind, ids: Sequence[str], *, backward: bool) -> dict[str, int]:
-    """How many edges of a kind lead from nodes, or to them; from ``_MANY`` on it is that number."""
+    """How many edges of a kind lead from nodes (or to them, ``backward``), by id; counted up to ``_MANY``."""
     label, edge = check_name(kind.end if backward else kind.start), f"[r:{check_name(kind.type)}]"
     pattern = f"(n)<-{edge}-()" if backward else f"(n)-{edge}->()"
     found: dict[str, int] = {}

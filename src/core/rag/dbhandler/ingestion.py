@@ -12,7 +12,7 @@ from core.rag.dbhandler.store import Transaction
 from core.rag.dbhandler.vectors import VectorStoreInfo, VectorStoreOperations
 from core.rag.dbhandler.writing import DocumentRow, WriteOutcome, write_documents
 from core.rag.identity import source_id, standardize_resource_uri
-from core.rag.schema import Label
+from core.rag.schema import FROM_TEXT, Label
 from core.rag.times import utc_now
 from libs.dataloader import SourceInfo
 
@@ -93,9 +93,10 @@ class IngestOperations(VectorStoreOperations):
     async def document_links(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
         """URIs that the texts of documents refer to, by id of the document."""
         rows = await self.read(
-            "UNWIND $ids AS i MATCH (d:Document {id: i})-[r:REFERENCES]->(t) WHERE r.origin = 'text' "
+            "UNWIND $ids AS i MATCH (d:Document {id: i})-[r:REFERENCES]->(t) WHERE r.origin = $origin "
             "RETURN d.id AS id, collect(t.uri) AS uris",
             ids=list(ids),
+            origin=FROM_TEXT,
         )
         return {row["id"]: tuple(row["uris"]) for row in rows}
 

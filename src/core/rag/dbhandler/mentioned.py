@@ -1,6 +1,7 @@
-"""What a chunk mentions, in the form in which it is written.
+"""What a chunk mentions, as lines of text that go into statements as they are.
 
-There is so much of it that it is made where documents are cut: in a large run, that is not the process which writes.
+There is so much of it that the lines are made where documents are cut, which in a large run is a second process, and
+not in the process that writes.
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ class Mentioned:
     """What a chunk mentions.
 
     Attributes:
-        edges: For each number of times the chunk, the number, and the ids of what it mentions so often, as a line.
-        entities: Those that it spells, as lines: id, normalised name, spelling and the type that follows from it.
-        others: Normalised name and spelling of those that are no line, or that it does not spell.
+        edges: Lines for the MENTIONS edges: the chunk, a count, and the ids of all entities mentioned that often.
+        entities: Lines for the entities: id, normalised name, spelling, and the type that follows from the spelling.
+        others: Normalised name and spelling of the other entities: those that cannot be put into a line (see
+            :func:`core.rag.dbhandler.lines.is_safe`), or that are known by their normalised name only.
     """
 
     edges: list[str] = field(default_factory=list)
@@ -29,11 +31,11 @@ class Mentioned:
     others: list[tuple[str, str]] = field(default_factory=list)
 
     def __bool__(self) -> bool:
-        """Whether there is anything."""
+        """Whether the chunk mentions anything."""
         return bool(self.edges)
 
     def plain(self, namespace: str) -> list[Mention]:
-        """The same as plain values."""
+        """The mentions themselves, read back from the lines."""
         times: dict[str, int] = {}
         for line in self.edges:
             _, count, *ids = line.split(FIELD)
@@ -45,16 +47,21 @@ class Mentioned:
 
 
 class MentionWriter:
-    """Brings mentions into the form in which they are written, those of many chunks sooner than each alone."""
+    """Makes the lines of :class:`Mentioned`. One for many chunks is faster than one for each: names come again."""
 
     def __init__(self, namespace: str) -> None:
-        """For entities of a namespace."""
+        """Make lines for entities of this namespace."""
         self._namespace = namespace
         # By normalised name and spelling: the id, and the line, empty where there is none.
         self._known: dict[tuple[str, str], tuple[str, str]] = {}
 
     def mentioned(self, chunk: str, mentions: Iterable[Mention]) -> Mentioned:
-        """What a chunk, by id, mentions."""
+        """The lines for one chunk.
+
+        Args:
+            chunk: Its id.
+            mentions: What it mentions.
+        """
         made = Mentioned()
         by_count: dict[int, list[str]] = {}
         for name, text, times in mentions:

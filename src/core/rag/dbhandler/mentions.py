@@ -1,4 +1,4 @@
-"""MENTIONS and TITLED edges: what a transaction makes of them.
+"""Updating MENTIONS and TITLED edges in the transaction that writes or removes documents.
 
 What a chunk mentions depends on its own text and on the titles of all documents. When a title comes or goes, the chunks
 that name it are looked at again; see :func:`recompute`.
@@ -25,7 +25,13 @@ from core.rag.extraction.names import Found, names_in
 
 @dataclass(frozen=True)
 class ChunkText:
-    """What the mentions of a chunk follow from, beside the titles."""
+    """All of a chunk that decides what it mentions. (The titles of all documents decide it, too.)
+
+    Attributes:
+        content: Its text.
+        heading: Its heading path.
+        facts: What a language model found in it, if one has read it.
+    """
 
     content: str
     heading: str
@@ -33,17 +39,21 @@ class ChunkText:
 
     @classmethod
     def of(cls, properties: Mapping[str, Any]) -> ChunkText:
-        """From the properties of a chunk."""
+        """Make one from the properties of a DocumentChunk node."""
         facts = ChunkFacts.from_json(properties["facts"]) if properties.get("facts") else None
         return cls(properties["content"], properties.get("heading") or "", facts)
 
     @cached_property
     def names(self) -> dict[str, Found]:
-        """The names in it by rule."""
+        """The names that the rules find in it."""
         return names_in(self.content, self.heading)
 
     def mentions(self, titles: NameTable) -> list[Mention]:
-        """What it mentions by its words, where at least the titles that it names are these."""
+        """What it mentions by its own words.
+
+        Args:
+            titles: Titles of documents; at least all of those that the chunk names.
+        """
         return mentions_of(self.content, self.heading, titles, names=self.names)
 
 
@@ -57,10 +67,10 @@ class _Before:
 
 
 class MentionChanges:
-    """What a transaction does to mentions and titles: :meth:`read`, :meth:`set`, settle the ledger, :meth:`apply`."""
+    """Updates mentions and titles within a transaction: :meth:`read`, :meth:`set`, settle the ledger, :meth:`apply`."""
 
     def __init__(self, ledger: EntityLedger) -> None:
-        """Changes that the ledger learns of."""
+        """Prepare an update; ``ledger`` is told of the entities that are mentioned."""
         self._ledger = ledger
         self._writer = MentionWriter(ledger.namespace)
         self._chunks: dict[str, _Before] = {}

@@ -40,15 +40,15 @@ class RecordRow:
 
 
 def relation_id(source: str, target: str, origin: str, relation: str) -> str:
-    """The id of a RELATED edge that was extracted: it names its ends, as that of a link by hand does."""
+    """The id of a RELATED edge that was extracted: the ids of its ends, and a hash of where it is from and its type."""
     return f"{source}/{target}/{content_hash(origin, relation)[:12]}"
 
 
 class RecordChanges:
-    """What a transaction does to records: :meth:`read`, :meth:`set`, settle the ledger, :meth:`apply`."""
+    """Updates records within a transaction: :meth:`read`, :meth:`set`, settle the ledger, :meth:`apply`."""
 
     def __init__(self, ledger: EntityLedger) -> None:
-        """Changes that the ledger learns of."""
+        """Prepare an update; ``ledger`` is told of the entities that records have."""
         self._ledger = ledger
         self._before: dict[str, list[RecordEntity]] = {}
         self._relations: Counter[Relation] = Counter()
@@ -172,7 +172,7 @@ class RecordChanges:
             )
 
     async def _relate(self, tx: Transaction) -> None:
-        """Bring the weights of RELATED edges up to date: the number of records that have both entities so."""
+        """Update the weights of RELATED edges: how many records have both of the entities, in such fields."""
         wanted: list[Row] = []
         relations: dict[str, Relation] = {}
         for relation, number in self._relations.items():

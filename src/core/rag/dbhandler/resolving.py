@@ -54,7 +54,7 @@ class ResolutionOperations(ClientBase):
         ]
 
     async def mentioned_together(self, pairs: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
-        """Those of the pairs of entities that some chunk mentions both of."""
+        """Of these pairs of entities, those that are mentioned together by at least one chunk."""
         found: set[tuple[str, str]] = set()
         for part in batches([{"a": a, "b": b} for a, b in pairs]):
             rows = await self.read(

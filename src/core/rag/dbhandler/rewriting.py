@@ -1,4 +1,4 @@
-"""Writing messages anew where they stand: other words, vectors and ids; the same place, order and connections."""
+"""Replacing the content of messages in place: words, vectors and ids change; order and connections stay."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from core.rag.times import utc_now
 
 @dataclass(slots=True)
 class Rewritten:
-    """A message and what becomes of it.
+    """A message that is to be rewritten.
 
     Attributes:
         id: Its id until now.
-        properties: What is new of its properties.
+        properties: The properties that change, with their new values.
         searched: Whether it has words and a vector; those that a summary stands for have none.
         cut: URIs of resources that it no longer refers to.
     """
@@ -35,7 +35,7 @@ class Rewritten:
 
 
 class RewritingOperations(ErasureOperations):
-    """For :meth:`core.rag.KnowledgeBase.anonymize`."""
+    """Rewriting messages; :meth:`core.rag.KnowledgeBase.anonymize` does it."""
 
     async def message_contents(self) -> list[Row]:
         """``id``, ``session_id``, ``content`` of all messages of the namespace."""
@@ -47,11 +47,13 @@ class RewritingOperations(ErasureOperations):
     async def rewrite_messages(
         self, conversation: str, messages: Sequence[Rewritten], *, title: str | None = None, unlink: bool = False
     ) -> str:
-        """Write messages of a conversation anew, in one transaction. All get new ids: some are made of what was said.
+        """Rewrite messages of a conversation, in one transaction.
+
+        All of them get new ids, since the id of a memory is made from what was said.
 
         Args:
             conversation: The conversation.
-            messages: What becomes of which.
+            messages: The messages to rewrite, with what changes.
             title: Its new title; ``None``: the one it has.
             unlink: Whether the conversation gets a new id, too, and is nobody's afterwards.
 
@@ -87,7 +89,7 @@ class RewritingOperations(ErasureOperations):
             for uri in message.cut
         ]
 
-        # What tells that it was done already: a commit may have succeeded without anybody having heard of it.
+        # The work may be repeated after a commit that succeeded without an answer: if this node is there, it was done.
         label, made = (Label.CONVERSATION, node) if unlink else (Label.INTERACTION, next(iter(new.values()), ""))
 
         async def work(tx: Transaction) -> None:

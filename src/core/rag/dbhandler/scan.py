@@ -90,7 +90,7 @@ class Text(NamedTuple):
 
 
 def _times(word: str, terms: str) -> int:
-    """How often a word stands among others, and not only in them."""
+    """How often a word is among the words of a text; a longer word that contains it does not count."""
     count, at = 0, terms.find(word)
     while at >= 0:
         end = at + len(word)

@@ -63,9 +63,9 @@ def check_there(cited: Iterable[str], found: Collection[str], namespace: str) ->
 
 
 async def withdraw(tx: Transaction, gone: Mapping[str, str]) -> None:
-    """Take removed chunks out of the facts that cite them; a fact that no chunk supports any more goes.
+    """Take removed chunks out of the facts that cite them, and delete facts that no chunk supports any more.
 
-    Entities that only such a fact kept go with it, unless a person made them.
+    Entities that only such a fact kept are deleted with it, unless a person made them.
 
     Args:
         tx: The transaction.
@@ -80,7 +80,7 @@ async def withdraw(tx: Transaction, gone: Mapping[str, str]) -> None:
 
 
 async def _withdraw(tx: Transaction, rows: Sequence[Row], gone: Mapping[str, str], *, backward: bool) -> set[str]:
-    """Returns the ends of the edges that went."""
+    """Take removed chunks out of the facts in ``rows``; returns the ids of the ends of the facts that were deleted."""
     pattern = f"UNWIND $rows AS row MATCH {RELATED.there(backward=backward)} "
     found = await tx.run(f"{pattern}RETURN r.id AS link, r.chunk_ids AS chunks", {"rows": rows})
     cited = {row["link"]: row["chunks"] or [] for row in found}

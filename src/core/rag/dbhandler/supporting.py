@@ -1,7 +1,7 @@
 """What documents support in the knowledge graph, as one unit: mentions, titles, records, symbols.
 
-Read before a write what the documents support now; give afterwards what they will support; the difference is written
-in the same transaction.
+Before a write, :meth:`Support.read` notes what the documents support now; after it, :meth:`Support.write` is given what
+they support from now on, and writes the difference in the same transaction.
 """
 
 from __future__ import annotations
@@ -23,10 +23,15 @@ if TYPE_CHECKING:
 
 
 class Support:
-    """What a transaction changes of what documents support."""
+    """Updates what documents support, within one transaction."""
 
     def __init__(self, namespace: str, now: str) -> None:
-        """Changes in a namespace at a time."""
+        """Prepare an update.
+
+        Args:
+            namespace: Where the documents are.
+            now: The time of the write.
+        """
         self._ledger = EntityLedger(namespace, now)
         self._mentions = MentionChanges(self._ledger)
         self._records = RecordChanges(self._ledger)
@@ -55,7 +60,13 @@ class Support:
             await self._records.read_documents(tx, existing)
 
     async def write(self, tx: Transaction, documents: Sequence[DocumentRow], text_label: str = "") -> None:
-        """Make it what these documents support; those that were read and are not among them were removed."""
+        """Write the difference between what was read and what these documents support.
+
+        Args:
+            tx: The transaction; the documents and their chunks are written already.
+            documents: Documents that were read and are not among these count as removed.
+            text_label: ``:Label`` that records need to be in the keyword index, or nothing.
+        """
         self._mentions.set(
             {chunk.id: chunk.mentions for document in documents for chunk in document.chunks},
             {document.id: document.titles for document in documents},

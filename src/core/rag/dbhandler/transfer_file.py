@@ -249,7 +249,15 @@ def check_export(source: Path) -> dict[str, TransferReport]:
 
 
 def _kind(entry: dict[str, Any], number: int, source: Path) -> tuple[str, ...]:
-    """What lines have in common that may share a statement; every name in it has been checked."""
+    """What can be imported together: neighbouring entries with the same kind share a statement.
+
+    Returns:
+        ``node``, its label and the label of what it embeds; or ``edge``, its type, the labels of its ends, and
+        whether it has a key. The names go into statements, so each is checked to be one of the schema.
+
+    Raises:
+        BackupError: when the entry is neither.
+    """
     try:
         if not isinstance(entry["props"], dict):
             raise TypeError("its properties are no object")

@@ -150,7 +150,14 @@ class WordScores:
 
 
 def _best_places(places: NDArray[np.int64], total: NDArray[np.float64], k: int, times: int) -> NDArray[np.int64]:
-    """The ``k`` places of the highest totals, the best first, equal ones in their order; each is there some times."""
+    """The ``k`` places with the highest totals, best first; equal ones in ascending order.
+
+    Args:
+        places: The places to choose from; the same place at most ``times`` times.
+        total: The total of each place.
+        k: How many to choose.
+        times: How often a place can be among ``places``.
+    """
     import numpy as np
 
     scores = total[places]

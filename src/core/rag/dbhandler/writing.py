@@ -1,8 +1,8 @@
-"""Writing documents with their chunks, vectors and links, and removing them: the units of work, statement by statement.
+"""Writing documents with their chunks, vectors and links: units of work that take an open transaction.
 
-Each function takes an open transaction. All of them may be repeated, and together they keep these promises: a document
-is replaced as a whole; a chunk whose text did not change keeps its node and its vector; equal texts share a vector; no
-vector or resource outlives the last thing that needed it.
+All of them may be repeated, and together they keep these promises: a document is replaced as a whole; a chunk whose
+text did not change keeps its node and its vector; equal texts share a vector; no vector or resource outlives the last
+thing that needed it.
 """
 
 from __future__ import annotations
