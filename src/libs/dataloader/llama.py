@@ -145,7 +145,7 @@ def _load(reader: Any, *args: Any, **kwargs: Any) -> Iterator[Any]:
 
 
 def _overrides(reader: Any, name: str) -> bool:
-    """Whether a reader has this method itself; those of LlamaIndex's base classes only call one another."""
+    """Whether a reader implements this method, rather than inheriting it from LlamaIndex's base classes."""
     method = getattr(reader, name, None)
     return callable(method) and not getattr(method, "__qualname__", "").startswith(_BASES)
 

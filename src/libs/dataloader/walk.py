@@ -169,7 +169,7 @@ class Walker:
         return not self._selection.include or self._include.match(path) is True
 
     def _is_new(self, folder: str) -> bool:
-        """Whether a folder that was reached by a link is walked here and nowhere else."""
+        """Whether to walk a folder that was reached by a link: not if it is walked elsewhere, too."""
         real = os.path.realpath(folder)
         if self._is_loaded_itself(real, folder=True):
             return False
@@ -181,7 +181,7 @@ class Walker:
         return True
 
     def _is_loaded_itself(self, real: str, *, folder: bool) -> bool:
-        """Whether the walk comes to this place anyway, by its real path."""
+        """Whether the walk reaches this file or folder without the link that leads to it, under its real path."""
         if real == self._real_root:
             return True
         prefix = self._real_root.rstrip("/") + "/"
@@ -200,9 +200,10 @@ class Walker:
 
 
 def _as_completed(patterns: Iterable[str], root: str) -> Iterator[str]:
-    """Patterns, and what is meant by one that was written as a shell completes it: ``./x``, or ``docs/x`` for ``docs``.
+    """The patterns, and for those that a shell completed (``./x``; ``docs/x`` below ``docs``) what they stand for.
 
-    A pattern that means nothing would let in what was to stay out.
+    Patterns are relative to the walked folder, and shells complete from the working directory. As it is written, such
+    a pattern matches nothing, and would let in what was to stay out.
     """
     inside = f"{root.rstrip(os.sep)}{os.sep}"
     for pattern in patterns:

@@ -121,7 +121,7 @@ class FactTable:
         return found
 
     def similar(self, parts: Sequence[str], limit: int, threshold: float) -> dict[int, float]:
-        """Places of the relations whose words are most like one of the parts, and how like, best first."""
+        """Places of the relations whose words are most similar to any of the parts, with the similarity, best first."""
         if not len(self) or not parts:
             return {}
         return best_places(self._words.similarities(parts)[self._said], limit, threshold)

@@ -25,7 +25,7 @@ async def answered(
     started: float,
     details: dict[str, Any] | None = None,
 ) -> AsyncGenerator[Event, None]:
-    """Build the context, answer, check.
+    """Build the context, write the answer, and check its citations.
 
     Args:
         strategy: How the knowledge was found.

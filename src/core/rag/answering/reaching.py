@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
 
 def tried_once(services: Services) -> Services:
-    """The services for one question, whose model is not waited for again after it could not be reached.
+    """The services for one question, with a model that is not tried again once it could not be reached.
 
-    Every step can do without a model but the last one, which writes the answer: each would repeat its requests for as
-    long as a server takes to start again, and that of the next one for nothing.
+    A question is answered in several steps, each of which asks the model, and each would repeat its requests for as
+    long as a server may take to start. One such wait is enough.
     """
     return services if services.model is None else replace(services, model=OneQuestionModel(services.model))
 
 
 class OneQuestionModel:
-    """Hands calls on until one finds that there is no connection; that error is raised at once from then on."""
+    """Passes calls on to a model until one cannot connect; from then on, that error is raised at once."""
 
     def __init__(self, model: LanguageModel) -> None:
         """Prepare.

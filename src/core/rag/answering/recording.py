@@ -76,7 +76,10 @@ async def recorded(
 
 
 def _gone_on_with(question: str, messages: Sequence[Mapping[str, Any]]) -> str:
-    """What a question may go on with: the last one that has words of its own, and what it points back at."""
+    """What was said before that a question may refer to, as a text: the last question, and what it points back at.
+
+    Questions of nothing but function words ("and why?") are passed over.
+    """
     newest = [message for message in reversed(messages) if message["content"].strip()]
     questions = [message["content"] for message in newest if message["role"] == "user"]
     answers = [message["content"] for message in newest if message["role"] != "user"]

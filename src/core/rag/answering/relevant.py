@@ -92,7 +92,7 @@ class Asked:
         return cls(forms, tuple(names), _weighed(before, sample) if before else {})
 
     def goes_on(self, passage: Passage) -> bool:
-        """Whether a passage has to do with what was said before, whatever the question says."""
+        """Whether a passage is about what was said before; the question itself does not count."""
         return bool(self.before) and passage.likelihood(_share(self.before, passage.words)) >= RELEVANT
 
     def share(self, passage: Passage) -> float:
@@ -101,7 +101,7 @@ class Asked:
 
 
 async def judge(analysis: Analysis, knowledge: Knowledge, client: MemGraphClient, before: str = "") -> None:
-    """Say of what was found whether it is ``relevant``, or at least ``near``, and which passages are ``far``.
+    """Set ``relevant``, ``near`` and ``far`` of the knowledge: whether what was found has to do with the question.
 
     Args:
         analysis: The question.

@@ -251,7 +251,10 @@ _COPIED = (
 
 
 def _shared[Found](pattern: list[Found], trigram: list[Found], key: Callable[[Found], Any], limit: int) -> list[Found]:
-    """The first 60 % by pattern, the rest by trigrams; what one does not fill is filled by the other."""
+    """The best ``limit`` of two lists: 60 % from ``pattern``, the rest from ``trigram``; each once.
+
+    Where one of the lists is too short, the other one fills its places.
+    """
     share = round(limit * PATTERN_SHARE)
     found = {key(item): item for item in pattern[:share]}
     for item in (*trigram, *pattern[share:]):

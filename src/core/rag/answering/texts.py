@@ -46,7 +46,7 @@ class Texts:
         return places
 
     def similarities(self, parts: Sequence[str]) -> NDArray[np.float64]:
-        """How like each text is to that of the parts that it is most like, 0 to 1; there has to be a part."""
+        """For each text its highest similarity to any of the parts, 0 to 1. ``parts`` is not empty."""
         import numpy as np
 
         best = self.trigrams.similarities(parts[0])
@@ -55,7 +55,7 @@ class Texts:
         return best
 
     def similar(self, parts: Sequence[str], limit: int, threshold: float) -> dict[int, float]:
-        """Places of the texts most like one of the parts, and how like, best first."""
+        """Places of the texts that are most similar to any of the parts, with the similarity, best first."""
         return best_places(self.similarities(parts), limit, threshold) if len(self) and parts else {}
 
 

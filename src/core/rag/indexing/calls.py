@@ -88,7 +88,7 @@ class Definitions:
         return _only([n for n in self._by_name[name] if self._is_visible(n)])
 
     def _around(self, name: str, caller: int, *, methods: bool, functions: bool = False) -> int | None:
-        """The definition with a name in the innermost of the scopes around a symbol that has one."""
+        """The definition that a name means by scope: looked for from the symbol outwards, the innermost one counts."""
         for scope in _outwards(self._symbols[caller].name):
             found = self._by_path.get(f"{scope}.{name}" if scope else name)
             if found is not None and (methods if self._is_method(found) else functions):

@@ -1,4 +1,4 @@
-"""From documents to rows that can be written, all but their vectors: work that another process can do as well."""
+"""From documents to the rows that are written, without vectors: work that a second process can do as well."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ class Prepared:
 
 @dataclass(slots=True)
 class Cut:
-    """What takes long to find out about a document.
+    """What was found out about a document: the part of the work that takes long.
 
     Attributes:
         spans: Where its chunks are.
         terms: The words that each of them is found by.
-        mentioned: What each of them mentions; nothing at all where nobody looks for it.
+        mentioned: What each of them mentions; empty where extraction is off.
         facts: What it says beside its text.
     """
 
@@ -71,14 +71,15 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class Cutter:
-    """What rows follow from, apart from the documents.
+    """Cuts documents into chunks and makes the rows that are written.
 
     Attributes:
         namespace: Where they go.
         splitter: How documents are cut.
         title_weight: How often a title is put before the text that is embedded.
         vector_store: Id of the vector store.
-        pipeline: Names all of this in one hash; it is stored with a document.
+        pipeline: A hash of all settings that rows depend on; it is stored with a document, and tells later whether the
+            document has to be done again.
         hints: The fields of records that are entities; ``None``: nothing is extracted.
     """
 
@@ -90,12 +91,12 @@ class Cutter:
     hints: Mapping[str, str] | None
 
     def cut(self, documents: Sequence[Document], source_id: str, finder: TitleFinder | None) -> list[Cut]:
-        """Find out where the chunks of documents are, what words they have, and what they mention: most of the work.
+        """Find the chunks of documents, their words, and what they mention: most of the work.
 
         Args:
             documents: With different URIs.
             source_id: Id of the Source that they come from.
-            finder: Finds what their chunks mention; ``None``: nobody does.
+            finder: Finds what their chunks mention; ``None``: mentions are not looked for here.
 
         Raises:
             InvalidInputError: when one of them cannot be stored as it is.
@@ -124,7 +125,7 @@ class Cutter:
     def sought(
         self, documents: Sequence[Document], cuts: Sequence[Cut]
     ) -> tuple[list[Title], list[tuple[str, str, str]]]:
-        """What a finder has to know of documents that were cut.
+        """The arguments that :meth:`TitleFinder.mentioned` needs for documents that were cut.
 
         Returns:
             Their titles; id, content and heading of each of their chunks.
@@ -175,7 +176,7 @@ class Cutter:
 
 
 def take_mentioned(cuts: Sequence[Cut], mentioned: Iterable[Mentioned]) -> None:
-    """Note what chunks mention, given for all of them in order."""
+    """Hand out to each document what its chunks mention; ``mentioned`` has the chunks of all of them, in order."""
     rest = iter(mentioned)
     for cut in cuts:
         cut.mentioned = list(islice(rest, len(cut.spans)))

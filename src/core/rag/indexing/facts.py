@@ -1,4 +1,4 @@
-"""What a document says of things, beside its text: the records that are its rows, and the symbols of its code."""
+"""What is extracted from a whole document: the names in its title, records from its rows, symbols from its code."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _CODE = "code:"
 
 @dataclass(slots=True)
 class Facts:
-    """What a document says.
+    """What is extracted from a document.
 
     Attributes:
         titles: The names that its title gives it.

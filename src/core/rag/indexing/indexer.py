@@ -311,7 +311,7 @@ class _Run:
         await self._loaded.put(batch)
 
     def _is_left(self) -> bool:
-        """Whether what is taken up now is left for the next run: the time is over, and something else is finished."""
+        """Whether to leave this batch to the next run: this one was asked to stop, and is finishing another batch."""
         return self._late and self._on_the_way > 1
 
     async def _prepare(self, group: asyncio.TaskGroup) -> None:
@@ -415,7 +415,7 @@ class _Run:
 
 
 def _storable(result: LoadResult) -> LoadResult:
-    """The result, a document as something that can be stored, or why it cannot."""
+    """The result with its document made storable; a document that cannot be becomes a :class:`LoadFailure`."""
     if not isinstance(result, Document):
         return result
     try:
@@ -425,7 +425,7 @@ def _storable(result: LoadResult) -> LoadResult:
 
 
 def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """The error that a person should see: this project's own before anything else."""
+    """Of several errors the one to show: the first of this project's own, else the first of all."""
     leaves = list(_leaves(group))
     for error in leaves:
         if isinstance(error, MGRagError):

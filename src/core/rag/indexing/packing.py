@@ -97,7 +97,7 @@ class Packer:
         return spans
 
     def _line_of_table(self, tables: Sequence[Table], cut: int) -> int:
-        """Where the line of a table begins in which a cut is, header included: nothing is shared beyond it; else 0."""
+        """Where the row begins in which a table is cut, else 0: an overlap does not reach back over whole rows."""
         inside = any(table.start < cut <= table.end for table in tables)
         return self._text.rfind("\n", 0, cut) + 1 if inside else 0
 
@@ -190,12 +190,15 @@ class Packer:
         return lambda place: abs(self._before[place] - weight)
 
     def _digest(self, place: int) -> float:
-        """A number made of the text before a place: equally good ones are told apart by it."""
+        """A hash of the text before a place. It decides between equally good places, wherever the chunk began."""
         end = self._ends[place - 1]
         return zlib.crc32(self._text[max(0, end - _DIGESTED) : end].encode())
 
     def _overlapping(self, begin: int, done: int) -> int:
-        """Where the next chunk begins: a matter of the text before the cut, not of the atoms."""
+        """Where the next chunk begins: at the first sentence, else word, from which at most ``overlap`` is shared.
+
+        It is looked for in the text before the cut; where atoms begin does not matter.
+        """
         text, cut = self._text, self._ends[done - 1]
         if not self._overlap or self._levels[done - 1] == Level.HARD:
             return cut
@@ -219,7 +222,7 @@ class Packer:
         ) or cut  # fmt: skip
 
     def _first_that_fits(self, starts: list[int], cut: int) -> int | None:
-        """The first place from which on no more than may be shared is left before the cut."""
+        """The first of these starts from which the text up to the cut has at most ``overlap`` tokens."""
         text, count = self._text, self._counter.count
         starts = [start for start in starts if start < cut and not inside_cluster(text, start)]
         index = bisect_left(starts, 1, key=lambda start: int(count(text[start:cut]) <= self._overlap))

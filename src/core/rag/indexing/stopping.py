@@ -1,4 +1,4 @@
-"""Stopping a run that is asked to: in the middle of waiting for a loader, and with much on its way."""
+"""Stopping a run early: it ends though a loader keeps it waiting, and finishes what it has taken up, for a while."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ PATIENCE_SECONDS = 3.0
 
 
 async def out_of_patience(stop: asyncio.Event) -> None:
-    """Return when a run was asked to stop, and had its time to finish what was taken up."""
+    """Return ``PATIENCE_SECONDS`` after a run was asked to stop."""
     await stop.wait()
     await asyncio.sleep(PATIENCE_SECONDS)
 
 
 async def until(results: AsyncIterator[LoadResult], stop: asyncio.Event) -> AsyncGenerator[LoadResult]:
-    """What a loader gives until the run is asked to stop, be it in the middle of waiting for a page.
+    """Yield what a loader gives, until the run is asked to stop. A page that does not come is not waited for then.
 
-    No task for each result, of which there are very many: the one that asks is interrupted.
+    There are very many results, and a task for each would cost too much. So the task that waits for one is cancelled,
+    and the cancellation is taken back here.
     """
     task = asyncio.current_task()
     assert task is not None

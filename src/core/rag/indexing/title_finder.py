@@ -1,4 +1,7 @@
-"""Which titles the chunks of a run mention: what is known in the middle of it. Nothing here asks the graph."""
+"""Finding the titles that chunks mention, while a run is under way and further titles are still to come.
+
+Nothing here asks the graph, so all of it can be done in a second process.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +28,8 @@ class TitleFinder:
 
         Args:
             at_start: The normalised titles of the documents that the graph has.
-            coming: Documents that the run will bring, as far as they are there before it: no chunk of the run is
-                behind their titles.
+            coming: Documents of the run that are known before it begins. Their titles are looked for in all chunks of
+                the run, also in those that come before them.
         """
         self.at_start = set(filter(is_sought, at_start))
         #: The batch that brought each title that was not there at the start; 0 for those known to come.

@@ -63,13 +63,13 @@ class Workbench:
         self._many_coming = False
         self._finder: TitleFinder | None = None
         self._lost = False
-        # How much was cut beyond what was known to come; less than nothing before that.
+        # How much was cut, less what was announced: below zero until all of that is cut.
         self._documents = self._chars = 0
         self._process: WorkerProcess | None = None
         self._starting: asyncio.Task[WorkerProcess | None] | None = None
 
     def expect(self, documents: Sequence[Document]) -> None:
-        """Take note of documents of the run that are there before they are loaded: their titles are known."""
+        """Announce documents that the caller has given: their titles and number are known before they are loaded."""
         chars = _chars_of(documents)
         self._coming = documents
         self._many_coming = len(documents) >= _WORTHWHILE_DOCUMENTS or chars >= _WORTHWHILE_CHARS
@@ -131,7 +131,7 @@ class Workbench:
         return await embed_texts(self._embedder, texts, names)
 
     async def finder(self) -> TitleFinder | None:
-        """What the run knows of titles; ``None`` where that is nothing, or got lost."""
+        """The finder of the run; ``None`` without extraction, or where it was lost with the worker process."""
         if self._process is not None and self._extraction:
             try:
                 self._finder = await self._process.call("finder")
@@ -151,7 +151,7 @@ class Workbench:
     async def _cut_here(
         self, process: WorkerProcess, cutter: Cutter, documents: Sequence[Document], source_id: str
     ) -> list[Cut]:
-        """Cut documents in this process while another one knows the titles; what it is asked is plain text."""
+        """Cut documents that cannot be sent to the worker; only for what they mention it is asked, by plain text."""
         cuts = await asyncio.to_thread(cutter.cut, documents, source_id, None)
         if self._extraction:
             titles, chunks = await asyncio.to_thread(cutter.sought, documents, cuts)

@@ -1,1 +1,1 @@
-"""Ranking: keyword analysis, fusion, fuzzy matching and filters. Pure functions; the store does the I/O."""
+"""Searching: legs by vector, words and names, their fusion, filters, feedback, conversations, and the graph."""

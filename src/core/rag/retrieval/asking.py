@@ -1,4 +1,4 @@
-"""A search with everything that is known around it: what was said before, and what people thought of the passages."""
+"""A whole search: :class:`.Retriever`, with the conversation before the question and with the ratings of users."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ async def ask(
     user_id: str | None = None,
     model: LanguageModel | None = None,
 ) -> list[Hit]:
-    """See :meth:`core.rag.KnowledgeBase.search`. Without a conversation and without feedback: the plain search.
+    """Search; see :meth:`core.rag.KnowledgeBase.search`.
 
-    ``model`` rewrites the question, where there is a conversation.
+    In a conversation, ``model`` rewrites the question as one that can be understood alone, and both are searched for.
     """
     from core.rag.retrieval.feedback import with_feedback
 

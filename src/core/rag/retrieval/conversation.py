@@ -107,7 +107,7 @@ async def _earlier(client: MemGraphClient, messages: Sequence[Mapping[str, Any]]
 
 
 class _Given(EmbeddingService):
-    """An embedder for the one question whose vector the caller has."""
+    """Stands in for an embedder where the caller brought the vector of the question: every text gets that vector."""
 
     def __init__(self, store: VectorStoreInfo, vector: Sequence[float]) -> None:
         self._store = store

@@ -183,9 +183,14 @@ _FACTS = (
 
 
 def _sampled(rows: list[Row]) -> list[Any]:
-    """When a sample is to be drawn anew: that sorts all chunks, which is not worth it for one of very many.
+    """What a kept sample is compared by: when this changes, the sample is drawn anew.
 
-    One that is the whole corpus has to be exact. Others are the first by id: these change when texts are replaced.
+    To draw one, all chunks are sorted, which is not worth it for one chunk more among very many. So of a large corpus
+    the number of chunks counts in steps of a tenth, beside the first chunk by id, which changes when texts are
+    replaced. Where the corpus is so small that the sample is all of it, everything counts.
+
+    Args:
+        rows: What the statements ``_CHUNKS`` found, and further ones.
     """
     chunks, *more = rows
     return rows if chunks["n"] <= SAMPLE_SIZE else [int(math.log(chunks["n"], _GROWTH)), *more]
@@ -230,7 +235,11 @@ def _cosines(vectors: Sequence[Sequence[float]], query: Sequence[float]) -> list
 
 
 def _dots(rows: NDArray[np.float32], query: Sequence[float]) -> list[float]:
-    """The cosine of a query with each row of length 1, by one thread: several would wait for each other."""
+    """The cosine of a query with each row; rows have length 1.
+
+    ``vecdot`` computes in one thread. A matrix product would use several, and searches at the same time would wait for
+    each other's.
+    """
     scores: list[float] = (
         np.vecdot(rows, unit_vectors(np.asarray(query, dtype=np.float32))).tolist() if len(rows) else []
     )

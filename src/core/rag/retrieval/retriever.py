@@ -168,7 +168,7 @@ class Retriever:
         k: int,
         dialogue: Dialogue | None = None,
     ) -> Ranking:
-        """The tops of both legs with the exact cosines of what only the words found, fused."""
+        """The best of both legs, fused; chunks that only the words found get their exact cosine."""
         vectors, words, sample, total = await together(
             legs.vector(query, k), legs.keyword(terms, k), legs.sampled_cosines(query), legs.total()
         )
@@ -210,7 +210,7 @@ class Retriever:
 
 
 def _mixed(found: Ranking, rewritten: Ranking) -> Ranking:
-    """Two rankings of the same kind as one; what only one of them has is worth nothing in the other."""
+    """The ranking of a question and that of the rewritten question as one; a chunk that one lacks scores 0 there."""
     from core.rag.retrieval.rewriting import REWRITTEN_SHARE
 
     mixed: Ranking = {}

@@ -1,4 +1,4 @@
-"""Under which URL each page of a crawl is given, so that every page is given once, and none is lost."""
+"""Choosing between a page's own URL and its canonical URL, so that every page is given once and none is lost."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ MAX_WAITING_CHARS = 8_000_000
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A page that can be given, under one URL or another.
+    """A page that was fetched, and for which a URL has to be chosen.
 
     Attributes:
-        entry: Where it is.
-        canonical: The other URL that it is to be known by, if there is one.
-        document: What to give; ``None`` where it is stored already, or would have to be fetched again.
-        stored_as: The URL under which it is stored as it is.
-        same_as_canonical: Exactly this is stored under the canonical URL.
+        entry: The page's own URL.
+        canonical: The canonical URL that the page names, where that is another one.
+        document: The page; ``None`` where it is stored already, or was dropped to save memory.
+        stored_as: Where the graph has the page unchanged: under which URL.
+        same_as_canonical: Whether the graph has exactly this page under the canonical URL.
     """
 
     entry: Entry
@@ -72,17 +72,17 @@ class Names:
         return url in self._waits_for
 
     def note_given(self, url: str) -> None:
-        """A page was given under this URL, or what is stored of it stays."""
+        """Note that a page was given under this URL, or that what is stored under it stays."""
         self._given.add(url)
         self._news.append(url)
 
     def note_barren(self, url: str) -> None:
-        """This URL gives no page."""
+        """Note that this URL gives no page."""
         self._barren.add(url)
         self._news.append(url)
 
     def note_leads(self, url: str, target: str) -> None:
-        """What is at this URL is to be found at another."""
+        """Note that the page at this URL is given under another one, or that the URL redirects there."""
         if url != target:
             self._leads_to[url] = target
             self._news.append(url)
@@ -151,7 +151,10 @@ class Names:
         self._waits_for[page.entry.url] = end
 
     def _end(self, url: str, page: str) -> str:
-        """Where a URL leads to, as far as that is known; not beyond a page that was given, nor beyond ``page``."""
+        """Follow what is known of a URL to its end: to a URL that leads no further, was given, or is ``page``.
+
+        Where it leads in a circle, the end is ``page``.
+        """
         seen = {url}
         while url != page and url not in self._given and (target := self._leads_to.get(url)) is not None:
             if target in seen:
@@ -161,7 +164,7 @@ class Names:
         return url
 
     def _is_awaiting(self, url: str, page: str) -> bool:
-        """Whether one URL waits, maybe over others, for the page: two that call each other canonical."""
+        """Whether a URL waits for this page, directly or through others, as two do that call each other canonical."""
         seen = {url}
         while (awaited := self._waits_for.get(url)) is not None and (target := self._end(awaited, page)) not in seen:
             if target == page:

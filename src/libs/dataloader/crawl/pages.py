@@ -192,7 +192,10 @@ def _normalized(links: Iterable[Link], base: str) -> dict[str, str]:
 
 
 def _trace(texts: list[str], links: Iterable[Link], base: str) -> Trace:
-    """Links to the page itself count like others: under another URL of the same page they are links to another one."""
+    """What the text of a page is remembered by: a hash of its words and links, and one without the digits.
+
+    Links to the page itself count like others: the same page under another URL has them as links to another page.
+    """
     targets = ((link.text, join_url(base, link.target)) for link in links)
     parts = dict.fromkeys(f"{text}\t{path_key(target)}" for text, target in targets if target is not None)
     whole = "\n".join([*texts, *parts])

@@ -130,7 +130,14 @@ class Visitor:
     async def _follow(
         self, chain: list[str], moved: list[str], known: KnownDocument | None, *, is_start: bool
     ) -> Visit:
-        """Visit the URL of the chain; those that it redirects to are added, and those that do so for good noted."""
+        """Visit the first URL of ``chain``, and follow its redirects.
+
+        Args:
+            chain: Begins with the URL; those that it redirects to are added.
+            moved: Takes the URLs that redirect for good.
+            known: What is stored of the first URL.
+            is_start: Whether it is the start URL of the crawl.
+        """
         url = chain[0]
         stored_as: str | None = None
         renamed: dict[str, tuple[str, KnownDocument]] = {}  # stored under a URL that redirects to them

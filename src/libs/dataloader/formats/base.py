@@ -29,7 +29,7 @@ class UnreadableError(Exception):
 
 
 def check_length(chars: int) -> None:
-    """Stop at a text that becomes far longer than its file: what a file has once may be shown any number of times.
+    """Refuse a text that becomes far longer than its file, which can refer to one part of it again and again.
 
     Raises:
         UnreadableError: if it has that many characters.

@@ -45,7 +45,7 @@ class Row(NamedTuple):
     cells: list[str]
 
     def under(self, columns: Sequence[int]) -> list[str]:
-        """What stands in these columns, which are all that it has cells in and others."""
+        """The text in each of these columns, empty where there is no cell. All cells of the row are in one of them."""
         if len(columns) == len(self.columns):
             return self.cells
         found = dict(zip(self.columns, self.cells, strict=True))

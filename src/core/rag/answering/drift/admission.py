@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 class Admission:
     """Tells which chunks and documents pass a filter.
 
-    An entity belongs to no document, so a traversal may pass through it; but of what is found only those entities and
-    facts are handed on that a passage speaks of which passes.
+    An entity belongs to no document, so a traversal may always pass through it. But of the entities and facts that
+    were found, only those are handed on that some passage which passes the filter speaks of.
     """
 
     def __init__(self, client: MemGraphClient, filters: str | Mapping[str, Any]) -> None:
@@ -35,7 +35,7 @@ class Admission:
         self._wanted = parse_filter(filters)
 
     async def __call__(self, ids: Mapping[Label, Sequence[str]]) -> Collection[str]:
-        """Those of the chunks and documents that pass."""
+        """Of these chunks and documents, the ids of those that pass."""
         passing = await self._chunks(ids.get(Label.CHUNK, ()))
         for part in batches(list(ids.get(Label.DOCUMENT, ()))):
             rows = await self._client.read(
@@ -48,7 +48,7 @@ class Admission:
         return passing
 
     async def of_paths(self, paths: Sequence[Path]) -> list[Path]:
-        """Those of the paths whose facts are all said by a passage that passes, or by none at all."""
+        """Of these paths, those whose facts may be shown: each is supported by a passage that passes, or by none."""
         passing = await self._chunks({chunk for path in paths for edge in path.edges for chunk in edge.chunk_ids})
         return [
             path
@@ -57,7 +57,7 @@ class Admission:
         ]
 
     async def narrowed(self, knowledge: Knowledge) -> Knowledge:
-        """What passages that pass speak of."""
+        """The part of the knowledge that passages which pass speak of."""
         said = {chunk for fact in knowledge.facts for chunk in fact.chunk_ids}
         passing = await self._chunks({*said, *(hit.chunk_id for hit in knowledge.hits)})
         hits = [hit for hit in knowledge.hits if hit.chunk_id in passing]

@@ -280,7 +280,7 @@ class DRIFTRAG(DRIFTBase):
         return dataclasses.replace(inferred, connections=valid_only(inferred.connections, ids))
 
     def _ranked(self, found: Sequence[Sequence[Path]], inferences: Sequence[InferredConnection]) -> list[Path]:
-        """The best paths of all parts of a question, the best one of each part among them."""
+        """The best paths for all parts of a question; each part has at least its best one among them."""
         everything = self.aggregate_and_rank_paths([path for some in found for path in some], inferences)
         if len(found) < 2:
             return everything

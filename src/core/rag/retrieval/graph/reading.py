@@ -59,7 +59,11 @@ class GraphReader:
         return [Entity.of(row) for row in rows]
 
     async def add_same(self, around: Neighbourhood, entities: Collection[str]) -> dict[str, list[str]]:
-        """Take in the entities that are one with some of these; returns their ids by those of these."""
+        """Take in the entities that SAME_AS edges join with these.
+
+        Returns:
+            For each of these that has such an edge: the ids of the entities at the other ends.
+        """
         rows = await self._read(
             f"MATCH (a:Entity {{id: i}})-[:SAME_AS]-(e:Entity) RETURN DISTINCT i AS entity, e.id AS id, {_ENTITY}",
             entities,
@@ -119,7 +123,10 @@ class GraphReader:
     async def _holders(
         self, around: Neighbourhood, entities: Collection[str], *, least: int = 2
     ) -> list[dict[str, Any]]:
-        """The passages that mention entities, of the rarest first as many as there may be."""
+        """The passages that mention entities: those of the rarest entities first, up to ``MAX_EDGES`` mentions.
+
+        Entities that fewer than ``least`` passages mention, or more than ``MAX_HOLDERS``, are left out.
+        """
         rare = sorted(
             (
                 around.entities[entity]
@@ -141,7 +148,7 @@ class GraphReader:
         )
 
     async def add_titled(self, around: Neighbourhood, entities: Collection[str], most: int = MAX_HOLDERS) -> None:
-        """Take in the passages of documents titled like entities that at most so many documents are titled like."""
+        """Take in the passages of documents titled like entities; not where more than ``most`` documents are."""
         _take_titles(around, await self._titles(around, entities, most))
 
     async def _titles(self, around: Neighbourhood, entities: Collection[str], most: int) -> list[dict[str, Any]]:
@@ -154,7 +161,10 @@ class GraphReader:
         )
 
     async def add_facts(self, around: Neighbourhood, entities: Collection[str]) -> None:
-        """Take in the facts about entities and what these lead to; chunks that support one mention both its ends."""
+        """Take in the facts about entities, the entities at their other ends, and what is around those.
+
+        A chunk that supports a fact counts as mentioning both of its ends.
+        """
         others: set[str] = set()
         arrows = ("-[r:RELATED]->", "<-[r:RELATED]-")
         outward, inward = await all_together(
