@@ -439,7 +439,7 @@ def test_reembed(mgrag: Command, graph: Path, ingested: Path, monkeypatch: pytes
     assert mgrag("search", "mill", *other).code == 2
     done = mgrag("reembed", *other, "--drop-old", "--json").json
     assert (done["model"], done["dimension"], done["dropped"]) == ("wordllama-64", 64, ["wordllama-256"])
-    assert done["chunks"] == done["vectors"] == 30
+    assert done["chunks"] == done["vectors"] == 34
     assert mgrag("search", "mill").code == 2
     assert len(mgrag("search", "mill", *other, "--json").json) == 5
     monkeypatch.setenv("MGRAG_EMBEDDING_MODEL", "wordllama:64")
