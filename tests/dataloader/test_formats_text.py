@@ -243,6 +243,23 @@ def test_front_matter_becomes_metadata() -> None:
     assert convert("a.md", rule).content == rule
 
 
+def test_front_matter_of_other_generators() -> None:
+    document = convert(
+        "a.md",
+        "---\ntitle: >-\n  A title that\n  is folded\ndescription: One sentence\n  that goes on.\nms.date: 07/29/2024\n"
+        "author: 'Ann O''Hara'\nno-loc: [Count, Length]\ntags: [\n  a,\n  b\n]\nhero:\n  tagline: nested\n"
+        "---\n# Heading\n",
+    )
+    assert (document.title, document.content) == ("A title that is folded", "# Heading\n")
+    assert document.metadata == {
+        "description": "One sentence that goes on.",
+        "author": "Ann O'Hara",
+        "tags": ["a", "b"],
+    }
+    toml = convert("a.md", '+++\ntitle = "The page"\n[params]\ntitle = "not the page"\n+++\nText.\n')
+    assert (toml.title, toml.content) == ("The page", "Text.\n")
+
+
 def test_markdown_that_is_slow_to_match_is_not_slow() -> None:
     for text in (
         "[" * 50_000,

@@ -14,7 +14,8 @@ from libs.dataloader.links import LinkCollector
 _FRONT_MATTER = re.compile(
     r"\A(?P<fence>---|\+\+\+)[ \t]*\n(?P<body>.*?)^(?P=fence)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE
 )
-_FIELD = re.compile(r"^([A-Za-z][\w -]{0,60}?)\s*[:=]\s*(.*)$")
+_FIELD = re.compile(r"^([A-Za-z](?:[\w -]{0,60}?|[\w.-]{0,60}))\s*[:=]\s*(.*)$")
+_BLOCK_SCALAR = re.compile(r"[|>][+\-1-9]{0,2}")
 _ITEM = re.compile(r"^\s+-\s+(.+)$|^-\s+(.+)$")
 _KEPT_FIELDS = {
     "author": "author",
@@ -206,28 +207,47 @@ def trim_url(url: str) -> str:
 
 def _front_matter(body: str) -> dict[str, Any]:
     """Flat ``key: value`` fields and lists of them; nested structures are left out."""
-    fields: dict[str, Any] = {}
+    parts: dict[str, list[str]] = {}
+    lists: set[str] = set()
     current: str | None = None
+    in_block = False
     for line in body.split("\n"):
-        if (item := _ITEM.match(line)) and current is not None:
-            values = fields[current] if isinstance(fields[current], list) else []
-            fields[current] = [*values, _scalar(item[1] or item[2])]
+        if in_block and current is not None and (not line.strip() or line.startswith((" ", "\t"))):
+            parts[current].append(line.strip())
+        elif (item := _ITEM.match(line)) and current is not None:
+            if current not in lists:
+                lists.add(current)
+                parts[current].clear()
+            parts[current].append(item[1] or item[2])
         elif match := _FIELD.match(line):
             current, value = match[1].strip().lower(), match[2].strip()
-            if value.startswith("[") and value.endswith("]"):
-                fields[current] = [_scalar(part) for part in value[1:-1].split(",") if part.strip()]
-            else:
-                fields[current] = "" if value in ("|", ">", "|-", ">-") else _scalar(value)
-        elif line.strip() and not line.startswith((" ", "\t", "#", "[")):
+            in_block = _BLOCK_SCALAR.fullmatch(value) is not None
+            parts[current] = [] if in_block or not value else [value]
+            lists.discard(current)
+        elif line.startswith((" ", "\t", "]", "}")):
+            if current is not None and current not in lists and parts[current]:
+                parts[current].append(line.strip())  # the value goes on
+        elif line.startswith("["):
+            break  # a table of TOML, whose fields are not the document's
+        elif line.strip() and not line.startswith("#"):
             return {}  # not front matter after all
-    return fields
+    return {
+        name: [_scalar(value) for value in values] if name in lists else _value(" ".join(filter(None, values)))
+        for name, values in parts.items()
+    }
+
+
+def _value(text: str) -> str | list[str]:
+    if text.startswith("[") and text.endswith("]"):
+        return [_scalar(part) for part in text[1:-1].split(",") if part.strip()]
+    return _scalar(text)
 
 
 def _scalar(value: str) -> str:
     value = value.strip()
-    if len(value) >= 2 and value[0] == value[-1] and value[0] in "\"'":
-        return value[1:-1]
-    return value
+    if len(value) < 2 or value[0] != value[-1] or value[0] not in "\"'":
+        return value
+    return value[1:-1].replace("''", "'") if value[0] == "'" else value[1:-1].replace('\\"', '"')
 
 
 def _label(text: str) -> str:
