@@ -249,6 +249,15 @@ async def test_a_refresh_for_readers_without_scripts_replaces_no_text(text: str,
     assert list(found.documents) == [given] and not found.failures
 
 
+async def test_a_page_whose_only_link_is_where_its_script_leads_is_no_page() -> None:
+    home = """<html><head><title>Redirecting</title><noscript><meta http-equiv="refresh" content="1; url=2.0/">
+        </noscript><script>window.location.replace("2.0/" + window.location.hash);</script></head>
+        <body>Redirecting to <a href="2.0/">the current version</a>...</body></html>"""
+    async with WebServer({"/": home, "/2.0/": page(text="The manual.")}) as server:
+        found = await crawl(WebLoader(server.url()))
+    assert list(found.documents) == ["/2.0/"] and not found.failures
+
+
 async def test_a_start_url_that_redirects_to_another_host_takes_the_crawl_there() -> None:
     async with WebServer({"/home": page("/a"), "/a": page(text="a")}) as new, WebServer() as old:
         new.pages["/home"] = page("/a", old.url("/elsewhere"))

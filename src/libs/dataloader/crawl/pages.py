@@ -148,9 +148,13 @@ def _html(url: str, headers: httpx.Headers, body: bytes) -> Page:
 def _refresh(page: HtmlPage, url: str, header: str | None) -> str | None:
     """Where a page, or its header, only sends its reader on to."""
     ways = ((header, _LONG_ENOUGH), (page.refresh, _LONG_ENOUGH), (page.noscript_refresh, _PLACEHOLDER))
+    only = set(_normalized(page.page_links, url))
     for link, enough in ways:
         target = join_url(url, link) if link else None
-        if target is not None and target != url and len(page.markdown) < enough:
+        if target is None or target == url:
+            continue
+        # A page whose one link leads there, too, sends everybody on: a script does it for those who have them.
+        if len(page.markdown) < (_LONG_ENOUGH if only == {target} else enough):
             return target
     return None
 
