@@ -41,12 +41,58 @@ def test_what_was_filled_in_and_written_on_top() -> None:
     canvas.drawString(72, 700, "Second page")
     canvas.freeTextAnnotation("Written for all", DA="/Helv 12 Tf", Rect=[72, 100, 200, 120])
     canvas.textAnnotation("A small note", Rect=[72, 200, 90, 220])
+    canvas.highlightAnnotation("Is this so?", Rect=[72, 695, 200, 715])
+    canvas.highlightAnnotation("Second page", Rect=[72, 695, 200, 715])  # as some programs do: what is marked
     canvas.showPage()
     canvas.textAnnotation("Only a note", Rect=[72, 200, 90, 220])
     canvas.showPage()
     canvas.save()
     document = convert("a.pdf", stream.getvalue())
-    assert document.content == ("First name\nAlice Oxford\n\nSecond page\nWritten for all\nA small note\n\nOnly a note")
+    assert document.content == (
+        "First name\nAlice Oxford\n\nSecond page\nWritten for all\nA small note\nIs this so?\n\nOnly a note"
+    )
+
+
+@pytest.mark.parametrize("angle", [90, 270])
+def test_a_wide_table_below_a_running_head(angle: int) -> None:
+    from reportlab.pdfgen.canvas import Canvas
+
+    rows = [f"Row {row} of the table" for row in range(12)]
+    stream = io.BytesIO()
+    canvas = Canvas(stream, pagesize=(612, 792))
+    canvas.drawString(72, 700, "Running head")
+    canvas.translate(*((100, 100) if angle == 90 else (500, 600)))
+    canvas.rotate(angle)
+    for number, row in enumerate(rows):
+        canvas.drawString(0, -14 * number, row)
+    canvas.save()
+    assert convert("a.pdf", stream.getvalue()).content.split("\n")[-11:] == rows[1:]
+
+
+def arabic(*glyphs: str) -> bytes:
+    """A page with one word, given from left to right, by what its font says each glyph stands for."""
+    codes = "".join(f"<{code:02x}> <{glyph.encode('utf-16-be').hex()}>\n" for code, glyph in enumerate(glyphs, 65))
+    words = f"1 begincodespacerange <00> <ff> endcodespacerange\n{len(glyphs)} beginbfchar\n{codes}endbfchar\n"
+    shown = f"BT /F 20 Tf 100 700 Td ({''.join(chr(code) for code in range(65, 65 + len(glyphs)))}) Tj ET"
+    objects = [
+        "<</Type/Catalog/Pages 2 0 R>>",
+        "<</Type/Pages/Kids[3 0 R]/Count 1>>",
+        "<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Contents 4 0 R/Resources<</Font<</F 5 0 R>>>>>>",
+        f"<</Length {len(shown)}>>\nstream\n{shown}\nendstream",
+        "<</Type/Font/Subtype/Type1/BaseFont/Helvetica/ToUnicode 6 0 R>>",
+        f"<</Length {len(words)}>>\nstream\n{words}\nendstream",
+    ]
+    body = "".join(f"{number} 0 obj\n{text}\nendobj\n" for number, text in enumerate(objects, 1))
+    return f"%PDF-1.4\n{body}trailer\n<</Root 1 0 R>>\nstartxref\n0\n%%EOF\n".encode()
+
+
+def test_arabic_ligatures() -> None:
+    opening = "\u0627\u0644\u0627\u0646\u0641\u062a\u0627\u062d"  # alef, lam-alef, noon, feh, teh, alef, hah
+    assert convert("a.pdf", arabic(*opening[:2:-1], opening[1:3], opening[0])).content == opening
+    glory = "\u0627\u0644\u0645\u062c\u062f"  # alef, lam-meem, jeem, dal
+    assert convert("a.pdf", arabic(*glory[:2:-1], glory[1:3], glory[0])).content == glory
+    article = "\u0627\u0644\u0628\u062d\u0631"  # alef and lam that are two glyphs
+    assert convert("a.pdf", arabic(*article[::-1])).content == article
 
 
 def test_pages_and_properties() -> None:

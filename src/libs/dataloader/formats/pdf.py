@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import re
 import threading
 from collections import Counter
@@ -22,14 +23,17 @@ _HYPHEN = "\ufffe"  # how PDFium marks the hyphen at the end of a line whose wor
 _LAST_WORD = re.compile(r"\w{1,60}$")
 _FIRST_WORD = re.compile(r"\w{1,60}")
 _BOLD = re.compile(rb"bold|black|heavy|demi|[a-z]bx\d|-medi$", re.IGNORECASE)
+# Lam after what it has a ligature with when it stands before it: alef, jeem, hah, khah, meem, heh, alef maksura, yeh.
+_BEFORE_LAM = re.compile("[\u0622\u0623\u0625\u0627\u062c\u062d\u062e\u0645\u0647\u0649\u064a]\u0644")
+_SAMPLED = 32  # characters of a page that tell which way up its text is
 _DATE = re.compile(r"D:(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:([+\-Z])(\d\d)?'?(\d\d)?)?")
 
 
 def read(file: FileData, _kind: Format) -> Content:
     """The text of each page, in reading order as far as the file tells it.
 
-    What looks like a heading is one. What was filled in is part of the text; text boxes and notes follow at the end of
-    their page. Pages are separated by an empty line.
+    What looks like a heading is one. What was filled in is part of the text; text boxes, notes and comments follow at
+    the end of their page. Pages are separated by an empty line.
     """
     with _LOCK:
         lines, fields, outline = _pages(file)
@@ -119,7 +123,13 @@ def _page_lines(document: Any, index: int) -> list[Line]:
     try:
         textpage = page.get_textpage()
         try:
-            text: str = textpage.get_text_range()
+            if (turn := _turn(textpage)) is not None:
+                raw.FPDFPage_TransFormWithClip(page, turn, None)
+                textpage.close()
+                page.close()
+                page = document[index]
+                textpage = page.get_textpage()
+            text = _with_ligatures(textpage.get_text_range(), textpage)
             lines = _lines(textpage, text)
         finally:
             textpage.close()
@@ -163,10 +173,58 @@ def _lines(textpage: Any, text: str) -> list[Line]:
     return lines
 
 
-def _annotations(page: Any) -> tuple[list[str], bool]:
-    """The texts of the text boxes and notes that are shown on a page, and whether there are fields of a form."""
+def _turn(textpage: Any) -> Any:
+    """How to turn a page whose text runs up or down, such as one with a wide table; ``None`` for others.
+
+    PDFium finds the lines of such text only where all text of the page runs the same way: not below a running head.
+    """
     from pypdfium2 import raw
 
+    count = textpage.count_chars()
+    angles = [
+        round(raw.FPDFText_GetCharAngle(textpage, index) * 2 / math.pi)
+        for index in range(0, count, max(1, count // _SAMPLED))
+        if raw.FPDFText_GetUnicode(textpage, index) > ord(" ")
+    ]
+    for angle, matrix in ((1, (0, -1, 1, 0, 0, 0)), (3, (0, 1, -1, 0, 0, 0))):
+        if angles.count(angle) * 2 > len(angles):
+            return raw.FS_MATRIX(*matrix)
+    return None
+
+
+def _with_ligatures(text: str, textpage: Any) -> str:
+    """Arabic text with the letters of its ligatures in the order in which they are read.
+
+    PDFium turns text that runs from right to left around character by character, also the two that one glyph stands
+    for. Both then have the place of this glyph, as no letters have that only follow each other.
+    """
+    if _BEFORE_LAM.search(text) is None or len(text) != textpage.count_chars():
+        return text
+
+    def swapped(match: re.Match[str]) -> str:
+        box = textpage.get_charbox(match.start())
+        is_ligature = box[0] < box[2] and box == textpage.get_charbox(match.start() + 1)
+        return match[0][::-1] if is_ligature else match[0]
+
+    return _BEFORE_LAM.sub(swapped, text)
+
+
+def _annotations(page: Any) -> tuple[list[str], bool]:
+    """The texts of the text boxes, notes and comments on a page, and whether there are fields of a form."""
+    from pypdfium2 import raw
+
+    written = (
+        raw.FPDF_ANNOT_FREETEXT,
+        raw.FPDF_ANNOT_TEXT,
+        raw.FPDF_ANNOT_HIGHLIGHT,
+        raw.FPDF_ANNOT_UNDERLINE,
+        raw.FPDF_ANNOT_SQUIGGLY,
+        raw.FPDF_ANNOT_STRIKEOUT,
+        raw.FPDF_ANNOT_CARET,
+        raw.FPDF_ANNOT_SQUARE,
+        raw.FPDF_ANNOT_CIRCLE,
+        raw.FPDF_ANNOT_INK,
+    )
     notes: list[str] = []
     has_fields = False
     for index in range(raw.FPDFPage_GetAnnotCount(page)):
@@ -176,7 +234,7 @@ def _annotations(page: Any) -> tuple[list[str], bool]:
         kind = raw.FPDFAnnot_GetSubtype(annotation)
         has_fields = has_fields or kind == raw.FPDF_ANNOT_WIDGET
         is_hidden = raw.FPDFAnnot_GetFlags(annotation) & raw.FPDF_ANNOT_FLAG_HIDDEN
-        if kind in (raw.FPDF_ANNOT_FREETEXT, raw.FPDF_ANNOT_TEXT) and not is_hidden:
+        if kind in written and not is_hidden:
             size = raw.FPDFAnnot_GetStringValue(annotation, b"Contents", None, 0)
             buffer = ctypes.create_string_buffer(size)
             raw.FPDFAnnot_GetStringValue(
