@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 
 import pytest
-from filetools import convert, reason, targets
+from filetools import URI, convert, reason, targets
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -475,7 +475,48 @@ def test_titles_and_addresses_in_a_toctree() -> None:
 """,
     )
     assert document.content == "# Title\n\n- Rory Barnes\n- The rest"
-    assert [(link.target, link.text) for link in document.links] == [("https://example.org/rory", "Rory Barnes")]
+    assert [(link.target, link.text) for link in document.links] == [
+        (f"{URI}intro.rst", ""),
+        ("https://example.org/rory", "Rory Barnes"),
+        (f"{URI}other/rest.rst", "The rest"),
+    ]
+
+
+def test_references_to_documents_are_links() -> None:
+    text = "See :doc:`install`, :doc:`the guide </guide/index>` and :external:doc:`python:library/os`.\n"
+    document = convert("sub.rst", text)
+    assert document.content == "See install, the guide and python:library/os."
+    assert targets(document) == [f"{URI}install.rst", f"{URI}guide/index.rst"]
+
+
+def test_what_directives_and_roles_show() -> None:
+    text = """.. rst-class:: hide-header
+
+Title
+=====
+
+.. container:: wide
+
+   Kestrels hover.
+
+.. admonition:: How they hover (in short)
+
+   Against the wind.
+
+.. seealso:: Herons
+
+Call :meth:`.Bird.hover`. ::
+
+   bird.hover()
+
+As follows::
+
+   bird.land()
+"""
+    assert convert("a.rst", text).content == (
+        "# Title\n\nKestrels hover.\n\nHow they hover (in short)\n\nAgainst the wind.\n\nSee also: Herons\n\n"
+        "Call `Bird.hover`.\n\n```\nbird.hover()\n```\n\nAs follows:\n\n```\nbird.land()\n```"
+    )
 
 
 def test_restructured_tables_are_not_blown_up() -> None:

@@ -5,6 +5,7 @@ Not by docutils: it knows nothing of Sphinx's directives and roles, and drops wh
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Callable
 
@@ -24,7 +25,7 @@ _FIELD = re.compile(r"^:([\w .-]+):(?:[ \t]+(.*))?$")
 _ENTRY = re.compile(r"^(.*\S)\s*<([^<>]+)>$")
 _EMBEDDED = re.compile(r"`([^`<]*?)\s*<([^`<>]+)>`__?")
 _ROLE = re.compile(r":([\w:+.-]+):`([^`]+)`")
-_ROLE_TARGET = re.compile(r"^!?~?(.*?)\s*<[^<>]+>$", re.DOTALL)
+_ROLE_TARGET = re.compile(r"^!?~?(.*?)\s*<([^<>]+)>$", re.DOTALL)
 _LITERAL = re.compile(r"``(.+?)``")
 _REFERENCE = re.compile(r"`([^`]+)`__?(?!\w)|(?<![\w`])(\w+(?:[-.]\w+)*)_(?![\w_])")
 _INTERPRETED = re.compile(r"(?<![`\w])`([^`]+)`(?![`_])")
@@ -40,6 +41,9 @@ _SILENT = frozenset(
 ) | frozenset(
     ("currentmodule", "module", "py:module", "py:currentmodule", "automodule", "autosummary", "tabularcolumns")
 )
+_TITLED = frozenset("csv-table list-table table rubric title centered admonition topic sidebar".split())  # noqa: SIM905
+# What their arguments name is not shown.
+_CLASSES = frozenset(("class", "rst-class", "cssclass", "container"))
 # What docutils knows about a document, apart from the two that it makes parts of the text.
 _BIBLIOGRAPHIC = frozenset(
     "author authors organization contact address version revision status date copyright".split()  # noqa: SIM905
@@ -54,22 +58,23 @@ _VERSIONS = {
     "deprecated": "Deprecated since version {}",
     "deprecated-removed": "Deprecated since version {}, removed in version {}",
 }
-_NOTES = frozenset("note warning tip hint important caution danger attention error seealso admonition topic".split())  # noqa: SIM905
+_NOTES = frozenset("note warning tip hint important caution danger attention error seealso".split())  # noqa: SIM905
 
 
 def read(file: FileData, _kind: Format) -> Content:
     """Headings, code, tables and links become Markdown; directives leave their text."""
     lines = file.text().expandtabs(8).split("\n")
     collector = LinkCollector(file.uri, file.root_uri)
-    converter = _Converter(lines, collector)
+    converter = _Converter(lines, collector, posixpath.splitext(file.path)[1])
     text = re.sub(r"\n{3,}", "\n\n", "\n".join(converter.convert())).strip()
     return Content(text, "markdown", first_heading(text), converter.metadata, collector.links())
 
 
 class _Converter:
-    def __init__(self, lines: list[str], collector: LinkCollector) -> None:
+    def __init__(self, lines: list[str], collector: LinkCollector, ending: str) -> None:
         self._lines = lines
         self._collector = collector
+        self._ending = ending
         self._styles: list[str] = []
         self._targets: dict[str, str] = {}
         self.metadata: dict[str, str] = {}
@@ -96,7 +101,8 @@ class _Converter:
         if line.rstrip().endswith("::") and not line.lstrip().startswith(".. "):
             lead = line.rstrip()[:-2].rstrip()
             if lead:
-                out.append(self._inline(lead) + ("" if lead.endswith(":") else ":"))
+                # A colon is left where none stood before the two: "text::", but not "text. ::".
+                out.append(self._inline(lead) + ("" if line.rstrip()[:-2] != lead or lead.endswith(":") else ":"))
             body, after = self._indented(at + 1, indent(line))
             if body:
                 out += ["", "```", *body, "```", ""]
@@ -181,18 +187,19 @@ class _Converter:
         if name in ("math",):
             out += ["", " ".join([argument, *(text.strip() for text in body)]).strip(), ""]
             return after
-        if name in ("csv-table", "list-table", "table", "rubric", "title", "centered"):
+        if name in _TITLED:
             out += ["", self._inline(argument), ""]
             rows = csv_rows(body, options) if name == "csv-table" else list_rows(body) if name == "list-table" else []
             if rows and len(rows) * max(map(len, rows)) <= _MOST_CELLS:
                 out += [markdown_table([[self._cell(cell) for cell in row] for row in rows]), ""]
                 return after
-        elif name == "only":
-            out.append("")  # what it names are the formats that show the body
+        elif name == "only" or name in _CLASSES:
+            out.append("")  # what it names are the formats that show the body, or how they do
         elif name in _VERSIONS:
             out += ["", self._inline(_version(_VERSIONS[name], argument, goes_on=bool(body)))]
         elif name in _NOTES:
-            out += ["", f"{name.capitalize()}: {self._inline(argument)}".rstrip()]
+            said = "See also" if name == "seealso" else name.capitalize()
+            out += ["", f"{said}: {self._inline(argument)}".rstrip()]
         elif argument:
             out += [
                 "",
@@ -205,15 +212,19 @@ class _Converter:
         return after
 
     def _entries(self, body: list[str], out: list[str]) -> None:
-        """What a table of contents calls in other words than their own, or has from elsewhere."""
+        """What a table of contents calls in other words than their own, and links to all that is in it."""
         for line in body:
-            if match := _ENTRY.match(line):
-                out.append(f"- {match[1]}")
-                if "://" in match[2]:
-                    self._collector.add(match[2], match[1])
+            match = _ENTRY.match(line)
+            name, words = (match[2], match[1]) if match else (line.strip(), "")
+            if match:
+                out.append(f"- {words}")
+            if "://" in name:
+                self._collector.add(name, words)
+            elif name and name != "self" and "*" not in name:
+                self._add_document(name, words)
 
     def _nested(self, body: list[str], out: list[str]) -> None:
-        inner = _Converter(body, self._collector)
+        inner = _Converter(body, self._collector, self._ending)
         inner._styles, inner._targets, inner._has_fields = self._styles, self._targets, False
         out += [*inner.convert(), ""]
 
@@ -268,13 +279,33 @@ class _Converter:
         text = _LITERAL.sub(lambda match: keep(match[1]), text)
         for match in _BARE.finditer(text):
             self._collector.add(match[0].rstrip(".,;:!?)"))
-        text = _ROLE.sub(lambda match: _role(match[1], match[2], keep), text)
+        text = _ROLE.sub(lambda match: self._role(match[1], match[2], keep), text)
         text = _EMBEDDED.sub(self._embedded, text)
         text = _REFERENCE.sub(self._reference, text)
         text = _INTERPRETED.sub(r"\1", text)
         text = _SUBSTITUTION.sub(r"\1", text)
         text = text.replace("\\ ", "").replace("\\*", "*").replace("\\_", "_").replace("\\|", "|")
         return re.sub("\x00(\\d+)\x00", lambda match: literals[int(match[1])], text).rstrip()
+
+    def _role(self, kind: str, words: str, keep: Callable[[str], str]) -> str:
+        """What a role such as ``:func:`name``` shows."""
+        named = _ROLE_TARGET.match(words)
+        is_document = kind.rpartition(":")[2] == "doc"
+        if is_document:
+            self._add_document(named[2] if named else words, named[1] if named else "")
+        if named:
+            return named[1]
+        name = words.lstrip("!")
+        if is_document:
+            return name
+        if before := _NUMBERED.get(kind):
+            return before + name
+        return keep(name[1:].rpartition(".")[2] if name.startswith("~") else name.lstrip("."))
+
+    def _add_document(self, name: str, words: str = "") -> None:
+        """A link to a document as Sphinx names it: without the ending that it has like this one."""
+        name = name.strip()
+        self._collector.add(name if name.endswith(self._ending) else name + self._ending, words)
 
     def _embedded(self, match: re.Match[str]) -> str:
         words, target = " ".join(match[1].split()), match[2].strip()
@@ -289,16 +320,6 @@ class _Converter:
             return words if match[1] else match[0]
         self._collector.add(target, words)
         return words
-
-
-def _role(kind: str, words: str, keep: Callable[[str], str]) -> str:
-    """What a role such as ``:func:`name``` shows."""
-    if named := _ROLE_TARGET.match(words):
-        return named[1]
-    name = words.lstrip("!")
-    if before := _NUMBERED.get(kind):
-        return before + name
-    return keep(name[1:].rpartition(".")[2] if name.startswith("~") else name)
 
 
 def _version(form: str, argument: str, *, goes_on: bool) -> str:
