@@ -1,9 +1,12 @@
-"""Cutting rows into statements that no engine chokes on: by number and by size."""
+"""Cutting ids and rows into statements that no engine chokes on: by number and by size."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from core.rag.dbhandler.store import Row, Transaction
 
 #: At most this many rows in a statement; it is a fraction of a second on every engine.
 MAX_ROWS = 500
@@ -33,6 +36,26 @@ def batches[T](items: Sequence[T], max_rows: int = MAX_ROWS, max_bytes: int = MA
         size += weight
     if batch:
         yield batch
+
+
+async def run_for_ids(tx: Transaction, statement: str, ids: Sequence[str], **parameters: Any) -> list[Row]:
+    """Run a statement for ids, a batch at a time.
+
+    Args:
+        tx: The transaction.
+        statement: Begins with ``UNWIND $ids AS i``.
+        ids: As many as there are; without any, nothing is run.
+        parameters: Further ones of the statement.
+
+    Returns:
+        The rows of all batches.
+    """
+    return [row for part in batches(ids) for row in await tx.run(statement, {**parameters, "ids": part})]
+
+
+async def run_for_rows(tx: Transaction, statement: str, rows: Sequence[Row], **parameters: Any) -> list[Row]:
+    """The same for a statement that has ``UNWIND $rows AS row``."""
+    return [row for part in batches(rows) for row in await tx.run(statement, {**parameters, "rows": part})]
 
 
 def _sizes(items: Sequence[Any]) -> Iterable[int]:

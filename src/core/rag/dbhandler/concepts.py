@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.store import Row, Transaction
-from core.rag.dbhandler.vectors import VectorStoreInfo, VectorStoreOperations
+from core.rag.dbhandler.vectors import VectorStoreInfo, VectorStoreOperations, merge_vectors
 from core.rag.errors import NotFoundError
 from core.rag.extraction.words import normalize_name
 from core.rag.identity import concept_id, content_hash, stable_id
@@ -330,7 +330,6 @@ class ConceptOperations(VectorStoreOperations):
         if index not in self._vector_indexes:
             await (await self.connect()).ensure_vector_index(index)
             self._vector_indexes.add(index)
-        label = check_name(index.label)
         rows = [
             {
                 "id": stable_id(Label.VECTOR, store.id, Label.CONCEPT, vector.node, str(vector.part)),
@@ -343,15 +342,15 @@ class ConceptOperations(VectorStoreOperations):
         async def work(tx: Transaction) -> None:
             if not await tx.run("MATCH (s:VectorStore {id: $id}) RETURN s.id AS id", {"id": store.id}):
                 raise NotFoundError(f"The vector store of {store.model} was removed meanwhile; try again.")
-            for part in batches(rows):
-                await tx.run(
-                    "MATCH (s:VectorStore {id: $store}) UNWIND $rows AS row MATCH (n:Concept {id: row.target}) "
-                    "MERGE (v:Vector {id: row.id}) "
-                    f"ON CREATE SET v:{label}, v.embedding = row.embedding, v.namespace = $namespace, "
-                    "v.vector_store_id = $store, v.chunk_id = row.target, v.created_at = $now, v.updated_at = $now "
-                    "MERGE (v)-[:EMBEDDING_OF]->(n) MERGE (v)-[:STORED_IN]->(s)",
-                    {"rows": part, "store": store.id, "namespace": self._namespace, "now": utc_now()},
-                )
+            await merge_vectors(
+                tx,
+                Label.CONCEPT,
+                rows,
+                store=store.id,
+                label=index.label,
+                namespace=self._namespace,
+                now=utc_now(),
+            )
             for ids in batches(sorted({vector.node for vector in vectors})):
                 await tx.run("UNWIND $ids AS i MATCH (n:Concept {id: i}) SET n.pending = ''", {"ids": ids})
 

@@ -17,12 +17,13 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.batches import run_for_ids, run_for_rows
 from core.rag.dbhandler.linking import remove_unused_resources, resource_type
 from core.rag.dbhandler.store import Row, Transaction
+from core.rag.dbhandler.vectors import merge_vectors
 from core.rag.errors import NotFoundError
 from core.rag.identity import resource_id
-from core.rag.schema import FROM_TEXT, check_name, text_partition
+from core.rag.schema import FROM_TEXT, Label, check_name, text_partition
 
 
 @dataclass(slots=True)
@@ -97,10 +98,9 @@ async def append_messages(
 ) -> None:
     """Add messages behind the last one of a conversation; those that are there already are left as they are."""
     state = await lock_conversation(tx, conversation, now)
-    there: set[str] = set()
-    for part in batches([message.id for message in messages]):
-        rows = await tx.run("UNWIND $ids AS i MATCH (m:Interaction {id: i}) RETURN m.id AS id", {"ids": part})
-        there |= {row["id"] for row in rows}
+    ids = [message.id for message in messages]
+    rows = await run_for_ids(tx, "UNWIND $ids AS i MATCH (m:Interaction {id: i}) RETURN m.id AS id", ids)
+    there = {row["id"] for row in rows}
     new = [message for message in messages if message.id not in there]
     if not new:
         return
@@ -109,14 +109,12 @@ async def append_messages(
     await _chain(tx, [{"a": after, "b": before} for before, after in pairwise(order)])
     await attach_message_vectors(tx, new, namespace=namespace, indexes=indexes, now=now)
     await refer(tx, new, namespace=namespace, now=now)
-    await tx.run(
-        "MATCH (c:Conversation {id: $id}) SET c.sequence = $sequence, c.last_id = $last, c.message_count = $count",
-        {
-            "id": conversation,
-            "sequence": state["sequence"] + len(new),
-            "last": new[-1].id,
-            "count": state["message_count"] + len(new),
-        },
+    await _set_state(
+        tx,
+        conversation,
+        last=new[-1].id,
+        count=state["message_count"] + len(new),
+        sequence=state["sequence"] + len(new),
     )
 
 
@@ -159,10 +157,11 @@ async def insert_behind(
         return False
     place = max(live[identifier] for identifier in replaced)
     last, behind = rows[place], rows[place + 1 :]
-    for part in batches([{"id": row["id"], "sequence": row["sequence"] + 1} for row in behind]):
-        await tx.run(
-            "UNWIND $rows AS row MATCH (m:Interaction {id: row.id}) SET m.sequence = row.sequence", {"rows": part}
-        )
+    await run_for_rows(
+        tx,
+        "UNWIND $rows AS row MATCH (m:Interaction {id: row.id}) SET m.sequence = row.sequence",
+        [{"id": row["id"], "sequence": row["sequence"] + 1} for row in behind],
+    )
     await _create(tx, conversation, [message], last["sequence"] + 1, state["session_id"], namespace, indexes, now)
     if behind:
         await tx.run(
@@ -172,14 +171,12 @@ async def insert_behind(
     order = [last["id"], message.id, *(row["id"] for row in behind[:1])]
     await _chain(tx, [{"a": after, "b": before} for before, after in pairwise(order)])
     await attach_message_vectors(tx, [message], namespace=namespace, indexes=indexes, now=now)
-    await tx.run(
-        "MATCH (c:Conversation {id: $id}) SET c.sequence = $sequence, c.last_id = $last, c.message_count = $count",
-        {
-            "id": conversation,
-            "sequence": state["sequence"] + 1,
-            "last": behind[-1]["id"] if behind else message.id,
-            "count": len(rows) + 1,
-        },
+    await _set_state(
+        tx,
+        conversation,
+        last=behind[-1]["id"] if behind else message.id,
+        count=len(rows) + 1,
+        sequence=state["sequence"] + 1,
     )
     return True
 
@@ -195,16 +192,15 @@ async def attach_message_vectors(
     ]
     if not rows:
         return
-    label = check_name(indexes.vector_label)
-    for part in batches(rows):
-        await tx.run(
-            "MATCH (s:VectorStore {id: $store}) UNWIND $rows AS row MATCH (m:Interaction {id: row.target}) "
-            "MERGE (v:Vector {id: row.id}) "
-            f"ON CREATE SET v:{label}, v.embedding = row.embedding, v.namespace = $namespace, "
-            "v.vector_store_id = $store, v.chunk_id = row.target, v.created_at = $now, v.updated_at = $now "
-            "MERGE (v)-[:EMBEDDING_OF]->(m) MERGE (v)-[:STORED_IN]->(s)",
-            {"rows": part, "store": indexes.vector_store, "namespace": namespace, "now": now},
-        )
+    await merge_vectors(
+        tx,
+        Label.INTERACTION,
+        rows,
+        store=indexes.vector_store,
+        label=indexes.vector_label,
+        namespace=namespace,
+        now=now,
+    )
 
 
 async def refer(tx: Transaction, messages: Sequence[InteractionRow], *, namespace: str, now: str) -> None:
@@ -214,31 +210,34 @@ async def refer(tx: Transaction, messages: Sequence[InteractionRow], *, namespac
         for message in messages
         for position, target in enumerate(message.documents)
     ]
-    for part in batches(documents):
-        await tx.run(
-            "UNWIND $rows AS row MATCH (m:Interaction {id: row.message}) MATCH (d:Document {id: row.target}) "
-            "MERGE (m)-[r:REFERENCES]->(d) SET r.position = row.position",
-            {"rows": part},
-        )
+    await run_for_rows(
+        tx,
+        "UNWIND $rows AS row MATCH (m:Interaction {id: row.message}) MATCH (d:Document {id: row.target}) "
+        "MERGE (m)-[r:REFERENCES]->(d) SET r.position = row.position",
+        documents,
+    )
     resources = [
         {"message": m.id, "target": resource_id(namespace, uri), "uri": uri, "type": resource_type(uri), "position": n}
         for m in messages
         for n, uri in enumerate(m.resources, len(m.documents))
     ]
-    for part in batches(resources):
-        await tx.run(
-            "UNWIND $rows AS row MATCH (m:Interaction {id: row.message}) MERGE (t:Resource {id: row.target}) "
-            "ON CREATE SET t.namespace = $namespace, t.uri = row.uri, t.type = row.type, t.origin = $origin, "
-            "t.created_at = $now, t.updated_at = $now MERGE (m)-[r:REFERENCES]->(t) SET r.position = row.position",
-            {"rows": part, "namespace": namespace, "origin": FROM_TEXT, "now": now},
-        )
+    await run_for_rows(
+        tx,
+        "UNWIND $rows AS row MATCH (m:Interaction {id: row.message}) MERGE (t:Resource {id: row.target}) "
+        "ON CREATE SET t.namespace = $namespace, t.uri = row.uri, t.type = row.type, t.origin = $origin, "
+        "t.created_at = $now, t.updated_at = $now MERGE (m)-[r:REFERENCES]->(t) SET r.position = row.position",
+        resources,
+        namespace=namespace,
+        origin=FROM_TEXT,
+        now=now,
+    )
     retrieved = [{"message": message.id, **row} for message in messages for row in message.retrieved]
-    for part in batches(retrieved):
-        await tx.run(
-            "UNWIND $rows AS row MATCH (m:Interaction {id: row.message}) MATCH (c:DocumentChunk {id: row.chunk}) "
-            "MERGE (m)-[r:RETRIEVED]->(c) SET r.rank = row.rank, r.score = row.score",
-            {"rows": part},
-        )
+    await run_for_rows(
+        tx,
+        "UNWIND $rows AS row MATCH (m:Interaction {id: row.message}) MATCH (c:DocumentChunk {id: row.chunk}) "
+        "MERGE (m)-[r:RETRIEVED]->(c) SET r.rank = row.rank, r.score = row.score",
+        retrieved,
+    )
 
 
 async def remove_messages(tx: Transaction, conversation: str, ids: Sequence[str], now: str) -> int:
@@ -261,10 +260,7 @@ async def remove_messages(tx: Transaction, conversation: str, ids: Sequence[str]
     neighbours = set(pairwise(row["id"] for row in rows))
     await _remove(tx, removed)
     await _chain(tx, [{"a": b, "b": a} for a, b in pairwise(kept) if (a, b) not in neighbours])
-    await tx.run(
-        "MATCH (c:Conversation {id: $id}) SET c.last_id = $last, c.message_count = $count",
-        {"id": conversation, "last": kept[-1] if kept else "", "count": len(kept)},
-    )
+    await _set_state(tx, conversation, last=kept[-1] if kept else "", count=len(kept))
     return len(removed)
 
 
@@ -281,6 +277,35 @@ async def remove_conversation(tx: Transaction, conversation: str, now: str) -> i
     await _remove(tx, [row["id"] for row in rows])
     await tx.run("MATCH (c:Conversation {id: $id}) DETACH DELETE c", {"id": conversation})
     return len(rows)
+
+
+async def remove_message_vectors(tx: Transaction, ids: Sequence[str]) -> None:
+    """Remove the vectors of messages, which no other message shares."""
+    await run_for_ids(
+        tx, "UNWIND $ids AS i MATCH (m:Interaction {id: i})<-[:EMBEDDING_OF]-(v:Vector) DETACH DELETE v", ids
+    )
+
+
+async def _set_state(tx: Transaction, conversation: str, *, last: str, count: int, sequence: int | None = None) -> None:
+    """Write what a conversation knows of its messages.
+
+    Args:
+        tx: The transaction.
+        conversation: Id of the node.
+        last: Id of the last message; empty where there is none.
+        count: How many there are.
+        sequence: The number of the last message ever added; ``None``: it stays.
+    """
+    numbered = "" if sequence is None else "c.sequence = $sequence, "
+    await tx.run(
+        f"MATCH (c:Conversation {{id: $id}}) SET {numbered}c.last_id = $last, c.message_count = $count",
+        {
+            "id": conversation,
+            "last": last,
+            "count": count,
+            **({} if sequence is None else {"sequence": sequence}),
+        },
+    )
 
 
 async def _create(
@@ -300,36 +325,34 @@ async def _create(
         for number, message in enumerate(messages, first)
     ]
     second = f"m:{check_name(indexes.text_label[1:])}, " if indexes.text_label else ""
-    for part in batches(rows):
-        await tx.run(
-            "MATCH (c:Conversation {id: $conversation}) UNWIND $rows AS row MERGE (m:Interaction {id: row.id}) "
-            f"ON CREATE SET m.created_at = $now SET {second}m += row.props, m.updated_at = $now "
-            "MERGE (m)-[:PART_OF]->(c)",
-            {"conversation": conversation, "rows": part, "now": now},
-        )
+    await run_for_rows(
+        tx,
+        "MATCH (c:Conversation {id: $conversation}) UNWIND $rows AS row MERGE (m:Interaction {id: row.id}) "
+        f"ON CREATE SET m.created_at = $now SET {second}m += row.props, m.updated_at = $now MERGE (m)-[:PART_OF]->(c)",
+        rows,
+        conversation=conversation,
+        now=now,
+    )
 
 
 async def _remove(tx: Transaction, ids: Sequence[str]) -> None:
-    resources: set[str] = set()
-    for part in batches(ids):
-        rows = await tx.run(
-            "UNWIND $ids AS i MATCH (m:Interaction {id: i})-[:REFERENCES]->(t:Resource) WHERE t.origin = $origin "
-            "RETURN DISTINCT t.id AS id",
-            {"ids": part, "origin": FROM_TEXT},
-        )
-        resources |= {row["id"] for row in rows}
-        await tx.run(
-            "UNWIND $ids AS i MATCH (m:Interaction {id: i})<-[:EMBEDDING_OF]-(v:Vector) DETACH DELETE v", {"ids": part}
-        )
-        await tx.run("UNWIND $ids AS i MATCH (m:Interaction {id: i}) DETACH DELETE m", {"ids": part})
-    await remove_unused_resources(tx, resources)
+    resources = await run_for_ids(
+        tx,
+        "UNWIND $ids AS i MATCH (m:Interaction {id: i})-[:REFERENCES]->(t:Resource) WHERE t.origin = $origin "
+        "RETURN DISTINCT t.id AS id",
+        ids,
+        origin=FROM_TEXT,
+    )
+    await remove_message_vectors(tx, ids)
+    await run_for_ids(tx, "UNWIND $ids AS i MATCH (m:Interaction {id: i}) DETACH DELETE m", ids)
+    await remove_unused_resources(tx, {row["id"] for row in resources})
 
 
 async def _chain(tx: Transaction, pairs: Sequence[Row]) -> None:
     """FOLLOWS edges from each ``a`` to the ``b`` before it."""
-    for part in batches(pairs):
-        await tx.run(
-            "UNWIND $rows AS row MATCH (a:Interaction {id: row.a}) MATCH (b:Interaction {id: row.b}) "
-            "MERGE (a)-[:FOLLOWS]->(b)",
-            {"rows": part},
-        )
+    await run_for_rows(
+        tx,
+        "UNWIND $rows AS row MATCH (a:Interaction {id: row.a}) MATCH (b:Interaction {id: row.b}) "
+        "MERGE (a)-[:FOLLOWS]->(b)",
+        pairs,
+    )

@@ -5,12 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.batches import run_for_ids, run_for_rows
 from core.rag.dbhandler.lines import EACH_ID, packed
 from core.rag.dbhandler.locking import lock
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.identity import document_id, resource_id
 from core.rag.schema import FROM_TEXT, Label
+
+#: Makes references from documents (``document``) to others (``target``); those that are there stay as they are.
+_REFER = (
+    "UNWIND $rows AS row MATCH (a:Document {id: row.document}) MATCH (b:Document {id: row.target}) "
+    "MERGE (a)-[r:REFERENCES]->(b) ON CREATE SET r.origin = $origin, r.text = row.text"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,18 +50,19 @@ async def write_links(
         now: The time of this write.
         replaced: Ids of documents that may have references from before.
     """
-    dropped: set[str] = set()
-    for part in batches(sorted(replaced)):
-        rows = await tx.run(
-            "UNWIND $ids AS i MATCH (d:Document {id: i})-[r:REFERENCES]->(t) WHERE r.origin = $origin "
-            "RETURN t.id AS id",
-            {"ids": part, "origin": FROM_TEXT},
-        )
-        dropped |= {row["id"] for row in rows}
-        await tx.run(
-            "UNWIND $ids AS i MATCH (d:Document {id: i})-[r:REFERENCES]->() WHERE r.origin = $origin DELETE r",
-            {"ids": part, "origin": FROM_TEXT},
-        )
+    before = sorted(replaced)
+    dropped = await run_for_ids(
+        tx,
+        "UNWIND $ids AS i MATCH (d:Document {id: i})-[r:REFERENCES]->(t) WHERE r.origin = $origin RETURN t.id AS id",
+        before,
+        origin=FROM_TEXT,
+    )
+    await run_for_ids(
+        tx,
+        "UNWIND $ids AS i MATCH (d:Document {id: i})-[r:REFERENCES]->() WHERE r.origin = $origin DELETE r",
+        before,
+        origin=FROM_TEXT,
+    )
     wanted: list[Row] = []
     for identifier, links in documents:
         seen: set[str] = set()
@@ -74,18 +81,12 @@ async def write_links(
                     "text": link.text,
                 }
             )
-    for links_part in batches(wanted):
-        found = await tx.run(
-            "UNWIND $rows AS row MATCH (a:Document {id: row.document}) MATCH (b:Document {id: row.target}) "
-            "MERGE (a)-[r:REFERENCES]->(b) ON CREATE SET r.origin = $origin, r.text = row.text "
-            "RETURN a.id AS document, b.id AS target",
-            {"rows": links_part, "origin": FROM_TEXT},
-        )
-        resolved = {(row["document"], row["target"]) for row in found}
-        await _refer_to_resources(
-            tx, [row for row in links_part if (row["document"], row["target"]) not in resolved], namespace, now
-        )
-    await remove_unused_resources(tx, dropped)
+    found = await run_for_rows(tx, f"{_REFER} RETURN a.id AS document, b.id AS target", wanted, origin=FROM_TEXT)
+    resolved = {(row["document"], row["target"]) for row in found}
+    await _refer_to_resources(
+        tx, [row for row in wanted if (row["document"], row["target"]) not in resolved], namespace, now
+    )
+    await remove_unused_resources(tx, {row["id"] for row in dropped})
 
 
 async def relink_incoming(tx: Transaction, documents: Sequence[tuple[str, str]], namespace: str) -> None:
@@ -106,11 +107,7 @@ async def relink_incoming(tx: Transaction, documents: Sequence[tuple[str, str]],
         if not found:
             continue
         edges = [{**row, "target": targets[row["resource"]]} for row in found]
-        await tx.run(
-            "UNWIND $rows AS row MATCH (a:Document {id: row.document}) MATCH (b:Document {id: row.target}) "
-            "MERGE (a)-[r:REFERENCES]->(b) ON CREATE SET r.origin = $origin, r.text = row.text",
-            {"rows": edges, "origin": FROM_TEXT},
-        )
+        await tx.run(_REFER, {"rows": edges, "origin": FROM_TEXT})
         await tx.run(
             "UNWIND $rows AS row MATCH (a:Document {id: row.document})-[r:REFERENCES]->(t:Resource {id: row.resource}) "
             "WHERE r.origin = $origin DELETE r",
@@ -126,47 +123,50 @@ async def release_incoming(tx: Transaction, documents: Sequence[tuple[str, str]]
         Ids of resources that may be unused once the documents are gone.
     """
     uris = dict(documents)
-    maybe_unused: set[str] = set()
-    for part in batches(sorted(uris)):
-        rows = await tx.run(
-            "UNWIND $ids AS i MATCH (d:Document {id: i})-[r:REFERENCES]->(t:Resource) WHERE r.origin = $origin "
-            "RETURN DISTINCT t.id AS id",
-            {"ids": part, "origin": FROM_TEXT},
-        )
-        maybe_unused |= {row["id"] for row in rows}
-        rows = await tx.run(
-            "UNWIND $ids AS i MATCH (d:Document {id: i})<-[r:REFERENCES]-(a:Document) WHERE r.origin = $origin "
-            "RETURN a.id AS document, d.id AS target, r.text AS text",
-            {"ids": part, "origin": FROM_TEXT},
-        )
-        await _refer_to_resources(
-            tx,
-            [
-                {
-                    "document": row["document"],
-                    "resource": resource_id(namespace, uris[row["target"]]),
-                    "uri": uris[row["target"]],
-                    "type": resource_type(uris[row["target"]]),
-                    "text": row["text"],
-                }
-                for row in rows
-                if row["document"] not in uris
-            ],
-            namespace,
-            now,
-        )
-    return maybe_unused
+    ids = sorted(uris)
+    maybe_unused = await run_for_ids(
+        tx,
+        "UNWIND $ids AS i MATCH (d:Document {id: i})-[r:REFERENCES]->(t:Resource) WHERE r.origin = $origin "
+        "RETURN DISTINCT t.id AS id",
+        ids,
+        origin=FROM_TEXT,
+    )
+    incoming = await run_for_ids(
+        tx,
+        "UNWIND $ids AS i MATCH (d:Document {id: i})<-[r:REFERENCES]-(a:Document) WHERE r.origin = $origin "
+        "RETURN a.id AS document, d.id AS target, r.text AS text",
+        ids,
+        origin=FROM_TEXT,
+    )
+    await _refer_to_resources(
+        tx,
+        [
+            {
+                "document": row["document"],
+                "resource": resource_id(namespace, uris[row["target"]]),
+                "uri": uris[row["target"]],
+                "type": resource_type(uris[row["target"]]),
+                "text": row["text"],
+            }
+            for row in incoming
+            if row["document"] not in uris
+        ],
+        namespace,
+        now,
+    )
+    return {row["id"] for row in maybe_unused}
 
 
 async def remove_unused_resources(tx: Transaction, ids: Iterable[str]) -> None:
     """Remove those of the resources that came from texts and that nothing refers to any more."""
     unique = sorted(ids)
     await lock(tx, Label.RESOURCE, unique)
-    for part in batches(unique):
-        await tx.run(
-            "UNWIND $ids AS i MATCH (t:Resource {id: i}) WHERE t.origin = $origin AND NOT (t)--() DETACH DELETE t",
-            {"ids": part, "origin": FROM_TEXT},
-        )
+    await run_for_ids(
+        tx,
+        "UNWIND $ids AS i MATCH (t:Resource {id: i}) WHERE t.origin = $origin AND NOT (t)--() DETACH DELETE t",
+        unique,
+        origin=FROM_TEXT,
+    )
 
 
 def resource_type(uri: str) -> str:
@@ -178,11 +178,14 @@ def resource_type(uri: str) -> str:
 
 
 async def _refer_to_resources(tx: Transaction, rows: Sequence[Row], namespace: str, now: str) -> None:
-    for part in batches(rows):
-        await tx.run(
-            "UNWIND $rows AS row MATCH (a:Document {id: row.document}) MERGE (t:Resource {id: row.resource}) "
-            "ON CREATE SET t.namespace = $namespace, t.uri = row.uri, t.type = row.type, t.origin = $origin, "
-            "t.created_at = $now, t.updated_at = $now "
-            "MERGE (a)-[r:REFERENCES]->(t) ON CREATE SET r.origin = $origin, r.text = row.text",
-            {"rows": part, "namespace": namespace, "origin": FROM_TEXT, "now": now},
-        )
+    await run_for_rows(
+        tx,
+        "UNWIND $rows AS row MATCH (a:Document {id: row.document}) MERGE (t:Resource {id: row.resource}) "
+        "ON CREATE SET t.namespace = $namespace, t.uri = row.uri, t.type = row.type, t.origin = $origin, "
+        "t.created_at = $now, t.updated_at = $now "
+        "MERGE (a)-[r:REFERENCES]->(t) ON CREATE SET r.origin = $origin, r.text = row.text",
+        rows,
+        namespace=namespace,
+        origin=FROM_TEXT,
+        now=now,
+    )

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.batches import run_for_rows
 from core.rag.dbhandler.erasure import ErasureOperations
-from core.rag.dbhandler.interactions import InteractionRow, attach_message_vectors, lock_conversation
+from core.rag.dbhandler.interactions import (
+    InteractionRow,
+    attach_message_vectors,
+    lock_conversation,
+    remove_message_vectors,
+)
 from core.rag.dbhandler.linking import remove_unused_resources
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.identity import resource_id
-from core.rag.schema import FROM_TEXT, Label
+from core.rag.schema import Label
 from core.rag.times import utc_now
 
 
@@ -98,16 +103,13 @@ class RewritingOperations(ErasureOperations):
             now = utc_now()
             state = await lock_conversation(tx, row["node_id"], now)
             await _cut(tx, cut)
-            for part in batches([message.id for message in messages]):
-                await tx.run(
-                    "UNWIND $ids AS i MATCH (m:Interaction {id: i})<-[:EMBEDDING_OF]-(v:Vector) DETACH DELETE v",
-                    {"ids": part},
-                )
-            for part_rows in batches(props):
-                await tx.run(
-                    "UNWIND $rows AS row MATCH (m:Interaction {id: row.id}) SET m += row.props, m.updated_at = $now",
-                    {"rows": part_rows, "now": now},
-                )
+            await remove_message_vectors(tx, [message.id for message in messages])
+            await run_for_rows(
+                tx,
+                "UNWIND $rows AS row MATCH (m:Interaction {id: row.id}) SET m += row.props, m.updated_at = $now",
+                props,
+                now=now,
+            )
             await attach_message_vectors(tx, rows, namespace=self._namespace, indexes=indexes, now=now)
             await tx.run(
                 "MATCH (c:Conversation {id: $id}) SET c.last_id = $last, c.title = $title",
@@ -124,21 +126,15 @@ class RewritingOperations(ErasureOperations):
         return str(session)
 
 
-async def _cut(tx: Transaction, rows: Sequence[Mapping[str, str]]) -> None:
-    for part in batches(list(rows)):
-        await tx.run(
-            "UNWIND $rows AS row MATCH (m:Interaction {id: row.id})-[r:REFERENCES]->(t:Resource) "
-            "WHERE t.id = row.resource DELETE r",
-            {"rows": part},
-        )
-    own: set[str] = set()
-    for ids in batches([row["resource"] for row in rows]):
-        found = await tx.run(
-            "UNWIND $ids AS i MATCH (t:Resource {id: i}) WHERE t.origin = $origin RETURN t.id AS id",
-            {"ids": ids, "origin": FROM_TEXT},
-        )
-        own |= {row["id"] for row in found}
-    await remove_unused_resources(tx, own)
+async def _cut(tx: Transaction, rows: Sequence[Row]) -> None:
+    """Remove the edges from messages (``id``) to resources (``resource``), and resources that nothing needs then."""
+    await run_for_rows(
+        tx,
+        "UNWIND $rows AS row MATCH (m:Interaction {id: row.id})-[r:REFERENCES]->(t:Resource) "
+        "WHERE t.id = row.resource DELETE r",
+        rows,
+    )
+    await remove_unused_resources(tx, {row["resource"] for row in rows})
 
 
 async def _unlink(tx: Transaction, conversation: str, new: str) -> None:

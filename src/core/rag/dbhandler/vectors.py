@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.rag.dbhandler.base import ClientBase
+from core.rag.dbhandler.batches import run_for_rows
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.errors import InvalidInputError, ModelMismatchError, NotFoundError
 from core.rag.identity import vector_store_id
-from core.rag.schema import DEFAULT_VECTOR_INDEX, Label, VectorIndex, vector_index
+from core.rag.schema import DEFAULT_VECTOR_INDEX, Label, VectorIndex, check_name, vector_index
 from core.rag.settings import DEFAULT_NAMESPACE
 from core.rag.times import utc_now
 
@@ -40,6 +42,34 @@ class VectorStoreInfo:
     def index(self, target: Label = Label.CHUNK) -> VectorIndex:
         """The index over the vectors of one kind of thing."""
         return vector_index(self.namespace, self.id, self.dimension, target, self.index_name)
+
+
+async def merge_vectors(
+    tx: Transaction, target: Label, rows: Sequence[Row], *, store: str, label: str, namespace: str, now: str
+) -> None:
+    """Store vectors of nodes other than chunks; those that are there already stay, and nodes that are gone get none.
+
+    Args:
+        tx: The transaction.
+        target: The label of the nodes that they embed.
+        rows: ``id`` of each vector, ``target`` (id of the node) and ``embedding``.
+        store: Id of the VectorStore, which exists.
+        label: The second label of the vectors.
+        namespace: Where they go.
+        now: The time of the write.
+    """
+    await run_for_rows(
+        tx,
+        f"MATCH (s:VectorStore {{id: $store}}) UNWIND $rows AS row MATCH (n:{target} {{id: row.target}}) "
+        "MERGE (v:Vector {id: row.id}) "
+        f"ON CREATE SET v:{check_name(label)}, v.embedding = row.embedding, v.namespace = $namespace, "
+        "v.vector_store_id = $store, v.chunk_id = row.target, v.created_at = $now, v.updated_at = $now "
+        "MERGE (v)-[:EMBEDDING_OF]->(n) MERGE (v)-[:STORED_IN]->(s)",
+        rows,
+        store=store,
+        namespace=namespace,
+        now=now,
+    )
 
 
 class VectorStoreOperations(ClientBase):
