@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from core.rag.dbhandler import grafeo_engine
+from core.rag.dbhandler import commitlog, grafeo_engine
 from core.rag.dbhandler.embedded import EmbeddedStore
 from core.rag.dbhandler.store import Transaction
 from core.rag.errors import (
@@ -64,6 +64,37 @@ async def test_a_link_to_nothing_is_said(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "gone.grafeo")
     with pytest.raises(StoreUnavailableError, match=r"is a link to .*gone\.grafeo, which is not there"):
         await EmbeddedStore.open(str(tmp_path / "link"))
+
+
+async def test_a_graph_behind_a_link_has_its_log_where_it_is(tmp_path: Path) -> None:
+    here = tmp_path / "here"
+    real, link = here / "deep" / "graph.grafeo", here / "link"
+    await (await EmbeddedStore.open(str(real))).close()
+    link.symlink_to("deep/graph.grafeo")
+    store = await EmbeddedStore.open(str(link))
+    await put(store, "a")
+    crashed = shutil.copytree(here, tmp_path / "crashed", symlinks=True)
+    await store.close()
+    for name in ("deep/graph.grafeo", "link"):
+        store = await EmbeddedStore.open(str(crashed / name))
+        assert await names(store) == ["a"]
+        await store.close()
+
+
+async def test_a_graph_that_was_moved_without_its_log_is_not_opened_by_a_link(tmp_path: Path) -> None:
+    old = tmp_path / "graph.grafeo"
+    store = await EmbeddedStore.open(str(old))
+    await put(store, "a")
+    crashed = shutil.copytree(tmp_path, tmp_path / "crashed") / old.name
+    await store.close()
+    new = crashed.rename(crashed.with_name("moved.grafeo"))
+    crashed.symlink_to(new)
+    with pytest.raises(StoreUnavailableError, match=r"lies beside the link.* \(.*moved\.grafeo\.wal\)"):
+        await EmbeddedStore.open(str(crashed))
+    commitlog.log_folder(crashed).rename(commitlog.log_folder(new))
+    store = await EmbeddedStore.open(str(crashed))
+    assert await names(store) == ["a"]
+    await store.close()
 
 
 class _FullDisk:

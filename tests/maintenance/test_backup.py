@@ -117,6 +117,14 @@ async def test_what_a_crash_left_in_the_log_is_kept_aside_too(backup: Path, file
     assert not Path(f"{crashed}.wal").exists()
 
 
+@pytest.mark.usefixtures("backup")
+async def test_a_link_to_a_graph_with_a_log_is_no_backup(file: Path, tmp_path: Path) -> None:
+    Path(f"{file}.wal").mkdir()
+    (tmp_path / "link").symlink_to(file)
+    with pytest.raises(BackupError, match=rf"in use, not a backup: part of it is in {file}\.wal"):
+        await restore(f"embedded:{tmp_path / 'new.grafeo'}", tmp_path / "link")
+
+
 async def test_a_graph_that_may_not_be_written_is_set_aside_where_that_is_asked_for(
     backup: Path, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

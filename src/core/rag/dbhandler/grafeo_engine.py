@@ -40,7 +40,7 @@ _NO_PERMISSION = re.compile(r"os error (1|13|30)\b")  # not permitted, denied, a
 
 
 def graph_file(path: str) -> Path:
-    """The absolute path of a graph file.
+    """The absolute path of a graph file. Of a link it is what the link leads to: its log lies there, whatever opens it.
 
     Raises:
         StoreUnavailableError: when there can be no file of that name.
@@ -48,7 +48,8 @@ def graph_file(path: str) -> Path:
     try:
         file = Path(path).expanduser().absolute()
         folder = file.is_dir()
-        hanging = file.is_symlink() and not file.exists()
+        link = file.is_symlink()
+        hanging = link and not file.exists()
         str(file).encode()  # the engine takes UTF-8 only
     except PermissionError as error:
         raise StoreUnavailableError(
@@ -71,7 +72,15 @@ def graph_file(path: str) -> Path:
         )
     if folder:
         raise StoreUnavailableError(f"{file} is a folder; name a file, such as {file / 'graph.grafeo'}.")
-    return file
+    if not link:
+        return file
+    target = file.resolve()
+    if (log := log_folder(file)).exists():  # the file was moved without it, and the link put in its place
+        raise StoreUnavailableError(
+            f"{file} is a link to {target}, but {log} lies beside the link: it may hold commits of a process that was"
+            f" killed. Move it to where the graph is ({log_folder(target)}), and repeat."
+        )
+    return target
 
 
 def open_engine(file: Path | None) -> Any:

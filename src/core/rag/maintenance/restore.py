@@ -61,7 +61,6 @@ async def restore(
         return await _restore_into_server(uri, source, settings, force=force)
     if source == target or (target.exists() and source.samefile(target)):
         raise BackupError(f"{source} is the graph itself; name a backup of it.")
-    target = target.resolve()  # what a link leads to is replaced, not the link
     part = target.with_name(f".{target.name}.restoring")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -110,9 +109,10 @@ def _is_graph(source: Path) -> bool:
 
 def _copy_graph(source: Path, part: Path) -> Digest:
     """Copy a graph file, and compare the copy with it."""
-    if log_folder(source).exists():
+    log = log_folder(source.resolve())  # a link may lead to a graph
+    if log.exists():
         raise BackupError(
-            f"{source} is a graph in use, not a backup: part of it is in {log_folder(source).name}. Make a backup of it"
+            f"{source} is a graph in use, not a backup: part of it is in {log}. Make a backup of it"
             f" (mgrag backup FILE --db {source}), and restore that."
         )
     try:
