@@ -10,6 +10,7 @@ import pytest
 from core.rag.dbhandler import bolt_work
 from core.rag.dbhandler.bolt_errors import Again, Failure
 from core.rag.dbhandler.bolt_work import FIRST_RETRY_SECONDS, RetryableError, attempts
+from core.rag.dbhandler.gate import WriterGate
 from core.rag.errors import StoreConflictError, StoreConstraintError, StoreError, StoreFullError, StoreUnavailableError
 
 
@@ -67,6 +68,20 @@ async def test_it_is_given_up_after_the_deadline(clock: Clock) -> None:
     started = clock.now
     with pytest.raises(StoreUnavailableError, match="gone"):
         await attempts(failing(10**6, StoreUnavailableError("gone"), Again.UNTIL_DEADLINE), 5)
+    assert 2 < clock.now - started <= 6
+
+
+async def test_a_write_that_meets_others_is_given_up_later(clock: Clock) -> None:
+    started = clock.now
+    with pytest.raises(StoreConflictError):
+        await attempts(failing(10**6, StoreConflictError("x"), Again.UNTIL_DEADLINE), 5, WriterGate())
+    assert 45 < clock.now - started <= 50
+
+
+async def test_a_write_without_a_server_is_given_up_after_the_deadline(clock: Clock) -> None:
+    started = clock.now
+    with pytest.raises(StoreUnavailableError):
+        await attempts(failing(10**6, StoreUnavailableError("gone"), Again.UNTIL_DEADLINE), 5, WriterGate())
     assert 2 < clock.now - started <= 6
 
 

@@ -27,6 +27,9 @@ FIRST_RETRY_SECONDS = 0.05
 _LONGEST_RETRY_SECONDS = 2.0
 _A_FEW = 8  # as many processes may be about to make the same node
 
+#: A write that meets conflicts waits for others, which get on meanwhile: it is given up after so many times as long.
+_WHILE_OTHERS_WRITE = 10
+
 #: How soon a connection is closed that was opened for somebody who does not wait any more.
 _LOOK_SECONDS = 0.02
 
@@ -51,14 +54,15 @@ async def attempts[T](attempt: Callable[[], Awaitable[T]], deadline: float, gate
 
     Args:
         attempt: Raises :class:`RetryableError` with what happened.
-        deadline: For this many seconds after the first failure.
-        gate: Held by attempts after the first, so that those who have met a conflict do not meet each other again.
+        deadline: For this many seconds after the first failure; for ten times as long where others write.
+        gate: Of writes: held by attempts after the first, so that those who have met a conflict do not meet each other
+            again.
 
     Raises:
         MGRagError: the last failure.
     """
     delay = FIRST_RETRY_SECONDS
-    end: float | None = None
+    first: float | None = None
     count = 0
     waiting: AbstractAsyncContextManager[Any] = nullcontext()
     while True:
@@ -69,8 +73,10 @@ async def attempts[T](attempt: Callable[[], Awaitable[T]], deadline: float, gate
         except RetryableError as error:
             failed = error.failed
             now = time.monotonic()
-            end = now + deadline if end is None else end
-            if failed.again is Again.NEVER or now + delay > end:
+            first = now if first is None else first
+            meets_others = gate is not None and isinstance(failed.error, StoreConflictError)
+            seconds = deadline * _WHILE_OTHERS_WRITE if meets_others else deadline
+            if failed.again is Again.NEVER or now + delay > first + seconds:
                 raise failed.error from failed.error.__cause__
             if failed.again is Again.A_FEW_TIMES and count >= _A_FEW:
                 raise failed.error from failed.error.__cause__
@@ -78,7 +84,6 @@ async def attempts[T](attempt: Callable[[], Awaitable[T]], deadline: float, gate
         await asyncio.sleep(delay * random.uniform(0.5, 1.5))  # noqa: S311
         if failed.again is not Again.A_FEW_TIMES:  # there, whoever was first has committed by now
             delay = min(2 * delay, _LONGEST_RETRY_SECONDS)
-        meets_others = gate is not None and isinstance(failed.error, StoreConflictError)
         waiting = gate.hold() if gate is not None and meets_others else nullcontext()
 
 
