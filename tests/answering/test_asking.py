@@ -8,6 +8,7 @@ import json
 import logging
 import re
 from collections.abc import AsyncIterator
+from inspect import signature
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from core.rag.answering.basic import BasicRAG
 from core.rag.answering.events import AnalysisEvent, CitationEvent, DoneEvent, RetrievalEvent, TokenEvent, event_dict
 from core.rag.answering.extracts import LABEL
 from core.rag.answering.response import NOTHING_FOUND
+from core.rag.answering.services import AnsweringBase
 from core.rag.answering.types import Answer
 from core.rag.errors import InvalidInputError, LanguageModelError, StreamCutError
 from dbhandler.kit import Engine
@@ -330,3 +332,9 @@ async def test_the_token_budget_bounds_what_a_model_reads(talker: KnowledgeBase,
     said.chat.default = ANALYSIS
     answer = await talker.ask("What does Alice lead?", token_budget=200)
     assert answer.metrics.response_metrics.context_tokens <= 200
+
+
+def test_a_knowledge_base_has_the_search_that_strategies_ask_for() -> None:
+    # As type checkers compare them in programs with BasicRAG(kb) and KnowledgeRAGFlow(kb).
+    asked, given = (signature(kind.search).parameters for kind in (AnsweringBase, KnowledgeBase))
+    assert [name for name, parameter in asked.items() if given.get(name) != parameter] == []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -48,7 +48,16 @@ class Searching(Protocol):
         """The graph."""
         ...
 
-    async def search(self, query: str, k: int = 5, mode: SearchMode = "auto", **options: Any) -> list[Hit]:
+    async def search(
+        self,
+        query: str,
+        k: int = 5,
+        mode: SearchMode = "auto",
+        *,
+        filters: str | Mapping[str, Any] | None = None,
+        conversation_id: str | None = None,
+        user_id: str | None = None,
+    ) -> list[Hit]:
         """See :meth:`core.rag.KnowledgeBase.search`."""
         ...
 
