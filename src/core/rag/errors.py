@@ -40,6 +40,8 @@ Each carries a message that says what happened, to what, and what to do next. Th
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class MGRagError(Exception):
     """Base of all errors of this package."""
@@ -62,6 +64,10 @@ class MissingDependencyError(ConfigurationError, ImportError):
         super().__init__(f"{purpose} needs the package {package}: pip install 'memgraph-rag[{extra}]'")
         self.package = package
         self.extra = extra
+        self.purpose = purpose
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.package, self.extra, self.purpose), self.__dict__  # for pools of processes
 
 
 class InvalidInputError(MGRagError, ValueError):

@@ -12,6 +12,8 @@ A single file or page that cannot be read is *not* raised: it is yielded as a
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class LoadError(Exception):
     """A source cannot be loaded at all.
@@ -25,6 +27,9 @@ class LoadError(Exception):
         super().__init__(f"{path}: {reason}")
         self.path = path
         self.reason = reason
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.path, self.reason), self.__dict__  # for pools of processes
 
 
 class SourceNotFoundError(LoadError):
