@@ -64,7 +64,86 @@ def test_what_is_defined_called_and_imported(language: str) -> None:
     assert facts.imports
 
 
+NAMES = {
+    "go types in a group": (
+        "go",
+        "package m\ntype (\n\tWheel struct{ Turns int }\n\tSpeed = int\n)\ntype Mill struct{}",
+        ["type Wheel", "type Speed", "type Mill"],
+    ),
+    "python within conditions": (
+        "python",
+        "if TYPE_CHECKING:\n    class Mill: ...\nelse:\n    def grind(): pass",
+        ["class Mill", "function grind"],
+    ),
+    "functions that are values": (
+        "javascript",
+        "app.use = function use(fn) {};\nclass Timer { count = 0; tick = () => {} }\n"
+        "const routes = { get() {}, post: async () => {}, size: 3 };\nlisten({ open() {} , close: () => 1 });\n"
+        "export default () => {};",
+        [
+            "function app.use",
+            "class Timer",
+            "method Timer.tick",
+            "method routes.get",
+            "method routes.post",
+            "method open",
+            "function default",
+        ],
+    ),
+    "classes with macros, and what is defined outside of them": (
+        "cpp",
+        "class SPDLOG_API logger final : public base { void log() {} };\n"
+        "SPDLOG_INLINE level logger::level() const { return flush(); }\nvoid logger::flush() {}\n"
+        "logger& logger::operator=(logger o) { return *this; }",
+        ["class logger", "method logger.log", "method logger.level", "method logger.flush", "method logger.operator="],
+    ),
+    "a struct that only a typedef names": ("c", "typedef struct { int x; } point_t;", ["struct point_t"]),
+}
+
+
+@pytest.mark.parametrize("case", NAMES)
+def test_what_definitions_are_called(case: str) -> None:
+    language, code, expected = NAMES[case]
+    facts = code_facts(code, language)
+    assert facts is not None
+    assert [f"{symbol.kind} {symbol.name}" for symbol in facts.symbols] == expected
+
+
+@pytest.mark.parametrize(
+    ("language", "code", "signature", "line"),
+    [
+        ("java", "class A {\n  @Override\n  @Nullable(when = 1)\n  public String toString() { return 1; }\n}",
+         "public String toString() { return 1; }", 4),
+        ("csharp", "class A {\n  [Obsolete(\"x\")]\n  public int Size() => 1;\n}", "public int Size() => 1;", 3),
+        ("php", "<?php\nclass A {\n  #[Pure]\n  public function size() {}\n}", "public function size() {}", 4),
+        ("go", "package m\n\ntype Mill struct {\n\tTurns int\n}", "type Mill struct", 3),
+    ],
+)  # fmt: skip
+def test_a_signature_is_the_line_behind_annotations(language: str, code: str, signature: str, line: int) -> None:
+    facts = code_facts(code, language)
+    assert facts is not None
+    assert (facts.symbols[-1].signature, facts.symbols[-1].line) == (signature, line)
+
+
+@pytest.mark.parametrize(
+    ("language", "code"),
+    [
+        ("javascript", "const mill = require('./mill');\nfunction f(name) { require(name); }"),
+        ("ruby", "require_relative './mill'\nrequired 'other'"),
+    ],
+)
+def test_modules_that_a_call_imports(language: str, code: str) -> None:
+    facts = code_facts(code, language)
+    assert facts is not None
+    assert facts.imports == ["./mill"]
+
+
 CALLS = {
+    "a method outside of its class calls another": (
+        "cpp",
+        "void logger::log() { flush(); }\nvoid logger::flush() {}",
+        {("logger.log", "logger.flush")},
+    ),
     "the setter of a property calls as the property": (
         "python",
         "class O:\n    @property\n    def v(self): return gx()\n    @v.setter\n    def v(self, z): gy()\n"

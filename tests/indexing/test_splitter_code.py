@@ -262,6 +262,106 @@ INSERT INTO users VALUES (1);
 """
 
 
+PYTHON_BLOCKS = """import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    def shared(size: int) -> int: ...
+else:
+    LIMIT = 4
+
+    def shared(size):
+        return size
+
+try:
+    from functools import cache
+except ImportError:
+    # As it was before 3.9.
+    def cache(function):
+        return function
+
+with open("words") as words:
+    count = len(words.read())
+
+# By version.
+if sys.version_info >= (3, 12):
+    class Batch:
+        size = 1
+"""
+
+GO_GROUP = """package mill
+
+// Names of parts.
+type (
+	// Wheel turns.
+	Wheel struct {
+		Turns int
+	}
+
+	Turner interface {
+		Turn() error
+	}
+)
+
+type Speed = int
+"""
+
+CPP_MACROS = """#include "spdlog/common.h"
+
+namespace spdlog {
+
+class SPDLOG_API logger {
+public:
+    const std::string &name() const { return name_; }
+
+    explicit operator bool() const { return true; }
+};
+
+template <typename ScopedPadder>
+class SPDLOG_API name_formatter final : public flag_formatter {
+    void format() override {}
+};
+
+SPDLOG_INLINE level::level_enum logger::level() const { return level_; }
+
+SPDLOG_INLINE logger &logger::operator=(logger other) SPDLOG_NOEXCEPT { return *this; }
+
+}  // namespace spdlog
+"""
+
+JAVASCRIPT_VALUES = """var app = exports = module.exports = {};
+
+app.use = function use(fn) {
+  return this.lazyrouter();
+};
+
+View.prototype.lookup = (name) => {
+  return name;
+};
+
+class Timer {
+  count = 0;
+
+  tick = () => { this.count += 1; };
+}
+
+export default function () {
+  return app;
+}
+"""
+
+RUBY_SINGLETON = """class Mill
+  LIMIT = 3
+
+  class << self
+    def build
+      new
+    end
+  end
+end
+"""
+
+
 def split(code: str, language: str, size: int = 1024, overlap: int = 0) -> list[DocumentChunk]:
     return TextSplitter(size, overlap).split(Document(path="x", content=code, format=f"code:{language}"), "id")
 
@@ -309,6 +409,24 @@ def test_a_class_that_does_not_fit_is_cut_into_its_methods() -> None:
         (BASH, "bash", ["", "function greet", "function part", ""]),
         (KOTLIN, "kotlin", ["", "class Box", "fun helper", ""]),
         (SQL, "sql", ["table users", "view recent", ""]),
+        (PYTHON_BLOCKS, "python", ["", "def shared", "", "def shared", "", "def cache", "", "class Batch"]),
+        (GO_GROUP, "go", ["", "type Wheel", "type Turner", "type Speed"]),
+        (
+            CPP_MACROS,
+            "cpp",
+            [
+                "",
+                "namespace spdlog > class logger",
+                "namespace spdlog > class name_formatter",
+                "namespace spdlog > function logger::level",
+                "namespace spdlog > function logger::operator=",
+            ],
+        ),
+        (
+            JAVASCRIPT_VALUES,
+            "javascript",
+            ["", "function app.use", "function View.prototype.lookup", "class Timer", "function default"],
+        ),
     ],
 )
 def test_definitions_of(code: str, language: str, expected: list[str]) -> None:
@@ -326,10 +444,21 @@ def test_definitions_of(code: str, language: str, expected: list[str]) -> None:
         (CSHARP, "csharp", 20, "namespace Geo > class Box > method Size"),
         (RUBY, "ruby", 24, "module Geo > class Box > def make"),
         (PHP, "php", 20, "class Box > method size"),
+        (JAVASCRIPT_VALUES, "javascript", 20, "class Timer > method tick"),
+        (RUBY_SINGLETON, "ruby", 20, "class Mill > def build"),
     ],
 )
 def test_methods_of_a_class_that_does_not_fit(code: str, language: str, size: int, expected: str) -> None:
     assert expected in headings(code, language, size)
+
+
+def test_what_opens_a_block_goes_with_the_definition_that_it_opens() -> None:
+    chunks = {chunk.heading: chunk.content for chunk in split(PYTHON_BLOCKS, "python")}
+    assert chunks["def cache"].startswith("except ImportError:\n    # As it was before 3.9.\n    def cache")
+    assert chunks["class Batch"].startswith("# By version.\nif sys.version_info")
+    assert "LIMIT" not in chunks["def shared"]
+    wheel = next(chunk for chunk in split(GO_GROUP, "go") if chunk.heading == "type Wheel")
+    assert wheel.content.startswith("// Names of parts.\ntype (\n\t// Wheel turns.\n\tWheel struct")
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,13 @@ _PARSE_SECONDS = 1.0
 _PARSE_SECONDS_PER_BYTE = 1e-6
 _READ = 1 << 16  # bytes given to the parser at once
 _DEEPEST = 16  # definitions within definitions
-FUNCTION_VALUES = frozenset({"arrow_function", "function_expression", "generator_function", "class"})
+_FUNCTION_VALUES = frozenset({"arrow_function", "function_expression", "generator_function", "class"})
+# JavaScript: the fields of what gives a name to a function, by node type.
+VALUES = {"variable_declarator": "value", "field_definition": "value", "public_field_definition": "value",
+          "assignment_expression": "right", "pair": "value"}  # fmt: skip
+# The fields of names, where that is not "name".
+_NAMES = {"impl_item": "type", "field_definition": "property", "assignment_expression": "left", "pair": "key",
+          "type_definition": "declarator"}  # fmt: skip
 
 
 def code_sections(text: str, language: str, counter: TokenCounter, size: int) -> list[Section]:
@@ -53,7 +59,7 @@ def code_sections(text: str, language: str, counter: TokenCounter, size: int) ->
     grammar = GRAMMARS.get(language_of(language))
     known = load_language(grammar.module, grammar.function) if grammar else None
     source = text.encode()
-    tree = parse(source, known) if known is not None else None
+    tree = parse(source, known, grammar) if grammar is not None and known is not None else None
     if grammar is None or tree is None:
         marks = list(_guessed(text))
     else:
@@ -61,7 +67,7 @@ def code_sections(text: str, language: str, counter: TokenCounter, size: int) ->
     return _between_marks(text, marks)
 
 
-def parse(source: bytes, language: Language) -> Tree | None:
+def parse(source: bytes, language: Language, grammar: Grammar) -> Tree | None:
     """The syntax tree; ``None`` if the parser gets lost.
 
     Recovering from errors can take quadratic time where a text is not in the language at all. Code that is takes less
@@ -69,6 +75,8 @@ def parse(source: bytes, language: Language) -> Tree | None:
     """
     from tree_sitter import Parser
 
+    if grammar.macros is not None:
+        source = grammar.macros.sub(_blanked, source)
     end = time.thread_time() + _PARSE_SECONDS + _PARSE_SECONDS_PER_BYTE * len(source)
     try:
         return Parser(language).parse(
@@ -77,6 +85,13 @@ def parse(source: bytes, language: Language) -> Tree | None:
         )
     except ValueError:  # stopped
         return None
+
+
+def _blanked(macro: re.Match[bytes]) -> bytes:
+    """What was found, with blanks in place of the groups."""
+    start, end = next(macro.span(group) for group in range(1, macro.re.groups + 1) if macro[group] is not None)
+    start, end = start - macro.start(), end - macro.start()
+    return macro[0][:start] + b" " * (end - start) + macro[0][end:]
 
 
 #: From here on the text stands under this heading.
@@ -98,11 +113,13 @@ class _Definitions:
         """Where a heading begins to be true, ascending."""
         yield from self._inside(tree.root_node, (), 0)
 
-    def _inside(self, parent: Node, path: tuple[str, ...], depth: int) -> Iterator[Mark]:
+    def _inside(self, parent: Node, path: tuple[str, ...], depth: int, opened: int | None = None) -> Iterator[Mark]:
+        """The marks in a node. What stands first in it begins where it was opened, if that is told: ``else:``."""
         waiting: Node | None = None  # the first of the comments and attributes that stand right above
         previous: Node | None = None
         row = -1  # on which the last thing that is neither ended
         named = True  # whether what stands here already is under the heading of `path`
+        opening = opened  # the same for the first body in it
         for node in parent.children:
             if node.type in _BEFORE:
                 if node.start_point[0] == row:
@@ -118,7 +135,7 @@ class _Definitions:
             if definition is not None:
                 label = self._label(definition)
                 inner = (*path, label)
-                start = self._line_start(begin)
+                start = self._line_start(begin) if opened is None else opened
                 yield start, heading_path(inner)
                 body = self._body(definition)
                 if (
@@ -134,21 +151,36 @@ class _Definitions:
                     yield from self._inside(body, inner, depth + 1)
                 named = False
             elif (node.type in self._grammar.wrappers or node.type in _BODIES) and depth < _DEEPEST:
-                yield from self._inside(node, path, depth + 1)
-                named = False
+                start = self._line_start(begin)
+                if node.type in self._grammar.wrappers:
+                    opens: int | None = start
+                else:
+                    opens, opening = opening, None
+                marks = list(self._inside(node, path, depth + 1, opens))
+                if not named and not (marks and marks[0][0] == start):
+                    yield start, heading_path(path)
+                    named = True
+                yield from marks
+                named = named and not marks
             elif not named and node.is_named:
                 yield self._line_start(begin), heading_path(path)
                 named = True
+            if node.is_named:
+                opened = None
 
     def _definition(self, node: Node) -> Node | None:
         """The definition that a node is or wraps."""
+        if not node.is_named:
+            return None  # Ruby: the word ``class``
         for _ in range(3):
             if node.type in self._grammar.words:
                 if node.type.endswith("_specifier") and node.child_by_field_name("body") is None:
                     return None  # C: a mention of a struct, not its definition
                 if self._grammar.words[node.type] in _OPENED and self._body(node) is None:
                     return None  # PHP: `namespace x;`
-                return node
+                return node if node.type not in VALUES or is_function_value(node) else None
+            if node.type == "type_declaration":  # Go
+                return node.named_children[0] if node.named_children and not _is_grouped(node) else None
             if node.type == "type_definition":  # C: typedef struct {…} name;
                 kind = node.child_by_field_name("type")
                 return node if kind is not None and kind.child_by_field_name("body") is not None else None
@@ -157,6 +189,8 @@ class _Definitions:
             if node.type not in _AROUND and node.type not in {"expression_statement", "declaration"}:
                 return None
             inner = node.child_by_field_name("definition") or node.child_by_field_name("declaration")
+            if inner is None and is_default_export(node.child_by_field_name("value")):
+                return node.child_by_field_name("value")
             if inner is None:
                 inner = next((child for child in node.children if child.type in self._grammar.words), None)
             if inner is None:
@@ -166,11 +200,7 @@ class _Definitions:
 
     def _function_value(self, node: Node) -> Node | None:
         """JavaScript: the declarator of ``const name = () => …``."""
-        for child in node.named_children:
-            value = child.child_by_field_name("value") if child.type == "variable_declarator" else None
-            if value is not None and value.type in FUNCTION_VALUES:
-                return child
-        return None
+        return next((child for child in node.named_children if is_function_value(child)), None)
 
     def _body(self, node: Node) -> Node | None:
         body = node.child_by_field_name("body")
@@ -180,23 +210,19 @@ class _Definitions:
 
     def _label(self, node: Node) -> str:
         word = self._grammar.words.get(node.type, "")
-        name: Node | None = None
+        name = definition_name(node)
         if node.type == "impl_item":
-            kind, trait = node.child_by_field_name("type"), node.child_by_field_name("trait")
-            name = kind
-            if kind is not None and trait is not None:
-                return shortened(f"impl {self._words(trait)} for {self._words(kind)}")
+            trait = node.child_by_field_name("trait")
+            if name is not None and trait is not None:
+                return shortened(f"impl {self._words(trait)} for {self._words(name)}")
+        elif is_default_export(node):
+            return f"{node.type if node.type == 'class' else 'function'} {self._words(name) if name else 'default'}"
         elif node.type in {"lexical_declaration", "variable_declaration"}:
             word = self._words(node.children[0])
             declarator = self._function_value(node)
             name = declarator.child_by_field_name("name") if declarator is not None else None
-        elif node.type == "type_declaration":  # Go
-            specification = next(iter(node.named_children), None)
-            name = specification.child_by_field_name("name") if specification is not None else None
         elif node.type == "type_definition":
-            word, name = "typedef", node.child_by_field_name("declarator")
-        else:
-            name = node.child_by_field_name("name") or declared_name(node)
+            word = "typedef"
         receiver = node.child_by_field_name("receiver")  # Go
         said = self._words(name) if name is not None else ""
         if receiver is not None:
@@ -234,13 +260,43 @@ class _Offsets:
         return place
 
 
-def declared_name(node: Node) -> Node | None:
+def definition_name(node: Node) -> Node | None:
+    """The name of what a node defines."""
+    return node.child_by_field_name(_NAMES.get(node.type, "name")) or _declared_name(node)
+
+
+def is_function_value(node: Node) -> bool:
+    """JavaScript: whether a node gives a name to a function or a class: ``grind = () => …``, ``mill.grind = …``."""
+    value: Node | None = node
+    for _ in range(4):  # app = exports = module.exports = …
+        if value is None or value.type not in VALUES:
+            break
+        value = value.child_by_field_name(VALUES[value.type])
+    return value is not None and value is not node and value.type in _FUNCTION_VALUES
+
+
+def is_default_export(node: Node | None) -> bool:
+    """JavaScript: whether a node is the function or class of ``export default``, which may have no name."""
+    if node is None or node.type not in _FUNCTION_VALUES:
+        return False
+    return node.parent is not None and node.parent.type == "export_statement"
+
+
+def _is_grouped(node: Node) -> bool:
+    """Go: whether it is ``type (…)``."""
+    return any(child.type == "(" for child in node.children)
+
+
+def _declared_name(node: Node) -> Node | None:
     """C and C++: the name within a declarator."""
     declarator = node.child_by_field_name("declarator")
     for _ in range(8):
         if declarator is None or declarator.type in {"function_declarator", "parenthesized_declarator"}:
             break
-        declarator = declarator.child_by_field_name("declarator")
+        if declarator.type == "reference_declarator":  # its grammar names no field
+            declarator = next(iter(declarator.named_children), None)
+        else:
+            declarator = declarator.child_by_field_name("declarator")
     return declarator.child_by_field_name("declarator") if declarator is not None else None
 
 

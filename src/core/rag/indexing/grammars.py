@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.metadata
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -20,7 +21,9 @@ class Grammar:
     Attributes:
         module: The grammar's package.
         words: What a definition is called in a heading, by node type.
-        wrappers: Node types that only contain: looked into whatever their size, not named.
+        wrappers: Node types that may contain definitions: looked into whatever their size, not named.
+        macros: What the grammar takes for names, as groups that are read as blanks.
+        requires: Functions that import the module that they are given.
         function: The function of the package that gives the language.
     """
 
@@ -28,6 +31,8 @@ class Grammar:
     words: Mapping[str, str]
     wrappers: frozenset[str] = frozenset()
     function: str = "language"
+    macros: re.Pattern[bytes] | None = None
+    requires: frozenset[str] = frozenset()
 
 
 _JAVASCRIPT = {
@@ -35,7 +40,13 @@ _JAVASCRIPT = {
     "function_declaration": "function",
     "generator_function_declaration": "function",
     "method_definition": "method",
+    # Those that are named by what holds them.
+    "variable_declarator": "function",
+    "field_definition": "method",
+    "assignment_expression": "function",
+    "pair": "method",
 }
+_REQUIRE = frozenset({"require"})
 _TYPESCRIPT = {
     **_JAVASCRIPT,
     "abstract_class_declaration": "class",
@@ -46,6 +57,7 @@ _TYPESCRIPT = {
     "module": "module",
     "function_signature": "function",
     "abstract_method_signature": "method",
+    "public_field_definition": "method",
 }
 _C = {
     "function_definition": "function",
@@ -54,12 +66,24 @@ _C = {
     "enum_specifier": "enum",
 }
 _PREPROCESSOR = frozenset({"preproc_ifdef", "preproc_if", "preproc_else", "preproc_elif", "linkage_specification"})
+# The name of a macro before that of a class, or before a type, would be taken for the name or the type:
+# class MILL_API Wheel {…}; MILL_INLINE int turn().
+_MACROS = re.compile(
+    rb"\b(?:class|struct|union)[ \t]+([A-Z][A-Z0-9_]+)(?=[ \t]+[A-Za-z_]\w*(?:[ \t]+final)?\s*[:{])"
+    rb"|^[ \t]*((?:[A-Z][A-Z0-9]*_)+[A-Z0-9]+)"
+    rb"(?=[ \t]+(?:[A-Za-z_][\w:<>, \t]{0,80}[ \t*&][\w:~]{1,80}|\w{1,80}(?:::~?\w{1,80}){1,4})[ \t]*\()",
+    re.MULTILINE,
+)
+_BLOCKS = frozenset(
+    {"if_statement", "elif_clause", "else_clause", "try_statement", "except_clause", "finally_clause", "with_statement",
+     "for_statement", "while_statement"}
+)  # fmt: skip
 
 GRAMMARS: Mapping[str, Grammar] = {
-    "python": Grammar("tree_sitter_python", {"class_definition": "class", "function_definition": "def"}),
-    "javascript": Grammar("tree_sitter_javascript", _JAVASCRIPT),
-    "typescript": Grammar("tree_sitter_typescript", _TYPESCRIPT, function="language_typescript"),
-    "tsx": Grammar("tree_sitter_typescript", _TYPESCRIPT, function="language_tsx"),
+    "python": Grammar("tree_sitter_python", {"class_definition": "class", "function_definition": "def"}, _BLOCKS),
+    "javascript": Grammar("tree_sitter_javascript", _JAVASCRIPT, requires=_REQUIRE),
+    "typescript": Grammar("tree_sitter_typescript", _TYPESCRIPT, function="language_typescript", requires=_REQUIRE),
+    "tsx": Grammar("tree_sitter_typescript", _TYPESCRIPT, function="language_tsx", requires=_REQUIRE),
     "java": Grammar(
         "tree_sitter_java",
         {
@@ -74,7 +98,8 @@ GRAMMARS: Mapping[str, Grammar] = {
     ),
     "go": Grammar(
         "tree_sitter_go",
-        {"function_declaration": "func", "method_declaration": "func", "type_declaration": "type"},
+        {"function_declaration": "func", "method_declaration": "func", "type_spec": "type", "type_alias": "type"},
+        frozenset({"type_declaration"}),
     ),
     "rust": Grammar(
         "tree_sitter_rust",
@@ -89,11 +114,17 @@ GRAMMARS: Mapping[str, Grammar] = {
             "macro_definition": "macro",
         },
     ),
-    "c": Grammar("tree_sitter_c", _C, _PREPROCESSOR),
+    "c": Grammar("tree_sitter_c", _C, _PREPROCESSOR, macros=_MACROS),
     "cpp": Grammar(
         "tree_sitter_cpp",
-        {**_C, "class_specifier": "class", "namespace_definition": "namespace"},
+        {
+            **_C,
+            "class_specifier": "class",
+            "namespace_definition": "namespace",
+            "concept_definition": "concept",
+        },
         _PREPROCESSOR,
+        macros=_MACROS,
     ),
     "csharp": Grammar(
         "tree_sitter_c_sharp",
@@ -106,11 +137,15 @@ GRAMMARS: Mapping[str, Grammar] = {
             "record_declaration": "record",
             "method_declaration": "method",
             "constructor_declaration": "constructor",
+            "delegate_declaration": "delegate",
         },
         frozenset({"preproc_if"}),
     ),
     "ruby": Grammar(
-        "tree_sitter_ruby", {"module": "module", "class": "class", "method": "def", "singleton_method": "def"}
+        "tree_sitter_ruby",
+        {"module": "module", "class": "class", "method": "def", "singleton_method": "def"},
+        frozenset({"singleton_class"}),
+        requires=frozenset({"require", "require_relative"}),
     ),
     "php": Grammar(
         "tree_sitter_php",
@@ -125,7 +160,11 @@ GRAMMARS: Mapping[str, Grammar] = {
         },
         function="language_php",
     ),
-    "bash": Grammar("tree_sitter_bash", {"function_definition": "function"}),
+    "bash": Grammar(
+        "tree_sitter_bash",
+        {"function_definition": "function"},
+        frozenset({"if_statement", "elif_clause", "else_clause"}),
+    ),
 }
 
 _ALIASES = {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from core.rag.extraction.symbols import CodeFacts, CodeSymbol
 from core.rag.indexing.calls import Call, Definitions
-from core.rag.indexing.code import FUNCTION_VALUES, declared_name, parse
+from core.rag.indexing.code import VALUES, definition_name, is_default_export, is_function_value, parse
 from core.rag.indexing.grammars import GRAMMARS, Grammar, language_of, load_language
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 #: What the words of headings are called as kinds of symbols.
 _KINDS = {"def": "function", "fn": "function", "func": "function", "@interface": "annotation", "mod": "module"}
-_TYPES = frozenset({"class", "struct", "interface", "trait", "impl", "enum", "record", "union"})
+_TYPES = frozenset({"class", "object", "struct", "interface", "trait", "impl", "enum", "record", "union"})
 
 #: Nodes that are calls, with the field that holds what is called.
 _CALLS = {
@@ -41,12 +41,17 @@ _IMPORTS = {
     "using_directive": "",
     "namespace_use_clause": "",
 }
+#: What stands before a definition and is none of it.
+_BEFORE = frozenset({"attribute_list", "annotation", "marker_annotation", "decorator", "comment", "line_comment",
+                     "block_comment"})  # fmt: skip
 _NAME_ENDS = frozenset({"identifier", "property_identifier", "field_identifier", "type_identifier", "constant", "name",
                         "word", "scoped_identifier", "dotted_name"})  # fmt: skip
 #: The fields that hold what stands before the name of what is called.
 _RECEIVERS = ("object", "operand", "value", "argument", "expression", "receiver", "path", "scope")
 #: Languages that call methods of the own class without saying ``this``.
 _BARE_METHODS = frozenset({"java", "csharp", "cpp", "ruby"})
+#: Kinds of what gives its name to what stands in it, and is no symbol itself.
+_ONLY_AROUND = frozenset({"impl", "object"})
 _MOST_SYMBOLS = 2_000
 _MOST_CALLS = 200
 _DEEPEST = 200
@@ -69,7 +74,7 @@ def code_facts(text: str, language: str) -> CodeFacts | None:
     if grammar is None or known is None or not text.strip():
         return None
     source = text.encode()
-    tree = parse(source, known)
+    tree = parse(source, known, grammar)
     if tree is None:
         return None
     return _Reader(source, grammar, bare_methods=language_of(language) in _BARE_METHODS).read(tree.root_node)
@@ -95,14 +100,17 @@ class _Reader:
             node, path, inside, depth = waiting.pop()
             if node.type in _IMPORTS:
                 imports.update(dict.fromkeys(self._imported(node)))
+            elif node.type in _CALLS and (required := self._required(node)):
+                imports[required] = None
             elif node.type in _CALLS and inside >= 0 and len(calls[inside]) < _MOST_CALLS:
                 call = self._called(node)
                 if call is not None:
                     calls[inside].append(call)
             symbol = self._symbol(node, path)
             if symbol is not None:
-                path = (*path, (symbol.name.rsplit(".", 1)[-1], symbol.kind))
-                if symbol.kind != "impl":
+                around = sum(len(part) + 1 for part, _ in path)
+                path = (*path, (symbol.name[around:], symbol.kind))
+                if symbol.kind not in _ONLY_AROUND:
                     key = (symbol.name, symbol.kind)
                     if key not in taken and len(facts.symbols) < _MOST_SYMBOLS:
                         taken[key] = len(facts.symbols)
@@ -122,32 +130,46 @@ class _Reader:
         return facts
 
     def _symbol(self, node: Node, path: tuple[tuple[str, str], ...]) -> CodeSymbol | None:
-        word = self._grammar.words.get(node.type)
-        if node.type == "variable_declarator":  # JavaScript: const name = () => …
-            value = node.child_by_field_name("value")
-            word = "function" if value is not None and value.type in FUNCTION_VALUES else None
+        word = self._word(node)
         if word is None or (node.type.endswith("_specifier") and node.child_by_field_name("body") is None):
             return None
-        named = node
-        if node.type == "type_declaration":  # Go
-            named = next(iter(node.named_children), node)
-        if node.type == "impl_item":
-            name = node.child_by_field_name("type")
-        else:
-            name = named.child_by_field_name("name") or declared_name(node)
-        if name is None:
+        if node.type == "pair" and (not path or path[-1][1] != "object"):
+            return None  # of an object that has no name
+        name = definition_name(node)
+        if name is None and node.type.endswith("_specifier") and node.parent is not None:
+            name = definition_name(node.parent) if node.parent.type == "type_definition" else None
+        if name is None and not is_default_export(node):
             return None
         kind = _KINDS.get(word, word)
         if kind == "function" and path and path[-1][1] in _TYPES:
             kind = "method"
-        own = self._text(name)[:_MAX_NAME_CHARS]
+        own = self._text(name).strip("\"'")[:_MAX_NAME_CHARS] if name is not None else "default"
+        if name is not None and name.type == "qualified_identifier":  # C++: defined outside of its class
+            own, kind = own.replace("::", ".").strip("."), "method"
         kind_of = self._receiver(node)[1]
         if own and kind_of:
             own, kind = f"{kind_of}.{own}"[:_MAX_NAME_CHARS], "method"
         qualified = ".".join((*(part for part, _ in path), own))[:_MAX_NAME_CHARS]
-        end = min(node.end_byte, node.start_byte + _MAX_SIGNATURE_CHARS)
-        first = self._source[node.start_byte : end].decode(errors="ignore").split("\n", 1)[0]
-        return CodeSymbol(qualified, kind, first.rstrip(" {:"), node.start_point[0] + 1) if own else None
+        begin = _behind_annotations(self._stated(node))
+        end = min(node.end_byte, begin.start_byte + _MAX_SIGNATURE_CHARS)
+        first = self._source[begin.start_byte : end].decode(errors="ignore").split("\n", 1)[0]
+        return CodeSymbol(qualified, kind, first.rstrip(" {:"), begin.start_point[0] + 1) if own else None
+
+    def _word(self, node: Node) -> str | None:
+        """What a node defines, if it does."""
+        if is_default_export(node):
+            return "class" if node.type == "class" else "function"
+        word = self._grammar.words.get(node.type)
+        if node.type == "variable_declarator" and word is not None:  # JavaScript
+            value = node.child_by_field_name("value")
+            if value is not None and value.type == "object":
+                return "object"
+        return word if node.type not in VALUES or is_function_value(node) else None
+
+    def _stated(self, node: Node) -> Node:
+        """The whole of a definition. Go: ``type Mill struct``, of which the node is all but the first word."""
+        around = node.parent
+        return around if around is not None and around.type == "type_declaration" and around.child_count == 2 else node
 
     def _receiver(self, node: Node) -> tuple[str, str]:
         """Go: what a method calls its object, and the type of that; empty for anything else."""
@@ -187,6 +209,17 @@ class _Reader:
                 return self._text(receiver)
         return None
 
+    def _required(self, node: Node) -> str:
+        """The module that is imported by a call: ``require("mill")``; empty for any other call."""
+        if not self._grammar.requires:
+            return ""
+        called = node.child_by_field_name("function") or node.child_by_field_name("method")
+        if called is None or called.type != "identifier" or self._text(called) not in self._grammar.requires:
+            return ""
+        arguments = node.child_by_field_name("arguments")
+        first = next(iter(arguments.named_children), None) if arguments is not None else None
+        return self._text(first).strip("\"'`")[:_MAX_NAME_CHARS] if first is not None and first.type == "string" else ""
+
     def _imported(self, node: Node) -> Iterator[str]:
         field = _IMPORTS[node.type]
         target = node.child_by_field_name(field) if field else None
@@ -205,3 +238,15 @@ class _Reader:
 
     def _text(self, node: Node) -> str:
         return self._source[node.start_byte : min(node.end_byte, node.start_byte + 1000)].decode(errors="ignore")
+
+
+def _behind_annotations(node: Node) -> Node:
+    """The first node of a definition that is no annotation."""
+    for child in node.children:
+        if child.type == "modifiers":  # Java
+            first = next((modifier for modifier in child.children if modifier.type not in _BEFORE), None)
+            if first is not None:
+                return first
+        elif child.type not in _BEFORE:
+            return child
+    return node
