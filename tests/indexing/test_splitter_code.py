@@ -362,6 +362,53 @@ end
 """
 
 
+SWIFT = """import Foundation
+
+/// An order-preserving representation of HTTP headers.
+public struct HTTPHeaders: Equatable, Sendable {
+    private var headers: [HTTPHeader] = []
+
+    public init() {}
+
+    /// Case-insensitively removes an `HTTPHeader`, if it exists.
+    public mutating func remove(name: String) {
+        guard let index = headers.index(of: name) else { return }
+
+        headers.remove(at: index)
+    }
+
+    public enum Order: String { case sorted, given }
+
+    class func make() -> HTTPHeaders { HTTPHeaders() }
+}
+
+extension HTTPHeaders: Collection {}
+
+public actor Counter {
+    var count = 0
+}
+"""
+
+KOTLIN_WORDS = """enum class Color { RED }
+
+/**
+ * Turns a wheel.
+ *
+ * @see Wheel
+ */
+fun interface Turner { fun turn() }
+
+fun `turns a wheel`() {}
+"""
+
+SQL_NAMES = """CREATE TABLE [dbo].[Orders] ([Id] int);
+
+CREATE TABLE `shop`.`items` (id int);
+
+CREATE TABLE "Order Items" (id int);
+"""
+
+
 def split(code: str, language: str, size: int = 1024, overlap: int = 0) -> list[DocumentChunk]:
     return TextSplitter(size, overlap).split(Document(path="x", content=code, format=f"code:{language}"), "id")
 
@@ -409,6 +456,9 @@ def test_a_class_that_does_not_fit_is_cut_into_its_methods() -> None:
         (BASH, "bash", ["", "function greet", "function part", ""]),
         (KOTLIN, "kotlin", ["", "class Box", "fun helper", ""]),
         (SQL, "sql", ["table users", "view recent", ""]),
+        (SWIFT, "swift", ["", "struct HTTPHeaders", "extension HTTPHeaders", "actor Counter"]),
+        (KOTLIN_WORDS, "kotlin", ["class Color", "interface Turner", "fun turns a wheel"]),
+        (SQL_NAMES, "sql", ["table dbo.Orders", "table shop.items", "table Order Items"]),
         (PYTHON_BLOCKS, "python", ["", "def shared", "", "def shared", "", "def cache", "", "class Batch"]),
         (GO_GROUP, "go", ["", "type Wheel", "type Turner", "type Speed"]),
         (
@@ -446,10 +496,18 @@ def test_definitions_of(code: str, language: str, expected: list[str]) -> None:
         (PHP, "php", 20, "class Box > method size"),
         (JAVASCRIPT_VALUES, "javascript", 20, "class Timer > method tick"),
         (RUBY_SINGLETON, "ruby", 20, "class Mill > def build"),
+        (SWIFT, "swift", 50, "struct HTTPHeaders > func remove"),
+        (SWIFT, "swift", 50, "struct HTTPHeaders > enum Order"),
+        (SWIFT, "swift", 50, "struct HTTPHeaders > func make"),
     ],
 )
 def test_methods_of_a_class_that_does_not_fit(code: str, language: str, size: int, expected: str) -> None:
     assert expected in headings(code, language, size)
+
+
+def test_a_comment_of_several_lines_goes_with_what_stands_below_it() -> None:
+    chunks = {chunk.heading: chunk.content for chunk in split(KOTLIN_WORDS, "kotlin")}
+    assert chunks["interface Turner"].startswith("/**\n * Turns a wheel.")
 
 
 def test_what_opens_a_block_goes_with_the_definition_that_it_opens() -> None:

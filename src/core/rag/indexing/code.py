@@ -1,7 +1,7 @@
 """The structure of source code: definitions.
 
 Tree-sitter grammars where there is one; for every other language a line-based guess that only believes definitions at
-the left margin.
+the left margin, and at that of large types.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import re
 import time
 from bisect import bisect_right
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from core.rag.headings import HEADING_SEPARATOR, heading_path
@@ -61,7 +62,7 @@ def code_sections(text: str, language: str, counter: TokenCounter, size: int) ->
     source = text.encode()
     tree = parse(source, known, grammar) if grammar is not None and known is not None else None
     if grammar is None or tree is None:
-        marks = list(_guessed(text))
+        marks = list(_guessed(text, counter, size, 0, len(text)))
     else:
         marks = list(_Definitions(text, source, grammar, counter, size).marks(tree))
     return _between_marks(text, marks)
@@ -326,40 +327,75 @@ _LONGEST_LINE = 400
 _WITH_WORDS = re.compile(r"^.*\w", re.MULTILINE)
 _TRIFLE = re.compile(r"(?:\W|_|\bend\b)*")
 
-_MARGIN = re.compile(r"^(?P<line>\S[^\n]*)$", re.MULTILINE)
+_TYPE_WORDS = (
+    "class|interface|trait|object|struct|enum|union|protocol|extension|module|namespace|record|actor|mixin|contract|"
+    "library|service|defmodule|impl|implementation"
+)
+_OTHER_WORDS = (
+    "def|defp|defmacro|fun|func|function|fn|sub|proc|procedure|type|typealias|newtype|macro|message|table|view|trigger"
+)
 _DEFINITION = re.compile(
-    r"(?:(?:[a-z]\w*|@\w+(?:\([^()\n]*\))?)[ \t]+){0,5}?"
-    r"(?P<word>class|interface|trait|object|struct|enum|union|protocol|extension|module|namespace|record|"
-    r"def|defp|defmodule|fun|func|function|fn|sub|proc|procedure|type|impl|macro|table|view|trigger)"
-    r"[ \t]+(?:if[ \t]+not[ \t]+exists[ \t]+|<[^<>\n]*>[ \t]*)?(?P<name>[\"`\[]?[^\W\d][\w.:$\-\]\"`]*[?!]?)",
+    r"(?:(?:@?[a-z]\w*(?:\([^()\n]*\)|\[[^\[\]\n]*\])?)[ \t]+){0,5}?"
+    rf"@?(?P<word>{_TYPE_WORDS}|{_OTHER_WORDS})[ \t]+"
+    rf"(?!(?:{_TYPE_WORDS}|{_OTHER_WORDS})[ \t]+[^\W\d])"  # enum class Color, fun interface Turner, class func make
+    r"(?:if[ \t]+not[ \t]+exists[ \t]+|<[^<>\n]*>[ \t]*)?"
+    r"(?P<name>(?:\"[^\"\n]+\"|`[^`\n]+`|\[[^\[\]\n]+\]|[^\W\d][\w$\-]*)"
+    r"(?:(?:\.|::?)(?:\"[^\"\n]+\"|`[^`\n]+`|\[[^\[\]\n]+\]|[^\W\d][\w$\-]*))*[?!]?)",
     re.IGNORECASE,
 )
+_TYPES = frozenset(_TYPE_WORDS.split("|"))
+_INDENTED = re.compile(r"^([ \t]+)(?=[^\s*])", re.MULTILINE)
+_QUOTES = str.maketrans("", "", '"`[]')
 _COMMENT = re.compile(r"(?://|#|--|;|/\*|\*|%|@|\"\"\"|\(\*)")
 _CLOSING = re.compile(r"(?:[\]})]|end\b|END\b|fi\b|done\b|esac\b)")
 
 
-def _guessed(text: str) -> Iterator[Mark]:
-    """Definitions at the left margin, by the words that languages use for them."""
+def _guessed(
+    text: str, counter: TokenCounter, size: int, start: int, end: int, path: tuple[str, ...] = (), margin: str = ""
+) -> Iterator[Mark]:
+    """Definitions that stand at a margin, by the words that languages use for them, and those in large types."""
     comment = -1  # where the comment begins that ends on the line above
-    blank_before = True
     inside = False
-    last_end = 0
-    for match in _MARGIN.finditer(text):
+    last_end = start
+    found: list[tuple[int, str, int]] = []  # where a heading begins to be true, it, and where the line of a type ends
+    for match in re.compile(rf"^{margin}(?P<line>\S[^\n]*)$", re.MULTILINE).finditer(text, start, end):
         gap = text[last_end : match.start()]
         blank_before = gap.count("\n") > 1 and not gap.strip(" \t\r\n")
-        if gap.strip():
+        if not _goes_on(gap):
             comment = -1
         last_end = match.end()
         line = match["line"][:300]
         definition = _DEFINITION.match(line)
         begin = comment if comment >= 0 and not blank_before else match.start()
         if definition is not None:
-            yield begin, shortened(f"{definition['word'].lower()} {definition['name'].strip('[]`').strip(chr(34))}")
+            word = definition["word"].lower()
+            label = shortened(f"{word} {definition['name'].translate(_QUOTES)}")
+            found.append((begin, label, match.end() if word in _TYPES else -1))
             inside, comment = True, -1
-        elif _COMMENT.match(line) is not None:
+        elif _COMMENT.match(line) is not None or (comment >= 0 and line.startswith("*")):
             comment = begin if comment >= 0 else match.start()
         else:
             if inside and blank_before and _CLOSING.match(line) is None:
-                yield begin, ""
+                found.append((begin, "", -1))
                 inside = False
             comment = -1
+    for (begin, label, head), (behind, _, _) in pairwise([*found, (end, "", -1)]):
+        inner = (*path, label)
+        yield begin, heading_path(inner)
+        if head >= 0 and len(path) < _DEEPEST and not counter.fits(text[begin:behind], size):
+            deeper = _indent(text[head:behind], margin)
+            if deeper:
+                yield from _guessed(text, counter, size, head, behind, inner, deeper)
+
+
+def _goes_on(gap: str) -> bool:
+    """Whether a comment goes on where only this stands between its lines: ``*`` below ``/**``."""
+    return all(line.lstrip()[:1] in {"", "*"} for line in gap.splitlines())
+
+
+def _indent(body: str, margin: str) -> str:
+    """How the members of a type are indented, as the first line in it is; empty where there are none."""
+    for match in _INDENTED.finditer(body):
+        if match[1].startswith(margin) and len(match[1]) > len(margin):
+            return match[1]
+    return ""
