@@ -73,7 +73,7 @@ def test_a_word_that_opens_a_sentence_is_no_part_of_the_name_behind_it(text: str
         ),
         (
             "El tren va de Madrid y Barcelona al Museo del Prado, pero no a La Coruña.",
-            {"Madrid", "Barcelona", "Museo del Prado", "Coruña"},
+            {"Madrid", "Barcelona", "Museo del Prado", "La Coruña"},
         ),
         ("The books of Ramón y Cajal are in Frankfurt am Main.", {"Ramón y Cajal", "Frankfurt am Main"}),
         (
@@ -133,3 +133,39 @@ def test_the_turkish_capital_i_is_an_i() -> None:
 )
 def test_years_are_names_before_the_sign_for_a_year_too(text: str, years: set[str]) -> None:
     assert {name for name in names_in(text) if name.isdigit()} == years
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "Je lis Le Monde tous les jours. Le Monde est un journal. Mais Les Échos est aussi un journal que j'aime.",
+            {"Le Monde": 2, "Les Échos": 1},
+        ),
+        ("La France est un pays et La Rochelle est une ville.", {"France": 1, "La Rochelle": 1}),
+        ("Hij woont in Den Haag en leest De Telegraaf. In Den Haag is het mooi.", {"Den Haag": 2, "De Telegraaf": 1}),
+        ("Ela mora em São Paulo e lê O Globo todos os dias. São Paulo é grande.", {"São Paulo": 2, "O Globo": 1}),
+        (
+            "Viajó a La Habana y lo dice El País. La Habana es la capital de Cuba.",
+            {"La Habana": 2, "El País": 1, "Cuba": 1},
+        ),
+        (
+            "Wie Der Spiegel berichtete, haben Sie es gelesen. Die Menschen sagten: Die Partei hat Recht.",
+            {"Der Spiegel": 1},
+        ),
+        ("He moved to The Hague. The Hague is a city in Europe.", {"Hague": 2, "Europe": 1}),
+    ],
+)
+def test_an_article_with_a_capital_within_a_sentence_is_part_of_the_name(text: str, expected: dict[str, int]) -> None:
+    assert spelt(text) == expected
+
+
+def test_elided_words_join_names() -> None:
+    text = "Jeanne d'Arc vit la Côte d'Ivoire, le Palais de l'Élysée et le Conseil d’État, dans la Valle d'Aosta."
+    assert list(spelt(text)) == [
+        "Jeanne d'Arc",
+        "Côte d'Ivoire",
+        "Palais de l'Élysée",
+        "Conseil d’État",
+        "Valle d'Aosta",
+    ]

@@ -16,7 +16,7 @@ from core.rag.analysis.language import detect_language
 from core.rag.analysis.stopwords import stop_words
 from core.rag.extraction import patterns
 from core.rag.extraction.acronyms import is_acronym, is_behind_article, leads_name, may_be_acronym
-from core.rag.extraction.openers import opens_sentence
+from core.rag.extraction.openers import may_lead_name, opens_sentence
 from core.rag.extraction.words import normalize_name
 from core.rag.headings import last_heading
 
@@ -67,6 +67,7 @@ def names_in(text: str, heading: str = "") -> dict[str, Found]:
     pattern = patterns.names(language, ascii_only=text.isascii())
     waiting: list[str] = []  # single words that begin a sentence: names only if they are names elsewhere
     opened: list[tuple[str, str]] = []  # phrases behind a word that opens the sentence, and with it
+    led: list[_Phrase] = []  # behind an article that begins a sentence
     acronyms: list[tuple[str, int]] = []  # that spell a function word, and where: names only if the text says so
     if not text.isupper():
         for match in pattern.finditer(text):
@@ -75,6 +76,12 @@ def names_in(text: str, heading: str = "") -> dict[str, Found]:
                 continue
             if phrase.opener and _begins_sentence(text, match.start()):
                 opened.append((match[0].split(maxsplit=1)[1], phrase.name))
+                continue
+            if phrase.led:
+                if _begins_sentence(text, match.start()):
+                    led.append(phrase)
+                else:
+                    _add(found, phrase.led)
                 continue
             if not phrase.sure:
                 if phrase.function_word:
@@ -88,8 +95,15 @@ def names_in(text: str, heading: str = "") -> dict[str, Found]:
             behind = _phrase(rest, language)
             if whole in found:
                 found[whole].count += 1
+            elif behind is not None and behind.led:
+                _add(found, behind.led)
             elif behind is not None and not behind.function_word:
                 _count(found, behind.name, behind.text)
+        for phrase in led:
+            if (whole := normalize_name(phrase.led)) in found:
+                found[whole].count += 1
+            elif phrase.name:
+                _count(found, phrase.name, phrase.text)
         if acronyms:
             _add_acronyms(text, acronyms, found)
         for name in waiting:
@@ -157,7 +171,8 @@ def _explicit(text: str, found: dict[str, Found]) -> str:
 class _Phrase(NamedTuple):
     """A phrase with capitals, or a year: as it is spelt, normalised, whether it is a name wherever it stands, whether
     it is a function word in capitals, which is a name only where the text says so, and whether its first word is none
-    of the name where it begins a sentence.
+    of the name where it begins a sentence. Behind an article that is part of the name unless a sentence begins there,
+    it is ``led`` by that; the rest may be no name at all, and empty.
     """
 
     text: str
@@ -165,6 +180,7 @@ class _Phrase(NamedTuple):
     sure: bool
     function_word: bool = False
     opener: bool = False
+    led: str = ""
 
 
 @lru_cache(maxsize=100_000)
@@ -173,6 +189,7 @@ def _phrase(found: str, language: str) -> _Phrase | None:
     stop = _stop_words(language)
     text = _POSSESSIVE.sub("", found) if found[-1] in "'’s" else found
     words = text.split()
+    led = ""  # with the article before it
     if (
         1 < len(words) <= MAX_WORDS
         and not (words[0].lower().rstrip(".") in stop or words[-1].lower() in stop)
@@ -184,6 +201,10 @@ def _phrase(found: str, language: str) -> _Phrase | None:
     if len(words) > 1:
         kept = words[1:] if words[1] == "the" and opens_sentence(words[0], language) else words[:]
         while kept and kept[0].lower().rstrip(".") in stop and not leads_name(kept):
+            if len(kept) > 1 and kept[1][0].isupper() and may_lead_name(kept[0], language):
+                if len(kept) < len(words):
+                    break  # In Den Haag
+                led = " ".join(kept)
             del kept[0]
         if not kept and is_behind_article(words[-2], words[-1]) and may_be_acronym(words[-1]):
             return _Phrase(words[-1], words[-1].lower(), sure=True)
@@ -203,9 +224,9 @@ def _phrase(found: str, language: str) -> _Phrase | None:
         sure = False
     sure = sure or _is_distinct(text)
     if language == "german" and " " not in text and not _is_distinct(text):
-        return None  # every noun has a capital
+        return _Phrase("", "", sure=False, led=led) if led else None  # every noun has a capital
     name = normalize_name(text)
-    return _Phrase(text, name, sure) if name else None
+    return _Phrase(text, name, sure, led=led) if name else None
 
 
 def _is_distinct(word: str) -> bool:

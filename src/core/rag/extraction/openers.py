@@ -41,6 +41,22 @@ _ELIDED: Final[dict[str, re.Pattern[str]]] = {
     "italian": re.compile(r"(?:[cdlsv]|un|(?:a|da|de|ne|su|que)ll|quest)['’][^\W\d_]", re.IGNORECASE),
 }
 
+# Small words that names begin with: Le Monde, El País, Den Haag. With a capital, where no sentence begins, they are
+# part of the name. Not the English article: The Hague and the Hague are one.
+_LEADING: Final[dict[str, frozenset[str]]] = {
+    "french": frozenset({"le", "la", "les"}),
+    "spanish": frozenset({"el", "la", "los", "las"}),
+    "italian": frozenset({"il", "lo", "la", "i", "gli", "le"}),
+    "portuguese": frozenset({"o", "a", "os", "as", "são"}),
+    "german": frozenset({"der", "die", "das"}),
+    "dutch": frozenset({"de", "het", "den"}),
+}
+
+
+def may_lead_name(word: str, language: str) -> bool:
+    """Whether a function word of a language may be the first word of a name, if it has a capital."""
+    return word[0].isupper() and word.lower() in _LEADING.get(language, ())
+
 
 def opens_sentence(word: str, language: str) -> bool:
     """Whether a word at the beginning of a sentence is hardly ever part of a name behind it.

@@ -23,6 +23,8 @@ _EVERYDAY: Final = {
     "portuguese": {"e", "al"},
     "spanish": {"y", "e", "al"},
 }
+# The same before a vowel: Conseil d'État, Palais de l'Élysée, Accademia dell'Arcadia.
+_ELIDED: Final = "d(?:e l|ell)?['’]"
 # What follows the capital of an abbreviation before a name: St., Dr., Mr., Prof., Gen. …
 _ABBREVIATIONS: Final = "t|r|rs|s|rof|en|ol|apt|gt|ev"
 
@@ -80,7 +82,7 @@ def _names(capital: str, language: str) -> re.Pattern[str]:
     rest = (
         rf"(?:(?:{_ABBREVIATIONS})\.(?=[ ]?[{capital}])|\.(?:[{capital}]\.)+|\.(?=[ ]?[{capital}])|\w*(?:[-'’&]\w+)*)"
     )
-    more = rf"(?:[ ]{{1,2}}(?:(?:{joiners})[ ])?[{capital}]{rest}|(?<=\.)[{capital}]{rest})"
+    more = rf"(?:[ ]{{1,2}}(?:(?:{joiners})[ ]|{_ELIDED})?[{capital}]{rest}|(?<=\.)[{capital}]{rest})"
     # Apollo 11, but not 11 kg: a number with its unit is a measure.
     number = r"(?:[ ][0-9]{1,3}(?![\w%]|[.,]\d|[ ](?:[kmcd]?[gml]|[°%€])(?![\w-])))?"
     # It begins with a set of characters, which is what a search is fast for; then that no letter stands before, nor the
