@@ -86,14 +86,59 @@ CALLS: dict[str, tuple[Callable[[Any], Awaitable[object]], str]] = {
         lambda kb: talking(kb, lambda talk: kb.client.delete_messages(talk, "abc")),
         r"message_ids is a sequence of texts, not one text: use \['abc'\]",
     ),
-    "show": (lambda kb: kb.show(None), "id of a document is text, not NoneType"),
-    "delete": (lambda kb: kb.delete(Path("note")), "id of a document is text, not PosixPath"),
-    "edge types": (around, "edge_types is a sequence of texts, not int"),
-    "references": (
+    "a prefix": (lambda kb: kb.documents(prefix=3), "prefix is text, not int"),
+    "the prefix of a list": (lambda kb: kb.client.list_documents(prefix=3), "prefix is text, not int"),
+    "the page before": (lambda kb: kb.documents(after=["note"]), "after is text, not list"),
+    "a source": (lambda kb: kb.client.create_document("d", "x", source="s"), "source is a SourceInfo .*, not str"),
+    "who asks": (lambda kb: kb.search("mill", user_id=7), "user_id is text, not int"),
+    "who asks for an answer": (lambda kb: kb.ask("mill?", user_id=7), "user_id is text, not int"),
+    "who says it": (lambda kb: kb.remember("s", "user", "Grain.", user_id=0), "user_id is text, not int"),
+    "what a rating is for": (lambda kb: kb.feedback("note", 1, query=3), "query is text, not int"),
+    "a rating": (lambda kb: kb.feedback("note", "1" * 5000), r"from -1 to 1, not '1{99}\.$"),
+    "forget": (lambda kb: kb.forget(memory_id=["a"]), "memory_id is text, not list"),
+    "delete_record": (lambda kb: kb.delete_record(["a"]), "Each of ids is text, not list"),
+    "delete_records": (lambda kb: kb.client.delete_records("abc"), r"not one text: use \['abc'\]"),
+    "records": (lambda kb: kb.records(3), "collection is text, not int"),
+    "records behind": (lambda kb: kb.records("c", after=3), "after is text, not int"),
+    "insert_many": (lambda kb: kb.insert_many("c", None), "records is a sequence of objects, not NoneType"),
+    "what to export": (
+        lambda kb: kb.export("nowhere.jsonl", namespaces=3),
+        "namespaces is a sequence of texts, not int",
+    ),
+    "delete_namespace": (lambda kb: kb.delete_namespace(["a"]), "The name of a namespace is text, not list"),
+    "explain_missing": (lambda kb: kb.explain_missing(3), "A path is text, not int"),
+    "entities": (lambda kb: kb.entities(after=3), "after is text, not int"),
+    "traverse": (lambda kb: kb.traverse("note", after=3), "after is text, not int"),
+    "edge_types": (lambda kb: kb.neighbors("note", edge_types=3), "edge_types is a sequence of texts, not int"),
+    "an edge type": (lambda kb: kb.neighbors("note", edge_types=[["a"]]), "Each of edge_types is text, not list"),
+    "a topic": (lambda kb: kb.create_or_get_topic("t", 3), "description is text, not int"),
+    "a concept": (lambda kb: kb.create_or_get_concept("c", 3), "description is text, not int"),
+    "an end of a link": (lambda kb: kb.link_related_concepts({"a": 1}, "c"), "A concept is text, not dict"),
+    "a user": (lambda kb: kb.client.create_or_get_user("ada", 3), "name is text, not int"),
+    "a resource": (lambda kb: kb.client.create_resource("http://x", description=3), "description is text, not int"),
+    "a symbol": (lambda kb: kb.client.create_symbol("note", 3), "name is text, not int"),
+    "a line": (lambda kb: kb.client.create_symbol("note", "f", line="3"), "line is '3', .* from 1 up"),
+    "a reference": (lambda kb: kb.client.create_url_link("note", "http://x", 3), "text is text, not int"),
+    "a tool": (lambda kb: kb.client.create_tool("t", 3), "description is text, not int"),
+    "the schema of a tool": (lambda kb: kb.client.create_tool("t", schema=3), "schema is a mapping, not int"),
+    "a schema": (lambda kb: kb.client.create_tool("t", schema={"a": {1}}), "schema cannot be written as JSON"),
+    "a model": (lambda kb: kb.client.ensure_vector_store("", 8), "The name of a model is empty"),
+    "a dimension": (lambda kb: kb.client.ensure_vector_store("m", 1.5), "dimension of an embedding is 1.5, but has"),
+    "a chunk's neighbours": (lambda kb: kb.client.neighbouring_chunks(["a"], 1), "chunk_id is text, not list"),
+    "what was retrieved": (
+        lambda kb: talking(kb, lambda talk: kb.client.add_message(talk, "Grain.", "user", retrieved="abc")),
+        "a sequence of hits or ids of chunks, not 'abc'",
+    ),
+    "what it refers to": (
         lambda kb: talking(kb, lambda talk: kb.client.add_message(talk, "Grain.", "user", references=3)),
         "references is a sequence of texts, not int",
     ),
-    "namespaces": (lambda kb: kb.export("x.jsonl", namespaces=3), "namespaces is a sequence of texts, not int"),
+    "what was asked": (
+        lambda kb: talking(kb, lambda talk: kb.client.conversation_aware_search_chunks([1.0], talk, query_text=3)),
+        "query_text is text, not int",
+    ),
+    "show": (lambda kb: kb.show(None), "id of a document is text, not NoneType"),
+    "delete": (lambda kb: kb.delete(Path("note")), "id of a document is text, not PosixPath"),
     "export": (lambda kb: kb.export("x.jsonl", namespaces="default"), r"use \['default'\]"),
 }
 
@@ -102,6 +147,24 @@ CALLS: dict[str, tuple[Callable[[Any], Awaitable[object]], str]] = {
 def test_a_graph_is_opened_by_texts(arguments: dict[str, Any]) -> None:
     with pytest.raises(InvalidInputError, match="is text, not int"):
         KnowledgeBase.open("embedded::memory:", **arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"uri": 3}, "uri is text, such as 'embedded:graph.grafeo' .*, not int"),
+        ({"uri": Path("graph.grafeo")}, "uri is text, .*, not PosixPath"),
+        ({"uri": Path("graph.grafeo"), "create": False}, "uri is text, .*, not PosixPath"),
+        ({"username": 3}, "username is text, not int"),
+        ({"embedder": "wordllama"}, "embedder is an EmbeddingService, not str: core.rag.open_embedder makes one"),
+        ({"chunk_size": "64"}, "chunk_size is '64', but has to be a whole number from 1 up"),
+        ({"chunk_overlap": -1}, "chunk_overlap is -1, but has to be a whole number from 0 up"),
+    ],
+    ids=str,
+)
+def test_a_graph_is_opened_by_what_makes_sense(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidInputError, match=message):
+        KnowledgeBase.open(**{"uri": "embedded::memory:", **arguments})
 
 
 @pytest.mark.parametrize("name", CALLS)

@@ -63,7 +63,7 @@ class Knowledge:
 
     async def insert_many(self, collection: str, records: Iterable[Mapping[str, Any]]) -> list[Inserted]:
         """The same for many records, some hundreds to a transaction."""
-        return await self._client.insert_records(collection, list(records), self._hints())
+        return await self._client.insert_records(collection, records, self._hints())
 
     async def delete_record(self, record_id: str) -> bool:
         """Remove a record, with the entities that nothing else supports.

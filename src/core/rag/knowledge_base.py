@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from core.rag.answering.asking import Answers
 from core.rag.dbhandler import MemGraphClient
-from core.rag.dbhandler.checks import check_text
+from core.rag.dbhandler.checks import check_number, check_optional, check_text
 from core.rag.dbhandler.vectors import VectorStoreInfo
 from core.rag.errors import ConfigurationError, InvalidInputError, StoreError
 from core.rag.graph.exploration import Exploration
@@ -116,20 +116,24 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
 
         Raises:
             ConfigurationError: on settings that make no sense, or a missing key of the embedding provider.
-            InvalidInputError: on a namespace that is not allowed, or a model that is not named by text.
+            InvalidInputError: on a namespace that is not allowed, or other arguments of the wrong kind.
         """
         from core.rag.embedder import open_embedder
 
         if model is not None:
             check_text("The name of a model", model)
+        if chunk_size is not None:
+            check_number("chunk_size", chunk_size, 1)
+        if chunk_overlap is not None:
+            check_number("chunk_overlap", chunk_overlap, 0)
         settings = settings or load_settings()
         changes = {"chunk_size": chunk_size, "chunk_overlap": chunk_overlap}
         if given := {key: value for key, value in changes.items() if value is not None}:
             settings = settings.model_copy(update=given)
-        must_exist = None if create else graph_file(uri, settings)
-        if embedding:
-            embedder = embedder or open_embedder(model, settings)
+        if embedding and embedder is None:
+            embedder = open_embedder(model, settings)
         client = MemGraphClient(uri, username, password, namespace=namespace, embedder=embedder, settings=settings)
+        must_exist = None if create else graph_file(uri, settings)
         return cls(
             client,
             embedder,
@@ -279,12 +283,13 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
             Hits, best first; empty where nothing fits or nothing was ingested.
 
         Raises:
-            InvalidInputError: on a query, ``k``, mode or filter that makes no sense.
+            InvalidInputError: on a query, ``k``, mode, filter or user that makes no sense.
             NotFoundError: when there is no such conversation.
         """
         from core.rag.retrieval.asking import ask
 
         check_text("A query", query)
+        check_optional(user_id=user_id)
         client = self._client if namespace is None else self._client.in_namespace(namespace)
         return await ask(
             client,

@@ -7,7 +7,7 @@ import copy
 from collections.abc import AsyncGenerator, Mapping
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
-from core.rag.dbhandler.checks import check_number
+from core.rag.dbhandler.checks import check_number, check_optional
 from core.rag.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -156,6 +156,7 @@ class Answers:
         from core.rag.answering.strategies import chosen_strategy
 
         _check(question, k, token_budget)
+        check_optional(user_id=user_id)
         question = question.encode("utf-8", "replace").decode().strip()
         given = {"filters": filters, "user_id": user_id}
         services = Services(

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.checks import check_text
 from core.rag.dbhandler.removing import remove_unused_sources
 from core.rag.dbhandler.revectoring import RevectoringOperations
 from core.rag.dbhandler.rows import DOCUMENT_COLUMNS, found_document
@@ -111,6 +112,8 @@ class AdminOperations(RevectoringOperations):
 
     async def document_paths(self, *, prefix: str = "", after: str = "") -> list[dict[str, Any]]:
         """``id`` and ``path`` of the documents whose path begins so and stands behind ``after``, in order."""
+        check_text("prefix", prefix)
+        check_text("after", after)
         rows = await self.read(
             "MATCH (d:Document) WHERE d.namespace = $namespace AND d.path > $after AND d.path STARTS WITH $prefix "
             "RETURN d.id AS id, d.path AS path",

@@ -5,17 +5,15 @@ from __future__ import annotations
 import copy
 from collections.abc import Awaitable, Callable
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
-from core.rag.dbhandler.checks import check_text
+from core.rag.dbhandler.checks import check_optional, check_text
 from core.rag.dbhandler.gate import WriterGate
 from core.rag.dbhandler.store import DEFAULT_POOL_SIZE, GraphStore, Row, Transaction, open_store
+from core.rag.embedder.base import EmbeddingService
 from core.rag.errors import InvalidInputError, StoreUnavailableError
 from core.rag.schema import Label, TextIndex, VectorIndex
 from core.rag.settings import Settings, load_settings
-
-if TYPE_CHECKING:
-    from core.rag.embedder import EmbeddingService
 
 MAX_NAMESPACE_CHARS = 200
 
@@ -47,9 +45,19 @@ class ClientBase:
             settings: ``None``: read from the environment.
 
         Raises:
-            InvalidInputError: on a namespace that is not allowed.
+            InvalidInputError: on a namespace that is not allowed, or other arguments of the wrong kind.
             ConfigurationError: on settings that make no sense.
         """
+        check_optional(username=username, password=password)
+        if uri is not None and not isinstance(uri, str):
+            raise InvalidInputError(
+                f"uri is text, such as 'embedded:graph.grafeo' or 'bolt://localhost:7687', not {type(uri).__name__}."
+            )
+        if embedder is not None and not isinstance(embedder, EmbeddingService):
+            raise InvalidInputError(
+                f"embedder is an EmbeddingService, not {type(embedder).__name__}: core.rag.open_embedder makes one of"
+                " the name of a model."
+            )
         self._settings = settings or load_settings()
         self._uri = uri
         self._username = username

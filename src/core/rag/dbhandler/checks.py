@@ -62,7 +62,7 @@ def check_number(name: str, value: int, least: int, most: int | None = None) -> 
     """
     if isinstance(value, bool) or not isinstance(value, int) or value < least or (most is not None and value > most):
         rest = "up" if most is None else f"to {most}"
-        raise InvalidInputError(f"{name} is {value!r}, but has to be a whole number from {least} {rest}.")
+        raise InvalidInputError(f"{name} is {repr(value)[:100]}, but has to be a whole number from {least} {rest}.")
     return value
 
 
@@ -75,6 +75,17 @@ def check_text(name: str, value: str) -> str:
     if not isinstance(value, str):
         raise InvalidInputError(f"{name} is text, not {type(value).__name__}.")
     return value
+
+
+def check_optional(**texts: str | None) -> None:
+    """Refuse arguments that are neither text nor ``None``.
+
+    Raises:
+        InvalidInputError: naming the first.
+    """
+    for name, value in texts.items():
+        if value is not None:
+            check_text(name, value)
 
 
 def check_texts(name: str, values: Iterable[str]) -> list[str]:

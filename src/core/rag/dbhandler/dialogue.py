@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from core.rag.dbhandler.checks import check_k
+from core.rag.dbhandler.checks import check_k, check_optional
 from core.rag.dbhandler.rewriting import RewritingOperations
 from core.rag.dbhandler.search import SearchOperations
 from core.rag.ports import CONVERSATION_SEARCH
@@ -33,8 +33,10 @@ class DialogueSearchOperations(RewritingOperations, SearchOperations):
         Raises:
             NotFoundError: when there is no such conversation.
             InvalidVectorError: on a vector of another dimension, one that is not finite, or one of zeros.
+            InvalidInputError: on a limit or question that is none.
         """
         check_k(limit)
+        check_optional(query_text=query_text)
         search = CONVERSATION_SEARCH.get()
         return await search(self, query_embedding, conversation_id, limit, query_text)
 

@@ -115,6 +115,8 @@ class DocumentOperations(IngestOperations):
         for name, text in (("title", title), ("mime_type", mime_type)):
             if text is not None:
                 check_text(f"The {name} of a document", text)
+        if source is not None and not isinstance(source, SourceInfo):
+            raise InvalidInputError(f"source is a SourceInfo (name, type, uri), not {type(source).__name__}.")
         given = {} if metadata is None else dict(check_mapping(f"The metadata of {path}", metadata))
         document = Document(path=path, content=content, title=title, metadata=given, mime_type=mime_type)
         store = await self._store_for(embedding) if embedding is not None else None
@@ -176,8 +178,13 @@ class DocumentOperations(IngestOperations):
 
         Returns:
             Dicts as :meth:`find_document` gives them, with ``chunk_count`` instead of ``content``.
+
+        Raises:
+            InvalidInputError: on arguments of the wrong kind.
         """
         check_number("limit", limit, 1)
+        check_text("prefix", prefix)
+        check_text("after", after)
         rows = await self.read(
             "MATCH (d:Document) WHERE d.namespace = $namespace AND d.path > $after AND d.path STARTS WITH $prefix "
             f"WITH d ORDER BY d.path LIMIT {int(limit)} OPTIONAL MATCH (d)<-[:CHUNK_OF]-(c:DocumentChunk) "

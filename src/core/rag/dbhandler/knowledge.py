@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from core.rag.dbhandler.checks import check_text
+from core.rag.dbhandler.checks import check_mapping, check_number, check_optional, check_text
 from core.rag.dbhandler.concepts import ConceptOperations, ConceptRow
 from core.rag.dbhandler.documents import DocumentOperations
 from core.rag.dbhandler.linking import resource_type
@@ -119,10 +119,13 @@ class KnowledgeOperations(DocumentOperations, ConceptOperations):
 
         Raises:
             NotFoundError: when there is no such document.
+            InvalidInputError: on a name or kind that is empty or no text, or a line below 1.
         """
+        properties = merge_properties({"signature": signature}, name=name, kind=kind)
+        if line is not None:
+            properties["line"] = check_number("line", line, 1)
         parent = await self._require(document)
         identifier = stable_id(Label.SYMBOL, self._namespace, parent["id"], kind, name)
-        properties = merge_properties({"signature": signature, "line": line}, name=name, kind=kind)
         await self._merge(Label.SYMBOL, identifier, properties)
 
         async def work(tx: Transaction) -> None:
@@ -146,8 +149,11 @@ class KnowledgeOperations(DocumentOperations, ConceptOperations):
 
         Returns:
             Its id.
+
+        Raises:
+            InvalidInputError: on a name that is empty, or a schema that is no JSON object.
         """
-        text = schema if schema is None or isinstance(schema, str) else json.dumps(schema, sort_keys=True)
+        text = schema if schema is None or isinstance(schema, str) else _schema(schema)
         properties = merge_properties({"description": description, "schema": text}, name=name)
         return await self._merge(Label.TOOL, stable_id(Label.TOOL, self._namespace, name), properties)
 
@@ -161,6 +167,7 @@ class KnowledgeOperations(DocumentOperations, ConceptOperations):
         Returns:
             Its id in the graph database. :class:`core.rag.KnowledgeGraph` knows it by the id of its content.
         """
+        check_optional(description=description)
         key = knowledge_key(_name(name))
         stands, _ = await self.put_concepts([ConceptRow(key, CONCEPT_LABEL, _name(name))])
         identifier = concept_id(self._namespace, stands[key])
@@ -178,6 +185,7 @@ class KnowledgeOperations(DocumentOperations, ConceptOperations):
         Returns:
             Its id.
         """
+        check_optional(description=description)
         text = None if description is None else clean_text(description).replace("\0", "")
         properties = merge_properties({"description": text}, name=_name(name))
         properties["normalized_name"] = normalize_name(properties["name"])
@@ -240,7 +248,7 @@ class KnowledgeOperations(DocumentOperations, ConceptOperations):
 
     async def _concept(self, concept: str) -> str:
         """The id of a concept by its id or name; a name that is not there becomes one."""
-        there = await self.concept_rows([concept]) if concept else {}
+        there = await self.concept_rows([check_text("A concept", concept)]) if concept else {}
         return next(iter(there), None) or await self.create_or_get_concept(concept)
 
     async def _say(self, document: str, edge: EdgeType, label: Label, target: str) -> None:
@@ -267,6 +275,8 @@ class KnowledgeOperations(DocumentOperations, ConceptOperations):
         return identifier
 
     async def _refer(self, document: str, label: Label, target: str, text: str | None) -> None:
+        check_optional(text=text)
+
         async def work(tx: Transaction) -> int:
             rows = await tx.run(
                 f"MATCH (a:Document {{id: $document}}) MATCH (b:{label} {{id: $target}}) MERGE (a)-[r:REFERENCES]->(b) "
@@ -288,6 +298,13 @@ def positive(value: float, what: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
         raise InvalidInputError(f"{what} is {value!r}, but has to be a number above 0.")
     return float(value)
+
+
+def _schema(schema: Mapping[str, Any]) -> str:
+    try:
+        return json.dumps(dict(check_mapping("schema", schema)), sort_keys=True)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidInputError(f"The schema cannot be written as JSON: {error}.") from error
 
 
 def _name(name: str) -> str:

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from core.rag.analysis import analyze, index_terms, query_terms
-from core.rag.dbhandler.checks import check_text, check_texts
+from core.rag.dbhandler.checks import check_optional, check_text, check_texts
 from core.rag.dbhandler.rows import from_json, metadata_json
 from core.rag.dbhandler.store import Row
 from core.rag.embedder.base import clean_text
@@ -56,6 +56,7 @@ def message_properties(
     if "\0" in text:
         text = text.replace("\0", "")
     said = moment(timestamp)
+    check_optional(user_id=user_id)
     return {
         "content": text,
         "role": checked_name(role, "The role"),
@@ -191,6 +192,8 @@ def retrieved_rows(hits: Iterable[Any]) -> list[Row]:
     """
     from core.rag.dbhandler.users import finite
 
+    if isinstance(hits, str) or not isinstance(hits, Iterable):
+        raise InvalidInputError(f"What was retrieved is a sequence of hits or ids of chunks, not {str(hits)[:50]!r}.")
     rows: dict[str, Row] = {}
     for hit in hits:
         score = 0.0

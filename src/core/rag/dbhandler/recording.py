@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from core.rag.dbhandler.base import ClientBase
 from core.rag.dbhandler.batches import batches
-from core.rag.dbhandler.checks import check_number
+from core.rag.dbhandler.checks import check_number, check_text, check_texts
 from core.rag.dbhandler.entities import EntityLedger
 from core.rag.dbhandler.record_rows import MAX_COLLECTION_CHARS, record_row
 from core.rag.dbhandler.records import RecordChanges, RecordRow
@@ -44,7 +44,7 @@ class RecordOperations(ClientBase):
     """Inserting, reading and removing records."""
 
     async def insert_records(
-        self, collection: str, records: Sequence[Mapping[str, Any]], hints: Mapping[str, str] = FIELD_HINTS
+        self, collection: str, records: Iterable[Mapping[str, Any]], hints: Mapping[str, str] = FIELD_HINTS
     ) -> list[Inserted]:
         """Insert records, or replace those with the same ``_id`` or ``id``, in transactions of some hundreds.
 
@@ -52,6 +52,8 @@ class RecordOperations(ClientBase):
             InvalidInputError: on a collection without a name, or a record that is no JSON object.
         """
         _check_collection(collection)
+        if not isinstance(records, Iterable):
+            raise InvalidInputError(f"records is a sequence of objects, not {type(records).__name__}.")
         rows: dict[str, RecordRow] = {}
         order = []
         for record in records:
@@ -82,9 +84,12 @@ class RecordOperations(ClientBase):
 
         Returns:
             How many there were.
+
+        Raises:
+            InvalidInputError: on one text instead of several ids, and on what is no text.
         """
         count = 0
-        for part in batches(sorted(set(ids)), max_rows=200):
+        for part in batches(sorted(set(check_texts("ids", ids))), max_rows=200):
 
             async def work(tx: Transaction, part: list[str] = part) -> int:
                 ledger = EntityLedger(self._namespace, utc_now())
@@ -112,9 +117,11 @@ class RecordOperations(ClientBase):
             after: Only ids behind this one.
 
         Raises:
-            InvalidInputError: on a limit that is not a whole number from 1 up.
+            InvalidInputError: on a limit that is not a whole number from 1 up, or what is no text.
         """
         check_number("limit", limit, 1)
+        check_text("collection", collection)
+        check_text("after", after)
         rows = await self.read(
             "MATCH (r:Record) WHERE r.namespace = $namespace AND r.collection = $collection AND r.id > $after "
             f"RETURN r.id AS id, r.collection AS collection, r.data AS data ORDER BY id LIMIT {int(limit)}",

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from core.rag.analysis import index_terms
-from core.rag.dbhandler.checks import check_mapping
+from core.rag.dbhandler.checks import check_mapping, check_optional, check_text
 from core.rag.dbhandler.linking import LinkRow, resource_type
 from core.rag.dbhandler.store import Row
 from core.rag.dbhandler.writing import ChunkRow, DocumentRow
@@ -237,14 +237,15 @@ def found_document(row: Row, score: float | None = None) -> dict[str, Any]:
     return found_chunk(row, score)
 
 
-def merge_properties(properties: Mapping[str, Any], **required: str) -> dict[str, Any]:
+def merge_properties(properties: Mapping[str, str | None], **required: str) -> dict[str, Any]:
     """Bounded, cleaned string properties of small nodes (Source, Resource, Tool …).
 
     Raises:
-        InvalidInputError: when a required one is empty.
+        InvalidInputError: when a required one is empty, or any is no text.
     """
+    check_optional(**properties)
     for name, value in required.items():
-        if not value or not value.strip():
+        if not check_text(name, value).strip():
             raise InvalidInputError(f"{name} is empty.")
         if len(value) > MAX_PATH_CHARS:
             raise InvalidInputError(f"{name} has {len(value)} characters; at most {MAX_PATH_CHARS} are allowed.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from core.rag.dbhandler.checks import check_k, check_vector
+from core.rag.dbhandler.checks import check_k, check_number, check_text, check_vector
 from core.rag.dbhandler.rows import CHUNK_COLUMNS, DOCUMENT_COLUMNS, found_chunk, found_document
 from core.rag.dbhandler.scan import cosine_similarity, scan_search
 from core.rag.dbhandler.store import MAX_K, Match
@@ -165,6 +165,8 @@ class SearchOperations(VectorStoreOperations):
         Raises:
             NotFoundError: when there is no such chunk.
         """
+        check_text("chunk_id", chunk_id)
+        check_number("reach", reach, 0)
         centre = (await self.chunks_by_id([chunk_id])).get(chunk_id)
         if centre is None:
             raise NotFoundError(f"There is no chunk {chunk_id!r} in namespace {self._namespace!r}.")

@@ -6,6 +6,7 @@ import math
 import uuid
 from typing import Any
 
+from core.rag.dbhandler.checks import check_optional
 from core.rag.dbhandler.documents import DocumentOperations
 from core.rag.dbhandler.rows import merge_properties
 from core.rag.dbhandler.store import Row, Transaction
@@ -130,7 +131,8 @@ class UserOperations(DocumentOperations):
             NotFoundError: when there is no such chunk or document.
         """
         if isinstance(value, bool) or not isinstance(value, int | float) or not -1 <= value <= 1:
-            raise InvalidInputError(f"A rating is a number from -1 to 1, not {value!r}.")
+            raise InvalidInputError(f"A rating is a number from -1 to 1, not {repr(value)[:100]}.")
+        check_optional(query=query)
         chunks = await self._rated_chunks(target)
         user = await self.create_or_get_user(ANONYMOUS if user_id is None else user_id)
         text = " ".join((query or "").split())[:_MAX_QUERY_CHARS]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from core.rag.dbhandler.base import ClientBase
 from core.rag.dbhandler.batches import run_for_rows
+from core.rag.dbhandler.checks import check_number, check_text
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.errors import InvalidInputError, ModelMismatchError, NotFoundError
 from core.rag.identity import vector_store_id
@@ -116,9 +117,11 @@ class VectorStoreOperations(ClientBase):
         Raises:
             ModelMismatchError: when the namespace was built with another model and ``new_store`` is false, or when a
                 reembedding with this one has not finished.
+            InvalidInputError: on a model without a name, or a dimension that is not a whole number from 1 up.
         """
-        if dimension < 1:
-            raise InvalidInputError(f"An embedding has at least one dimension, not {dimension}.")
+        if not check_text("The name of a model", model).strip():
+            raise InvalidInputError("The name of a model is empty.")
+        check_number("The dimension of an embedding", dimension, 1)
         stores = await self.vector_stores()
         for store in stores:
             if store.model == model and store.dimension == dimension:

@@ -316,7 +316,7 @@ def _labels(nodes: Iterable[GraphNode]) -> dict[str, Label]:
 
 
 def _cursor(after: str, parts: int = 2) -> tuple[str, ...]:
-    if not after:
+    if not check_text("after", after):
         return ("",) * parts
     try:
         found = json.loads(after)
@@ -328,6 +328,6 @@ def _cursor(after: str, parts: int = 2) -> tuple[str, ...]:
 
 
 def _offset(after: str) -> int:
-    if after and not (after.isascii() and after.isdigit() and int(after) <= MAX_VISITED):
+    if check_text("after", after) and not (after.isascii() and after.isdigit() and int(after) <= MAX_VISITED):
         raise InvalidInputError("after is not what an earlier page gave as its next.")
     return int(after or 0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.rag.dbhandler.checks import check_number
+from core.rag.dbhandler.checks import check_number, check_text
 from core.rag.dbhandler.naming import documents_named
 from core.rag.errors import EmbeddingError, InvalidInputError, NotFoundError
 from core.rag.maintenance.places import bytes_on_disk
@@ -113,7 +113,7 @@ async def matching(client: MemGraphClient, *, prefix: str = "", source: str = ""
 async def delete_namespace(client: MemGraphClient, name: str) -> int:
     """See :meth:`core.rag.KnowledgeBase.delete_namespace`."""
     known = await client.namespaces()
-    if name not in known:
+    if check_text("The name of a namespace", name) not in known:
         there = ", ".join(map(repr, known)) or "none"
         raise NotFoundError(f"There is no namespace {name[:200]!r} (there: {there}).")
     return await client.in_namespace(name).delete_everything()
@@ -123,6 +123,7 @@ async def not_found(client: MemGraphClient, path: str) -> str:
     """A message about a document that is not there, with the paths that were perhaps meant."""
     from rapidfuzz import fuzz, process
 
+    check_text("A path", path)
     message = f"There is no document {path[:200]!r} in namespace {client.namespace!r}."
     known = [row["path"] for row in (await client.document_paths())[:_COMPARED]]
     similar = process.extract(path[:1000], known, scorer=fuzz.WRatio, limit=_SIMILAR, score_cutoff=_SIMILAR_PERCENT)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from core.rag.dbhandler.checks import check_number, check_text
+from core.rag.dbhandler.checks import check_number, check_optional, check_text
 from core.rag.errors import InvalidInputError, NotFoundError, StoreConflictError
 from core.rag.memory.records import Forgotten, Memory
 
@@ -183,10 +183,11 @@ class Memories:
             How much was removed; nothing where nothing was there.
 
         Raises:
-            InvalidInputError: when it is not said what to forget.
+            InvalidInputError: when it is not said what to forget, or not in texts.
         """
         from core.rag.memory import forgetting
 
+        check_optional(memory_id=memory_id)
         if memory_id is not None:
             if session_id is not None or user_id is not None or before is not None:
                 raise InvalidInputError("memory_id says all: leave the other arguments of forget away.")
