@@ -171,9 +171,8 @@ async def test_after_a_disk_has_failed_nothing_more_is_acknowledged(
     await store.close()
 
 
-async def test_a_backup_is_on_the_disk_when_it_is_done(
-    file_store: EmbeddedStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def synchronizing(monkeypatch: pytest.MonkeyPatch) -> set[int]:
+    """The inodes that are synchronized from now on; it grows as they are."""
     synchronized = set()
     real = os.fsync
 
@@ -182,6 +181,25 @@ async def test_a_backup_is_on_the_disk_when_it_is_done(
         synchronized.add(os.fstat(descriptor).st_ino)
 
     monkeypatch.setattr(os, "fsync", fsync)
+    return synchronized
+
+
+async def test_a_commit_does_not_go_with_the_name_of_its_log(
+    graph_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("of a new graph", "of one that was closed"):
+        store = await EmbeddedStore.open(str(graph_file))
+        with monkeypatch.context() as watched:
+            synchronized = synchronizing(watched)
+            await put(store, name)
+            assert tmp_path.stat().st_ino in synchronized
+        await store.close()
+
+
+async def test_a_backup_is_on_the_disk_when_it_is_done(
+    file_store: EmbeddedStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synchronized = synchronizing(monkeypatch)
     target = tmp_path / "copy"
     await file_store.backup(str(target))
     assert {target.stat().st_ino, tmp_path.stat().st_ino} <= synchronized

@@ -35,6 +35,7 @@ class CommitLog:
         """
         self._folder = log_folder(graph)
         self._every_commit = every_commit
+        self._named = False  # whether the name of the folder is on the disk
         self._guard = threading.Lock()  # of the numbers
         self._syncing = threading.Lock()
         self._written = 0
@@ -118,6 +119,20 @@ class CommitLog:
                 os.fsync(descriptor)
         finally:
             os.close(descriptor)
+        if not self._named:  # the engine makes the folder at each opening, and leaves its name to the system
+            sync_folder(self._folder.parent)
+            self._named = True
+
+
+def sync_folder(folder: Path) -> None:
+    """Bring the names in a folder to the disk."""
+    if os.name == "nt":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _store_error(error: OSError, folder: Path) -> StoreError:

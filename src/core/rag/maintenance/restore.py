@@ -11,13 +11,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.rag.dbhandler.commitlog import log_folder
+from core.rag.dbhandler.commitlog import log_folder, sync_folder
 from core.rag.dbhandler.grafeo_digest import Digest, digest, digest_of_file
 from core.rag.dbhandler.grafeo_engine import close_engine, open_engine
 from core.rag.dbhandler.transfer_file import GRAPH_MAGIC, check_export
 from core.rag.errors import BackupError, StoreDamagedError, StoreLockedError, StoreReadOnlyError, StoreUnavailableError
 from core.rag.maintenance.archive import export_namespaces, import_namespaces
-from core.rag.maintenance.backup import BackupReport, main_labels, sums, sync_folder
+from core.rag.maintenance.backup import BackupReport, main_labels, sums
 from core.rag.maintenance.places import graph_file, is_there
 
 if TYPE_CHECKING:
