@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +95,49 @@ async def test_a_graph_that_was_moved_without_its_log_is_not_opened_by_a_link(tm
     commitlog.log_folder(crashed).rename(commitlog.log_folder(new))
     store = await EmbeddedStore.open(str(crashed))
     assert await names(store) == ["a"]
+    await store.close()
+
+
+def _replace(file: Path) -> None:
+    shutil.copyfile(file, file.with_name("copy"))
+    file.with_name("copy").replace(file)
+
+
+@pytest.mark.parametrize(
+    ("happens", "left"),
+    [
+        (lambda file: file.rename(file.with_name("moved")), None),
+        (lambda file: file.unlink(), None),
+        (_replace, ["a"]),
+        (lambda file: shutil.rmtree(commitlog.log_folder(file)), ["a"]),
+    ],
+    ids=["moved", "deleted", "replaced", "log deleted"],
+)
+async def test_nothing_more_is_acknowledged_in_a_file_that_went_away(
+    happens: Callable[[Path], None], left: list[str] | None, graph_file: Path
+) -> None:
+    store = await EmbeddedStore.open(str(graph_file))
+    await put(store, "a")
+    await store.close()
+    store = await EmbeddedStore.open(str(graph_file))
+    await put(store, "b")
+    happens(graph_file)
+    with pytest.raises(StoreUnavailableError, match="while it was open here, so nothing more is stored"):
+        await put(store, "c")
+    assert await names(store) == ["a", "b"]
+    with pytest.raises(StoreUnavailableError, match="while it was open here: what was stored in it since may be lost"):
+        await store.close()
+    assert graph_file.exists() == (left is not None)
+    if left is not None:
+        store = await EmbeddedStore.open(str(graph_file))
+        assert await names(store) == left
+        await store.close()
+
+
+async def test_a_file_that_went_away_is_no_matter_to_who_only_read(graph_file: Path) -> None:
+    store = await EmbeddedStore.open(str(graph_file))
+    graph_file.unlink()
+    assert await names(store) == []
     await store.close()
 
 

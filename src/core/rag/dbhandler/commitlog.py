@@ -17,6 +17,8 @@ from core.rag.errors import StoreError, StoreFullError, StoreUnavailableError
 #: In group mode, the commits of this many seconds may be lost in a power cut.
 GROUP_SECONDS = 1.0
 
+_TRIES = 3
+
 
 def log_folder(graph: Path) -> Path:
     """The folder with the write-ahead log of a graph file: what is not in the file yet."""
@@ -33,9 +35,12 @@ class CommitLog:
             graph: The graph file.
             every_commit: Whether a commit is acknowledged only when it is on the disk; else within ``GROUP_SECONDS``.
         """
+        self._graph = graph
+        self._file = _identity(graph)
         self._folder = log_folder(graph)
         self._every_commit = every_commit
         self._named = False  # whether the name of the folder is on the disk
+        self._stopped = False
         self._guard = threading.Lock()  # of the numbers
         self._syncing = threading.Lock()
         self._written = 0
@@ -65,17 +70,32 @@ class CommitLog:
                 self._timer.start()
 
     def check(self) -> None:
-        """Refuse to go on after a failed synchronization: what the system still holds of the log is not known.
+        """Refuse to go on where a commit would not last.
 
         Raises:
-            StoreError: when a synchronization has failed.
+            StoreError: when a synchronization has failed, so that nobody knows what the system still holds of the log;
+                or when the graph file or its log is not where it was opened.
         """
         if self._failure is not None:
             raise _store_error(self._failure, self._folder) from self._failure
+        if fault := self.fault():
+            raise StoreUnavailableError(
+                f"{fault}, so nothing more is stored in it. Close the graph, put back what was there, or name another"
+                " one (--db), and open it again."
+            )
+
+    def fault(self) -> str:
+        """What has happened to the graph file or its log since they were opened; empty: nothing."""
+        if self._file is None or _identity(self._graph) != self._file:
+            return f"{self._graph} was moved, replaced or deleted while it was open here"
+        if not self._folder.is_dir() and not self._stopped:
+            return f"{self._folder}, the log of the graph, was moved or deleted while it was open here"
+        return ""
 
     def stop(self) -> None:
-        """Forget what is due; closing writes everything to the graph file."""
+        """Forget what is due, before the graph is closed: that writes everything to its file, and removes the log."""
         with self._guard:
+            self._stopped = True
             timer, self._timer = self._timer, None
         if timer is not None:
             timer.cancel()
@@ -105,12 +125,8 @@ class CommitLog:
 
     def _sync(self) -> None:
         # When the engine begins another log or a checkpoint, it synchronizes the one before by itself.
-        try:
-            logs = sorted(entry.name for entry in os.scandir(self._folder) if entry.name.endswith(".log"))
-            if not logs:
-                return
-            descriptor = os.open(self._folder / logs[-1], os.O_RDWR)
-        except FileNotFoundError:  # a checkpoint has just moved everything into the graph file
+        descriptor = self._open_log()
+        if descriptor is None:
             return
         try:
             if hasattr(os, "fdatasync"):
@@ -123,6 +139,24 @@ class CommitLog:
             sync_folder(self._folder.parent)
             self._named = True
 
+    def _open_log(self) -> int | None:
+        """The last log; ``None`` when closing the graph has moved everything into its file.
+
+        Raises:
+            OSError: when there is none.
+        """
+        gone = FileNotFoundError(errno.ENOENT, "its log was removed")
+        for _ in range(_TRIES):
+            try:
+                logs = [entry.name for entry in os.scandir(self._folder) if entry.name.endswith(".log")]
+                if logs:
+                    return os.open(self._folder / max(logs), os.O_RDWR)
+            except FileNotFoundError as error:  # a checkpoint has just begun another one
+                gone = error
+            if self._stopped:
+                return None
+        raise gone
+
 
 def sync_folder(folder: Path) -> None:
     """Bring the names in a folder to the disk."""
@@ -133,6 +167,15 @@ def sync_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def _identity(file: Path) -> tuple[int, int] | None:
+    """What tells a file from any other of the same name; ``None``: there is none."""
+    try:
+        status = file.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def _store_error(error: OSError, folder: Path) -> StoreError:

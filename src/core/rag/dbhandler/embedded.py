@@ -303,8 +303,8 @@ class EmbeddedStore:
         """Write a checkpoint and let go of the file.
 
         Raises:
-            StoreError: when the checkpoint could not be written; on a full disk only where something was committed, so
-                that what was read there is of use.
+            StoreError: when the checkpoint could not be written (on a full disk only where something was committed, so
+                that what was read there is of use), or where what was committed went with a file that was removed.
         """
         if self._closed:
             return
@@ -314,19 +314,29 @@ class EmbeddedStore:
                 return
             self._closed = True
             handles, self._db = [self._db], None
+            fault = ""
+            if self._log is not None:
+                fault = self._log.fault() if self._committed else ""
+                self._log.stop()
             try:
                 await _finish(self._writers.submit(engine.close_engine, handles))
             except StoreFullError as error:
                 if self._committed:
                     raise
                 _logger.warning("%s", error)
+            except StoreError:
+                if not fault:  # else that is why
+                    raise
             finally:
                 _open_stores.discard(self)
                 self._vectors.stop()
-                if self._log is not None:
-                    self._log.stop()
                 self._readers.shutdown(wait=False)
                 self._writers.shutdown(wait=False)
+            if fault:
+                raise StoreUnavailableError(
+                    f"{fault}: what was stored in it since may be lost. Look at the graph where it is now (mgrag"
+                    " status), and put in again what is missing."
+                )
 
     async def exclusively[T](self, function: Callable[[Any], T], what: str) -> T:
         """Call the engine itself while no transaction is open; for maintenance that no statement can express."""
