@@ -372,6 +372,44 @@ async def test_conversations_survive_an_export(client: MemGraphClient, tmp_path:
         assert len(await chain(copy, talk)) == 3
 
 
+async def said(client: MemGraphClient, talk: str) -> list[tuple[int, str]]:
+    return [(row["sequence"], row["content"]) for row in await client.get_conversation_messages(talk)]
+
+
+async def test_an_older_export_does_not_set_a_conversation_back(client: MemGraphClient, tmp_path: Path) -> None:
+    talk = await client.create_conversation("Talk")
+    for text in ("one", "two"):
+        await client.add_message(talk, text, "user")
+    await client.export_graph(tmp_path / "graph.jsonl")
+    for text in ("three", "four"):
+        await client.add_message(talk, text, "user")
+    await client.import_graph(tmp_path / "graph.jsonl")
+    await client.add_message(talk, "five", "user")
+    assert await said(client, talk) == [(1, "one"), (2, "two"), (3, "three"), (4, "four"), (5, "five")]
+    assert len(await chain(client, talk)) == 5
+    found = await client.find_conversation(talk)
+    assert found is not None
+    assert found["message_count"] == 5
+
+
+async def test_a_conversation_that_went_on_in_two_places_becomes_one(client: MemGraphClient, tmp_path: Path) -> None:
+    talk = await client.create_conversation("Talk")
+    await client.add_message(talk, "one", "user")
+    await client.export_graph(tmp_path / "here.jsonl")
+    async with MemGraphClient("embedded::memory:", namespace=client.namespace, embedder=HashEmbedder()) as there:
+        await there.import_graph(tmp_path / "here.jsonl")
+        await client.add_message(talk, "here", "user", timestamp="2030-01-01T00:00:00+00:00")
+        for text in ("there", "there again"):
+            await there.add_message(talk, text, "user", timestamp="2030-01-02T00:00:00+00:00")
+        await there.export_graph(tmp_path / "there.jsonl")
+    for _ in range(2):
+        await client.import_graph(tmp_path / "there.jsonl")
+        assert await said(client, talk) == [(1, "one"), (2, "here"), (3, "there"), (4, "there again")]
+        assert len(await chain(client, talk)) == 4
+    await client.add_message(talk, "last", "user")
+    assert (await said(client, talk))[-1] == (5, "last")
+
+
 @given(st.text(max_size=200), st.lists(st.text(max_size=20), max_size=3))
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 async def test_any_text_comes_back_as_it_was(content: str, extra: list[str]) -> None:

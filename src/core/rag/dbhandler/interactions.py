@@ -240,6 +240,54 @@ async def refer(tx: Transaction, messages: Sequence[InteractionRow], *, namespac
     )
 
 
+async def renumber_messages(tx: Transaction, conversation: str, now: str) -> None:
+    """Bring the messages of a conversation into one order, after some were brought in from another copy of it.
+
+    They keep their numbers where they can: of two with one number the later one, and all behind it, get higher ones.
+    """
+    state = await lock_conversation(tx, conversation, now)
+    rows = await tx.run(
+        "MATCH (c:Conversation {id: $id})<-[:PART_OF]-(m:Interaction) RETURN m.id AS id, m.sequence AS sequence, "
+        "coalesce(m.timestamp, '') AS timestamp",
+        {"id": conversation},
+    )
+    if not rows:
+        return
+    rows.sort(key=lambda row: (row["sequence"], row["timestamp"], row["id"]))
+    changed: list[Row] = []
+    number = 0
+    for row in rows:
+        number = max(row["sequence"], number + 1)
+        if number != row["sequence"]:
+            changed.append({"id": row["id"], "sequence": number})
+    for part in batches(changed):
+        await tx.run(
+            "UNWIND $rows AS row MATCH (m:Interaction {id: row.id}) SET m.sequence = row.sequence", {"rows": part}
+        )
+    wanted = {(after["id"], before["id"]) for before, after in pairwise(rows)}
+    edges = await tx.run(
+        "MATCH (c:Conversation {id: $id})<-[:PART_OF]-(a:Interaction) MATCH (a)-[:FOLLOWS]->(b:Interaction) "
+        "RETURN a.id AS a, b.id AS b",
+        {"id": conversation},
+    )
+    there = {(edge["a"], edge["b"]) for edge in edges}
+    for part in batches([{"a": a, "b": b} for a, b in sorted(there - wanted)]):
+        await tx.run(
+            "UNWIND $rows AS row MATCH (a:Interaction {id: row.a})-[r:FOLLOWS]->(b:Interaction {id: row.b}) DELETE r",
+            {"rows": part},
+        )
+    await _chain(tx, [{"a": a, "b": b} for a, b in sorted(wanted - there)])
+    await tx.run(
+        "MATCH (c:Conversation {id: $id}) SET c.sequence = $sequence, c.last_id = $last, c.message_count = $count",
+        {
+            "id": conversation,
+            "sequence": max(number, state["sequence"]),
+            "last": rows[-1]["id"],
+            "count": len(rows),
+        },
+    )
+
+
 async def remove_messages(tx: Transaction, conversation: str, ids: Sequence[str], now: str) -> int:
     """Remove messages from a conversation; those before and after them are joined.
 

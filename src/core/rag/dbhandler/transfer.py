@@ -10,11 +10,13 @@ import asyncio
 import json
 import os
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.fewer import EdgeKind, directed
+from core.rag.dbhandler.interactions import renumber_messages
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.dbhandler.transfer_file import (
     ExportReader,
@@ -27,6 +29,7 @@ from core.rag.dbhandler.transfer_file import (
 from core.rag.dbhandler.vectors import VectorStoreOperations
 from core.rag.errors import BackupError
 from core.rag.schema import Label, VectorIndex, check_name, text_partition
+from core.rag.times import utc_now
 
 _PAGE = 500
 
@@ -84,7 +87,11 @@ class TransferOperations(VectorStoreOperations):
         indexes: dict[tuple[str, str], VectorIndex] = {}
         pending: list[dict[str, Any]] = []
         kind: tuple[str, ...] = ()
+        talks = set(await self._ids(Label.CONVERSATION))
+        continued: list[str] = []  # which both sides may have gone on with
         for this, entry in reader.entries():
+            if this[:2] == ("node", Label.CONVERSATION.value) and entry["id"] in talks:
+                continued.append(entry["id"])
             if pending and (this != kind or len(pending) >= 2 * _PAGE):
                 await self._put_in(kind, pending, indexes)
                 pending = []
@@ -92,6 +99,8 @@ class TransferOperations(VectorStoreOperations):
             pending.append(entry)
         if pending:
             await self._put_in(kind, pending, indexes)
+        for conversation in continued:
+            await self._write(partial(renumber_messages, conversation=conversation, now=utc_now()))
 
     async def _write_nodes(self, out: ExportWriter) -> None:
         for label in Label:
