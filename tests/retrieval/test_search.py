@@ -212,3 +212,15 @@ async def test_chunks_are_counted_anew_after_a_write(kb: KnowledgeBase, monkeypa
     assert [await legs.Legs(kb.client, store).total() for _ in range(3)] == [before + 1] * 3
     if (await kb.client.connect()).capabilities.shared:
         assert len(statements) == 3, "two look whether all is as it was, one counts; then it is known"
+
+
+async def test_single_documents_are_asked_for_without_looking_at_every_edge(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    statements = listen(monkeypatch)
+    assert await kb.search("mill", filters="path:docs/ source:nowhere or path:docs/")
+    assert await kb.documents(limit=2)
+    assert await kb.client.list_documents(limit=2)
+    assert len(statements) > 5
+    slow = [statement for statement in statements if "OPTIONAL MATCH" in statement]
+    assert not slow, "each of them looks at all edges"

@@ -10,7 +10,6 @@ from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.checks import check_text
 from core.rag.dbhandler.removing import remove_unused_sources
 from core.rag.dbhandler.revectoring import RevectoringOperations
-from core.rag.dbhandler.rows import DOCUMENT_COLUMNS, found_document
 from core.rag.dbhandler.store import Transaction
 from core.rag.dbhandler.vectors import VectorStoreInfo
 from core.rag.schema import EMBEDDED_LABELS, EdgeType, Label, TextIndex
@@ -121,18 +120,6 @@ class AdminOperations(RevectoringOperations):
             prefix=prefix,
         )
         return sorted(rows, key=lambda row: (row["path"], row["id"]))
-
-    async def documents_by_id(self, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
-        """Documents without their content, with ``chunk_count``, by id; ids that are not there are left out."""
-        found: dict[str, dict[str, Any]] = {}
-        for part in batches(list(ids)):
-            rows = await self.read(
-                "UNWIND $ids AS i MATCH (d:Document {id: i}) OPTIONAL MATCH (d)<-[:CHUNK_OF]-(c:DocumentChunk) "
-                f"WITH d, count(c) AS chunk_count RETURN {DOCUMENT_COLUMNS}, chunk_count",
-                ids=part,
-            )
-            found.update((row["id"], found_document(row)) for row in rows)
-        return found
 
     async def sources_of(self, documents: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
         """Where documents come from: by document id, the ``name``, ``type`` and ``uri`` of each of their sources."""

@@ -187,12 +187,37 @@ class DocumentOperations(IngestOperations):
         check_text("after", after)
         rows = await self.read(
             "MATCH (d:Document) WHERE d.namespace = $namespace AND d.path > $after AND d.path STARTS WITH $prefix "
-            f"WITH d ORDER BY d.path LIMIT {int(limit)} OPTIONAL MATCH (d)<-[:CHUNK_OF]-(c:DocumentChunk) "
-            f"WITH d, count(c) AS chunk_count RETURN {DOCUMENT_COLUMNS}, chunk_count",
+            f"WITH d ORDER BY d.path LIMIT {int(limit)} RETURN {DOCUMENT_COLUMNS}",
             after=after,
             prefix=prefix,
         )
-        return sorted((found_document(row) for row in rows), key=lambda row: row["path"])
+        counts = await self._chunk_counts([row["id"] for row in rows])
+        found = [found_document({**row, "chunk_count": counts.get(row["id"], 0)}) for row in rows]
+        return sorted(found, key=lambda row: row["path"])
+
+    async def documents_by_id(self, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+        """Documents without their content, with ``chunk_count``, by id; ids that are not there are left out."""
+        found: dict[str, dict[str, Any]] = {}
+        for part in batches(list(ids)):
+            rows = await self.read(f"UNWIND $ids AS i MATCH (d:Document {{id: i}}) RETURN {DOCUMENT_COLUMNS}", ids=part)
+            counts = await self._chunk_counts(part)
+            found.update((row["id"], found_document({**row, "chunk_count": counts.get(row["id"], 0)})) for row in rows)
+        return found
+
+    async def _chunk_counts(self, ids: Sequence[str]) -> dict[str, int]:
+        """How many chunks documents have, by id; those without are left out.
+
+        Asked for apart: an OPTIONAL MATCH looks at every edge of the graph on the embedded engine.
+        """
+        counts: dict[str, int] = {}
+        for part in batches(ids):
+            rows = await self.read(
+                "UNWIND $ids AS i MATCH (d:Document {id: i})<-[:CHUNK_OF]-(c:DocumentChunk) "
+                "RETURN d.id AS id, count(c) AS n",
+                ids=part,
+            )
+            counts.update((row["id"], row["n"]) for row in rows)
+        return counts
 
     async def get_document_chunks(self, path: str) -> list[dict[str, Any]]:
         """All chunks of a document, in order.

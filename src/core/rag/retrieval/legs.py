@@ -134,24 +134,20 @@ class Legs:
         """
         facts: dict[str, dict[str, Any]] = {}
         for part in batches(sorted(chunk_ids), max_rows=1000):
-            rows = await self._client.read(
-                "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i})-[:CHUNK_OF]->(d:Document) "
-                f"WITH c.id AS key, d {_FACTS}",
-                ids=part,
-            )
-            facts.update((row.pop("key"), row) for row in rows)
+            match = "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i})-[:CHUNK_OF]->(d:Document)"
+            facts |= await self._facts(match, "c.id", ids=part)
         return facts
 
     async def terms_where(self, wanted: Filter, limit: int) -> dict[str, str] | None:
         """The analysed words of all chunks whose documents pass a filter, by chunk id; ``None`` if over ``limit``."""
         narrow = wanted.pushdown()
-        rows = await self._client.read(
-            "MATCH (d:Document) WHERE d.namespace = $namespace AND d.path STARTS WITH $prefix "
-            f"WITH d.id AS key, d {_FACTS}",
+        facts = await self._facts(
+            "MATCH (d:Document) WHERE d.namespace = $namespace AND d.path STARTS WITH $prefix",
+            "d.id",
             prefix=narrow.path_prefix or "",
         )
         texts: dict[str, str] = {}
-        for part in batches([row["key"] for row in rows if wanted.matches(row)], max_rows=1000):
+        for part in batches([key for key, row in facts.items() if wanted.matches(row)], max_rows=1000):
             chunks = await self._client.read(
                 "UNWIND $ids AS i MATCH (d:Document {id: i})<-[:CHUNK_OF]-(c:DocumentChunk) "
                 "RETURN c.id AS id, c.terms AS terms",
@@ -161,6 +157,21 @@ class Legs:
             if len(texts) > limit:
                 return None
         return texts
+
+    async def _facts(self, match: str, key: str, **parameters: Any) -> dict[str, dict[str, Any]]:
+        """What filters look at, of the documents ``d`` that a pattern matches, by what ``key`` is for each."""
+        rows = await self._client.read(f"{match} RETURN {key} AS key, {_FACTS}", **parameters)
+        facts = {row.pop("key"): {**row, "source_names": [], "source_uris": []} for row in rows}
+        # Apart: an OPTIONAL MATCH looks at every edge of the graph on the embedded engine.
+        rows = await self._client.read(
+            f"{match} MATCH (d)-[:SOURCED_FROM]->(s:Source) RETURN {key} AS key, s.name AS name, s.uri AS uri",
+            **parameters,
+        )
+        for row in rows:
+            if row["key"] in facts:
+                facts[row["key"]]["source_names"].append(row["name"])
+                facts[row["key"]]["source_uris"].append(row["uri"])
+        return facts
 
     async def _chunks_of(self, matches: Sequence[Match]) -> dict[str, float]:
         scores = {match.id: match.score for match in matches}
@@ -173,11 +184,9 @@ class Legs:
         return dict(pairs)
 
 
-#: What filters look at, of a document ``d``, with the ``key`` that asked for it.
+#: What filters look at, of a document ``d``, but for its sources.
 _FACTS = (
-    "OPTIONAL MATCH (d)-[:SOURCED_FROM]->(s:Source) "
-    "RETURN key, d.path AS path, d.uri AS uri, d.title AS title, collect(s.name) AS source_names, "
-    "collect(s.uri) AS source_uris, d.source_id AS source_id, d.mime_type AS mime_type, "
+    "d.path AS path, d.uri AS uri, d.title AS title, d.source_id AS source_id, d.mime_type AS mime_type, "
     "d.created_at AS created_at, d.updated_at AS updated_at, d.metadata AS metadata"
 )
 
