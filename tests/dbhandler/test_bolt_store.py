@@ -14,11 +14,14 @@ from tests.servers.proxy import BoltProxy
 
 from core.rag.dbhandler.bolt import BoltStore
 from core.rag.dbhandler.dialect import MAX_WORDS, text_index_name
+from core.rag.dbhandler.memgraph import MemgraphDialect
+from core.rag.dbhandler.neo4j import Neo4jDialect
 from core.rag.dbhandler.scan import scan_text
 from core.rag.dbhandler.store import Transaction
 from core.rag.errors import (
     InvalidInputError,
     ModelMismatchError,
+    StoreConflictError,
     StoreReadOnlyError,
     StoreTimeoutError,
     StoreUnavailableError,
@@ -190,6 +193,28 @@ async def test_a_keyword_index_of_another_definition_is_made_anew(corner: Corner
     index = await corner.text_index(Label.ENTITY)
     await corner.put_texts(index, {"a": "alpha"})
     assert corner.found(await corner.store.text_search(index, {"alpha": 1.0}, 5)) == ["a"]
+
+
+@pytest.mark.parametrize("what", ["text", "vector"])
+async def test_an_index_is_done_without_where_others_write_all_the_time(
+    corner: Corner, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    async def busy(*_: object) -> None:
+        raise StoreConflictError("Cannot get unique access to the storage")
+
+    for dialect in (MemgraphDialect, Neo4jDialect):
+        monkeypatch.setattr(dialect, f"ensure_{what}_index", busy)
+    if what == "text":
+        index = await corner.text_index(Label.ENTITY)
+        await corner.put_texts(index, {"a": "alpha", "b": "beta"})
+        found = await corner.store.text_search(index, {"alpha": 1.0}, 5)
+    else:
+        vectors = await corner.vector_index(3)
+        await corner.put_vectors(vectors, {"a": (1, 0, 0)})
+        found = await corner.store.vector_search(vectors, (1.0, 0.1, 0.0), 5)
+    assert corner.found(found) == ["a"]
+    assert corner.store.capabilities.notes
+    assert all("missing" in note for note in corner.store.capabilities.notes)
 
 
 async def test_a_search_with_the_dimension_of_another_model(corner: Corner) -> None:

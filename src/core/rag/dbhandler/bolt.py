@@ -10,8 +10,8 @@ from __future__ import annotations
 import logging
 import time
 import uuid
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -285,7 +285,8 @@ class BoltStore:
         """See :class:`~core.rag.dbhandler.store.GraphStore`. One index serves all namespaces."""
         self._check_open("Creating a keyword index")
         async with self._defining.hold():
-            await self._dialect.ensure_text_index(index.label)
+            with self._unless_busy(_without_words(index)):
+                await self._dialect.ensure_text_index(index.label)
 
     async def drop_text_index(self, index: TextIndex) -> None:  # noqa: ARG002
         """Nothing to drop: other namespaces use the index, too."""
@@ -296,7 +297,8 @@ class BoltStore:
         check_name(index.label)
         self._check_open("Creating a vector index")
         async with self._defining.hold():
-            await self._dialect.ensure_vector_index(index)
+            with self._unless_busy(_without(index)):
+                await self._dialect.ensure_vector_index(index)
 
     async def has_vector_index(self, index: VectorIndex) -> bool:
         """See :class:`~core.rag.dbhandler.store.GraphStore`."""
@@ -329,7 +331,7 @@ class BoltStore:
             except IndexMissingError:
                 found = await scan_text(self, index, words, k)
                 if found:
-                    self._note(f"The keyword index of {index.label} is missing: words are searched by the client.")
+                    self._note(_without_words(index))
                 return found
         return await scan_text(self, index, words, k)
 
@@ -391,6 +393,18 @@ class BoltStore:
         """See :class:`~core.rag.dbhandler.store.GraphStore`."""
         await self._drivers.close()
 
+    @contextmanager
+    def _unless_busy(self, note: str) -> Iterator[None]:
+        """Do without an index that cannot be created while others write, as searches can; the next command tries again.
+
+        A server that wants to be alone for that may never be, however long one waits.
+        """
+        try:
+            yield
+        except StoreConflictError as error:
+            _log.info("%s", error)
+            self._note(note)
+
     def _note(self, note: str) -> None:
         """Say once that something works otherwise than it should."""
         if note not in self._capabilities.notes:
@@ -404,6 +418,10 @@ class BoltStore:
     def _check_open(self, what: str) -> None:
         if self._drivers.closed:
             raise closed(what)
+
+
+def _without_words(index: TextIndex) -> str:
+    return f"The keyword index of {index.label} is missing: words are searched by the client."
 
 
 def _without(index: VectorIndex) -> str:

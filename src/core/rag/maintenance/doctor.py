@@ -279,8 +279,9 @@ async def _check_vector_indexes(client: MemGraphClient, *, repair: bool) -> list
             message = f"The vector index of {label} for {store.model} is missing: the client compares all its vectors."
             if repair:
                 await graph.ensure_vector_index(index)
+            mended = repair and await graph.has_vector_index(index)
             name = f"{client.namespace}: vector indexes"
-            checks.append(_check(name, "mended", message) if repair else _check(name, "problem", message, _REPAIR))
+            checks.append(_check(name, "mended", message) if mended else _check(name, "problem", message, _REPAIR))
     return checks
 
 
