@@ -59,6 +59,15 @@ def test_the_example_has_every_variable_and_no_other() -> None:
     assert EXAMPLE.keys() == SETTINGS.keys()
 
 
+def test_the_compose_file_says_what_else_it_reads() -> None:
+    compose = (ROOT / "docker-compose.yml").read_text(encoding="utf-8")
+    explained = dict(re.findall(r"^#   ([A-Z_]+)=(\S+)", compose, re.MULTILINE))
+    read = dict(re.findall(r"\$\{([A-Z_]+):[-?]([^}]*)\}", compose))
+    assert {name: value for name, value in read.items() if name not in SETTINGS} == {
+        name: value for name, value in explained.items() if name not in SETTINGS
+    }
+
+
 @pytest.mark.parametrize("variable", SETTINGS)
 def test_the_example_says_the_defaults(variable: str) -> None:
     default = Settings.model_fields[SETTINGS[variable]].default
