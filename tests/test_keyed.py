@@ -24,3 +24,13 @@ def test_fields_are_read_by_name_and_nothing_else_is(result: Keyed) -> None:
     for name in ("nothing", "to_dict", "__class__"):
         with pytest.raises(KeyError, match=name):
             result[name]
+
+
+@pytest.mark.parametrize("result", RESULTS, ids=lambda result: type(result).__name__)
+def test_a_result_can_be_handled_like_a_dict(result: Keyed) -> None:
+    names = [field.name for field in fields(result)]
+    assert list(result) == names
+    assert dict(result) == {**result} == {name: result[name] for name in names}
+    assert names[0] in result
+    assert "nothing" not in result
+    assert (result.get(names[0]), result.get("nothing"), result.get("to_dict", 3)) == (result[names[0]], None, 3)

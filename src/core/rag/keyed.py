@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from dataclasses import Field, asdict
 from typing import Any, ClassVar
 
@@ -25,3 +26,15 @@ class Keyed:
         if key not in self.__dataclass_fields__:
             raise KeyError(key)
         return getattr(self, key)
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of the fields. Without it, ``in`` and loops would ask for item 0."""
+        return iter(self.__dataclass_fields__)
+
+    def keys(self) -> Collection[str]:
+        """The names of the fields; ``dict(result)`` and ``{**result}`` go by them."""
+        return self.__dataclass_fields__.keys()
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """A field by its name, or ``default`` where there is no such field."""
+        return self[key] if key in self.__dataclass_fields__ else default
