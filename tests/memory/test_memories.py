@@ -255,6 +255,15 @@ async def test_forgetting_by_memory_session_and_time(kb: KnowledgeBase) -> None:
         await kb.forget()
 
 
+async def test_times_long_ago_are_before_all_others(kb: KnowledgeBase) -> None:
+    await kb.remember("s", "user", FACTS[0], timestamp="2026-01-01T00:00:00Z")
+    assert (await kb.forget(before="0500-01-01T00:00:00Z")).memories == 0
+    await kb.remember("s", "user", FACTS[1], timestamp="0079-08-24T12:00:00Z")
+    assert [memory.created_at for memory in await kb.memories("s")][1] == "0079-08-24T12:00:00.000000Z"
+    assert (await kb.forget(before="1000-01-01T00:00:00Z")).memories == 1
+    assert [memory.content for memory in await kb.memories("s")] == [FACTS[0]]
+
+
 async def test_compacting_keeps_links_and_the_latest(kb: KnowledgeBase) -> None:
     for number in range(12):
         await kb.remember("s", "user", f"Day {number}: the tide mill turned well and ground the corn.", tags=["mill"])

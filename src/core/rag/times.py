@@ -12,4 +12,5 @@ def utc_now() -> str:
 
 def iso(moment: datetime) -> str:
     """A moment as text; a naive one is taken as local time."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    # strftime writes a year before 1000 with fewer digits, which would stand behind all others.
+    return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
