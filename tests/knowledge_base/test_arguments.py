@@ -95,6 +95,7 @@ CALLS: dict[str, tuple[Callable[[Any], Awaitable[object]], str]] = {
     "who says it": (lambda kb: kb.remember("s", "user", "Grain.", user_id=0), "user_id is text, not int"),
     "what a rating is for": (lambda kb: kb.feedback("note", 1, query=3), "query is text, not int"),
     "a rating": (lambda kb: kb.feedback("note", "1" * 5000), r"from -1 to 1, not '1{99}\.$"),
+    "compact": (lambda kb: kb.compact("s", sentences=-3), "sentences is -3, but has to be .* from 1 up"),
     "forget": (lambda kb: kb.forget(memory_id=["a"]), "memory_id is text, not list"),
     "delete_record": (lambda kb: kb.delete_record(["a"]), "Each of ids is text, not list"),
     "delete_records": (lambda kb: kb.client.delete_records("abc"), r"not one text: use \['abc'\]"),

@@ -226,12 +226,15 @@ class Memories:
 
         Raises:
             NotFoundError: when there is no such session.
+            InvalidInputError: on other than whole numbers, from 0 (``keep``) and 1 (``sentences``) up.
             LanguageModelError: when the model fails; nothing was replaced then.
             StoreConflictError: when others change the same memories all the time; nothing was replaced then.
         """
         from core.rag.memory.compaction import TRIES, older
 
         check_number("keep", keep, 0)
+        if sentences is not None:
+            check_number("sentences", sentences, 1)
         if await self._client.find_conversation(session_id) is None:
             raise NotFoundError(f"There is no session {session_id!r}.")
         for _ in range(TRIES):
