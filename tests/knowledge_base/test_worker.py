@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import os
 import signal
@@ -326,6 +327,24 @@ def run_script(folder: Path, *, killed: bool) -> tuple[int, list[str]]:
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
     )
     return done.returncode, done.stdout.split("\n")
+
+
+async def test_nothing_is_told_of_a_request_that_was_cancelled_while_it_was_sent() -> None:
+    told: list[dict[str, Any]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(context))
+    process = WorkerProcess.start()
+    request = asyncio.create_task(process.call("warm_up", b"more than a pipe holds" * 1_000_000))
+    while not process.waiting:
+        await asyncio.sleep(0)
+    request.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await request
+    await process.close()
+    with pytest.raises(WorkerGoneError):
+        await process.call("finder")
+    del request
+    gc.collect()
+    assert told == []
 
 
 def test_a_script_is_not_run_twice(tmp_path: Path) -> None:

@@ -97,6 +97,9 @@ class WorkerProcess:
                 if not reply.cancel():
                     reply.exception()  # it says the same
                 raise WorkerGoneError(f"the worker process has ended: {error}") from error
+            except asyncio.CancelledError:
+                reply.cancel()  # nobody waits for it, and asyncio tells of errors that nobody has seen
+                raise
         good, result = await asyncio.to_thread(pickle.loads, await reply)
         if not good:
             raise result
