@@ -260,6 +260,17 @@ def test_front_matter_of_other_generators() -> None:
     assert (toml.title, toml.content) == ("The page", "Text.\n")
 
 
+def test_imports_of_mdx_are_not_text() -> None:
+    text = (
+        "---\ntitle: Birds\n---\nimport Tabs from '@theme/Tabs';\nimport {\n  Card,\n  Grid as G,\n} from \"./cards\"\n"
+        "import './style.css';\n\nKestrels import mice.\n\n```js\nimport Tabs from 'tabs';\n```\n"
+    )
+    shown = "Kestrels import mice.\n\n```js\nimport Tabs from 'tabs';\n```\n"
+    assert convert("a.mdx", text).content == shown
+    assert convert("a.md", text).content.startswith("import Tabs from")
+    assert convert("a.mdx", "import {" * 20_000).content.startswith("import {")
+
+
 def test_markdown_that_is_slow_to_match_is_not_slow() -> None:
     for text in (
         "[" * 50_000,

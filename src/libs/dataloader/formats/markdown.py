@@ -33,6 +33,11 @@ _KEPT_FIELDS = {
     "lang": "language",
     "language": "language",
 }
+_IMPORT = re.compile(
+    r"^import[ \t]+(?:[\w$*, \t]{0,200}(?:\{[\w$,\s]{0,2000}\}[ \t]*)?\bfrom[ \t]+)?"
+    r"(?:\"[^\"\n]{1,500}\"|'[^'\n]{1,500}')[ \t]*;?[ \t]*(?:\n|\Z)",
+    re.MULTILINE,
+)
 _FENCE_LINE = re.compile(r"^ {0,3}(`{3,}|~{3,})([^\n]*)$", re.MULTILINE)
 _TICKS = re.compile(r"`+")
 _ATX = re.compile(r"^ {0,3}(#{1,6})[ \t]+([^\n]*)$", re.MULTILINE)
@@ -68,6 +73,8 @@ def read(file: FileData, _kind: Format) -> Content:
     fields: dict[str, Any] = {}
     if (match := _FRONT_MATTER.match(text)) and (parsed := _front_matter(match["body"])):
         fields, text = parsed, text[match.end() :].lstrip("\n")
+    if file.path.lower().endswith(".mdx"):
+        text = _without_imports(text).lstrip("\n")
     prose = _without_blocks(text)
     title = fields.get("title")
     metadata = {_KEPT_FIELDS[name]: value for name, value in fields.items() if name in _KEPT_FIELDS and value}
@@ -95,6 +102,16 @@ def _without_blocks(text: str) -> str:
 
 def _without_spans(text: str) -> str:
     return _blanked(text, _code_spans(text)) if "`" in text else text
+
+
+def _without_imports(text: str) -> str:
+    """MDX without the modules that it imports, which no reader sees."""
+    parts: list[str] = []
+    position = 0
+    for match in _IMPORT.finditer(_without_blocks(text)):
+        parts.append(text[position : match.start()])
+        position = match.end()
+    return "".join([*parts, text[position:]])
 
 
 def first_heading(text: str, prose: str | None = None) -> str | None:
