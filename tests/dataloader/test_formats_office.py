@@ -103,6 +103,28 @@ def test_word_text_that_python_docx_does_not_show() -> None:
     assert [paragraph.text for paragraph in docx.Document(io.BytesIO(data)).paragraphs] == ["MARK-end"]
 
 
+def test_word_forms_show_what_was_chosen() -> None:
+    def answer(inside: str) -> str:
+        begin = f"<w:r><w:fldChar w:fldCharType='begin'><w:ffData>{inside}</w:ffData></w:fldChar></w:r>"
+        return f"{begin}<w:r><w:fldChar w:fldCharType='end'/></w:r>"
+
+    towns = "<w:listEntry w:val='Oxford'/><w:listEntry w:val='Rome'/>"
+    answers = (
+        ("checked ", "<w:checkBox><w:default w:val='0'/><w:checked/></w:checkBox>"),
+        (" and not ", "<w:checkBox><w:default w:val='1'/><w:checked w:val='0'/></w:checkBox>"),
+        (" from the start ", "<w:checkBox><w:default w:val='true'/></w:checkBox>"),
+        (" the second ", f"<w:ddList><w:result w:val='1'/>{towns}</w:ddList>"),
+        (" the first ", f"<w:ddList>{towns}</w:ddList>"),
+        (" none", "<w:ddList><w:result w:val='7'/></w:ddList>"),
+    )
+    document = docx.Document()
+    document.add_paragraph("MARK")
+    runs = "".join(f"<w:r><w:t xml:space='preserve'>{words}</w:t></w:r>{answer(inside)}" for words, inside in answers)
+    data = rewritten(saved(document), "word/document.xml", "MARK", f"</w:t></w:r>{runs}<w:r><w:t>")
+    shown = "checked \u2612 and not \u2610 from the start \u2612 the second Rome the first Oxford none"
+    assert convert("a.docx", data).content == shown
+
+
 def test_word_links_and_footnotes() -> None:
     document = docx.Document()
     document.add_paragraph("MARK")

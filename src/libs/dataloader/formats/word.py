@@ -206,6 +206,10 @@ class _Reader:
             elif name in ("footnoteReference", "endnoteReference", "commentReference"):
                 key = (name[:-9], attribute(item, "id") or "")
                 parts.append(f"[{self._notes.setdefault(key, len(self._notes) + 1)}]")
+            elif name == "checkBox":
+                parts.append("\u2612" if _is_checked(item) else "\u2610")
+            elif name == "ddList":
+                parts.append(_chosen(item))
             elif name == "txbxContent":
                 self._boxes.append(item)
             elif name == "hyperlink":
@@ -344,6 +348,21 @@ def _through(node: _Element) -> Iterator[_Element]:
             yield from _through(item)
         else:
             yield item
+
+
+def _is_checked(box: _Element) -> bool:
+    """Whether there is a cross in a box of a form: it, or what it begins with where nobody has been there."""
+    state = child(box, "checked")
+    if state is None:
+        state = child(box, "default")
+    return state is not None and (attribute(state, "val") or "1").lower() not in ("0", "false", "off")
+
+
+def _chosen(choice: _Element) -> str:
+    """The entry of a list of a form that is shown."""
+    entries = [attribute(entry, "val") or "" for entry in children(choice, "listEntry")]
+    number = _value(child(choice, "result")) or _value(child(choice, "default")) or "0"
+    return entries[int(number)] if number.isdecimal() and len(number) < 5 and int(number) < len(entries) else ""
 
 
 def _value(node: _Element | None) -> str | None:
