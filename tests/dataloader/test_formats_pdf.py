@@ -116,6 +116,30 @@ def test_titles_that_programs_make_up_are_none(title: str) -> None:
     assert convert("a.pdf", pdf(["text"], title=title)).title is None
 
 
+@pytest.mark.parametrize(
+    "title",
+    [
+        *("Présentation PowerPoint", "Presentación de PowerPoint", "Presentazione standard di PowerPoint", "Folie 1"),
+        *("Apresentação do PowerPoint", "Презентация PowerPoint", "PowerPoint-Präsentation", "PowerPoint 演示文稿"),
+        *(
+            "Dokument1",
+            "Документ1",
+            "Unbenanntes Dokument",
+            "Document sans titre",
+            "Documento sin título",
+            "無題のドキュメント",
+        ),
+    ],
+)
+def test_titles_that_programs_make_up_in_other_languages_are_none(title: str) -> None:
+    assert convert("a.pdf", pdf(["text"], title=title)).title is None
+
+
+@pytest.mark.parametrize("title", ["Presenting with PowerPoint in class", "Documents of 1848", "Slide 12", "Folien"])
+def test_titles_like_those_are_kept(title: str) -> None:
+    assert convert("a.pdf", pdf(["text"], title=title)).title == title
+
+
 def test_words_divided_at_the_end_of_a_line() -> None:
     lines = [
         "A retrieval method that uses dual-encoder net-",

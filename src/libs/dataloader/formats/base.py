@@ -103,8 +103,15 @@ class FileData:
 
 _NO_TITLE = re.compile(
     r"""^(?:
-      untitled.* | no\s+title | [(\[](?:no\s+title|untitled|anonymous)[)\]] | title | document\d* | word\s+document
-    | slide\s*1 | powerpoint[- ]\w+
+      untitled.* | no\s+title | [(\[](?:no\s+title|untitled|anonymous)[)\]] | title | word\s+document
+    | (?:document|dokument|documento|документ|文档|文書)\d*
+    # What Google Docs calls a new document.
+    | document(?:o|\s)?\s*(?:sans\s+titre|sin\s+título|sem\s+título|senza\s+titolo) | unbenanntes\s+dokument
+    | документ\s+без\s+названия | naamloos\s+document | dokument\s+bez\s+tytułu | 無題のドキュメント | 无标题文档
+    | 제목\s+없는\s+문서
+    # What PowerPoint calls a new presentation, and the first slide of it.
+    | presentation\d* | powerpoint[- ]\w+ | (?:a?pr[eé][sz]enta\w+|презентац\w+)(?:\s+\w+){0,2}\s+powerpoint
+    | (?:slide|folie|diapositiv[ae]|dia|слайд|slajd|snímek|幻灯片|スライド|슬라이드)\s*1
     | microsoft\s+(?:word|powerpoint|excel)\b.*
     | [^\s]+\.(?:docx?|pptx?|xlsx?|pdf|dvi|ps|tex|indd|rtf|odt|html?|txt|qxd|p65|pmd|wpd|cdr|ai)
     | [\d\W_]*
