@@ -185,3 +185,26 @@ def test_mail_that_is_none() -> None:
     assert "in an unknown binary format" in reason("a.eml", bytes(range(256)) * 20)
     deep = b"From: a@b.c\n" + b"Content-Type: multipart/mixed; boundary=x\n\n--x\n" * 300 + b"\nwords\n"
     assert convert("a.eml", deep).content.startswith("From: a@b.c")
+
+
+# -- calendars and address books -----------------------------------------------------------------------------------
+
+
+def test_calendar_entries_are_records_with_whole_words() -> None:
+    head = "BEGIN:VCALENDAR\r\nX-WR-CALNAME:Bird\\, watching\r\n"
+    first = (
+        "BEGIN:VEVENT\r\nSUMMARY:Kestrels at the br\r\n idge\r\n"
+        "DESCRIPTION:Bring\\n\\nbinocu\r\n\tlars\\; a hat\r\nEND:VEVENT\r\n"
+    )
+    second = "BEGIN:VEVENT\r\nSUMMARY:Möwen\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n".encode().replace(b"\xc3", b"\xc3\r\n ")
+    document = convert("a.ics", (head + first).encode() + second)
+    assert document.content == (
+        "BEGIN:VCALENDAR\nX-WR-CALNAME:Bird, watching\n\nBEGIN:VEVENT\nSUMMARY:Kestrels at the bridge\n"
+        "DESCRIPTION:Bring\nbinoculars; a hat\nEND:VEVENT\n\nBEGIN:VEVENT\nSUMMARY:Möwen\nEND:VEVENT\nEND:VCALENDAR"
+    )
+    assert (document.title, document.format, document.mime_type) == ("Bird, watching", "records", "text/calendar")
+
+
+def test_pictures_in_a_vcard_are_no_text() -> None:
+    card = "BEGIN:VCARD\nFN:Ann Heron\nPHOTO;ENCODING=b;TYPE=JPEG:/9j/4AAQSkZJRg\n ABAQAAAQABAAD\nEND:VCARD\n"
+    assert convert("a.vcf", card * 2).content == "\n\n".join(["BEGIN:VCARD\nFN:Ann Heron\nEND:VCARD"] * 2)

@@ -55,6 +55,8 @@ FORMATS: dict[str, Format] = {
     **dict.fromkeys((".tsv", ".tab"), Format("delimited", "text/tab-separated-values")),
     **dict.fromkeys((".json", ".geojson", ".jsonld", ".webmanifest"), JSON),
     **dict.fromkeys((".jsonl", ".ndjson", ".ldjson"), JSONL),
+    **dict.fromkeys((".ics", ".ical", ".ifb", ".vcs"), Format("calendar", "text/calendar")),
+    ".vcf": Format("calendar", "text/vcard"),
     ".ipynb": Format("notebook", "application/x-ipynb+json"),
 }
 
