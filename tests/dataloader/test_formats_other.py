@@ -187,6 +187,13 @@ def test_mail_that_is_none() -> None:
     assert convert("a.eml", deep).content.startswith("From: a@b.c")
 
 
+def test_a_mail_as_a_server_keeps_it_is_told_without_an_ending() -> None:
+    mail = "Return-Path: <ann@example.org>\nReceived: from a by b\nFrom: Ann\nSubject: Herons\n\nThey are back.\n"
+    document = convert("1471875781.M1P2.host:2,S", mail)
+    assert (document.title, document.mime_type) == ("Herons", "message/rfc822")
+    assert convert("memo", "From: Ann\nSubject: Herons\n\nThey are back.\n").mime_type == "text/plain"
+
+
 # -- calendars and address books -----------------------------------------------------------------------------------
 
 

@@ -201,7 +201,10 @@ _IMAGES = frozenset((".svg", ".svgz"))
 _HTML_START = re.compile(rb"<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
 _PREAMBLE = re.compile(rb"\xef\xbb\xbf|\s+|<\?xml[^>]*>|<!--(?:(?!-->).)*-->", re.DOTALL)
 _MAIL_START = re.compile(rb"(?:[A-Za-z][A-Za-z0-9-]*:[ \t][^\n]*\n(?:[ \t][^\n]*\n)*){2}")
-_MAIL_FIELDS = (b"from:", b"subject:", b"date:", b"message-id:", b"mime-version:")
+_MAIL_FIELDS = (
+    *(b"from:", b"subject:", b"date:", b"message-id:", b"mime-version:"),
+    *(b"return-path:", b"delivered-to:", b"received:"),  # what servers add, such as to the files of a Maildir
+)
 _ZIP_MEMBERS = (
     (b"word/document.xml", DOCX),
     (b"ppt/presentation.xml", PPTX),
