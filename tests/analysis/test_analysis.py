@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.rag.analysis import MAX_QUERY_TERMS, TITLE_WEIGHT, analyze, index_terms, query_terms
+from core.rag.analysis import MAX_QUERY_TERMS, TITLE_WEIGHT, analyze, index_terms, joined_terms, query_terms
 from core.rag.analysis.language import detect_language, is_surely_english, language_name
 from core.rag.analysis.stopwords import LATIN_LANGUAGES, stop_words
 from core.rag.analysis.words import MAX_TERM_BYTES, fold
@@ -227,3 +227,21 @@ def test_folding_is_stable(word: str) -> None:
 def test_words_do_not_depend_on_what_stands_around_them(words: list[str]) -> None:
     apart = [term for word in words for term in analyze(f"{word} zebra", "en")[:-1]]
     assert analyze(" ".join([*words, "zebra"]), "en") == [*apart, "zebra"]
+
+
+@pytest.mark.parametrize(
+    ("query", "joined", "of_verbs"),
+    [
+        ("How do I back up the graph?", {"backup": {"back"}}, ["backup"]),
+        ("how to log in, then set up.", {"login": {"log"}, "setup": {"set"}}, ["login", "setup"]),
+        ("Where is the data base?", {"databas": {"data", "base"}}, []),
+        ("Wie ändere ich mein Pass Wort?", {"passwort": {"pass", "wort"}}, []),
+        ("Who is at the mill?", {}, []),
+        ("a e i o u", {}, []),
+    ],
+)
+def test_two_words_that_are_written_together_elsewhere(
+    query: str, joined: dict[str, set[str]], of_verbs: list[str]
+) -> None:
+    assert joined_terms(query) == joined
+    assert list(joined_terms(query, verbs=True)) == of_verbs

@@ -74,6 +74,26 @@ def test_words_tell(question: str, relevant: bool) -> None:
     assert found >= RELEVANT if relevant else found < NEAR
 
 
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("How do I back up the graph?", "The graph goes into a backup."),
+        ("Where is the backup of the graph?", "Once a week we back up the graph."),
+        ("Where is the data base?", "The database is a file."),
+        ("Which database is it?", "It is a data base of birds."),
+        ("How do I log in?", "The login is at the top."),
+    ],
+)
+async def test_words_may_be_written_together_or_apart(question: str, text: str) -> None:
+    found = passage(text, vector=0.1)
+    assert likelihood(asked(question), found) > likelihood(asked(question), passage("Fog hides the graph.", vector=0.1))
+    assert likelihood(asked(question), found) >= RELEVANT
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        await kb.ingest([Document(path="a.md", content=f"The wind is from the west. {text} Fog hides the bay.")])
+        answer = await kb.ask(question)
+        assert (answer.found, answer.citations[0].quote) == (True, text)
+
+
 def test_a_rare_word_says_more_than_common_ones_and_one_that_no_passage_has_speaks_against_all() -> None:
     common = asked("when does the tide come to the bay in Venezuela")
     rare = asked("when does the wheel come to the bay in Venezuela")

@@ -1,8 +1,23 @@
 """From text to the words that are indexed and searched: the same for documents, questions and every engine."""
 
-from core.rag.analysis.analyzer import MAX_QUERY_TERMS, TITLE_WEIGHT, analyze, index_terms, query_terms
+from core.rag.analysis.analyzer import (
+    MAX_QUERY_TERMS,
+    TITLE_WEIGHT,
+    analyze,
+    index_terms,
+    joined_terms,
+    query_terms,
+)
 
 #: Counts up whenever the same text gives other words, so that documents are analysed again.
 ANALYSIS_VERSION = 2
 
-__all__ = ["ANALYSIS_VERSION", "MAX_QUERY_TERMS", "TITLE_WEIGHT", "analyze", "index_terms", "query_terms"]
+__all__ = [
+    "ANALYSIS_VERSION",
+    "MAX_QUERY_TERMS",
+    "TITLE_WEIGHT",
+    "analyze",
+    "index_terms",
+    "joined_terms",
+    "query_terms",
+]

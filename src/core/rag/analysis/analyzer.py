@@ -20,6 +20,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 from functools import cache
+from itertools import pairwise
 from typing import Final
 
 from core.rag.analysis.language import DEFAULT_LANGUAGE, SAMPLE_WORDS, detect_language, is_surely_english, language_name
@@ -36,6 +37,8 @@ TITLE_WEIGHT: Final = 3
 
 # A stem in another language that is this short is likely to be another word: "care" is "car" in Italian.
 _SHORTEST_FOREIGN_STEM: Final = 4
+# What stands behind an English verb, and is written together with it where it is a noun: back up, a backup.
+_PARTICLES: Final = frozenset({"up", "in", "out", "off", "on", "down", "over", "back", "away"})
 _CACHE_ENTRIES: Final = 300_000
 _CACHED_CHARACTERS: Final = 64
 _JOINTS: Final = r"(?:[._'’@&+-]|(?<=[0-9]),(?=[0-9]{3}(?![0-9])))"
@@ -177,3 +180,32 @@ def query_terms(
             stems = [stem(word, name) for word in words if not is_stop_word(word, name)]
             ranked.extend(term for term in stems if len(term) >= _SHORTEST_FOREIGN_STEM)
     return list(dict.fromkeys(ranked))[:limit]
+
+
+def joined_terms(text: str, language: str | None = None, *, verbs: bool = False) -> dict[str, frozenset[str]]:
+    """The words that two words of a query make, written together: ``backup`` of "back up", ``database`` of "data base".
+
+    Args:
+        text: The query as typed; only its first ``MAX_QUERY_CHARACTERS`` count.
+        language: Name or code of its language; None: told from the query.
+        verbs: Only those of English verbs with a particle.
+
+    Returns:
+        The index words, with those of the two that they are made of. Neither is a function word, but for the particle
+        of an English verb.
+    """
+    tokens = text[:MAX_QUERY_CHARACTERS].split()
+    own = language_name(language) or detect_language(tokens)
+    joined: dict[str, frozenset[str]] = {}
+    for first, second in pairwise(tokens):
+        behind = second.rstrip(_PUNCTUATION)
+        two = (first.lower(), behind.lower())
+        if len(behind) < 2 or not (first.isalpha() and behind.isalpha()) or is_stop_word(two[0], own):
+            continue
+        of_verb = own == DEFAULT_LANGUAGE and two[1] in _PARTICLES
+        if not of_verb and (verbs or is_stop_word(two[1], own)):
+            continue
+        word = "".join(two)
+        if len(word) <= _CACHED_CHARACTERS:
+            joined[stem(word, own)] = frozenset(stem(part, own) for part in two if not is_stop_word(part, own))
+    return joined

@@ -11,6 +11,7 @@ from core.rag.analysis import analyze, query_terms
 from core.rag.analysis.language import detect_language
 from core.rag.answering.checking import citation
 from core.rag.answering.markers import MARKER
+from core.rag.answering.spelling import Together
 from core.rag.answering.table_rows import is_head, with_head
 from core.rag.answering.types import Citation, FoundEntity, FoundFact, Intent, Passage
 from core.rag.answering.vectors import sentence_vectors
@@ -142,6 +143,9 @@ async def _scored(question: str, passages: Sequence[Passage], embedder: Embeddin
     languages = [detect_language(passage.hit.content.split()) for passage in passages]
     given = [set(analyze(_about(passage), language)) for passage, language in zip(passages, languages, strict=True)]
     words = [set(analyze(sentence.text, languages[sentence.passage])) for sentence in found]
+    together = Together(question)
+    for sentence, own in zip(found, words, strict=True):
+        own |= together.terms(sentence.text, own)
     texts = [
         one.text if own >= given[one.passage] else f"{_about(passages[one.passage])}: {one.text}"
         for one, own in zip(found, words, strict=True)

@@ -16,6 +16,7 @@ from core.rag.analysis import analyze, index_terms, query_terms
 from core.rag.analysis.language import detect_language
 from core.rag.answering.intents import subject_of
 from core.rag.answering.relevance import matches, search_terms
+from core.rag.answering.spelling import Together
 from core.rag.answering.types import Analysis, Knowledge
 from core.rag.extraction.names import names_in
 from core.rag.retrieval.bm25 import idf
@@ -64,11 +65,13 @@ class Asked:
         forms: The words of the question, and those together with what was said before; one of the two is enough.
         names: What it names, normalised.
         before: The words of what was said before.
+        together: What it writes apart and passages may write in one word, and the other way round.
     """
 
     forms: tuple[Words, ...]
     names: tuple[str, ...]
     before: Words = field(default_factory=dict)
+    together: Together = field(default_factory=lambda: Together(""))
 
     @classmethod
     def of(cls, analysis: Analysis, before: str = "", sample: Collection[Collection[str]] = ()) -> Asked:
@@ -89,7 +92,7 @@ class Asked:
             # A single word in lower case may well be the title of something quite different.
             if analysis.by_model or term in written or " " in term or len(forms[0]) <= 2
         ]
-        return cls(forms, tuple(names), _weighed(before, sample) if before else {})
+        return cls(forms, tuple(names), _weighed(before, sample) if before else {}, Together(subject))
 
     def goes_on(self, passage: Passage) -> bool:
         """Whether a passage is about what was said before; the question itself does not count."""
@@ -97,7 +100,8 @@ class Asked:
 
     def share(self, passage: Passage) -> float:
         """How much of the question the words of a passage are, from 0 to 1."""
-        return max(_share(form, passage.words) for form in self.forms)
+        words = passage.words | self.together.terms(passage.hit.content, passage.words)
+        return max(_share(form, words) for form in self.forms)
 
 
 async def judge(analysis: Analysis, knowledge: Knowledge, client: MemGraphClient, before: str = "") -> None:
