@@ -9,6 +9,7 @@ import pytest
 from core.rag import KnowledgeBase
 from core.rag.answering.extracts import extract
 from core.rag.answering.types import Passage
+from core.rag.indexing.sentences import sentences
 from libs.dataloader import Document
 
 TRUST = "The Harrow Trust is based in Plymouth. Its chairman is Peter Vane. The trust has a budget of 2 million."
@@ -102,3 +103,50 @@ async def test_the_sentence_that_says_it_is_in_the_answer(kb: KnowledgeBase) -> 
     answer = await kb.ask("What does the blue whale eat?", extracts=True)
     assert "- It eats krill. [1]" in answer.text
     assert answer.citations[0].quote == "It eats krill."
+
+
+@pytest.mark.parametrize(
+    ("question", "quote"),
+    [
+        ("What remains of the wheel?", "Of the undershot wheel only the cast iron hubs and part of the shaft remain."),
+        ("Are the stones complete?", "Both pairs of French burr stones are complete."),
+        ("What does dressing cost?", "Dressing of the stones 2,400"),
+        ("In which order?", "The order matters: the gate before the pond, the pond before\nthe wheel."),
+    ],
+)
+async def test_headings_without_markup_are_no_part_of_the_sentence_below_them(question: str, quote: str) -> None:
+    text = (
+        "3 The wheel\nOf the undershot wheel only the cast iron hubs and part of the shaft remain. From the scars on\n"
+        "the pit wall its diameter was 5.2 metres.\nThe stones\nBoth pairs of French burr stones are complete.\n"
+        "5 Cost\n"
+        "Wheel and shaft 31,000\nDressing of the stones 2,400\n"
+        "The order matters: the gate before the pond, the pond before\nthe wheel."
+    )
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        await kb.ingest([Document(path="survey.pdf", content=text)])
+        passages = [Passage(1, hit) for hit in await kb.search(question, k=1)]
+        _, [citation] = await extract(question, "factual", passages, None)
+        assert citation.quote == quote
+
+
+async def test_the_beginning_of_a_longer_block_of_code_is_shown_where_a_sentence_announces_it() -> None:
+    code = "\n".join(f"step({number})" for number in range(8))
+    text = f"You can start the mill in several ways...\n\n```python\n{code}\n```\nAnyone may stop it."
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        await kb.ingest([Document(path="run.md", content=text, format="markdown")])
+        passages = [Passage(1, hit) for hit in await kb.search("How can I start the mill?", k=1)]
+        answer, _ = await extract("How can I start the mill?", "factual", passages, None)
+    steps = " ".join(f"`step({number})`" for number in range(5))
+    assert answer.splitlines()[2:] == [f"- You can start the mill in several ways... {steps} … [1]"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It uses a bundle of SSL certificates (a.k.a. CA bundle) here.",
+        "Das ist z. B. Wasser u. a. m. im Haus.",
+        "Voyez p.ex. Lyon.",
+    ],
+)
+def test_abbreviations_end_no_sentence(text: str) -> None:
+    assert sentences(f"{text} Next one.") == [text, "Next one."]

@@ -17,7 +17,7 @@ from core.rag.answering.types import Citation, FoundEntity, FoundFact, Intent, P
 from core.rag.answering.vectors import sentence_vectors
 from core.rag.extraction.words import normalize_name
 from core.rag.headings import headings_of
-from core.rag.indexing.sentences import is_heading, sentence_spans
+from core.rag.indexing.sentences import is_heading, is_title_line, sentence_spans
 
 if TYPE_CHECKING:
     from core.rag.embedder import EmbeddingService
@@ -37,8 +37,9 @@ _NEARLY_BEST = 0.5
 _LONGEST_EXTRACT = 600
 #: The line before and behind a block of code, where a sentence begins with it.
 _FENCE = re.compile(r"`{3,}[^\n`]*(?:\n\s*|$)")
-#: A block of up to three short lines of code.
-_CODE = re.compile(r"\s*\n```[^\n`]*\n\s*((?:[^\n`]{1,200}\n){1,3})```")
+#: The few lines that a block of code begins with.
+_CODE = re.compile(r"\s*\n```[^\n`]*\n\s*((?:[^\n`]{1,200}\n){1,5})(```|)")
+_ANNOUNCES = (":", "...", "…")
 #: Links (group 2: their words) and images of Markdown; code, which may look like them, comes as it is.
 _TARGET = r"\((?:<[^<>\n]*>|(?:[^\s()]|\([^\s()]*\))*)(?:\s+(?:\"[^\"]*\"|'[^']*'))?\)"
 _WORDS = r"(?:\\.|[^\[\]\\]|\[[^\[\]]*\](?:\([^()\s]*\))?){0,500}"
@@ -174,12 +175,13 @@ def _spans(passage: Passage) -> list[tuple[int, int]]:
     """Where sentences are, without headings and heads of tables where there is anything else."""
     text = passage.hit.content
     headings = {normalize_name(part) for part in (passage.hit.title, *headings_of(passage.hit.heading))}
-    spans = [(_behind_fence(text, start, end), end) for start, end in sentence_spans(text)]
+    spans = [(_behind_fence(text, start, end), end) for start, end in sentence_spans(text, titles=True)]
     said = [
         (start, end)
         for start, end in spans
         if start < end
         and not is_heading(text, start)
+        and not is_title_line(text, start, end)
         and not is_head(text, start)
         and normalize_name(text[start:end]) not in headings
     ]
@@ -201,11 +203,12 @@ async def _cosines(question: str, texts: Sequence[str], embedder: EmbeddingServi
 
 
 def _announced(text: str, end: int, shown: set[int]) -> str:
-    """The few lines of code that a sentence announces ("Run:"), where it is not shown anyway; else nothing."""
-    code = _CODE.match(text, end) if text[:end].endswith(":") else None
+    """The first lines of the code that a sentence announces ("Run:"), where it is not shown anyway; else nothing."""
+    code = _CODE.match(text, end) if text.endswith(_ANNOUNCES, 0, end) else None
     if code is None or code.start(1) in shown:
         return ""
-    return "".join(f" `{line.strip()}`" for line in code[1].splitlines())
+    lines = "".join(f" `{line.strip()}`" for line in code[1].splitlines() if line.strip())
+    return lines if code[2] else f"{lines} …"
 
 
 def _shown(sentence: str) -> str:

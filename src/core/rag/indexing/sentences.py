@@ -15,29 +15,48 @@ _MARKUP = re.compile(r"(?:[-*+•·‣▪>]\s+|#{1,6}\s+|\d{1,4}[.)]\s+)")
 _HEADING = re.compile(r"[ \t]*#{1,6}\s")
 _ABBREVIATION = re.compile(
     r"(?:\b(?:Mr|Mrs|Ms|Dr|Prof|St|Sr|Jr|Gen|Col|Capt|Lt|Rev|Hon|vs|etc|No|Nr|Fig|Vol|Co|Inc|Ltd|ca|approx|z\.B|d\.h|e\.g"
-    r"|i\.e|[A-ZÄÖÜ]|(?:[A-Z]\.)+[A-Z]))\.[\"'”’)\]]*\s*$"
+    r"|i\.e|[^\W\d_]|(?:[^\W\d_]\.)+(?:[A-Z]|[a-z]{1,3})))\.[\"'”’)\]]*\s*$"
 )
+#: A short line without the end of a sentence, and longer ones with a number before them: the heading of a text without
+#: markup, or the row of a table.
+_TITLE_LINE = re.compile(
+    r"^[ \t]*(?:(?P<number>\d{1,3}(?:\.\d{1,3})*\.?[ \t]+)[^\n.!?:;]{1,80}|[^\n.!?:;]{2,39})(?<=[\w)])[ \t]*\n",
+    re.MULTILINE,
+)
+_FIRST_LETTER = re.compile(r"[^\W\d_]")
+#: A line that is this long goes on for want of room.
+_PROSE_LINE = 40
 
 
-def sentence_spans(text: str) -> list[tuple[int, int]]:
+def sentence_spans(text: str, *, titles: bool = False) -> list[tuple[int, int]]:
     """Where the sentences of a text begin and end, without markup before and space around them.
 
     Blank lines, list items, headings and rows of tables end a sentence, too. Together they cover all words.
 
     Args:
         text: Prose or Markdown, in any language.
+        titles: Whether a short line, as headings and rows of tables are without markup, is a sentence of its own.
 
     Returns:
         Start and end (exclusive) of each, in order.
     """
     spans: list[tuple[int, int]] = []
     start = 0
+    lines = (
+        {match.start(): match.end() for match in _TITLE_LINE.finditer(text) if _is_short(text, match)} if titles else {}
+    )
     for match in _END.finditer(text):
+        while (end := lines.pop(start, 0)) and end <= match.start():
+            _add(spans, text, start, end)
+            start = end
         paragraph = "\n" in match[0] and match[0].strip()[:1] in {"", "#"}
         if not paragraph and _ABBREVIATION.search(text[start : match.end()][-24:]):
             continue
         _add(spans, text, start, match.end())
         start = match.end()
+    while end := lines.pop(start, 0):
+        _add(spans, text, start, end)
+        start = end
     _add(spans, text, start, len(text))
     return spans
 
@@ -51,6 +70,26 @@ def is_heading(text: str, start: int) -> bool:
     """Whether the sentence that begins at a place is a Markdown heading."""
     line = text.rfind("\n", 0, start) + 1
     return _HEADING.match(text, line) is not None
+
+
+def is_title_line(text: str, start: int, end: int) -> bool:
+    """Whether a sentence is a short line above prose, or a numbered one: a heading without markup."""
+    match = _TITLE_LINE.match(text, text.rfind("\n", 0, start) + 1)
+    if match is None or match.end() < end or not _is_short(text, match) or text[end - 1].isdigit():
+        return False  # what ends with a number is the row of a table
+    return match["number"] is not None or _line_behind(text, match.end()) >= _PROSE_LINE
+
+
+def _is_short(text: str, line: re.Match[str]) -> bool:
+    """Whether a short line is no part of a sentence: it begins with a capital, and so does the next one."""
+    first = _FIRST_LETTER.search(line[0])
+    following = text[line.end() : line.end() + 1]
+    return first is not None and first[0].isupper() and (following.isupper() or following.isdigit())
+
+
+def _line_behind(text: str, place: int) -> int:
+    end = text.find("\n", place)
+    return (end if end >= 0 else len(text)) - place
 
 
 def _add(spans: list[tuple[int, int]], text: str, start: int, end: int) -> None:
