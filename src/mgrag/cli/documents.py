@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import shlex
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mgrag.cli.options import Common, DbOption, JsonOption, NamespaceOption, YesOption, common
-from mgrag.cli.output import counted, line, note, print_json, table
-from mgrag.cli.runtime import EXIT_NOT_FOUND, EXIT_USAGE, confirm, existing_graph, fail, run
+from mgrag.cli.options import DbOption, JsonOption, NamespaceOption, YesOption, common
+from mgrag.cli.output import counted, line, minute, note, print_json, table
+from mgrag.cli.runtime import EXIT_NOT_FOUND, EXIT_USAGE, confirm, fail, with_kb
 from mgrag.cli.search import place
+
+if TYPE_CHECKING:
+    from core.rag.knowledge_base import KnowledgeBase
 
 _EXAMPLES = 3
 
@@ -35,7 +38,7 @@ def list_documents(
 ) -> None:
     """List the documents by path, with their chunks, times and sources."""
     chosen = common(context, db, namespace, as_json)
-    found = run(lambda: _list(chosen, prefix, limit, after))
+    found = with_kb(chosen, lambda kb: kb.documents(prefix=prefix, limit=limit, after=after))
     if chosen.json:
         print_json(found)
         return
@@ -45,7 +48,7 @@ def list_documents(
     rows = [
         [
             str(document["chunk_count"]),
-            document["updated_at"][:16].replace("T", " "),
+            minute(document["updated_at"]),
             document["path"],
             ", ".join(source["name"] for source in document["sources"]),
         ]
@@ -54,11 +57,6 @@ def list_documents(
     table(["CHUNKS", "UPDATED (UTC)", "PATH", "SOURCE"], rows)
     if limit is not None and len(found) >= limit:
         note(f"There may be more: --after {shlex.quote(found[-1]['path'])}")
-
-
-async def _list(chosen: Common, prefix: str, limit: int | None, after: str) -> list[dict[str, Any]]:
-    async with existing_graph(chosen) as kb:
-        return await kb.documents(prefix=prefix, limit=limit, after=after)
 
 
 def show(
@@ -71,7 +69,7 @@ def show(
 ) -> None:
     """Show a document: title, metadata, sources, links, and its chunks with heading, place and characters."""
     chosen = common(context, db, namespace, as_json)
-    found = run(lambda: _show(chosen, path))
+    found = with_kb(chosen, lambda kb: kb.show(path))
     if not chosen.json:
         _print(found, with_text=chunks)
         return
@@ -79,11 +77,6 @@ def show(
         for chunk in found["chunks"]:
             del chunk["content"]
     print_json(found)
-
-
-async def _show(chosen: Common, path: str) -> dict[str, Any]:
-    async with existing_graph(chosen) as kb:
-        return await kb.show(path)
 
 
 def _print(document: dict[str, Any], *, with_text: bool) -> None:
@@ -132,14 +125,14 @@ def delete(
     if sum((bool(paths), bool(prefix), bool(source))) != 1:
         fail("Name documents, or --prefix, or --source: exactly one of these.", EXIT_USAGE)
     if paths:
-        result = run(lambda: _delete_each(chosen, list(dict.fromkeys(paths))))
+        result = with_kb(chosen, lambda kb: _delete_each(kb, list(dict.fromkeys(paths))))
     else:
-        found = run(lambda: _matching(chosen, prefix, source))
+        found = with_kb(chosen, lambda kb: kb.matching(prefix=prefix, source=source))
         if not found:
             fail(f"There is no document {'whose path begins so' if prefix else 'of this source'}.", EXIT_NOT_FOUND)
         examples = ", ".join(row["path"] for row in found[:_EXAMPLES]) + (" …" if len(found) > _EXAMPLES else "")
         confirm(f"Delete {counted(len(found), 'document')} ({examples})?", yes=yes)
-        run(lambda: _delete_all(chosen, [row["id"] for row in found]))
+        with_kb(chosen, lambda kb: kb.delete_all([row["id"] for row in found]))
         result = {"deleted": [row["path"] for row in found], "missing": []}
     if chosen.json:
         print_json(result)
@@ -149,23 +142,12 @@ def delete(
         raise typer.Exit(EXIT_NOT_FOUND)
 
 
-async def _delete_each(chosen: Common, paths: list[str]) -> dict[str, list[str]]:
+async def _delete_each(kb: KnowledgeBase, paths: list[str]) -> dict[str, list[str]]:
     result: dict[str, list[str]] = {"deleted": [], "missing": []}
-    async with existing_graph(chosen) as kb:
-        for path in paths:
-            if await kb.delete(path):
-                result["deleted"].append(path)
-            else:
-                result["missing"].append(path)
-                note(f"mgrag: {await kb.explain_missing(path)}")
+    for path in paths:
+        if await kb.delete(path):
+            result["deleted"].append(path)
+        else:
+            result["missing"].append(path)
+            note(f"mgrag: {await kb.explain_missing(path)}")
     return result
-
-
-async def _matching(chosen: Common, prefix: str, source: str) -> list[dict[str, Any]]:
-    async with existing_graph(chosen) as kb:
-        return await kb.matching(prefix=prefix, source=source)
-
-
-async def _delete_all(chosen: Common, ids: list[str]) -> int:
-    async with existing_graph(chosen) as kb:
-        return await kb.delete_all(ids)

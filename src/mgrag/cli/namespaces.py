@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from mgrag.cli.options import Common, DbOption, JsonOption, NamespaceOption, YesOption, common
+from mgrag.cli.options import DbOption, JsonOption, NamespaceOption, YesOption, common
 from mgrag.cli.output import line, print_json, table
-from mgrag.cli.runtime import confirm, existing_graph, run
+from mgrag.cli.runtime import confirm, with_kb
 
 group = typer.Typer(
     name="namespaces",
@@ -33,7 +33,7 @@ def list_namespaces(
     if context.invoked_subcommand is not None:
         context.obj = chosen
         return
-    found = run(lambda: _list(chosen))
+    found = with_kb(chosen, lambda kb: kb.namespaces())
     rows = [
         {
             "namespace": name,
@@ -54,11 +54,6 @@ def list_namespaces(
         line("No namespaces.")
 
 
-async def _list(chosen: Common) -> dict[str, dict[str, int]]:
-    async with existing_graph(chosen) as kb:
-        return await kb.namespaces()
-
-
 @group.command(name="delete")
 def delete_namespace(
     context: typer.Context,
@@ -70,17 +65,12 @@ def delete_namespace(
 ) -> None:
     """Remove a namespace with everything in it."""
     chosen = common(context, db, namespace, as_json)
-    there = run(lambda: _list(chosen))
+    there = with_kb(chosen, lambda kb: kb.namespaces())
     if name in there:
         nodes = sum(there[name].values())
         confirm(f"Delete namespace {name!r} with {nodes} nodes?", yes=yes)
-    count = run(lambda: _delete(chosen, name))
+    count = with_kb(chosen, lambda kb: kb.delete_namespace(name))
     if chosen.json:
         print_json({"namespace": name, "nodes": count})
     else:
         line(f"Deleted: namespace {name} with {count} nodes.")
-
-
-async def _delete(chosen: Common, name: str) -> int:
-    async with existing_graph(chosen) as kb:
-        return await kb.delete_namespace(name)

@@ -101,6 +101,11 @@ def counts(numbers: dict[str, int]) -> str:
     return ", ".join(f"{name} {count:,}" for name, count in numbers.items()) or "none"
 
 
+def minute(time: str) -> str:
+    """A stored time to the minute, for people: ``2026-01-31 12:00`` (UTC)."""
+    return time[:16].replace("T", " ")
+
+
 @contextmanager
 def progress(text: str, *, quiet: bool = False) -> Iterator[Callable[[str], None]]:
     """Something that moves while one waits, on a terminal only.

@@ -8,7 +8,7 @@ import typer
 
 from mgrag.cli.memory import print_forgotten
 from mgrag.cli.options import Common, DbOption, JsonOption, NamespaceOption, YesOption, common
-from mgrag.cli.output import counted, line, print_json, table
+from mgrag.cli.output import counted, line, minute, print_json, table
 from mgrag.cli.runtime import EXIT_NOT_FOUND, confirm, fail, with_kb
 
 if TYPE_CHECKING:
@@ -72,7 +72,8 @@ def history(
         line("Nothing viewed.")
     else:
         table(
-            ["VIEWS", "LAST (UTC)", "PATH"], [[str(row["count"]), _time(row["last_at"]), row["path"]] for row in viewed]
+            ["VIEWS", "LAST (UTC)", "PATH"],
+            [[str(row["count"]), minute(row["last_at"]), row["path"]] for row in viewed],
         )
 
 
@@ -141,7 +142,7 @@ def list_conversations(
         rows = [
             [
                 str(row["message_count"]),
-                _time(row["updated_at"]),
+                minute(row["updated_at"]),
                 row["id"],
                 row["user_id"] or "-",
                 row["title"] or row["beginning"],
@@ -168,7 +169,7 @@ def show_conversation(
         return
     line((found["title"] or found["id"], "bold"))
     for message in messages:
-        line((f"{_time(message['timestamp'])}  {message['role']}", "cyan"))
+        line((f"{minute(message['timestamp'])}  {message['role']}", "cyan"))
         for text in message["content"].splitlines():
             line("  ", text.expandtabs(4))
         for reference in message["references"]:
@@ -230,7 +231,3 @@ def _print_anonymized(chosen: Common, report: dict[str, Any]) -> None:
     line(f"Anonymized: {counted(len(report['conversations']), 'conversation')}; replaced: {kinds}.")
     for identifier in report["conversations"]:
         line(identifier)
-
-
-def _time(moment: str) -> str:
-    return moment[:16].replace("T", " ")

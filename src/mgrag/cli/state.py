@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from mgrag.cli.options import Common, DbOption, JsonOption, ModelOption, NamespaceOption, common
 from mgrag.cli.output import counted, counts, line, print_json, progress, size
-from mgrag.cli.runtime import EXIT_FAILED, existing_graph, run
+from mgrag.cli.runtime import EXIT_FAILED, run, with_kb
 
 if TYPE_CHECKING:
     from core.rag.maintenance.findings import DoctorReport
@@ -27,7 +27,7 @@ def status(
 ) -> None:
     """Say what is in the graph: nodes and edges, vector stores, facts, engine, location, size."""
     chosen = common(context, db, namespace, as_json)
-    found = run(lambda: _status(chosen))
+    found = with_kb(chosen, lambda kb: kb.status())
     if chosen.json:
         print_json(found)
         return
@@ -56,11 +56,6 @@ def status(
         line((f"{'failed':<10} ", "yellow"), f"{failure['path']}: {failure['reason']}")
     for text in engine["notes"]:
         line((f"{'note':<10} ", "yellow"), text)
-
-
-async def _status(chosen: Common) -> dict[str, Any]:
-    async with existing_graph(chosen) as kb:
-        return await kb.status()
 
 
 def doctor(
