@@ -7,12 +7,12 @@ thing that needed it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
-from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.batches import batches, run_for_rows
 from core.rag.dbhandler.creating import create_chunks, create_documents, create_vectors
 from core.rag.dbhandler.lines import EACH_ID, packed
 from core.rag.dbhandler.linking import LinkRow, relink_incoming, write_links
@@ -113,63 +113,80 @@ async def write_documents(
     """
     now = utc_now()
     existing = await existing_chunks(tx, [document.id for document in documents])
-    outcome = WriteOutcome(set(), set(), set())
     support = Support(namespace, now)
     await support.read(tx, existing)
-    new_chunks: list[ChunkRow] = []
-    changed: list[Row] = []
-    wanted: list[ChunkRow] = []
-    stale_edges: list[Row] = []
-    removed: list[str] = []
-    next_edges: list[Row] = []
-    replaced: list[DocumentRow] = []
+    added = [document for document in documents if document.id not in existing]
+    replaced = [document for document in documents if document.id in existing]
+    outcome = WriteOutcome({document.id for document in added}, {document.id for document in replaced}, set())
+    changes = _ChunkChanges()
     for document in documents:
-        before = existing.get(document.id)
-        if before is None:
-            outcome.added.add(document.id)
-            new_chunks += document.chunks
-            wanted += [chunk for chunk in document.chunks if chunk.vector_id]
-        else:
-            outcome.updated.add(document.id)
-            replaced.append(document)
-            kept = {chunk.id for chunk in document.chunks}
-            removed += [identifier for identifier in before if identifier not in kept]
-            for chunk in document.chunks:
-                was = before.get(chunk.id)
-                if was is None:
-                    new_chunks.append(chunk)
-                    wanted += [chunk] if chunk.vector_id else []
-                    continue
-                difference = {key: value for key, value in chunk.properties.items() if was["props"].get(key) != value}
-                if difference:
-                    changed.append({"id": chunk.id, "props": difference})
-                vectors = {edge["vector"] for edge in was["edges"] if edge["store"] == vector_store}
-                stale_edges += [{"id": v, "chunk_id": chunk.id} for v in vectors if v != chunk.vector_id]
-                if chunk.vector_id and chunk.vector_id not in vectors:
-                    wanted.append(chunk)
-        order = [chunk.id for chunk in document.chunks]
-        next_edges += [{"a": a, "b": b} for a, b in pairwise(order)]
+        changes.add(document.chunks, existing.get(document.id, {}), vector_store)
 
-    await _create_documents(tx, [d for d in documents if d.id in outcome.added], namespace, now)
+    await _create_documents(tx, added, namespace, now)
     await _merge_documents(tx, replaced, namespace, now)
-    maybe_unused = await remove_chunks(tx, removed)
-    maybe_unused |= {row["id"] for row in stale_edges}
-    await detach_vectors(tx, stale_edges)
-    await create_chunks(tx, [{"id": c.id, **c.properties} for c in new_chunks], text_label, namespace, now)
-    for rows in batches(changed):
-        await tx.run(
-            "UNWIND $rows AS row MATCH (c:DocumentChunk {id: row.id}) SET c += row.props, c.updated_at = $now",
-            {"rows": rows, "now": now},
-        )
+    maybe_unused = await changes.write(tx, text_label, namespace, now)
+    next_edges = [{"a": a.id, "b": b.id} for document in documents for a, b in pairwise(document.chunks)]
     await chain_chunks(tx, [document.id for document in replaced], next_edges)
     if vector_store is not None:
-        outcome.missing_vectors = await attach_vectors(tx, wanted, namespace, vector_store, vector_label, now)
+        outcome.missing_vectors = await attach_vectors(
+            tx, changes.unembedded, namespace, vector_store, vector_label, now
+        )
     if not outcome.missing_vectors:
         await remove_unused_vectors(tx, maybe_unused)
-        await write_links(tx, [(d.id, d.links) for d in documents], namespace, now, {d.id for d in replaced})
-        await relink_incoming(tx, [(d.id, d.properties["uri"]) for d in documents if d.id in outcome.added], namespace)
+        await write_links(tx, [(d.id, d.links) for d in documents], namespace, now, outcome.updated)
+        await relink_incoming(tx, [(d.id, d.properties["uri"]) for d in added], namespace)
         await support.write(tx, documents, record_label)
     return outcome
+
+
+@dataclass(slots=True)
+class _ChunkChanges:
+    """What has to be done with chunks so that documents have exactly those given.
+
+    Attributes:
+        created: Chunks that are not there yet.
+        changed: ``id`` of those whose properties change, with the new ones as ``props``.
+        removed: Ids of those that go.
+        unembedded: Those whose vector is not connected with them yet.
+        stale: ``chunk_id`` of those that have another vector in the vector store, and its ``id``.
+    """
+
+    created: list[ChunkRow] = field(default_factory=list)
+    changed: list[Row] = field(default_factory=list)
+    removed: list[str] = field(default_factory=list)
+    unembedded: list[ChunkRow] = field(default_factory=list)
+    stale: list[Row] = field(default_factory=list)
+
+    def add(self, chunks: Sequence[ChunkRow], before: Mapping[str, Row], vector_store: str | None) -> None:
+        """Compare the chunks of a document with those that it has, as :func:`existing_chunks` gives them."""
+        kept = {chunk.id for chunk in chunks}
+        self.removed += [identifier for identifier in before if identifier not in kept]
+        for chunk in chunks:
+            vectors: set[str] = set()
+            was = before.get(chunk.id)
+            if was is None:
+                self.created.append(chunk)
+            else:
+                props = {key: value for key, value in chunk.properties.items() if was["props"].get(key) != value}
+                if props:
+                    self.changed.append({"id": chunk.id, "props": props})
+                vectors = {edge["vector"] for edge in was["edges"] if edge["store"] == vector_store}
+                self.stale += [{"id": v, "chunk_id": chunk.id} for v in vectors if v != chunk.vector_id]
+            if chunk.vector_id and chunk.vector_id not in vectors:
+                self.unembedded.append(chunk)
+
+    async def write(self, tx: Transaction, text_label: str, namespace: str, now: str) -> set[str]:
+        """Write all but the new vectors; returns the ids of vectors that may be unused now."""
+        maybe_unused = await remove_chunks(tx, self.removed)
+        await detach_vectors(tx, self.stale)
+        await create_chunks(tx, [{"id": c.id, **c.properties} for c in self.created], text_label, namespace, now)
+        await run_for_rows(
+            tx,
+            "UNWIND $rows AS row MATCH (c:DocumentChunk {id: row.id}) SET c += row.props, c.updated_at = $now",
+            self.changed,
+            now=now,
+        )
+        return maybe_unused | {row["id"] for row in self.stale}
 
 
 async def update_documents(tx: Transaction, documents: Sequence[DocumentRow], namespace: str) -> None:
