@@ -156,14 +156,7 @@ class DocumentLoader:
                 reading = loop.run_in_executor(pool, next, batches, None)
                 await _mark_unchanged(batch, known)
                 for group in _groups(batch):
-                    if all(file.unchanged or file.trouble for file in group):
-                        while converting:
-                            for result in await converting.popleft():
-                                yield result
-                        for file in group:
-                            yield _settled(file)
-                        continue
-                    converting.append(loop.run_in_executor(pool, self._convert, group))
+                    converting.append(self._results(group, pool))
                     while len(converting) > _AHEAD:
                         for result in await converting.popleft():
                             yield result
@@ -172,6 +165,15 @@ class DocumentLoader:
                     yield result
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
+
+    def _results(self, group: Sequence[_File], pool: ThreadPoolExecutor) -> asyncio.Future[list[LoadResult]]:
+        """What becomes of files: told at once where none of them has to be converted, else in a thread."""
+        loop = asyncio.get_running_loop()
+        if not all(file.unchanged or file.trouble for file in group):
+            return loop.run_in_executor(pool, self._convert, group)
+        settled: asyncio.Future[list[LoadResult]] = loop.create_future()
+        settled.set_result([_settled(file) for file in group])
+        return settled
 
     # -- in threads ------------------------------------------------------------------------------------------------
 
