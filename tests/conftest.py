@@ -5,11 +5,15 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import AsyncIterator, Generator
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
 
 from dbhandler.kit import ENGINES, Engine, bolt_engine_for_a_test, drop_vector_indexes
+
+if TYPE_CHECKING:
+    from core.rag import KnowledgeBase
 
 #: What stands on searches that are tested on the server: of these folders the files and tests that are named run
 #: there, without those that take too long; the statements of all are shown to it (`make test-bolt`).
@@ -48,6 +52,13 @@ async def engine(request: pytest.FixtureRequest) -> AsyncIterator[Engine]:
             yield server
     else:
         yield Engine("embedded::memory:")
+
+
+@pytest.fixture
+async def kb(engine: Engine) -> AsyncIterator[KnowledgeBase]:
+    """An empty knowledge base. Files whose tests all begin with the same documents have one of their own."""
+    async with engine.knowledge() as opened:
+        yield opened
 
 
 def pytest_configure(config: pytest.Config) -> None:

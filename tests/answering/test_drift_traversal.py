@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -20,12 +18,6 @@ from libs.dataloader import Document
 
 WORDS = ("tide", "mill", "wheel", "oak", "grain", "ferry")
 QUERY = "tide mill wheel"
-
-
-@pytest.fixture
-async def kb(engine: Engine) -> AsyncIterator[KnowledgeBase]:
-    async with engine.knowledge() as opened:
-        yield opened
 
 
 def all_paths(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -18,12 +17,6 @@ from libs.dataloader import Document
 
 MILL = "Margaret Harrow owns the tide mill. She paid Silas Quint."
 SLUICE = "The sluice was built by Silas Quint, says Margaret Harrow."
-
-
-@pytest.fixture
-async def kb(engine: Engine) -> AsyncIterator[KnowledgeBase]:
-    async with engine.knowledge() as opened:
-        yield opened
 
 
 def say(message: str) -> dict[str, Any] | str | Exception:

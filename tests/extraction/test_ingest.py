@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -21,12 +20,6 @@ HOSTILE = [
     "\x1f",
     "Up\x1fto\x1eDate",
 ]
-
-
-@pytest.fixture
-async def kb(engine: Engine) -> AsyncIterator[KnowledgeBase]:
-    async with engine.knowledge() as opened:
-        yield opened
 
 
 def doc(path: str, content: str, title: str | None = None) -> Document:

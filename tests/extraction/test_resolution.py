@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -17,14 +16,7 @@ from core.rag.extraction.names import type_of
 from core.rag.extraction.resolution import Candidate, alike, groups, resolve
 from core.rag.extraction.words import normalize_name
 from core.rag.indexing import titles
-from dbhandler.kit import Engine
 from libs.dataloader import Document
-
-
-@pytest.fixture
-async def kb(engine: Engine) -> AsyncIterator[KnowledgeBase]:
-    async with engine.knowledge() as opened:
-        yield opened
 
 
 def candidates(*names: str, titled: tuple[str, ...] = ()) -> list[Candidate]:

@@ -22,7 +22,7 @@ from core.rag.dbhandler.vectors import VectorStoreInfo
 from core.rag.errors import EmbeddingError, InvalidInputError, ModelMismatchError, SourceError
 from core.rag.indexing import TextSplitter
 from core.rag.settings import Settings
-from dbhandler.kit import PATIENCE_SECONDS, Engine
+from dbhandler.kit import PATIENCE_SECONDS
 from libs.dataloader import Document, DocumentChunk, Known, Link, SourceInfo
 from libs.dataloader.types import ChunkMetadata
 
@@ -36,12 +36,6 @@ PARAGRAPHS = [
 
 def text(*numbers: int) -> str:
     return "\n\n".join(f"# Part {number}\n\n{PARAGRAPHS[number] * 12}" for number in numbers)
-
-
-@pytest.fixture
-async def kb(engine: Engine) -> AsyncIterator[KnowledgeBase]:
-    async with engine.knowledge() as opened:
-        yield opened
 
 
 def document(path: str, content: str, **more: object) -> Document:

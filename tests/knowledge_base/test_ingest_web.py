@@ -2,20 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-
-import pytest
-
 from core.rag import KnowledgeBase
 from dataloader.webserver import Reply, Request, WebServer, page, redirect
-from dbhandler.kit import Engine
 from libs.dataloader import WebLoader
-
-
-@pytest.fixture
-async def kb(engine: Engine) -> AsyncIterator[KnowledgeBase]:
-    async with engine.knowledge() as opened:
-        yield opened
 
 
 def site(*names: str) -> dict[str, Reply | str]:

@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 import tracemalloc
-from collections.abc import AsyncIterator
 
 import pytest
 
 from core.rag import KnowledgeBase
 from core.rag.memory.anonymizing import Anonymizer
 from core.rag.memory.forgetting import traces
-from dbhandler.kit import Engine
-
-
-@pytest.fixture
-async def kb(engine: Engine) -> AsyncIterator[KnowledgeBase]:
-    async with engine.knowledge() as opened:
-        yield opened
 
 
 async def test_what_a_person_said_elsewhere_and_what_others_said_of_them(kb: KnowledgeBase) -> None:

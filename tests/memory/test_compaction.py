@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from itertools import pairwise
 
 import pytest
@@ -11,13 +11,6 @@ import pytest
 from core.rag import KnowledgeBase
 from core.rag.errors import StoreConflictError
 from core.rag.memory.compaction import TRIES
-from dbhandler.kit import Engine
-
-
-@pytest.fixture
-async def kb(engine: Engine) -> AsyncIterator[KnowledgeBase]:
-    async with engine.knowledge() as opened:
-        yield opened
 
 
 class Joined:
