@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.batches import run_for_ids, run_for_rows
 from core.rag.dbhandler.entities import EntityLedger
 from core.rag.dbhandler.lines import EACH_LINE, FIELD, packed
 from core.rag.dbhandler.mentioned import Mentioned, MentionWriter
@@ -85,14 +85,14 @@ class MentionChanges:
         """Note what existing chunks mention, before they are changed or removed."""
         for identifier, text in chunks.items():
             self._chunks[identifier] = _Before(text)
-        for part in batches(sorted(chunks)):
-            rows = await tx.run(
-                "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i})-[m:MENTIONS]->(e:Entity) "
-                "RETURN c.id AS chunk, e.normalized_name AS name, m.count AS count",
-                {"ids": part},
-            )
-            for row in rows:
-                self._chunks[row["chunk"]].counts[row["name"]] = row["count"]
+        rows = await run_for_ids(
+            tx,
+            "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i})-[m:MENTIONS]->(e:Entity) "
+            "RETURN c.id AS chunk, e.normalized_name AS name, m.count AS count",
+            sorted(chunks),
+        )
+        for row in rows:
+            self._chunks[row["chunk"]].counts[row["name"]] = row["count"]
         for before in self._chunks.values():
             if before.counts:
                 before.spellings = spellings(before.text.names, before.text.facts)
@@ -103,14 +103,14 @@ class MentionChanges:
         await self._read_titles(tx, documents)
 
     async def _read_titles(self, tx: Transaction, documents: Sequence[str]) -> None:
-        for part in batches(documents):
-            rows = await tx.run(
-                "UNWIND $ids AS i MATCH (d:Document {id: i})-[t:TITLED]->(e:Entity) "
-                "RETURN d.id AS document, e.normalized_name AS name, t.text AS text",
-                {"ids": part},
-            )
-            for row in rows:
-                self._titles.setdefault(row["document"], {})[row["name"]] = row["text"]
+        rows = await run_for_ids(
+            tx,
+            "UNWIND $ids AS i MATCH (d:Document {id: i})-[t:TITLED]->(e:Entity) "
+            "RETURN d.id AS document, e.normalized_name AS name, t.text AS text",
+            documents,
+        )
+        for row in rows:
+            self._titles.setdefault(row["document"], {})[row["name"]] = row["text"]
 
     def set(
         self,
@@ -189,25 +189,17 @@ class MentionChanges:
 
     async def withdraw_titles(self, tx: Transaction) -> None:
         """Remove the edges of titles that documents have no more, before the ledger is settled."""
-        for rows in batches(self._unnamed):
-            await tx.run(
-                "UNWIND $rows AS row MATCH (d:Document {id: row.d})-[t:TITLED]->(e:Entity {id: row.e}) DELETE t",
-                {"rows": rows},
-            )
+        await run_for_rows(
+            tx,
+            "UNWIND $rows AS row MATCH (d:Document {id: row.d})-[t:TITLED]->(e:Entity {id: row.e}) DELETE t",
+            self._unnamed,
+        )
 
     async def apply(self, tx: Transaction) -> None:
         """Write the edges; the ledger is settled, and chunks and documents are there."""
-        for rows in batches(self._withdrawn):
-            await tx.run(
-                "UNWIND $rows AS row MATCH (c:DocumentChunk {id: row.c})-[m:MENTIONS]->(e:Entity {id: row.e}) DELETE m",
-                {"rows": rows},
-            )
-        for rows in batches(self._recounted):
-            await tx.run(
-                "UNWIND $rows AS row MATCH (c:DocumentChunk {id: row.c})-[m:MENTIONS]->(e:Entity {id: row.e}) "
-                "SET m.count = row.n",
-                {"rows": rows},
-            )
+        mention = "UNWIND $rows AS row MATCH (c:DocumentChunk {id: row.c})-[m:MENTIONS]->(e:Entity {id: row.e}) "
+        await run_for_rows(tx, f"{mention}DELETE m", self._withdrawn)
+        await run_for_rows(tx, f"{mention}SET m.count = row.n", self._recounted)
         for lines in packed(self._edges):
             # Not MERGE: that there is no such edge yet was read in this transaction. What is not needed any more is
             # left behind before the entities are looked up, since the embedded engine copies the rest for each.
@@ -226,36 +218,32 @@ class MentionChanges:
 
 
 async def reconsider(tx: Transaction, names: Iterable[str], ledger: EntityLedger) -> None:
-    """Look again at the chunks that mention names which are titles no more."""
+    """Update what chunks mention after titles went: of the chunks that mention one of these names."""
     gone = sorted(names)
-    chunks: set[str] = set()
-    for part in batches([ledger.id(name) for name in gone]):
-        rows = await tx.run(
-            "UNWIND $ids AS i MATCH (e:Entity {id: i})<-[:MENTIONS]-(c:DocumentChunk) RETURN DISTINCT c.id AS id",
-            {"ids": part},
-        )
-        chunks.update(row["id"] for row in rows)
+    mentioning = await run_for_ids(
+        tx,
+        "UNWIND $ids AS i MATCH (e:Entity {id: i})<-[:MENTIONS]-(c:DocumentChunk) RETURN DISTINCT c.id AS id",
+        [ledger.id(name) for name in gone],
+    )
+    chunks = sorted({row["id"] for row in mentioning})
     # Titles inside of the ones that went are the longest now.
     inner = sorted({part for name in gone for part in _parts(name)})
-    titles: set[str] = set()
-    for ids in batches([ledger.id(name) for name in inner]):
-        rows = await tx.run(
-            "UNWIND $ids AS i MATCH (e:Entity {id: i}) WHERE e.titled > 0 RETURN e.normalized_name AS name",
-            {"ids": ids},
-        )
-        titles.update(row["name"] for row in rows)
-    for part in batches(sorted(chunks)):
-        rows = await tx.run(
-            "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i})-[:MENTIONS]->(e:Entity) WHERE e.titled > 0 "
-            "RETURN DISTINCT e.normalized_name AS name",
-            {"ids": part},
-        )
-        titles.update(row["name"] for row in rows)
-    await recompute(tx, sorted(chunks), sought(titles), ledger)
+    titles = await run_for_ids(
+        tx,
+        "UNWIND $ids AS i MATCH (e:Entity {id: i}) WHERE e.titled > 0 RETURN e.normalized_name AS name",
+        [ledger.id(name) for name in inner],
+    )
+    titles += await run_for_ids(
+        tx,
+        "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i})-[:MENTIONS]->(e:Entity) WHERE e.titled > 0 "
+        "RETURN DISTINCT e.normalized_name AS name",
+        chunks,
+    )
+    await recompute(tx, chunks, sought({row["name"] for row in titles}), ledger)
 
 
 async def recompute(tx: Transaction, chunks: Sequence[str], titles: NameTable, ledger: EntityLedger) -> None:
-    """Look again at what chunks mention.
+    """Update what chunks mention, by their texts and the titles that there are now.
 
     Args:
         tx: The transaction.
@@ -263,14 +251,13 @@ async def recompute(tx: Transaction, chunks: Sequence[str], titles: NameTable, l
         titles: At least all titles that these chunks name.
         ledger: For the entities.
     """
-    texts: dict[str, ChunkText] = {}
-    for part in batches(chunks):
-        rows = await tx.run(
-            "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i}) "
-            "RETURN c.id AS id, c.content AS content, c.heading AS heading, c.facts AS facts",
-            {"ids": part},
-        )
-        texts.update((row["id"], ChunkText.of(row)) for row in rows)
+    rows = await run_for_ids(
+        tx,
+        "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i}) "
+        "RETURN c.id AS id, c.content AS content, c.heading AS heading, c.facts AS facts",
+        chunks,
+    )
+    texts = {row["id"]: ChunkText.of(row) for row in rows}
     # A tenth of a second for a few hundred chunks, in which others go on.
     mentions = await asyncio.to_thread(lambda: {key: text.mentions(titles) for key, text in texts.items()})
     changes = MentionChanges(ledger)
@@ -283,8 +270,7 @@ async def recompute(tx: Transaction, chunks: Sequence[str], titles: NameTable, l
 async def mark_unlinked(tx: Transaction, sources: Iterable[str | None]) -> None:
     """Note that the titles of documents of these sources have to be looked for in the chunks of the others."""
     ids = sorted(source for source in sources if source)
-    for part in batches(ids):
-        await tx.run("UNWIND $ids AS i MATCH (s:Source {id: i}) SET s.unlinked = true", {"ids": part})
+    await run_for_ids(tx, "UNWIND $ids AS i MATCH (s:Source {id: i}) SET s.unlinked = true", ids)
 
 
 def _parts(name: str) -> Iterable[str]:

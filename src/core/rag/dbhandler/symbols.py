@@ -1,10 +1,10 @@
-"""Symbols of source code, their calls, and what a file imports: what a transaction makes of them."""
+"""Updating the symbols of source code, their calls, and what files import, in the transaction that writes documents."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.batches import run_for_ids, run_for_rows
 from core.rag.dbhandler.linking import remove_unused_resources
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.extraction.symbols import CodeFacts
@@ -19,10 +19,15 @@ MODULE = "module"
 
 
 class SymbolChanges:
-    """What a transaction does to symbols: :meth:`read`, then :meth:`write`. Those that callers stated stay."""
+    """Updates symbols within a transaction: :meth:`read`, then :meth:`write`. Those that callers stated stay."""
 
     def __init__(self, namespace: str, now: str) -> None:
-        """Changes in a namespace at a time."""
+        """Prepare an update.
+
+        Args:
+            namespace: Where the documents are.
+            now: The time of the write.
+        """
         self._namespace = namespace
         self._now = now
         self._existing: list[str] = []
@@ -31,22 +36,23 @@ class SymbolChanges:
     async def read(self, tx: Transaction, documents: Sequence[str]) -> None:
         """Note what existing documents import, before they are changed or removed."""
         self._existing = list(documents)
-        for part in batches(self._existing):
-            rows = await tx.run(
-                "UNWIND $ids AS i MATCH (d:Document {id: i})-[:IMPORTS]->(t:Resource) RETURN DISTINCT t.id AS id",
-                {"ids": part},
-            )
-            self._modules |= {row["id"] for row in rows}
+        rows = await run_for_ids(
+            tx,
+            "UNWIND $ids AS i MATCH (d:Document {id: i})-[:IMPORTS]->(t:Resource) RETURN DISTINCT t.id AS id",
+            self._existing,
+        )
+        self._modules = {row["id"] for row in rows}
 
     async def write(self, tx: Transaction, documents: Mapping[str, CodeFacts]) -> None:
-        """Make the symbols and imports of documents those given; the others of those that were read have none."""
-        for part in batches(self._existing):
-            await tx.run(
-                "UNWIND $ids AS i MATCH (d:Document {id: i})<-[:DEFINED_IN]-(s:Symbol) WHERE s.origin = $origin "
-                "DETACH DELETE s",
-                {"ids": part, "origin": FROM_CODE},
-            )
-            await tx.run("UNWIND $ids AS i MATCH (d:Document {id: i})-[r:IMPORTS]->() DELETE r", {"ids": part})
+        """Give documents these symbols and imports; documents that were read and are not among them get none."""
+        await run_for_ids(
+            tx,
+            "UNWIND $ids AS i MATCH (d:Document {id: i})<-[:DEFINED_IN]-(s:Symbol) WHERE s.origin = $origin "
+            "DETACH DELETE s",
+            self._existing,
+            origin=FROM_CODE,
+        )
+        await run_for_ids(tx, "UNWIND $ids AS i MATCH (d:Document {id: i})-[r:IMPORTS]->() DELETE r", self._existing)
         await self._define(tx, documents)
         await self._import(tx, documents)
         await remove_unused_resources(tx, self._modules)
@@ -63,18 +69,20 @@ class SymbolChanges:
                 symbols.append({"id": identifier, "d": document, "props": {**props, "line": symbol.line}})
             for identifier, symbol in zip(ids, code.symbols, strict=True):
                 calls += [{"a": identifier, "b": callee} for callee in sorted({ids[place] for place in symbol.calls})]
-        for part in batches(symbols):
-            await tx.run(
-                "UNWIND $rows AS row MATCH (d:Document {id: row.d}) MERGE (s:Symbol {id: row.id}) "
-                "ON CREATE SET s.namespace = $namespace, s.created_at = $now SET s += row.props, s.updated_at = $now "
-                "MERGE (s)-[:DEFINED_IN]->(d)",
-                {"rows": part, "namespace": self._namespace, "now": self._now},
-            )
-        for part in batches(calls):
-            await tx.run(
-                "UNWIND $rows AS row MATCH (a:Symbol {id: row.a}) MATCH (b:Symbol {id: row.b}) MERGE (a)-[:CALLS]->(b)",
-                {"rows": part},
-            )
+        await run_for_rows(
+            tx,
+            "UNWIND $rows AS row MATCH (d:Document {id: row.d}) MERGE (s:Symbol {id: row.id}) "
+            "ON CREATE SET s.namespace = $namespace, s.created_at = $now SET s += row.props, s.updated_at = $now "
+            "MERGE (s)-[:DEFINED_IN]->(d)",
+            symbols,
+            namespace=self._namespace,
+            now=self._now,
+        )
+        await run_for_rows(
+            tx,
+            "UNWIND $rows AS row MATCH (a:Symbol {id: row.a}) MATCH (b:Symbol {id: row.b}) MERGE (a)-[:CALLS]->(b)",
+            calls,
+        )
 
     async def _import(self, tx: Transaction, documents: Mapping[str, CodeFacts]) -> None:
         rows: list[Row] = []
@@ -82,10 +90,14 @@ class SymbolChanges:
             for name in code.imports:
                 uri = f"{MODULE}:{name}"
                 rows.append({"d": document, "id": resource_id(self._namespace, uri), "uri": uri})
-        for part in batches(rows):
-            await tx.run(
-                "UNWIND $rows AS row MATCH (d:Document {id: row.d}) MERGE (t:Resource {id: row.id}) "
-                "ON CREATE SET t.namespace = $namespace, t.uri = row.uri, t.type = $type, t.origin = $origin, "
-                "t.created_at = $now, t.updated_at = $now MERGE (d)-[:IMPORTS]->(t)",
-                {"rows": part, "namespace": self._namespace, "type": MODULE, "origin": FROM_TEXT, "now": self._now},
-            )
+        await run_for_rows(
+            tx,
+            "UNWIND $rows AS row MATCH (d:Document {id: row.d}) MERGE (t:Resource {id: row.id}) "
+            "ON CREATE SET t.namespace = $namespace, t.uri = row.uri, t.type = $type, t.origin = $origin, "
+            "t.created_at = $now, t.updated_at = $now MERGE (d)-[:IMPORTS]->(t)",
+            rows,
+            namespace=self._namespace,
+            type=MODULE,
+            origin=FROM_TEXT,
+            now=self._now,
+        )

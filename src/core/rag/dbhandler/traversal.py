@@ -125,7 +125,7 @@ class TraversalOperations(VectorStoreOperations):
             (``edge``, ``edge_id``, ``relation``, ``fact``, ``weight``, ``count``, ``origin``), in any order; ``None``
             where there are more than ``limit``.
         """
-        types = "|".join(check_name(edge) for edge in edges)
+        types = _any_of(edges)
         rows: list[Row] = []
         for label, ids in nodes.items():
             for outward in _outward(direction):
@@ -146,7 +146,7 @@ class TraversalOperations(VectorStoreOperations):
         self, label: Label, node: str, edges: Sequence[EdgeType], direction: str, limit: int
     ) -> list[Row]:
         """The edges of one node with the most weight; rows as above, the heaviest first, then by name and id."""
-        types = "|".join(check_name(edge) for edge in edges)
+        types = _any_of(edges)
         rows: list[Row] = []
         for outward in _outward(direction):
             pattern = f"-[r:{types}]->(m)" if outward else f"<-[r:{types}]-(m)"
@@ -164,7 +164,7 @@ class TraversalOperations(VectorStoreOperations):
         self, label: Label, node: str, edges: Sequence[EdgeType], after: Sequence[str], limit: int
     ) -> list[Row]:
         """Neighbours of one node by name and id, those behind ``after``, each once; rows as above."""
-        types = "|".join(check_name(edge) for edge in edges)
+        types = _any_of(edges)
         rows = await self.read(
             f"MATCH (n:{check_name(label)} {{id: $id}})-[:{types}]-(m) "
             f"WITH DISTINCT m WITH m, m.id AS i, {_SHOWN} "
@@ -182,7 +182,7 @@ class TraversalOperations(VectorStoreOperations):
         self, label: Label, node: str, others: Mapping[Label, Sequence[str]], edges: Sequence[EdgeType]
     ) -> list[Row]:
         """The edges between one node and others, either way; rows as :meth:`hop` gives them, ``here`` is the node."""
-        types = "|".join(check_name(edge) for edge in edges)
+        types = _any_of(edges)
         rows: list[Row] = []
         for other, ids in others.items():
             for outward in (True, False):
@@ -228,7 +228,7 @@ class TraversalOperations(VectorStoreOperations):
 
     async def degree(self, label: Label, node: str, edges: Sequence[EdgeType]) -> int:
         """How many edges of these types a node has."""
-        types = "|".join(check_name(edge) for edge in edges)
+        types = _any_of(edges)
         rows = await self.read(
             f"MATCH (n:{check_name(label)} {{id: $id}})-[r:{types}]-() RETURN count(r) AS n",
             id=node,
@@ -237,7 +237,7 @@ class TraversalOperations(VectorStoreOperations):
 
     async def has_edges(self, label: Label, node: str, edges: Sequence[EdgeType]) -> bool:
         """Whether a node has any edge of these types."""
-        types = "|".join(check_name(edge) for edge in edges)
+        types = _any_of(edges)
         rows = await self.read(
             f"MATCH (n:{check_name(label)} {{id: $id}})-[:{types}]-(m) RETURN m.id AS id LIMIT 1", id=node
         )
@@ -245,7 +245,7 @@ class TraversalOperations(VectorStoreOperations):
 
     async def degrees(self, nodes: Mapping[Label, Sequence[str]], edges: Sequence[EdgeType]) -> dict[str, int]:
         """How many edges of these types nodes have, by id; those without any are left out."""
-        types = "|".join(check_name(edge) for edge in edges)
+        types = _any_of(edges)
         found: dict[str, int] = {}
         for label, ids in nodes.items():
             for part in batches(list(ids), max_rows=1000):
@@ -371,6 +371,11 @@ def strength(row: Row) -> tuple[float, str, str, str]:
     """The order of edges: the heaviest first, then by name and id of what they lead to."""
     weight = row["weight"] if row["weight"] is not None else row["count"]
     return (-float(weight or 0), row["name"], row["id"], str(row["edge"]))
+
+
+def _any_of(edges: Sequence[EdgeType]) -> str:
+    """Edge types as a pattern has them: ``RELATED|SAME_AS``."""
+    return "|".join(map(check_name, edges))
 
 
 def _outward(direction: str) -> tuple[bool, ...]:
