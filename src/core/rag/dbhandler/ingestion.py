@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.batches import batches, run_for_ids
 from core.rag.dbhandler.lines import EACH_ID, packed
+from core.rag.dbhandler.removing import remove_unused_sources
 from core.rag.dbhandler.rows import merge_properties
 from core.rag.dbhandler.store import Transaction
 from core.rag.dbhandler.vectors import VectorStoreInfo, VectorStoreOperations
@@ -138,6 +139,20 @@ class IngestOperations(VectorStoreOperations):
                     "MERGE (d)-[:SOURCED_FROM]->(s)",
                     {"ids": part, "source": source},
                 )
+
+        await self._write(work)
+
+    async def remove_from_source(self, ids: Sequence[str], source: str) -> None:
+        """Say that documents do not come from this source any more; a source that nothing refers to then goes, too."""
+
+        async def work(tx: Transaction) -> None:
+            await run_for_ids(
+                tx,
+                "UNWIND $ids AS i MATCH (d:Document {id: i})-[r:SOURCED_FROM]->(s:Source {id: $source}) DELETE r",
+                ids,
+                source=source,
+            )
+            await remove_unused_sources(tx, [source])
 
         await self._write(work)
 

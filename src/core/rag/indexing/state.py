@@ -8,10 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from core.rag.analysis import ANALYSIS_VERSION
-from core.rag.dbhandler.batches import batches
-from core.rag.dbhandler.removing import remove_unused_sources
 from core.rag.dbhandler.rows import fingerprint_json, from_json, metadata_json
-from core.rag.dbhandler.store import Transaction
 from core.rag.errors import InvalidInputError
 from core.rag.identity import content_hash, document_id
 from libs.dataloader import Document, Known, KnownDocument, SourceInfo
@@ -140,9 +137,9 @@ class StateReader:
         covers: Callable[[str], bool] | None = None,
         only: set[str] | None = None,
     ) -> list[str]:
-        """Documents of a source that it does not have any more and that come from nowhere else.
+        """Find the documents of a source that it does not have any more and that come from nowhere else.
 
-        A document that also comes from a source outside of this one stays, but not as a document of this one.
+        A document that also comes from a source outside of this one stays, and is taken off this one here.
 
         Args:
             source_id: Id of the Source.
@@ -167,17 +164,7 @@ class StateReader:
         ]
         shared = sorted({row["id"] for row in gone} - set(alone))
         if shared:
-
-            async def work(tx: Transaction) -> None:
-                for part in batches(shared):
-                    await tx.run(
-                        "UNWIND $ids AS i MATCH (d:Document {id: i})-[r:SOURCED_FROM]->(s:Source {id: $source}) "
-                        "DELETE r",
-                        {"ids": part, "source": source_id},
-                    )
-                await remove_unused_sources(tx, [source_id])
-
-            await (await self._client.connect()).transaction(work)
+            await self._client.remove_from_source(shared, source_id)
         return alone
 
     def _current(self, row: Mapping[str, Any]) -> bool:
