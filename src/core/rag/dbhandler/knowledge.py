@@ -10,6 +10,7 @@ from typing import Any
 from core.rag.dbhandler.checks import check_mapping, check_number, check_optional, check_text
 from core.rag.dbhandler.concepts import ConceptOperations, ConceptRow
 from core.rag.dbhandler.documents import DocumentOperations
+from core.rag.dbhandler.entities import FROM_CALLER
 from core.rag.dbhandler.linking import resource_type
 from core.rag.dbhandler.rows import merge_properties
 from core.rag.dbhandler.store import Transaction
@@ -48,7 +49,7 @@ class KnowledgeOperations(DocumentOperations, ConceptOperations):
         return await self._merge(
             Label.RESOURCE,
             resource_id(self._namespace, standard),
-            merge_properties({"type": kind, "description": description, "origin": "caller"}, uri=standard),
+            merge_properties({"type": kind, "description": description, "origin": FROM_CALLER}, uri=standard),
         )
 
     async def link_document_to_resource(self, document: str, resource: str, text: str | None = None) -> str:
@@ -255,8 +256,8 @@ class KnowledgeOperations(DocumentOperations, ConceptOperations):
         async def work(tx: Transaction) -> int:
             rows = await tx.run(
                 f"MATCH (a:Document {{id: $document}}) MATCH (b:{label} {{id: $target}}) MERGE (a)-[r:{edge}]->(b) "
-                "ON CREATE SET r.origin = 'caller', r.created_at = $now RETURN b.id AS id",
-                {"document": document, "target": target, "now": utc_now()},
+                "ON CREATE SET r.origin = $origin, r.created_at = $now RETURN b.id AS id",
+                {"document": document, "target": target, "origin": FROM_CALLER, "now": utc_now()},
             )
             return len(rows)
 
@@ -280,8 +281,8 @@ class KnowledgeOperations(DocumentOperations, ConceptOperations):
         async def work(tx: Transaction) -> int:
             rows = await tx.run(
                 f"MATCH (a:Document {{id: $document}}) MATCH (b:{label} {{id: $target}}) MERGE (a)-[r:REFERENCES]->(b) "
-                "SET r.origin = 'caller', r.text = $text RETURN b.id AS id",
-                {"document": document, "target": target, "text": text or ""},
+                "SET r.origin = $origin, r.text = $text RETURN b.id AS id",
+                {"document": document, "target": target, "origin": FROM_CALLER, "text": text or ""},
             )
             return len(rows)
 

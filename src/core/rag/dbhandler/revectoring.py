@@ -11,7 +11,7 @@ from typing import Any
 from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.interactions import Indexes, InteractionRow, attach_message_vectors
 from core.rag.dbhandler.store import Row, Transaction
-from core.rag.dbhandler.vectors import BUILDING, VectorStoreInfo, VectorStoreOperations
+from core.rag.dbhandler.vectors import ACTIVE, BUILDING, STANDBY, VectorStoreInfo, VectorStoreOperations
 from core.rag.dbhandler.writing import ChunkRow, attach_vectors
 from core.rag.embedder.base import is_blank
 from core.rag.identity import vector_id
@@ -63,17 +63,17 @@ class RevectoringOperations(VectorStoreOperations):
 
         async def switch(tx: Transaction) -> None:
             await tx.run(
-                "MATCH (s:VectorStore) WHERE s.namespace = $namespace AND s.status = 'active' "
-                "SET s.status = 'standby', s.updated_at = $now",
-                {"namespace": self._namespace, "now": utc_now()},
+                "MATCH (s:VectorStore) WHERE s.namespace = $namespace AND s.status = $active "
+                "SET s.status = $standby, s.updated_at = $now",
+                {"namespace": self._namespace, "active": ACTIVE, "standby": STANDBY, "now": utc_now()},
             )
             await tx.run(
-                "MATCH (s:VectorStore {id: $id}) SET s.status = 'active', s.updated_at = $now",
-                {"id": store.id, "now": utc_now()},
+                "MATCH (s:VectorStore {id: $id}) SET s.status = $active, s.updated_at = $now",
+                {"id": store.id, "active": ACTIVE, "now": utc_now()},
             )
 
         await self._write(switch)
-        return replace(store, status="active")
+        return replace(store, status=ACTIVE)
 
     async def drop_vector_store(self, store: VectorStoreInfo) -> bool:
         """Remove a vector store with its vectors, unless they embed more than chunks and messages.

@@ -15,8 +15,12 @@ from core.rag.schema import DEFAULT_VECTOR_INDEX, Label, VectorIndex, check_name
 from core.rag.settings import DEFAULT_NAMESPACE
 from core.rag.times import utc_now
 
+#: Status of the vector store that searches use.
+ACTIVE = "active"
 #: Status of a vector store that does not hold the vectors of all chunks yet.
 BUILDING = "building"
+#: Status of all others.
+STANDBY = "standby"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +87,7 @@ class VectorStoreOperations(ClientBase):
             "RETURN s.id AS id, s.model AS model, s.dimension AS dimension, s.index_name AS index_name, "
             "s.status AS status, s.created_at AS created_at"
         )
-        rows.sort(key=lambda row: (row["status"] != "active", row["created_at"], row["id"]))
+        rows.sort(key=lambda row: (row["status"] != ACTIVE, row["created_at"], row["id"]))
         return [self._info(row) for row in rows]
 
     async def find_vector_store(self, index_name: str = DEFAULT_VECTOR_INDEX) -> VectorStoreInfo:
@@ -131,7 +135,7 @@ class VectorStoreOperations(ClientBase):
                         " reembedding was interrupted. Finish it (mgrag reembed), or use the model that it had before"
                         f" ({stores[0].model})."
                     )
-                if store.status == "active" or not new_store:
+                if store.status == ACTIVE or not new_store:
                     await self._ensure_index(store)
                     return store
                 break
@@ -146,7 +150,7 @@ class VectorStoreOperations(ClientBase):
                 )
         return await self._create(model, dimension, first=not stores)
 
-    async def _create(self, model: str, dimension: int, *, first: bool, status: str = "active") -> VectorStoreInfo:
+    async def _create(self, model: str, dimension: int, *, first: bool, status: str = ACTIVE) -> VectorStoreInfo:
         identifier = vector_store_id(self._namespace, model, dimension)
         default = first and self._namespace == DEFAULT_NAMESPACE
         index = vector_index(
@@ -154,11 +158,11 @@ class VectorStoreOperations(ClientBase):
         )
 
         async def work(tx: Transaction) -> list[Row]:
-            if status == "active":
+            if status == ACTIVE:
                 await tx.run(
-                    "MATCH (s:VectorStore) WHERE s.namespace = $namespace AND s.status = 'active' "
-                    "SET s.status = 'standby'",
-                    {"namespace": self._namespace},
+                    "MATCH (s:VectorStore) WHERE s.namespace = $namespace AND s.status = $active "
+                    "SET s.status = $standby",
+                    {"namespace": self._namespace, "active": ACTIVE, "standby": STANDBY},
                 )
             return await tx.run(
                 "MERGE (s:VectorStore {id: $id}) "

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from core.rag.dbhandler.checks import check_number
+from core.rag.dbhandler.entities import FROM_CALLER
 from core.rag.extraction.records import record_line
 from core.rag.graph.parts import GraphEdge
 from core.rag.graph.searching import KnowledgeHit, fields_of, search_around, shown
@@ -124,7 +125,9 @@ async def _relations(
     chunks = []
     for edge in ranked:
         both = holders.get(edge.source, set()) & holders.get(edge.target, set())
-        source = None if edge.origin == "caller" else min(both, key=lambda key: (key not in known, key), default=None)
+        source = (
+            None if edge.origin == FROM_CALLER else min(both, key=lambda key: (key not in known, key), default=None)
+        )
         chunks.append(ContextChunk(_sentence(edge, around), min(relevance(edge), 1.0), source))
     return chunks
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from core.rag.dbhandler.checks import one_line
+from core.rag.dbhandler.entities import FROM_CALLER
 from core.rag.dbhandler.knowledge import positive
 from core.rag.dbhandler.rows import MAX_PATH_CHARS
 from core.rag.errors import InvalidInputError
@@ -43,11 +44,11 @@ async def link(
         )
     if a.label == b.label == Label.ENTITY:
         identifier = await client.link_entities(a.id, b.id, relation, fact, weight)
-        return GraphEdge(a.id, b.id, relation, identifier, fact, weight, "caller")
+        return GraphEdge(a.id, b.id, relation, identifier, fact, weight, FROM_CALLER)
     if a.label == b.label == Label.CONCEPT:
         await client.link_concepts([(a.id, b.id, weight)])
         first, second = sorted((a.id, b.id))
-        return GraphEdge(first, second, "RELATED_TO", link_id(first, second, ""), "", weight, "caller")
+        return GraphEdge(first, second, "RELATED_TO", link_id(first, second, ""), "", weight, FROM_CALLER)
     raise InvalidInputError(
         f"{a.name[:200]!r} is a {a.label} and {b.name[:200]!r} a {b.label}: only two entities, or two concepts, are"
         " linked."
