@@ -250,42 +250,45 @@ class _Run:
     async def _load_one(self, loader: Loader) -> None:
         source_id = await self._client.ensure_source(loader.source)
         read = ReadSource(loader, source_id)
-        seen = read.seen
         tools = self._indexer._tools_for(loader)
         batch = _Batch(tools, source_id)
         known = tools.state.known(source_id, self._touched)
-        barren = True
+        found = False
         failure: LoadError | None = None
         try:
             async with contextlib.aclosing(until(loader.load(known), self.stop)) as results:
                 async for loaded in results:
                     result = _storable(loaded)
-                    if isinstance(result, LoadFailure):
-                        if (result.path, result.reason) not in self._failed:
-                            self._failed.add((result.path, result.reason))
-                            self.report.fail(result.path, result.reason)
-                        identifier = document_id(self._client.namespace, standardize_resource_uri(result.path))
-                        (read.gone if result.gone else seen).add(identifier)
-                    elif isinstance(result, Unchanged):
-                        barren = False
-                        identifier = document_id(self._client.namespace, result.uri)
-                        self._count_unchanged([identifier])
-                        seen.add(identifier)
+                    found = found or not isinstance(result, LoadFailure)
+                    if isinstance(result, Document):
+                        batch = await self._collect(batch, result, read.seen)
                     else:
-                        barren = False
-                        batch = await self._collect(batch, result, seen)
+                        self._note(result, read)
         except LoadError as error:
             failure = error
         # Not in a ``finally``: when another stage fails, nobody takes anything from the queue any more.
         if batch.documents:
             await self._pass_on(batch)
-        if barren:
+        if not found:
             self._barren.append(source_id)
         if failure is not None:
             raise failure
         notes = getattr(loader, "notes", ())  # sources that overlap have the same ones
         self.report.warnings += [note for note in notes if note not in self.report.warnings]
         self._read.append(read)
+
+    def _note(self, result: Unchanged | LoadFailure, read: ReadSource) -> None:
+        """Count what a source gave instead of a document, and note whether the source still has it."""
+        if isinstance(result, Unchanged):
+            identifier = document_id(self._client.namespace, result.uri)
+            self._count_unchanged([identifier])
+            read.seen.add(identifier)
+            return
+        if (result.path, result.reason) not in self._failed:
+            self._failed.add((result.path, result.reason))
+            self.report.fail(result.path, result.reason)
+        identifier = document_id(self._client.namespace, standardize_resource_uri(result.path))
+        (read.gone if result.gone else read.seen).add(identifier)
 
     async def _collect(self, batch: _Batch, document: Document, seen: set[str]) -> _Batch:
         document.uri = uri_of(document)
