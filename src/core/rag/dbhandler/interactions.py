@@ -260,10 +260,9 @@ async def renumber_messages(tx: Transaction, conversation: str, now: str) -> Non
         number = max(row["sequence"], number + 1)
         if number != row["sequence"]:
             changed.append({"id": row["id"], "sequence": number})
-    for part in batches(changed):
-        await tx.run(
-            "UNWIND $rows AS row MATCH (m:Interaction {id: row.id}) SET m.sequence = row.sequence", {"rows": part}
-        )
+    await run_for_rows(
+        tx, "UNWIND $rows AS row MATCH (m:Interaction {id: row.id}) SET m.sequence = row.sequence", changed
+    )
     wanted = {(after["id"], before["id"]) for before, after in pairwise(rows)}
     edges = await tx.run(
         "MATCH (c:Conversation {id: $id})<-[:PART_OF]-(a:Interaction) MATCH (a)-[:FOLLOWS]->(b:Interaction) "
@@ -271,11 +270,11 @@ async def renumber_messages(tx: Transaction, conversation: str, now: str) -> Non
         {"id": conversation},
     )
     there = {(edge["a"], edge["b"]) for edge in edges}
-    for part in batches([{"a": a, "b": b} for a, b in sorted(there - wanted)]):
-        await tx.run(
-            "UNWIND $rows AS row MATCH (a:Interaction {id: row.a})-[r:FOLLOWS]->(b:Interaction {id: row.b}) DELETE r",
-            {"rows": part},
-        )
+    await run_for_rows(
+        tx,
+        "UNWIND $rows AS row MATCH (a:Interaction {id: row.a})-[r:FOLLOWS]->(b:Interaction {id: row.b}) DELETE r",
+        [{"a": a, "b": b} for a, b in sorted(there - wanted)],
+    )
     await _chain(tx, [{"a": a, "b": b} for a, b in sorted(wanted - there)])
     await tx.run(
         "MATCH (c:Conversation {id: $id}) SET c.sequence = $sequence, c.last_id = $last, c.message_count = $count",
