@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextvars
 import shutil
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +14,14 @@ from tests.graphs import snapshot
 from tests.maintenance.conftest import documents, opened
 
 from core.rag import KnowledgeBase
-from core.rag.dbhandler import grafeo_engine
+from core.rag.dbhandler import MemGraphClient, grafeo_engine
+from core.rag.dbhandler.embedded import EmbeddedStore
 from core.rag.dbhandler.grafeo_digest import Digest, digest_of_file
 from core.rag.errors import BackupError, StoreLockedError, StoreReadOnlyError
 from core.rag.maintenance import backup as backup_module
 from core.rag.maintenance import restore as restore_module
 from core.rag.maintenance.restore import restore
+from libs.dataloader import Document
 
 
 async def test_a_backup_is_the_graph_and_opens_like_one(kb: KnowledgeBase, tmp_path: Path) -> None:
@@ -195,3 +200,37 @@ async def test_an_export_is_restored_as_a_whole_graph(kb: KnowledgeBase, file: P
     async with opened(file) as again:
         assert await snapshot(again.client) == before
         assert (await again.ingest(documents())).documents.unchanged == 5
+
+
+@pytest.mark.parametrize("writers_wait", [True, False])
+async def test_an_export_is_of_one_moment_or_fails(
+    writers_wait: bool, kb: KnowledgeBase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = await snapshot(kb.client)
+    outside = contextvars.copy_context()
+    writing: list[asyncio.Task[Any]] = []
+    read = MemGraphClient.read
+
+    async def written_between(client: MemGraphClient, statement: str, **parameters: Any) -> list[dict[str, Any]]:
+        if "-[r]->" in statement and not writing:
+            more = kb.ingest([Document(path="note/late", content="# Late\n\nThe pond froze.", format="markdown")])
+            writing.append(asyncio.create_task(more, context=outside))
+            await asyncio.wait(writing, timeout=0.2 if writers_wait else None)
+        return await read(client, statement, **parameters)
+
+    if not writers_wait:  # as on a server
+        monkeypatch.setattr(EmbeddedStore, "undisturbed", lambda _: nullcontext())
+    file = tmp_path / "all.jsonl"
+    with monkeypatch.context() as disturbed:
+        disturbed.setattr(MemGraphClient, "read", written_between)
+        if writers_wait:
+            await kb.export(file)
+        else:
+            with pytest.raises(BackupError, match="Somebody wrote to the namespace meanwhile"):
+                await kb.export(file)
+    assert (await writing[0]).documents.added == 1
+    assert file.exists() == writers_wait
+    if writers_wait:
+        async with opened(tmp_path / "new.grafeo") as copy:
+            await copy.import_(file)
+            assert await snapshot(copy.client) == before

@@ -11,7 +11,7 @@ import logging
 import time
 import uuid
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -272,6 +272,10 @@ class BoltStore:
     def commits(self, labels: Collection[Label]) -> int:
         """See :class:`~core.rag.dbhandler.store.GraphStore`."""
         return self._commits.of(labels)
+
+    def undisturbed(self) -> AbstractAsyncContextManager[None]:
+        """See :class:`~core.rag.dbhandler.store.GraphStore`."""
+        return nullcontext()
 
     async def ensure_schema(self) -> None:
         """See :class:`~core.rag.dbhandler.store.GraphStore`."""

@@ -210,6 +210,13 @@ class EmbeddedStore:
         """See :class:`~core.rag.dbhandler.store.GraphStore`."""
         return self._commits.of(labels)
 
+    @asynccontextmanager
+    async def undisturbed(self) -> AsyncIterator[None]:
+        """See :class:`~core.rag.dbhandler.store.GraphStore`."""
+        self._check_usable("Reading")
+        async with self._turn():
+            yield
+
     async def ensure_schema(self) -> None:
         """See :class:`~core.rag.dbhandler.store.GraphStore`."""
 

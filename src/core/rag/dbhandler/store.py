@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -114,6 +115,13 @@ class GraphStore(Protocol):
         """A number that grows whenever this store commits what may have changed nodes of these labels, or their edges.
 
         What others commit on a server is not counted.
+        """
+        ...
+
+    def undisturbed(self) -> AbstractAsyncContextManager[None]:
+        """Inside of the ``async with`` nobody writes to an embedded graph, so that what is read there belongs together.
+
+        To a server anybody may. No transaction can be begun inside.
         """
         ...
 

@@ -43,10 +43,10 @@ class TransferOperations(VectorStoreOperations):
     async def export_graph(self, file: str | os.PathLike[str]) -> TransferReport:
         """Write everything in the namespace to a file (compressed where its name ends in ``.gz``).
 
-        The file appears whole or not at all. Nobody should write to the namespace meanwhile.
+        The file appears whole or not at all. Writers to an embedded graph wait; to a server nobody should write.
 
         Raises:
-            BackupError: when the file exists or cannot be written.
+            BackupError: when the file exists or cannot be written, or somebody wrote to the namespace meanwhile.
         """
         with writing_export(Path(file)) as out:
             return await self.write_section(out)
@@ -72,11 +72,17 @@ class TransferOperations(VectorStoreOperations):
         return found[self._namespace]
 
     async def write_section(self, out: ExportWriter) -> TransferReport:
-        """Write everything in the namespace as a section of a file."""
-        out.begin(self._namespace)
-        await self._write_nodes(out)
-        await self._write_edges(out)
-        return out.end()
+        """Write everything in the namespace as a section of a file.
+
+        Raises:
+            BackupError: when somebody writes to it meanwhile, which on an embedded graph nobody can.
+        """
+        store = await self.connect()
+        async with store.undisturbed():
+            out.begin(self._namespace)
+            await self._write_nodes(out)
+            await self._write_edges(out)
+            return out.end()
 
     async def read_section(self, reader: ExportReader) -> None:
         """Bring a section of a file, which is that of this namespace, into the graph.

@@ -56,20 +56,33 @@ class ExportWriter:
         self._out = out
         self._digest = hashlib.sha256()
         self._report = TransferReport()
+        self._nodes: set[tuple[str, str]] = set()
 
     def begin(self, namespace: str) -> None:
         """Begin the section of a namespace."""
         self._digest = hashlib.sha256()
         self._report = TransferReport()
+        self._nodes = set()
         self._put({"format": FORMAT, "version": SCHEMA_VERSION, "namespace": namespace, "made": utc_now()})
 
     def node(self, label: Label, identifier: str, props: dict[str, Any], **more: Any) -> None:
         """Write a node."""
         self._put({"node": label.value, "id": identifier, "props": props, **more})
         self._report.nodes[label.value] += 1
+        self._nodes.add((label.value, identifier))
 
     def edge(self, kind: str, start: list[str], end: list[str], props: dict[str, Any]) -> None:
-        """Write an edge between two ends, each a label and an id."""
+        """Write an edge between two ends, each a label and an id.
+
+        Raises:
+            BackupError: when one of them was not written: no import would take that.
+        """
+        for label, identifier in (start, end):
+            if (label, identifier) not in self._nodes:
+                raise BackupError(
+                    f"Nothing was exported: an edge {kind} leads to the {label} {identifier}, which came later."
+                    " Somebody wrote to the namespace meanwhile: export it again when nobody does."
+                )
         self._put({"edge": kind, "from": start, "to": end, "props": props})
         self._report.edges[kind] += 1
 

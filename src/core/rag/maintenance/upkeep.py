@@ -110,14 +110,15 @@ class Upkeep:
         """Write namespaces to a file of JSON lines that any engine can import (compressed where it ends in ``.gz``).
 
         Args:
-            file: Must not exist. It appears whole or not at all.
+            file: Must not exist. It appears whole or not at all. Writers to an embedded graph wait; to a server nobody
+                should write meanwhile.
             namespaces: ``None``: the one of this knowledge base.
 
         Returns:
             What was written, by namespace.
 
         Raises:
-            BackupError: when the file exists or cannot be written.
+            BackupError: when the file exists or cannot be written, or somebody wrote to a namespace meanwhile.
             NotFoundError: when there is no such namespace.
         """
         from core.rag.maintenance.archive import export_namespaces
