@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import os
 import shutil
 from contextlib import nullcontext
 from pathlib import Path
@@ -234,3 +235,37 @@ async def test_an_export_is_of_one_moment_or_fails(
         async with opened(tmp_path / "new.grafeo") as copy:
             await copy.import_(file)
             assert await snapshot(copy.client) == before
+
+
+async def test_an_export_replaces_no_file_that_has_appeared_meanwhile(
+    kb: KnowledgeBase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "all.jsonl"
+    read = MemGraphClient.read
+
+    async def appears(client: MemGraphClient, statement: str, **parameters: Any) -> list[dict[str, Any]]:
+        file.write_text("of somebody else")
+        return await read(client, statement, **parameters)
+
+    monkeypatch.setattr(MemGraphClient, "read", appears)
+    with pytest.raises(BackupError, match="cannot be written: File exists"):
+        await kb.export(file)
+    assert file.read_text() == "of somebody else"
+    assert not [path for path in tmp_path.iterdir() if path.name.endswith(".part")]
+
+
+async def test_the_name_of_an_export_is_on_the_disk(
+    kb: KnowledgeBase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synchronized = set()
+    real = os.fsync
+
+    def fsync(descriptor: int) -> None:
+        real(descriptor)
+        synchronized.add(os.fstat(descriptor).st_ino)
+
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    monkeypatch.setattr(os, "fsync", fsync)
+    await kb.export(folder / "all.jsonl")
+    assert {folder.stat().st_ino, (folder / "all.jsonl").stat().st_ino} <= synchronized

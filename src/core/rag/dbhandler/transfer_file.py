@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
+from core.rag.dbhandler.commitlog import sync_folder
 from core.rag.errors import BackupError
 from core.rag.schema import SCHEMA_VERSION, EdgeType, Label
 from core.rag.times import utc_now
@@ -116,7 +117,7 @@ def writing_export(target: Path) -> Iterator[ExportWriter]:
                     yield ExportWriter(out)
             raw.flush()
             os.fsync(raw.fileno())
-        part.rename(target)
+        give_name(part, target)
     except OSError as error:
         raise BackupError(f"{str(target)[:500]} cannot be written: {_reason(error)}.") from error
     finally:
@@ -140,6 +141,24 @@ def new_file(file: str | os.PathLike[str]) -> Path:
     except (OSError, ValueError, RuntimeError) as error:
         raise BackupError(f"{str(file)[:500]!r} cannot be the name of a file: {_reason(error)}.") from error
     return target
+
+
+def give_name(part: Path, target: Path) -> None:
+    """Give a finished file its name, durably.
+
+    Raises:
+        OSError: when a file of that name has appeared meanwhile.
+    """
+    try:
+        os.link(part, target)  # unlike a rename, this never replaces anything
+        part.unlink()
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without links
+        if target.exists():
+            raise FileExistsError(f"{target} has appeared") from None
+        part.rename(target)
+    sync_folder(target.parent)
 
 
 class ExportReader:

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from core.rag.dbhandler.commitlog import sync_folder
 from core.rag.dbhandler.embedded import EmbeddedStore
 from core.rag.dbhandler.grafeo_digest import Digest, digest, digest_of_file
 from core.rag.dbhandler.grafeo_engine import save
-from core.rag.dbhandler.transfer_file import check_export, new_file
+from core.rag.dbhandler.transfer_file import check_export, give_name, new_file
 from core.rag.errors import BackupError
 from core.rag.maintenance.archive import export_namespaces
 
@@ -112,24 +111,6 @@ def _copy(db: Any, target: Path) -> Digest:
     finally:
         part.unlink(missing_ok=True)
     return here
-
-
-def give_name(part: Path, target: Path) -> None:
-    """Give a finished file its name, durably.
-
-    Raises:
-        OSError: when a file of that name has appeared meanwhile.
-    """
-    try:
-        os.link(part, target)  # unlike a rename, this never replaces anything
-        part.unlink()
-    except FileExistsError:
-        raise
-    except OSError:  # a file system without links
-        if target.exists():
-            raise FileExistsError(f"{target} has appeared") from None
-        part.rename(target)
-    sync_folder(target.parent)
 
 
 def _difference(here: Digest, there: Digest) -> str:
