@@ -269,3 +269,16 @@ async def test_the_name_of_an_export_is_on_the_disk(
     monkeypatch.setattr(os, "fsync", fsync)
     await kb.export(folder / "all.jsonl")
     assert {folder.stat().st_ino, (folder / "all.jsonl").stat().st_ino} <= synchronized
+
+
+async def test_entities_that_both_graphs_have_are_counted_anew_by_an_import(tmp_path: Path) -> None:
+    text = "{} Anna Berg of ACME Mills met Karl Stein in Hamburg. Anna Berg likes tea."
+    for name in ("one", "two"):
+        async with opened(tmp_path / f"{name}.grafeo") as kb:
+            await kb.ingest([Document(path=name, content=text.format(name))])
+            await kb.export(tmp_path / f"{name}.jsonl")
+    async with opened(tmp_path / "one.grafeo") as kb:
+        await kb.import_(tmp_path / "two.jsonl")
+        assert (await kb.doctor()).healthy
+        counts = await kb.client.read("MATCH (e:Entity) WHERE e.name = 'Anna Berg' RETURN e.mention_count AS n")
+        assert counts == [{"n": 2}]

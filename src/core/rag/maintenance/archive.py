@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from core.rag.dbhandler.checks import check_texts
 from core.rag.dbhandler.transfer_file import TransferReport, check_export, reading_export, writing_export
 from core.rag.errors import BackupError, NotFoundError
+from core.rag.maintenance.soundness import Soundness
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
@@ -45,8 +46,11 @@ async def import_namespaces(
             f"{source} holds the namespace {', '.join(map(repr, others))}, not only {client.namespace!r}. Ids belong to"
             f" their namespace: import it with --namespace {others[0]!r}, or all of them with --all-namespaces."
         )
-    await client.connect()
+    there = await client.namespaces()
     with reading_export(source) as reader:
         for name in reader.sections():
-            await client.in_namespace(name).read_section(reader)
+            inside = client.in_namespace(name)
+            await inside.read_section(reader)
+            if name in there:
+                await Soundness(inside).recount()
     return found

@@ -76,6 +76,12 @@ class Soundness:
             ("sources and resources", self._leftovers),
         ]
 
+    async def recount(self) -> None:
+        """Correct the counts that an import has brought from a graph where they were right."""
+        for flaw in await self._entities():
+            if flaw.mend is not None:
+                await flaw.mend()
+
     async def _ids(self) -> list[Flaw]:
         flaws = []
         for label in Label:
