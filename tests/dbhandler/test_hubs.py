@@ -16,12 +16,13 @@ from core.rag.dbhandler.embedded import EmbeddedStore
 from core.rag.dbhandler.entities import EntityLedger
 from core.rag.dbhandler.facts import FactChanges, Triple, write_triples
 from core.rag.dbhandler.fewer import FEW, RELATED, directed
+from core.rag.dbhandler.linking import LinkRow, write_links
 from core.rag.dbhandler.records import FROM_RECORD, RecordChanges, RecordRow, relation_id
 from core.rag.dbhandler.store import Transaction
 from core.rag.dbhandler.writing import ChunkRow, attach_vectors
 from core.rag.extraction.facts import ChunkFacts, Fact
 from core.rag.extraction.records import RecordEntity, relations_of
-from core.rag.identity import entity_id, link_id
+from core.rag.identity import entity_id, link_id, resource_id
 from dbhandler.kit import Corner, Engine, write
 
 SMALL, LARGE = 1_000, 16_000
@@ -35,6 +36,10 @@ HUB = entity_id(NAMESPACE, "hub")
 
 class RollBackError(Exception):
     """Nothing that is measured stays."""
+
+
+def address(name: str) -> str:
+    return f"https://{name}.example/"
 
 
 def parts(name: str) -> list[RecordEntity]:
@@ -56,11 +61,12 @@ async def grown(edges: int) -> EmbeddedStore:
                 "name": f"x{i}",
                 "link": link_id(HUB, b, "knows"),
                 "recorded": relation_id(HUB, b, FROM_RECORD, RELATION.type),
+                "resource": resource_id(NAMESPACE, address(f"x{i}")),
             }
             for i in range(edges // 2)
         ]
         await tx.run("UNWIND $ids AS i CREATE (e:Entity {id: i, name: 'Hub', mention_count: 0})", {"ids": [HUB]})
-        await tx.run("CREATE (s:VectorStore {id: 'store'}) CREATE (v:Vector {id: 'v'})")
+        await tx.run("CREATE (s:VectorStore {id: 'store'}) CREATE (v:Vector {id: 'v'}) CREATE (d:Document {id: 'd'})")
         await tx.run(
             "UNWIND $rows AS row MATCH (a:Entity {id: $hub}) CREATE (e:Entity {id: row.id, name: row.name}) "
             "CREATE (a)-[:RELATED {id: row.link, weight: 1.0}]->(e) "
@@ -70,6 +76,12 @@ async def grown(edges: int) -> EmbeddedStore:
         await tx.run(
             "UNWIND $rows AS row MATCH (v:Vector {id: 'v'}) CREATE (c:DocumentChunk {id: row.chunk}) "
             "CREATE (v)-[:EMBEDDING_OF]->(c)",
+            {"rows": rows},
+        )
+
+        await tx.run(
+            "UNWIND $rows AS row MATCH (d:Document {id: 'd'}) CREATE (t:Resource {id: row.resource}) "
+            "CREATE (d)-[:REFERENCES]->(t)",
             {"rows": rows},
         )
 
@@ -109,11 +121,17 @@ async def embed(tx: Transaction, names: list[str]) -> None:
     assert not await attach_vectors(tx, chunks, NAMESPACE, "store", "Vector_hubs", NOW)
 
 
+async def refer(tx: Transaction, names: list[str]) -> None:
+    links = [LinkRow(address(name), "web") for name in names]
+    await write_links(tx, [("d", links)], NAMESPACE, NOW, set())
+
+
 WORK: dict[str, Callable[[Transaction, list[str]], Awaitable[None]]] = {
     "state facts": state,
     "insert records": record,
     "find facts": find,
     "share a vector": embed,
+    "refer to addresses": refer,
 }
 
 

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from core.rag.dbhandler.batches import run_for_ids, run_for_rows
+from core.rag.dbhandler.batches import batches, run_for_ids
+from core.rag.dbhandler.fewer import EdgeKind, directed
 from core.rag.dbhandler.lines import EACH_ID, packed
 from core.rag.dbhandler.locking import lock
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.identity import document_id, resource_id
-from core.rag.schema import FROM_TEXT, Label
+from core.rag.schema import FROM_TEXT, EdgeType, Label
 
-#: Makes references from documents (``document``) to others (``target``); those that are there stay as they are.
-_REFER = (
-    "UNWIND $rows AS row MATCH (a:Document {id: row.document}) MATCH (b:Document {id: row.target}) "
-    "MERGE (a)-[r:REFERENCES]->(b) ON CREATE SET r.origin = $origin, r.text = row.text"
-)
+_TO_DOCUMENT = EdgeKind(Label.DOCUMENT, EdgeType.REFERENCES, Label.DOCUMENT)
+_TO_RESOURCE = EdgeKind(Label.DOCUMENT, EdgeType.REFERENCES, Label.RESOURCE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +79,7 @@ async def write_links(
                     "text": link.text,
                 }
             )
-    found = await run_for_rows(tx, f"{_REFER} RETURN a.id AS document, b.id AS target", wanted, origin=FROM_TEXT)
-    resolved = {(row["document"], row["target"]) for row in found}
+    resolved = await _refer_to_documents(tx, wanted)
     await _refer_to_resources(
         tx, [row for row in wanted if (row["document"], row["target"]) not in resolved], namespace, now
     )
@@ -106,13 +103,14 @@ async def relink_incoming(tx: Transaction, documents: Sequence[tuple[str, str]],
         )
         if not found:
             continue
-        edges = [{**row, "target": targets[row["resource"]]} for row in found]
-        await tx.run(_REFER, {"rows": edges, "origin": FROM_TEXT})
-        await tx.run(
-            "UNWIND $rows AS row MATCH (a:Document {id: row.document})-[r:REFERENCES]->(t:Resource {id: row.resource}) "
-            "WHERE r.origin = $origin DELETE r",
-            {"rows": edges, "origin": FROM_TEXT},
-        )
+        await _refer_to_documents(tx, [{**row, "target": targets[row["resource"]]} for row in found])
+        for part in batches([{"a": row["document"], "b": row["resource"]} for row in found]):
+            for backward, alike in await directed(tx, _TO_RESOURCE, part):
+                await tx.run(
+                    f"UNWIND $rows AS row MATCH {_TO_RESOURCE.there(backward=backward)} WHERE r.origin = $origin "
+                    "DELETE r",
+                    {"rows": alike, "origin": FROM_TEXT},
+                )
         await remove_unused_resources(tx, {row["resource"] for row in found})
 
 
@@ -177,15 +175,28 @@ def resource_type(uri: str) -> str:
     return "web" if scheme in {"http", "https"} else scheme.lower()
 
 
+async def _refer_to_documents(tx: Transaction, rows: Sequence[Row]) -> set[tuple[str, str]]:
+    """Let documents refer to documents, where these are there; returns the ids of both ends of each such reference."""
+    found: list[Row] = []
+    ends = [{"a": row["document"], "b": row["target"], "text": row["text"]} for row in rows]
+    for part in batches(ends):
+        for backward, alike in await directed(tx, _TO_DOCUMENT, part):
+            found += await tx.run(
+                "UNWIND $rows AS row MATCH (a:Document {id: row.a}) MATCH (b:Document {id: row.b}) "
+                f"{_TO_DOCUMENT.merge(backward=backward)} ON CREATE SET r.origin = $origin, r.text = row.text "
+                "RETURN a.id AS a, b.id AS b",
+                {"rows": alike, "origin": FROM_TEXT},
+            )
+    return {(row["a"], row["b"]) for row in found}
+
+
 async def _refer_to_resources(tx: Transaction, rows: Sequence[Row], namespace: str, now: str) -> None:
-    await run_for_rows(
-        tx,
-        "UNWIND $rows AS row MATCH (a:Document {id: row.document}) MERGE (t:Resource {id: row.resource}) "
-        "ON CREATE SET t.namespace = $namespace, t.uri = row.uri, t.type = row.type, t.origin = $origin, "
-        "t.created_at = $now, t.updated_at = $now "
-        "MERGE (a)-[r:REFERENCES]->(t) ON CREATE SET r.origin = $origin, r.text = row.text",
-        rows,
-        namespace=namespace,
-        origin=FROM_TEXT,
-        now=now,
-    )
+    for part in batches([{**row, "a": row["document"], "b": row["resource"]} for row in rows]):
+        for backward, alike in await directed(tx, _TO_RESOURCE, part):
+            await tx.run(
+                "UNWIND $rows AS row MATCH (a:Document {id: row.a}) MERGE (b:Resource {id: row.b}) "
+                "ON CREATE SET b.namespace = $namespace, b.uri = row.uri, b.type = row.type, b.origin = $origin, "
+                "b.created_at = $now, b.updated_at = $now "
+                f"{_TO_RESOURCE.merge(backward=backward)} ON CREATE SET r.origin = $origin, r.text = row.text",
+                {"rows": alike, "namespace": namespace, "origin": FROM_TEXT, "now": now},
+            )
