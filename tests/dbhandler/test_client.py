@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.embedders import HashEmbedder
+from tests.graphs import listen
 
 from core.rag import MemGraphClient, standardize_resource_uri
 from core.rag.analysis import query_terms
@@ -379,3 +380,12 @@ def test_cosine_similarity_of_known_vectors() -> None:
     assert MemGraphClient._cosine_similarity([0, 0], [1, 1]) == 0.0
     with pytest.raises(InvalidVectorError):
         MemGraphClient._cosine_similarity([1], [1, 2])
+
+
+async def test_edges_of_all_types_are_counted_at_once(client: MemGraphClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    await client.create_document("note/1", "See the other.", embedding=axis(0))
+    await client.create_url_link("note/1", "https://example.org/")
+    statements = listen(monkeypatch)
+    counts = await client.counts()
+    assert counts["edges"]["REFERENCES"] == 1
+    assert sum("-[r" in statement for statement in statements) == 1, "each looks at every node"
