@@ -220,25 +220,27 @@ def _nearly_alike(candidates: Sequence[Candidate]) -> Iterator[tuple[Candidate, 
 
 def _sharing_words(candidates: Sequence[Candidate]) -> list[tuple[Candidate, Candidate]]:
     """Pairs that share a word which few have, and whose numbers are the same."""
-    blocks: dict[str, list[Candidate]] = defaultdict(list)
+    blocks: dict[str, dict[frozenset[str], list[Candidate]]] = defaultdict(lambda: defaultdict(list))
     for candidate in candidates:
         words = set(candidate.name.split(" "))
         if len(words) > 1 and not candidate.is_acronym:
+            numbers = _numbers(words)
             for word in words - _SMALL:
-                blocks[word].append(candidate)
+                blocks[word][numbers].append(candidate)
     pairs: dict[tuple[str, str], tuple[Candidate, Candidate]] = {}
     for _, block in sorted(blocks.items()):
-        if len(block) > _LARGEST_BLOCK:
+        if sum(map(len, block.values())) > _LARGEST_BLOCK:
             continue
-        for a, b in combinations(block, 2):
-            if not (a.titled and b.titled) and _numbers(a.name) == _numbers(b.name):
-                pairs[_key((a, b))] = (a, b)
+        for numbered in block.values():
+            for a, b in combinations(numbered, 2):
+                if not (a.titled and b.titled):
+                    pairs[_key((a, b))] = (a, b)
     return list(pairs.values())
 
 
-def _numbers(name: str) -> set[str]:
+def _numbers(words: Iterable[str]) -> frozenset[str]:
     """What tells one of a series from another: digits, Roman numerals, single letters."""
-    return {word for word in name.split(" ") if word in _ROMAN or len(word) == 1 or any(map(str.isdigit, word))}
+    return frozenset(word for word in words if word in _ROMAN or len(word) == 1 or any(map(str.isdigit, word)))
 
 
 def groups(pairs: Iterable[tuple[str, str]]) -> Mapping[str, list[str]]:
