@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable, Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -80,33 +80,27 @@ class Kept[T]:
         """
         store = await client.connect()
         slot = self._slots.setdefault(store, {}).setdefault((client.namespace, *parameters.items()), _Slot())
-        outdated = slot.made
-        made = await self._current(slot, client, store, parameters)
-        if made is None:
+        called = time.monotonic()
+        if not self._is_current(slot.made, store, called):
             async with slot.making.hold():
-                if slot.made is not outdated:  # somebody made it while this one waited
-                    made = await self._current(slot, client, store, parameters)
-                if made is None:
+                made = slot.made
+                if not self._is_current(made, store, called):  # nobody looked while this one waited
                     commits, asked = store.commits(self._labels), time.monotonic()
                     state = await self._asked(client, parameters)
-                    made = slot.made = _Made(await make(), state, commits, asked)
-        return made.value
+                    if made is None or made.state != state:
+                        made = _Made(await make(), state, commits, asked)
+                    slot.made = replace(made, commits=commits, asked=asked)
+        assert slot.made is not None
+        return slot.made.value
 
-    async def _current(
-        self, slot: _Slot[T], client: MemGraphClient, store: GraphStore, parameters: dict[str, str]
-    ) -> _Made[T] | None:
-        """What was made, unless it is outdated."""
-        made = slot.made
-        if made is None:
-            return None
-        commits, asked = store.commits(self._labels), time.monotonic()
-        others_write = store.capabilities.shared and asked >= made.asked + self._patience
-        if commits == made.commits and not others_write:
-            return made
-        if await self._asked(client, parameters) != made.state:
-            return None
-        slot.made = _Made(made.value, made.state, commits, asked)
-        return slot.made
+    def _is_current(self, made: _Made[T] | None, store: GraphStore, called: float) -> bool:
+        """Whether nobody has to ask if what was made is outdated, on behalf of one who called at a time.
+
+        Of several who call at once one asks, or two: what was asked after they had called is true of then, too.
+        """
+        if made is None or store.commits(self._labels) != made.commits:
+            return False
+        return not store.capabilities.shared or made.asked >= min(called, time.monotonic() - self._patience)
 
     async def _asked(self, client: MemGraphClient, parameters: dict[str, str]) -> Any:
         return self._state(
