@@ -152,12 +152,12 @@ def _lost(db: Runner, index: TextIndex) -> int:
         return count(db, index.partition)
     statement = (
         f"MATCH (n:{index.partition}) WHERE n.terms IS NOT NULL AND n.terms <> '' "
-        f"WITH n ORDER BY n.id LIMIT {_SAMPLE} RETURN n.id AS id, n.terms AS terms"
+        f"WITH n ORDER BY n.id LIMIT {_SAMPLE} RETURN id(n) AS node, n.terms AS terms"
     )
     lost = 0
     for row in db.execute_cypher(statement):
-        words = dict.fromkeys(row["terms"].split()[:_SAMPLE_WORDS], 1.0)
-        lost += row["id"] not in {found for found, _ in text_search(db, index, words, _ALL)}
+        words = " ".join(dict.fromkeys(row["terms"].split()[:_SAMPLE_WORDS]))
+        lost += all(node != row["node"] for node, _ in word_search(db, index, words))
     return lost
 
 
