@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from core.rag import KnowledgeBase, UndirectedNode
+from core.rag import DRIFTRAG, BasicRAG, KnowledgeBase, UndirectedNode
 from core.rag.errors import InvalidInputError
 from libs.dataloader import Document, DocumentChunk
 
@@ -138,6 +138,18 @@ CALLS: dict[str, tuple[Callable[[Any], Awaitable[object]], str]] = {
         lambda kb: talking(kb, lambda talk: kb.client.conversation_aware_search_chunks([1.0], talk, query_text=3)),
         "query_text is text, not int",
     ),
+    "a threshold": (
+        lambda kb: kb.knowledge_graph.semantic_search("mill", similarity_threshold="0.5"),
+        "similarity_threshold is '0.5', but has to be a number",
+    ),
+    "labels": (
+        lambda kb: kb.knowledge_graph.get_all_nodes(constraint_labels=[3]),
+        "Each of constraint_labels is text, not int",
+    ),
+    "a node": (lambda kb: kb.knowledge_graph.get_node(3), "The id of a node is text, not int"),
+    "a question": (lambda kb: BasicRAG(kb).query(None), "The question is text, not NoneType"),
+    "what is left open": (lambda kb: DRIFTRAG(kb).identify_knowledge_gaps([], None), "The query is empty"),
+    "what is answered": (lambda kb: DRIFTRAG(kb).generate_response(None, []), "The query is empty"),
     "show": (lambda kb: kb.show(None), "id of a document is text, not NoneType"),
     "delete": (lambda kb: kb.delete(Path("note")), "id of a document is text, not PosixPath"),
     "export": (lambda kb: kb.export("x.jsonl", namespaces="default"), r"use \['default'\]"),

@@ -13,6 +13,7 @@ from core.rag.answering.pipeline import answered
 from core.rag.answering.relevant import judge
 from core.rag.answering.services import AnsweringBase, Services
 from core.rag.answering.types import Analysis, Answer, Knowledge
+from core.rag.dbhandler.checks import check_text
 
 if TYPE_CHECKING:
     from core.rag.llm import LanguageModel
@@ -39,11 +40,11 @@ class BasicRAG:
         """Answer a question.
 
         Raises:
-            InvalidInputError: on an empty question.
+            InvalidInputError: on a question that is empty or no text.
             LanguageModelError: when the model fails.
             StoreError: when the graph does.
         """
-        async for event in basic_events(question, self._services):
+        async for event in basic_events(check_text("The question", question), self._services):
             if isinstance(event, DoneEvent):
                 return event.answer
         raise AssertionError("an answer ends with its end")

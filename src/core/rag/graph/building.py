@@ -155,7 +155,8 @@ class GraphBuilder:
 
     async def get_node(self, node_id: str) -> UndirectedNode | None:
         """The node with this id, or ``None``."""
-        return next(iter(await self._load([concept_id(self._client.namespace, node_id)])), None)
+        identifier = concept_id(self._client.namespace, check_text("The id of a node", node_id))
+        return next(iter(await self._load([identifier])), None)
 
     async def get_node_by_content(self, content: str, label: str | None = None) -> UndirectedNode | None:
         """The node with exactly this content (and label), or ``None``; of several the oldest."""

@@ -269,7 +269,8 @@ class KnowledgeGraph(GraphBuilder):
 
 
 def _labels(labels: Sequence[str] | None) -> list[str] | None:
-    return list(dict.fromkeys(check_texts("constraint_labels", labels))) if labels else None
+    texts = check_texts("constraint_labels", () if labels is None else labels)
+    return list(dict.fromkeys(texts)) or None
 
 
 def _passing(found: Walk, labels: Collection[str] | None) -> list[str]:

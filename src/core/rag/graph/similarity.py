@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 from collections.abc import Collection, Sequence
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from core.rag.dbhandler.batches import batches
@@ -13,7 +15,7 @@ from core.rag.dbhandler.concepts import VectorRow
 from core.rag.dbhandler.scan import cosine_similarity
 from core.rag.dbhandler.store import MAX_K
 from core.rag.embedder.base import clean_text
-from core.rag.errors import ConfigurationError
+from core.rag.errors import ConfigurationError, InvalidInputError
 from core.rag.schema import Label
 
 if TYPE_CHECKING:
@@ -140,9 +142,15 @@ class Similarity:
 
         Returns:
             Ids and cosines, best first, equal ones by id. A node counts with its most similar part.
+
+        Raises:
+            InvalidInputError: on a threshold that is no number.
         """
         from core.rag.embedder import embed_texts, is_blank
 
+        number: Any = threshold  # a Real may be one of numpy, which type checkers take for none
+        if isinstance(number, bool) or not isinstance(number, Real) or math.isnan(number):
+            raise InvalidInputError(f"similarity_threshold is {repr(number)[:100]}, but has to be a number.")
         text = clean_text(text)
         if embedding is None and is_blank(text):
             return []

@@ -207,8 +207,12 @@ class DRIFTRAG(DRIFTBase):
         return (await self._infer(paths, _checked(query), config.inference_strategy)).connections
 
     async def identify_knowledge_gaps(self, paths: Sequence[Path], query: str) -> list[KnowledgeGap]:
-        """What the paths leave open: words of the query that none contains, parts that none joins, weak edges."""
-        return find_gaps(paths, query)
+        """What the paths leave open: words of the query that none contains, parts that none joins, weak edges.
+
+        Raises:
+            InvalidInputError: on an empty query.
+        """
+        return find_gaps(paths, _checked(query))
 
     def aggregate_and_rank_paths(
         self, paths: Iterable[Path], inferences: Sequence[InferredConnection] = ()
@@ -237,7 +241,11 @@ class DRIFTRAG(DRIFTBase):
 
         Returns:
             The answer, which prints as its text.
+
+        Raises:
+            InvalidInputError: on an empty query.
         """
+        query = _checked(query)
         return await respond(self.client, self.language_model, query, paths, include_provenance=include_provenance)
 
     async def store_inferences(self, inferences: Sequence[InferredConnection]) -> int:
