@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
+import core.rag
 from core.rag import errors
 from libs.dataloader import errors as load_errors
 from libs.dataloader.errors import LoadError
@@ -22,6 +23,11 @@ def every_error() -> Iterator[Exception]:
             if isinstance(kind, type) and issubclass(kind, Exception):
                 given = ("docs/", "it is not there") if issubclass(kind, LoadError) else ("it failed",)
                 yield kind(*ARGUMENTS.get(kind, given))
+
+
+def test_the_base_of_all_errors_is_at_hand() -> None:
+    assert "MGRagError" in core.rag.__all__
+    assert core.rag.MGRagError is errors.MGRagError
 
 
 @pytest.mark.parametrize("error", [*every_error()], ids=lambda error: type(error).__name__)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from core.rag.answering.types import Answer
     from core.rag.dbhandler import MemGraphClient
     from core.rag.embedder import EmbeddingService, open_embedder
+    from core.rag.errors import MGRagError
     from core.rag.graph.knowledge_graph import KnowledgeGraph
     from core.rag.graph.nodes import UndirectedNode
     from core.rag.identity import standardize_resource_uri
@@ -36,6 +37,7 @@ _WHERE = {
     "KnowledgeRAGFlow": "core.rag.answering.flow",
     "KnowledgeGraph": "core.rag.graph.knowledge_graph",
     "Label": "core.rag.schema",
+    "MGRagError": "core.rag.errors",
     "MemGraphClient": "core.rag.dbhandler",
     "Settings": "core.rag.settings",
     "TextSplitter": "core.rag.indexing",
@@ -57,6 +59,7 @@ __all__ = [
     "KnowledgeGraph",
     "KnowledgeRAGFlow",
     "Label",
+    "MGRagError",
     "MemGraphClient",
     "Settings",
     "TextSplitter",
