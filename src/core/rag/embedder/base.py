@@ -218,7 +218,7 @@ async def embed_texts(service: EmbeddingService, texts: Sequence[str], names: Se
         A float32 array of shape (len(texts), service.dimension), finite, no row all zero.
 
     Raises:
-        EmbeddingError: Wrong shape or not finite; says which embedder, and which text.
+        EmbeddingError: No numbers, wrong shape, or not finite; says which embedder, and which text.
     """
     import numpy as np
 
@@ -228,7 +228,10 @@ async def embed_texts(service: EmbeddingService, texts: Sequence[str], names: Se
         result = await service.get_embeddings(texts, names=names)
     else:
         result = await service.get_embeddings(texts)
-    vectors = np.asarray(result, dtype=np.float32)
+    try:
+        vectors = np.asarray(result, dtype=np.float32)
+    except (TypeError, ValueError) as error:  # rows of different lengths, texts, an iterator …
+        raise EmbeddingError(f"The embedder {service.model} returned what is no array of numbers: {error}") from error
     if vectors.shape != (len(texts), service.dimension):
         raise EmbeddingError(
             f"The embedder {service.model} returned an array of shape {vectors.shape} "
