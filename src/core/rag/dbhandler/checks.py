@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from core.rag.dbhandler.store import MAX_DEPTH, MAX_K, Parameters
@@ -102,6 +104,20 @@ def check_texts(name: str, values: Iterable[str]) -> list[str]:
     if not isinstance(values, Iterable):
         raise InvalidInputError(f"{name} is a sequence of texts, not {type(values).__name__}.")
     return [check_text(f"Each of {name}", value) for value in values]
+
+
+def check_file(file: str | os.PathLike[str]) -> Path:
+    """Refuse what names no file.
+
+    Returns:
+        The path, as it was given.
+
+    Raises:
+        InvalidInputError: saying what was given.
+    """
+    if not isinstance(file, str | os.PathLike):
+        raise InvalidInputError(f"A file is named by text or a Path, not {type(file).__name__}.")
+    return Path(file)
 
 
 def check_mapping(name: str, value: Mapping[str, Any]) -> Mapping[str, Any]:

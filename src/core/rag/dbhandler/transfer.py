@@ -11,10 +11,10 @@ import json
 import os
 from collections.abc import Iterable
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.checks import check_file
 from core.rag.dbhandler.fewer import EdgeKind, directed
 from core.rag.dbhandler.interactions import renumber_messages
 from core.rag.dbhandler.store import Row, Transaction
@@ -48,7 +48,7 @@ class TransferOperations(VectorStoreOperations):
         Raises:
             BackupError: when the file exists or cannot be written, or somebody wrote to the namespace meanwhile.
         """
-        with writing_export(Path(file)) as out:
+        with writing_export(check_file(file)) as out:
             return await self.write_section(out)
 
     async def import_graph(self, file: str | os.PathLike[str]) -> TransferReport:
@@ -58,7 +58,7 @@ class TransferOperations(VectorStoreOperations):
             BackupError: when the file is no export, is cut short or damaged, or belongs to another namespace; the whole
                 file is checked before anything is written.
         """
-        source = Path(file)
+        source = check_file(file)
         found = await asyncio.to_thread(check_export, source)
         for namespace in found:
             if namespace != self._namespace:

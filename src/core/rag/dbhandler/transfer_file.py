@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
+from core.rag.dbhandler.checks import check_file
 from core.rag.dbhandler.commitlog import sync_folder
 from core.rag.errors import BackupError
 from core.rag.schema import SCHEMA_VERSION, EdgeType, Label
@@ -129,9 +130,11 @@ def new_file(file: str | os.PathLike[str]) -> Path:
 
     Raises:
         BackupError: when it exists, its folder does not, or there can be no such file.
+        InvalidInputError: on what is neither text nor a path.
     """
+    given = check_file(file)
     try:
-        target = Path(file).expanduser().absolute()
+        target = given.expanduser().absolute()
         if not str(file) or "\0" in str(file):
             raise ValueError("it is empty or has a NUL")
         if target.exists():

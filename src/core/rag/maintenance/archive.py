@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.rag.dbhandler.checks import check_texts
+from core.rag.dbhandler.checks import check_file, check_texts
 from core.rag.dbhandler.transfer_file import TransferReport, check_export, reading_export, writing_export
 from core.rag.errors import BackupError, NotFoundError
 from core.rag.maintenance.soundness import Soundness
@@ -28,7 +27,7 @@ async def export_namespaces(
         if missing := [name for name in namespaces if name not in there]:
             raise NotFoundError(f"There is no namespace {missing[0][:200]!r}.")
     found = {}
-    with writing_export(Path(file)) as out:
+    with writing_export(check_file(file)) as out:
         for name in namespaces if namespaces is not None else [client.namespace]:
             found[name] = await client.in_namespace(name).write_section(out)
     return found
@@ -38,7 +37,7 @@ async def import_namespaces(
     client: MemGraphClient, file: str | os.PathLike[str], *, everything: bool = False
 ) -> dict[str, TransferReport]:
     """See :meth:`core.rag.KnowledgeBase.import_`."""
-    source = Path(file)
+    source = check_file(file)
     found = await asyncio.to_thread(check_export, source)
     others = [name for name in found if name != client.namespace]
     if others and not everything:
