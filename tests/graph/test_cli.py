@@ -76,6 +76,21 @@ def test_neighbors(mgrag: Command) -> None:
     assert mgrag("graph", "neighbors", "techcorp", "--edge-type", "NONE").code == 2
 
 
+def test_neighbors_of_a_name_that_source_code_defines(mgrag: Command, tmp_path: Path) -> None:
+    code = tmp_path / "code"
+    code.mkdir()
+    (code / "mill.py").write_text("def helper():\n    return 1\n\n\ndef grind():\n    return helper()\n")
+    (code / "notes.md").write_text("# Notes\n\nThe function `helper` gives one.\n")
+    assert mgrag("ingest", str(code)).code == 0
+    lines = mgrag("graph", "neighbors", "helper").out.splitlines()
+    assert lines[:3] == ["helper  function, 2 edges", "  grind -> CALLS -> helper", "  helper -> DEFINED_IN -> mill.py"]
+    assert any(line.startswith("  notes.md: Notes -> MENTIONS -> helper") for line in lines[4:])
+    page = mgrag("graph", "neighbors", "helper", "--json").json
+    assert (page["node"]["label"], [node["label"] for node in page["symbols"]]) == ("Entity", ["Symbol"])
+    assert mgrag("graph", "neighbors", "helper", "--edge-type", "MENTIONS").out.startswith("helper")
+    assert "CALLS" not in mgrag("graph", "neighbors", "helper", "--edge-type", "MENTIONS").out
+
+
 def test_path(mgrag: Command) -> None:
     assert mgrag("graph", "path", "alice johnson", "platform core").out.splitlines()[0] == (
         "Alice Johnson - TechCorp - Bob Smith - Platform Core"

@@ -14,7 +14,7 @@ from mgrag.cli.output import counted, line, note, print_json, table
 from mgrag.cli.runtime import EXIT_FAILED, EXIT_NOT_FOUND, EXIT_USAGE, fail, open_kb, run, with_kb
 
 if TYPE_CHECKING:
-    from core.rag.graph.parts import GraphEdge, GraphNode, Piece
+    from core.rag.graph.parts import GraphEdge, GraphNode, NeighbourPage, Piece
     from core.rag.indexing.resolving import ResolutionReport
     from core.rag.knowledge_base import KnowledgeBase
 
@@ -98,15 +98,27 @@ def neighbors(
 ) -> None:
     """List what an edge leads to, by name, in pages."""
     chosen = common(context, db, namespace, as_json)
-    page = with_kb(chosen, lambda kb: kb.neighbors(name, edge_types=edge_type, limit=limit, after=after))
+
+    async def work(kb: KnowledgeBase) -> list[NeighbourPage]:
+        page = await kb.neighbors(name, edge_types=edge_type, limit=limit, after=after)
+        if chosen.json or after or edge_type:
+            return [page]
+        # What code defines comes before the texts that mention a word.
+        return [*[await kb.neighbors(node.id, limit=limit) for node in page.symbols], page]
+
+    pages = with_kb(chosen, work)
     if chosen.json:
-        print_json(page.to_dict())
+        print_json(pages[0].to_dict())
         return
-    names = {page.node.id: page.node.name, **{node.id: node.name for node in page.nodes}}
-    line((page.node.name, "bold"), f"  {page.node.type or page.node.label}, {counted(page.degree, 'edge')}")
-    for edge in page.edges:
-        _say(edge, names)
-    _more(page.next)
+    for page in pages:
+        names = {page.node.id: page.node.name, **{node.id: node.name for node in page.nodes}}
+        line((page.node.name, "bold"), f"  {page.node.type or page.node.label}, {counted(page.degree, 'edge')}")
+        for edge in page.edges:
+            _say(edge, names)
+        if page is pages[-1]:
+            _more(page.next)
+        elif page.next:
+            note(f"mgrag: There is more: mgrag graph neighbors {page.node.id}")
 
 
 @commands.command()

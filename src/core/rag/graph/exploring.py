@@ -125,6 +125,7 @@ async def neighbours(
     ends = by_label((row["id"], row["label"]) for row in page)
     lines = await client.edges_between(label, node.id, ends, edges)
     order = {row["id"]: place for place, row in enumerate(page)}
+    symbols = await client.symbols_called(name, _SUGGESTED) if label == Label.ENTITY else []
     return NeighbourPage(
         node,
         await _with_names(client, [GraphNode.of(row, 1) for row in page]),
@@ -135,6 +136,7 @@ async def neighbours(
         await client.degree(label, node.id, edges),
         len(rows) > limit,
         json.dumps([page[-1]["shown"], page[-1]["id"]], ensure_ascii=False) if len(rows) > limit else "",
+        [GraphNode.of(row) for row in symbols],
     )
 
 

@@ -138,6 +138,7 @@ class NeighbourPage:
         degree: How many edges the node has in all.
         truncated: Whether there are more neighbours.
         next: What to give as ``after`` to go on; empty at the end.
+        symbols: Where the node is an entity, what source code defines under the name that was asked for.
     """
 
     node: GraphNode
@@ -146,6 +147,7 @@ class NeighbourPage:
     degree: int
     truncated: bool = False
     next: str = ""
+    symbols: list[GraphNode] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values, ready for JSON."""
