@@ -169,3 +169,19 @@ def test_elided_words_join_names() -> None:
         "Conseil d’État",
         "Valle d'Aosta",
     ]
+
+
+@pytest.mark.parametrize(
+    ("heading", "names"),
+    [
+        ("class Client", ["Client"]),
+        ("class Client > def send", ["send"]),
+        ("func (p *Point) Move", ["Move"]),
+        ("impl fmt::Display for Point", ["Point"]),
+        ("const createInstance", ["createInstance"]),
+        ("Rules > class hours", ["class hours"]),
+        ("Type Theory", ["Type Theory"]),
+    ],
+)
+def test_a_heading_of_source_code_names_what_is_defined(heading: str, names: list[str]) -> None:
+    assert [found.text for found in names_in("x = 1", heading).values()] == names

@@ -35,6 +35,13 @@ _POSSESSIVE: Final = re.compile(r"['’]s?$")
 _YEAR: Final = re.compile(r"1[0-9]{3}|20[0-9]{2}")
 _ACRONYM: Final = re.compile(r"(?:[A-Z][A-Z0-9&-]{1,7}|(?:[A-Z]\.){2,})")
 _CODE: Final = re.compile(r"\w+_\w[\w]*|\w+(?:\.\w+)*\(.*\)|[a-z]+[A-Z]\w*")
+#: The heading of source code: what is defined there, behind words that stand nowhere else, or with a name as only code
+#: has it behind those that do (``class Client``, but not ``class hours``).
+_DEFINITION: Final = re.compile(
+    r"(?:def|defp|defmodule|fn|func(?: \(.*\))?|fun|mod|struct|enum|impl(?: .* for)?|typedef|typealias) ([\w.:$]+)"
+    r"|(?:class|interface|trait|object|type|record|union|namespace|module|protocol|extension|actor|const|let|var|"
+    r"method|function|constructor|macro|delegate) ([\w.:$]*[A-Z_][\w.:$]*)"
+)
 _MASK: Final = "\x00"
 
 
@@ -112,6 +119,8 @@ def names_in(text: str, heading: str = "") -> dict[str, Found]:
     for year in patterns.YEAR.findall(text):
         _add(found, year)
     last = last_heading(heading)
+    if defined := _DEFINITION.fullmatch(last):
+        last = defined[1] or defined[2]
     if last and last.count(" ") < MAX_WORDS and normalize_name(last) not in _stop_words(language):
         name = normalize_name(last)
         if name and name not in found:
