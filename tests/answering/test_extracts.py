@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 
@@ -150,3 +151,36 @@ async def test_the_beginning_of_a_longer_block_of_code_is_shown_where_a_sentence
 )
 def test_abbreviations_end_no_sentence(text: str) -> None:
     assert sentences(f"{text} Next one.") == [text, "Next one."]
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "item"),
+    [
+        (
+            "decorators.py",
+            'def version_option(version):\n    """Exits the program.\n\n    .. versionchanged:: 8.0\n'
+            '        Use :mod:`importlib.metadata`.\n    """\n',
+            "def version_option: Changed in version 8.0: Use :mod:`importlib.metadata`.",
+        ),
+        (
+            "path.rst",
+            "Paths\n=====\n\n.. function:: join(a, b)\n\n   Joins them.\n\n   .. versionadded:: 3.4\n",
+            "join(a, b): Added in version 3.4.",
+        ),
+        (
+            "api.md",
+            "# API\n\n## grind()\n\nTurns grain into flour.\n\n*Changed in version 2.1:* Takes rye.\n",
+            "grind(): *Changed in version 2.1:* Takes rye.",
+        ),
+    ],
+)
+async def test_what_is_said_of_a_version_comes_with_what_it_is_said_of(
+    path: str, text: str, item: str, tmp_path: Path
+) -> None:
+    (tmp_path / path).write_text(text)
+    question = "Which version changed it, or was it added in?"
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        await kb.ingest(tmp_path)
+        passages = [Passage(1, hit) for hit in await kb.search(question, k=5) if "ersion" in hit.content]
+        answer, _ = await extract(question, "factual", passages[:1], None)
+    assert answer.splitlines()[2].removeprefix("- ").startswith(item)

@@ -16,7 +16,7 @@ from core.rag.answering.table_rows import is_head, with_head
 from core.rag.answering.types import Citation, FoundEntity, FoundFact, Intent, Passage
 from core.rag.answering.vectors import sentence_vectors
 from core.rag.extraction.words import normalize_name
-from core.rag.headings import headings_of
+from core.rag.headings import headings_of, last_heading
 from core.rag.indexing.sentences import is_heading, is_title_line, sentence_spans
 
 if TYPE_CHECKING:
@@ -50,6 +50,16 @@ _FIELD = re.compile(
     r"|(returns?|rtype|yields?|(?:raises?|except|exception|type|vartype)[ \t]+[^:\n]{1,100})):(?=\s|$)",
     re.MULTILINE,
 )
+#: What documentation says of versions, as its markup has it and as it is read: nothing without what it is said of.
+_VERSIONS = {
+    "versionadded": "Added in version",
+    "versionchanged": "Changed in version",
+    "deprecated": "Deprecated since version",
+}
+_VERSION = re.compile(rf"\.\.[ \t]+({'|'.join(_VERSIONS)})::[ \t]*([\w.]+)\s*(?:[\"']{{3}}\s*$)?")
+_OF_VERSION = re.compile(r"\W*(?:new|added|changed|deprecated|removed) (?:in|since) version\b", re.IGNORECASE)
+#: What documentation describes: code alone on a line, or a definition.
+_DESCRIBED = re.compile(r"^[ \t]*(?:`([^`\n]+)`[ \t]*$|(?:async[ \t]+)?((?:def|class)[ \t]+\w+))", re.MULTILINE)
 #: What a word of the question counts that the title or heading of a passage has: every sentence below is about it.
 _GIVEN = 0.2
 
@@ -104,7 +114,7 @@ async def extract(
     items: dict[str, dict[int, None]] = {}
     for passage, taken in chosen:
         for one in sorted(taken, key=lambda one: one.start):
-            said = _shown(with_head(passage.hit.content, one.start, one.end))
+            said = _shown(with_head(passage.hit.content, one.start, one.end), passage, one.start)
             said += _announced(passage.hit.content, one.end, {other.start for other in taken})
             items.setdefault(said, {})[passage.number] = None
     citations = tuple(citation(passage, taken[0].text) for passage, taken in chosen)
@@ -211,11 +221,24 @@ def _announced(text: str, end: int, shown: set[int]) -> str:
     return lines if code[2] else f"{lines} …"
 
 
-def _shown(sentence: str) -> str:
-    """A sentence in one line, without markup and what would look like a citation; only a very long one is cut."""
-    plain = _LINK.sub(_words_of_link, _FIELD.sub(_named_field, sentence))
+def _shown(sentence: str, passage: Passage | None = None, start: int = 0) -> str:
+    """A sentence in one line, without markup and what would look like a citation; only a very long one is cut.
+
+    Of the passage, where it is from one, at this place: what it says of a version comes with what it says that of.
+    """
+    plain = _LINK.sub(_words_of_link, _FIELD.sub(_named_field, _VERSION.sub(_named_version, sentence)))
+    if passage is not None and _OF_VERSION.match(plain):
+        described = [found[1] or found[2] for found in _DESCRIBED.finditer(passage.hit.content, 0, start)]
+        of = described[-1] if described else last_heading(passage.hit.heading) or passage.hit.title
+        plain = f"{of.strip()}: {plain}" if of.strip() else plain
     line = " ".join(MARKER.sub("", plain if plain.strip() else sentence).split())
     return line if len(line) <= _LONGEST_EXTRACT else line[:_LONGEST_EXTRACT].rsplit(" ", 1)[0] + " …"
+
+
+def _named_version(version: re.Match[str]) -> str:
+    """What is read of a line on a version: ``.. versionchanged:: 8.0`` is "Changed in version 8.0:"."""
+    ends = version.end() == len(version.string)
+    return f"{_VERSIONS[version[1]]} {version[2]}{'.' if ends else ': '}"
 
 
 def _words_of_link(link: re.Match[str]) -> str:
