@@ -8,8 +8,8 @@ from collections.abc import Set
 from core.rag.analysis import analyze, joined_terms
 from core.rag.analysis.language import detect_language
 
-#: Shorter words are no two words.
-_SHORTEST = 5
+#: Shorter words are no two words, and longer ones no words.
+_SHORTEST, _LONGEST = 5, 64
 _MOST_WORDS = 50
 _WORD = re.compile(r"[^\W\d_]+")
 
@@ -21,7 +21,7 @@ class Together:
         """Words of a question."""
         language = detect_language(question.split())
         self._joined = joined_terms(question, language)
-        words = [word for word in _WORD.findall(question)[:_MOST_WORDS] if len(word) >= _SHORTEST]
+        words = [word for word in _WORD.findall(question)[:_MOST_WORDS] if _SHORTEST <= len(word) <= _LONGEST]
         own = set(analyze(question, language))
         self._apart = {word.lower(): own.intersection(analyze(word, language)) for word in words}
         # A blank may stand anywhere in them, but not behind the first letter or before the last.
