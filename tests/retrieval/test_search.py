@@ -37,6 +37,20 @@ async def kb(engine: Engine) -> AsyncIterator[KnowledgeBase]:
         yield opened
 
 
+async def test_layout_is_no_meaning() -> None:
+    words = "Capital spending of the mill in thousands Rebuilt the wheel 1200 New stones 800"
+    laid_out = {
+        "page.txt": "Capital spending of the mill\n \nin thousands\n\n\nRebuilt the wheel\n1200\n\nNew stones\n800",
+        "table.txt": "Capital spending of the mill | in thousands |\n|---|---|\n"
+        "| Rebuilt the wheel | 1200 |\n| New stones | 800 |",
+    }
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        await kb.ingest(Document(path=path, content=text) for path, text in {"plain.txt": words, **laid_out}.items())
+        hits = await kb.search("what did rebuilding the wheel cost", k=3, mode="vector")
+    nearness = {hit.path: hit.scores["vector"] for hit in hits}
+    assert nearness == pytest.approx(dict.fromkeys(nearness, nearness["plain.txt"]))
+
+
 @pytest.mark.parametrize("mode", MODES)
 async def test_every_mode_finds_the_obvious(kb: KnowledgeBase, mode: SearchMode) -> None:
     query = "Burr stnes" if mode == "fuzzy" else "burr stones from France"

@@ -114,6 +114,14 @@ class EmbeddingService(ABC):
         return 1
 
     @property
+    def words_only(self) -> bool:
+        """Whether a chunk is embedded without its line breaks, runs of blanks, and signs that stand alone.
+
+        A model that reads a text sees its form in them. To one that averages its tokens they are words like others.
+        """
+        return False
+
+    @property
     def max_input_tokens(self) -> int | None:
         """How many tokens one text may have; None if there is no limit, or none is known."""
         return None

@@ -75,6 +75,11 @@ class WordLlamaEmbedding(EmbeddingService):
         return 3
 
     @property
+    def words_only(self) -> bool:
+        """Yes: a table would mean its bars and rules, and a page of a PDF its blank lines, whatever they say."""
+        return True
+
+    @property
     def usage(self) -> EmbeddingUsage:
         """Tokens so far; nothing is ever requested from anywhere."""
         return EmbeddingUsage(tokens=self._tokens)

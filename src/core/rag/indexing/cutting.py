@@ -77,6 +77,7 @@ class Cutter:
         namespace: Where they go.
         splitter: How documents are cut.
         title_weight: How often a title is put before the text that is embedded.
+        words_only: Whether only the words of a text are embedded.
         vector_store: Id of the vector store.
         pipeline: A hash of all settings that rows depend on; it is stored with a document, and tells later whether the
             document has to be done again.
@@ -86,6 +87,7 @@ class Cutter:
     namespace: str
     splitter: TextSplitter
     title_weight: int
+    words_only: bool
     vector_store: str
     pipeline: str
     hints: Mapping[str, str] | None
@@ -151,7 +153,7 @@ class Cutter:
             chunks = self.splitter.chunks(document, cut.spans, identifier)
             rows = chunk_rows(identifier, display_title(document), chunks, cut.terms)
             for chunk_row, chunk in zip(rows, chunks, strict=True):
-                text = embedding_text(document.title, chunk, self.title_weight)
+                text = embedding_text(document.title, chunk, self.title_weight, words_only=self.words_only)
                 name = f"{document.path} (chunk {chunk_row.properties['chunk_index']})"
                 chunk_row.vector_id = vector_id(self.vector_store, content_hash(text))
                 prepared.texts[chunk_row.vector_id] = (text, name)

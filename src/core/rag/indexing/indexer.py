@@ -109,11 +109,14 @@ class Indexer:
         if self._extraction:
             hints = [field for field in self._hints if field not in FIELD_HINTS]
             how = " ".join((how, f"names {EXTRACTION_VERSION}", *hints))
+        if self._embedder.words_only:
+            how += " words only"
         state = StateReader(self._client, how, self._vector_store.id)
         cutter = Cutter(
             namespace=self._client.namespace,
             splitter=splitter,
             title_weight=self._embedder.title_weight,
+            words_only=self._embedder.words_only,
             vector_store=self._vector_store.id,
             pipeline=state.pipeline,
             hints=self._hints if self._extraction else None,

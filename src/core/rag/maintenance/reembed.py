@@ -128,7 +128,7 @@ async def fill(
             report.interrupted = True
             return
         rows = await client.embeddable_chunks(chunks[start : start + _BATCH])
-        texts = {row["id"]: _text(row, embedder.title_weight) for row in rows}
+        texts = {row["id"]: _text(row, embedder) for row in rows}
         wanted = [
             ChunkRow(row["id"], {}, vector_id=vector_id(store.id, content_hash(texts[row["id"]]))) for row in rows
         ]
@@ -173,10 +173,10 @@ async def fill_messages(
             progress(report)
 
 
-def _text(row: Row, title_weight: int) -> str:
+def _text(row: Row, embedder: EmbeddingService) -> str:
     """The text that stands for a chunk, as :mod:`core.rag.indexing.prepare` makes it from the document."""
     untitled = display_title(Document(path=row["path"], content=""))
     title = None if row["title"] == untitled else row["title"]
     metadata = ChunkMetadata(from_json(row["metadata"]))
     chunk = DocumentChunk(path=row["path"], content=row["content"], heading=row["heading"], metadata=metadata)
-    return embedding_text(title, chunk, title_weight)
+    return embedding_text(title, chunk, embedder.title_weight, words_only=embedder.words_only)
