@@ -134,6 +134,29 @@ async def test_in_a_document_that_is_named_the_passage_counts_that_answers(engin
         assert found["graph"] == found["auto"] == found["hybrid"]
 
 
+async def test_documents_of_one_title_are_ordered_like_passages_of_one_document(engine: Engine) -> None:
+    lines = {
+        "keeper": "The lighthouse was kept by the Anstruther family, of Ombersley, with Ombersley Head in sight.",
+        "lamp": "The lamp burns oil of rape seed at night.",
+        "boat": "A boat brings Ombersley Head its bread on Mondays.",
+        "wall": "Ombersley Head has walls of granite, and Ombersley Head is white.",
+    }
+    async with engine.knowledge() as kb:
+        await kb.ingest(
+            [
+                *(Document(path=f"head/{path}", title="Ombersley Head", content=line) for path, line in lines.items()),
+                *_documents(),
+            ]
+        )
+        question = "Which oil does the lamp of Ombersley Head burn at night?"
+        found = {
+            mode: [path for path in _paths(await kb.search(question, k=50, mode=mode)) if path.startswith("head/")]  # type: ignore[arg-type]
+            for mode in ("hybrid", "graph", "auto")
+        }
+        assert len(found["hybrid"]) == len(lines)
+        assert found["graph"] == found["auto"] == found["hybrid"]
+
+
 ALIASES = {
     "The Amber Spoon (film)": "The Amber Spoon is a silent film. It was paid for by HoneyGuild alone.",
     "Honey Guild": "It has its seat above a bakery in Szeged, and a rule about silence.",

@@ -172,6 +172,17 @@ class Neighbourhood:
         """The passages known to mention an entity, by its name or in their title."""
         return self._holders.get(entity, _NONE)
 
+    def titles(self) -> dict[str, str]:
+        """What the document of each passage is titled like, as one string; without those that have no title."""
+        found: dict[str, list[str]] = {}
+        for entity in sorted(self.subjects):
+            if self.entities[entity].titled:
+                for passage, place in self.subjects[entity].items():
+                    begins = self.beginnings.get(passage)
+                    if begins is not None and place == begins.document:
+                        found.setdefault(passage, []).append(entity)
+        return {passage: " ".join(entities) for passage, entities in found.items()}
+
     def rarity(self, entity: str) -> float:
         """The weight of an entity: ln(1 + N / n) for one that n of the N chunks mention."""
         return math.log1p(self.total / max(self.entities[entity].mention_count, 1))

@@ -82,13 +82,18 @@ class Ranked:
         return any(self.around.mentions.values())
 
     def places(self) -> dict[str, str]:
-        """The documents that passages are part of; their sections where the graph meant the section."""
+        """The documents that passages are part of; their sections where the graph meant the section.
+
+        Documents of the same title are one: a name leads to all of them alike.
+        """
         meant = {passage: entity for passage, (_, entity) in self.anchors.items()}
         meant.update((passage, way.entity) for passage, way in self.ways.items() if way.about)
-        return {
-            passage: self.around.subjects.get(meant.get(passage, ""), {}).get(passage, begins.document)
-            for passage, begins in self.around.beginnings.items()
-        }
+        titles = self.around.titles()
+        found = {}
+        for passage, begins in self.around.beginnings.items():
+            place = self.around.subjects.get(meant.get(passage, ""), {}).get(passage, begins.document)
+            found[passage] = titles.get(passage, place) if place == begins.document else place
+        return found
 
     def traces(self, passages: Iterable[str]) -> dict[str, Trace]:
         """How passages were found."""
