@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from tests.embedders import HashEmbedder
 
 from core.rag import KnowledgeBase
+from core.rag.retrieval.graph.anchors import is_common
 from core.rag.retrieval.hits import Hit
 from dbhandler.kit import Engine, make_settings
 from libs.dataloader import Document
@@ -155,6 +156,35 @@ async def test_documents_of_one_title_are_ordered_like_passages_of_one_document(
         }
         assert len(found["hybrid"]) == len(lines)
         assert found["graph"] == found["auto"] == found["hybrid"]
+
+
+async def test_common_words_are_no_names_even_if_they_are_titles(engine: Engine) -> None:
+    articles = {
+        "Wind": "The wind is air that moves. Most of the wind comes from the west, some say.",
+        "Bird": "A bird lays eggs. Some say that a bird never forgets.",
+        "Turbines and wildlife": "Rotor blades of turbines kill bats and birds in the wind, by night above all.",
+    }
+    async with engine.knowledge() as kb:
+        await kb.ingest([Document(path=t, title=t, content=c) for t, c in articles.items()])
+        await kb.ingest(_documents())
+        question = "Do rotor blades kill a bird in the wind by night?"
+        found = {mode: await kb.search(question, k=20, mode=mode) for mode in ("hybrid", "auto")}  # type: ignore[arg-type]
+        assert _paths(found["auto"]) == _paths(found["hybrid"])
+
+
+@pytest.mark.parametrize(
+    ("name", "title", "content", "common"),
+    [
+        ("wind turbine", "Wind turbine", "A wind turbine makes power.", True),
+        ("wind", "Wind", "Windmills of Kent, and a Wind of change.", False),
+        ("asyncio", "asyncio", "With asyncio, tasks take turns.", False),
+        ("試験", "試験", "試験 is an examination.", False),
+    ],
+)
+def test_a_common_word_is_small_in_the_text_but_not_in_the_title(
+    name: str, title: str, content: str, common: bool
+) -> None:
+    assert is_common(name, title, content) is common
 
 
 ALIASES = {

@@ -7,6 +7,7 @@ else it has in common with the question; so it counts by how rare its name is, a
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable
 from typing import Final
 
@@ -21,6 +22,18 @@ MAX_PASSAGES: Final = 12
 def bearers(named: Iterable[Entity]) -> list[Entity]:
     """Those of the entities that a question names whose documents are anchors."""
     return [entity for entity in named if 0 < entity.titled <= MAX_BEARERS]
+
+
+def is_common(name: str, title: str, content: str) -> bool:
+    """Whether a name is a common word, which titles have with a capital and texts without: "Sea", "Wind turbine".
+
+    Args:
+        name: Normalised.
+        title: The title of the document that bears it. What is small there as well is a name written so ("asyncio").
+        content: A passage of that document. Scripts that have no capitals say nothing.
+    """
+    written = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
+    return name != name.title() and not written.search(title) and written.search(content) is not None
 
 
 def anchors(

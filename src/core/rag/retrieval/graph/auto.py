@@ -2,7 +2,8 @@
 
 A graph helps where names lead from one passage to the next. Two things tell: the question names what some passage is
 about, or a sentence of what was found does, and leads to that passage. Where neither is so, as with abstracts and
-posts, a walk through shared names only stirs a ranking that is good.
+posts, a walk through shared names only stirs a ranking that is good. Nor is it so where a question has a word in common
+with a title: "do wind turbines kill birds" does not begin at the article "Wind".
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ LEAST_SHARE: Final = 0.3
 
 def graph_share(ranked: Ranked) -> float:
     """How far to believe the graph, from 0 (hybrid search alone) to 1 (the graph alone)."""
-    if any(strength >= NAMED for strength, _ in ranked.anchors.values()):
+    if any(strength >= NAMED and passage not in ranked.common for passage, (strength, _) in ranked.anchors.items()):
         return 1.0
     if any(way.about and way.score >= BRIDGED for way in ranked.ways.values()):
         return BRIDGED_SHARE

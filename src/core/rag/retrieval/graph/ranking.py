@@ -11,7 +11,7 @@ import numpy as np
 from core.rag.analysis import analyze
 from core.rag.extraction.matching import NameTable, mentions
 from core.rag.indexing.sentences import sentence_spans
-from core.rag.retrieval.graph.anchors import anchors, bearers
+from core.rag.retrieval.graph.anchors import anchors, bearers, is_common
 from core.rag.retrieval.graph.bridging import Seed, Sentence, Way, targets, ways, worths
 from core.rag.retrieval.graph.neighbourhood import Entity, Neighbourhood
 from core.rag.retrieval.graph.pagerank import pagerank
@@ -67,6 +67,7 @@ class Ranked:
         ways: The way to each that was reached over a bridge.
         anchors: The passages that the question names: how strongly, and as which entity.
         around: The neighbourhood.
+        common: The anchors whose name is a common word.
     """
 
     scores: dict[str, float]
@@ -75,6 +76,7 @@ class Ranked:
     ways: dict[str, Way] = field(default_factory=dict)
     anchors: dict[str, tuple[float, str]] = field(default_factory=dict)
     around: Neighbourhood = field(default_factory=lambda: Neighbourhood(0))
+    common: set[str] = field(default_factory=set)
 
     @property
     def is_linked(self) -> bool:
@@ -228,6 +230,10 @@ class GraphRanking:
         self, question: Question, ranked: Ranked, scores: Mapping[str, float], led: Mapping[str, frozenset[str]]
     ) -> list[Seed]:
         texts = await self._reader.texts(scores)
+        for passage, (_, entity) in ranked.anchors.items():
+            text = texts.get(passage)
+            if text is not None and is_common(ranked.around.entities[entity].name, text.title, text.content):
+                ranked.common.add(passage)
         spans = {key: sentence_spans(text.content)[:_MAX_SENTENCES] for key, text in texts.items()}
         sentences = {key: [texts[key].content[start:end] for start, end in spans[key]] for key in texts}
         cosines = await self._cosines(question, sentences)
