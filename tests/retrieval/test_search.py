@@ -37,6 +37,14 @@ async def kb(engine: Engine) -> AsyncIterator[KnowledgeBase]:
         yield opened
 
 
+async def test_a_question_in_capitals_means_the_same() -> None:
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        await kb.ingest(Document(path=path, content=text) for path, (_, text, _) in TEXTS.items())
+        question = "how often does the boat cross the water"
+        found = [await kb.search(asked, k=5, mode="vector") for asked in (question, question.upper())]
+        assert [(hit.path, hit.scores) for hit in found[0]] == [(hit.path, hit.scores) for hit in found[1]]
+
+
 async def test_layout_is_no_meaning() -> None:
     words = "Capital spending of the mill in thousands Rebuilt the wheel 1200 New stones 800"
     laid_out = {

@@ -15,7 +15,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from core.rag.embedder.base import EmbeddingService, EmbeddingUsage, blank_vector, check_texts, clean_text, is_blank
 from core.rag.errors import ConfigurationError
@@ -39,6 +39,9 @@ _TEXTS_PER_TURN = 1_024
 _CHARACTERS_PER_TURN = 250_000
 # Fewer texts than this are summed from the file, without the whole matrix in memory, at four times the cost.
 _FEW = 32
+
+# Up to so many words in capitals may be names: "NATO", "IBM DB2".
+_ACRONYMS: Final = 2
 
 _models: dict[tuple[Path, int], WordLlamaModel] = {}
 _loading = threading.Lock()
@@ -96,7 +99,7 @@ class WordLlamaEmbedding(EmbeddingService):
         """Embed many texts in a worker thread; see ``EmbeddingService``. There is no limit on their length."""
         import numpy as np
 
-        checked = check_texts(texts, names)
+        checked = [_as_said(text) for text in check_texts(texts, names)]
         await self.prepare()
         model = self._load()
         vectors = np.empty((len(checked), self._dimension), dtype=np.float32)
@@ -122,6 +125,11 @@ class WordLlamaEmbedding(EmbeddingService):
 
     def __repr__(self) -> str:
         return f"WordLlamaEmbedding(dimension={self._dimension})"
+
+
+def _as_said(text: str) -> str:
+    """A text in capitals as one in small letters: the model hardly knows words in capitals, but for acronyms."""
+    return text.lower() if text.isupper() and len(text.split()) > _ACRONYMS else text
 
 
 class WordLlamaModel:
