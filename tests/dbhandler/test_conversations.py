@@ -410,6 +410,21 @@ async def test_a_conversation_that_went_on_in_two_places_becomes_one(client: Mem
     assert (await said(client, talk))[-1] == (5, "last")
 
 
+async def test_an_import_of_what_is_there_leaves_a_conversation_as_it_is(
+    client: MemGraphClient, tmp_path: Path
+) -> None:
+    talk = await client.create_conversation("Talk")
+    await client.create_conversation("Nothing was said")
+    for text in ("one", "two"):
+        await client.add_message(talk, text, "user")
+    await client.export_graph(tmp_path / "before.jsonl")
+    await client.import_graph(tmp_path / "before.jsonl")
+    await client.export_graph(tmp_path / "after.jsonl")
+    before, after = ((tmp_path / name).read_text("utf-8").splitlines() for name in ("before.jsonl", "after.jsonl"))
+    assert len(before) > 6
+    assert sorted(after[1:-1]) == sorted(before[1:-1])  # without the time and the sum of the file
+
+
 @given(st.text(max_size=200), st.lists(st.text(max_size=20), max_size=3))
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 async def test_any_text_comes_back_as_it_was(content: str, extra: list[str]) -> None:

@@ -243,16 +243,18 @@ async def refer(tx: Transaction, messages: Sequence[InteractionRow], *, namespac
 async def renumber_messages(tx: Transaction, conversation: str, now: str) -> None:
     """Bring the messages of a conversation into one order, after some were brought in from another copy of it.
 
-    They keep their numbers where they can: of two with one number the later one, and all behind it, get higher ones.
+    They keep their numbers where they can: of two with one number the later one, and all behind it, get higher ones. A
+    conversation whose messages are in order stays as it is.
     """
+    before = await tx.run(
+        "MATCH (c:Conversation {id: $id}) RETURN c.revision AS revision, c.updated_at AS now", {"id": conversation}
+    )
     state = await lock_conversation(tx, conversation, now)
     rows = await tx.run(
         "MATCH (c:Conversation {id: $id})<-[:PART_OF]-(m:Interaction) RETURN m.id AS id, m.sequence AS sequence, "
         "coalesce(m.timestamp, '') AS timestamp",
         {"id": conversation},
     )
-    if not rows:
-        return
     rows.sort(key=lambda row: (row["sequence"], row["timestamp"], row["id"]))
     changed: list[Row] = []
     number = 0
@@ -260,16 +262,24 @@ async def renumber_messages(tx: Transaction, conversation: str, now: str) -> Non
         number = max(row["sequence"], number + 1)
         if number != row["sequence"]:
             changed.append({"id": row["id"], "sequence": number})
-    await run_for_rows(
-        tx, "UNWIND $rows AS row MATCH (m:Interaction {id: row.id}) SET m.sequence = row.sequence", changed
-    )
-    wanted = {(after["id"], before["id"]) for before, after in pairwise(rows)}
+    wanted = {(after["id"], earlier["id"]) for earlier, after in pairwise(rows)}
     edges = await tx.run(
         "MATCH (c:Conversation {id: $id})<-[:PART_OF]-(a:Interaction) MATCH (a)-[:FOLLOWS]->(b:Interaction) "
         "RETURN a.id AS a, b.id AS b",
         {"id": conversation},
     )
     there = {(edge["a"], edge["b"]) for edge in edges}
+    last = rows[-1]["id"] if rows else ""
+    counters = {"sequence": max(number, state["sequence"]), "last_id": last, "message_count": len(rows)}
+    if not changed and wanted == there and all(state[name] == value for name, value in counters.items()):
+        await tx.run(
+            "MATCH (c:Conversation {id: $id}) SET c.revision = $revision, c.updated_at = $now",
+            {"id": conversation, **before[0]},
+        )
+        return
+    await run_for_rows(
+        tx, "UNWIND $rows AS row MATCH (m:Interaction {id: row.id}) SET m.sequence = row.sequence", changed
+    )
     await run_for_rows(
         tx,
         "UNWIND $rows AS row MATCH (a:Interaction {id: row.a})-[r:FOLLOWS]->(b:Interaction {id: row.b}) DELETE r",
@@ -277,13 +287,9 @@ async def renumber_messages(tx: Transaction, conversation: str, now: str) -> Non
     )
     await _chain(tx, [{"a": a, "b": b} for a, b in sorted(wanted - there)])
     await tx.run(
-        "MATCH (c:Conversation {id: $id}) SET c.sequence = $sequence, c.last_id = $last, c.message_count = $count",
-        {
-            "id": conversation,
-            "sequence": max(number, state["sequence"]),
-            "last": rows[-1]["id"],
-            "count": len(rows),
-        },
+        "MATCH (c:Conversation {id: $id}) SET c.sequence = $sequence, c.last_id = $last_id, "
+        "c.message_count = $message_count",
+        {"id": conversation, **counters},
     )
 
 
