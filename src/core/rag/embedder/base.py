@@ -192,8 +192,8 @@ def clean_text(text: str) -> str:
     return text
 
 
-def check_texts(texts: Sequence[str], names: Sequence[str] | None = None) -> list[str]:
-    """Check the arguments of ``get_embeddings``.
+def clean_texts(texts: Sequence[str], names: Sequence[str] | None = None) -> list[str]:
+    """Check the arguments of ``get_embeddings``, and clean the texts.
 
     Returns:
         The texts, clean.

@@ -14,8 +14,8 @@ from core.rag.embedder.base import (
     EmbeddingService,
     EmbeddingUsage,
     blank_vector,
-    check_texts,
     clean_text,
+    clean_texts,
     is_blank,
     usable_rows,
     utf8_length,
@@ -192,7 +192,7 @@ class OpenAICompatibleEmbedding(EmbeddingService):
         """
         import numpy as np
 
-        checked = check_texts(texts, names)
+        checked = clean_texts(texts, names)
         first: dict[str, int] = {}
         for index, text in enumerate(checked):
             if not is_blank(text):

@@ -17,7 +17,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from core.rag.embedder.base import EmbeddingService, EmbeddingUsage, blank_vector, check_texts, clean_text, is_blank
+from core.rag.embedder.base import EmbeddingService, EmbeddingUsage, blank_vector, clean_text, clean_texts, is_blank
 from core.rag.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class WordLlamaEmbedding(EmbeddingService):
         """Embed many texts in a worker thread; see ``EmbeddingService``. There is no limit on their length."""
         import numpy as np
 
-        checked = [_as_said(text) for text in check_texts(texts, names)]
+        checked = [_as_said(text) for text in clean_texts(texts, names)]
         await self.prepare()
         model = self._load()
         vectors = np.empty((len(checked), self._dimension), dtype=np.float32)
