@@ -157,11 +157,7 @@ async def insert_behind(
         return False
     place = max(live[identifier] for identifier in replaced)
     last, behind = rows[place], rows[place + 1 :]
-    await run_for_rows(
-        tx,
-        "UNWIND $rows AS row MATCH (m:Interaction {id: row.id}) SET m.sequence = row.sequence",
-        [{"id": row["id"], "sequence": row["sequence"] + 1} for row in behind],
-    )
+    await _set_numbers(tx, [{"id": row["id"], "sequence": row["sequence"] + 1} for row in behind])
     await _create(tx, conversation, [message], last["sequence"] + 1, state["session_id"], namespace, indexes, now)
     if behind:
         await tx.run(
@@ -270,27 +266,22 @@ async def renumber_messages(tx: Transaction, conversation: str, now: str) -> Non
     )
     there = {(edge["a"], edge["b"]) for edge in edges}
     last = rows[-1]["id"] if rows else ""
-    counters = {"sequence": max(number, state["sequence"]), "last_id": last, "message_count": len(rows)}
-    if not changed and wanted == there and all(state[name] == value for name, value in counters.items()):
+    latest = max(number, state["sequence"])
+    known = (state["last_id"], state["message_count"], state["sequence"])
+    if not changed and wanted == there and known == (last, len(rows), latest):
         await tx.run(
             "MATCH (c:Conversation {id: $id}) SET c.revision = $revision, c.updated_at = $now",
             {"id": conversation, **before[0]},
         )
         return
-    await run_for_rows(
-        tx, "UNWIND $rows AS row MATCH (m:Interaction {id: row.id}) SET m.sequence = row.sequence", changed
-    )
+    await _set_numbers(tx, changed)
     await run_for_rows(
         tx,
         "UNWIND $rows AS row MATCH (a:Interaction {id: row.a})-[r:FOLLOWS]->(b:Interaction {id: row.b}) DELETE r",
         [{"a": a, "b": b} for a, b in sorted(there - wanted)],
     )
     await _chain(tx, [{"a": a, "b": b} for a, b in sorted(wanted - there)])
-    await tx.run(
-        "MATCH (c:Conversation {id: $id}) SET c.sequence = $sequence, c.last_id = $last_id, "
-        "c.message_count = $message_count",
-        {"id": conversation, **counters},
-    )
+    await _set_state(tx, conversation, last=last, count=len(rows), sequence=latest)
 
 
 async def remove_messages(tx: Transaction, conversation: str, ids: Sequence[str], now: str) -> int:
@@ -359,6 +350,11 @@ async def _set_state(tx: Transaction, conversation: str, *, last: str, count: in
             **({} if sequence is None else {"sequence": sequence}),
         },
     )
+
+
+async def _set_numbers(tx: Transaction, rows: Sequence[Row]) -> None:
+    """Give messages other numbers: ``{"id", "sequence"}`` of each."""
+    await run_for_rows(tx, "UNWIND $rows AS row MATCH (m:Interaction {id: row.id}) SET m.sequence = row.sequence", rows)
 
 
 async def _create(
