@@ -123,13 +123,12 @@ class AdminOperations(RevectoringOperations):
     async def sources_of(self, documents: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
         """Where documents come from: by document id, the ``name``, ``type`` and ``uri`` of each of their sources."""
         found: dict[str, list[dict[str, Any]]] = {identifier: [] for identifier in documents}
-        for part in batches(list(found)):
-            for row in await self.read(
-                "UNWIND $ids AS i MATCH (d:Document {id: i})-[:SOURCED_FROM]->(s:Source) "
-                "RETURN d.id AS id, s.name AS name, s.type AS type, s.uri AS uri",
-                ids=part,
-            ):
-                found[row.pop("id")].append(row)
+        for row in await self.read_for_ids(
+            "UNWIND $ids AS i MATCH (d:Document {id: i})-[:SOURCED_FROM]->(s:Source) "
+            "RETURN d.id AS id, s.name AS name, s.type AS type, s.uri AS uri",
+            found,
+        ):
+            found[row.pop("id")].append(row)
         for sources in found.values():
             sources.sort(key=lambda source: source["uri"])
         return found

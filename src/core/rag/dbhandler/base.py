@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from types import TracebackType
 from typing import Any, Self
 
+from core.rag.dbhandler.batches import MAX_ROWS, batches
 from core.rag.dbhandler.checks import check_optional, check_text
 from core.rag.dbhandler.gate import WriterGate
 from core.rag.dbhandler.store import DEFAULT_POOL_SIZE, GraphStore, Row, Transaction, open_store
@@ -147,6 +148,23 @@ class ClientBase:
         """Run a reading statement; ``$namespace`` is always there."""
         store = await self.connect()
         return await store.run(statement, {"namespace": self._namespace, **parameters})
+
+    async def read_for_ids(
+        self, statement: str, ids: Iterable[str], *, at_once: int = MAX_ROWS, **parameters: Any
+    ) -> list[Row]:
+        """Run a reading statement for ids, a batch at a time.
+
+        Args:
+            statement: Has ``UNWIND $ids AS i``.
+            ids: As many as there are, of which each is asked for once; without any, nothing is run.
+            at_once: How many to a batch.
+            parameters: Further ones of the statement.
+
+        Returns:
+            The rows of all batches.
+        """
+        parts = batches(list(dict.fromkeys(ids)), max_rows=at_once)
+        return [row for part in parts for row in await self.read(statement, ids=part, **parameters)]
 
     async def _write[T](self, work: Callable[[Transaction], Awaitable[T]]) -> T:
         """Run a unit of work that is safe to repeat."""

@@ -43,7 +43,7 @@ async def run_for_ids(tx: Transaction, statement: str, ids: Sequence[str], **par
 
     Args:
         tx: The transaction.
-        statement: Begins with ``UNWIND $ids AS i``.
+        statement: Has ``UNWIND $ids AS i``.
         ids: As many as there are; without any, nothing is run.
         parameters: Further ones of the statement.
 

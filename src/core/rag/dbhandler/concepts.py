@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.batches import batches, run_for_ids, run_for_rows
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.dbhandler.vectors import VectorStoreInfo, VectorStoreOperations, merge_vectors
 from core.rag.errors import NotFoundError
@@ -111,10 +111,7 @@ class ConceptOperations(VectorStoreOperations):
                     "updated_at": now,
                 }
                 new.append({"id": concept_id(self._namespace, row.key), "props": props})
-        for new_part in batches(new):
-            await tx.run(
-                "UNWIND $rows AS row MERGE (n:Concept {id: row.id}) ON CREATE SET n += row.props", {"rows": new_part}
-            )
+        await run_for_rows(tx, "UNWIND $rows AS row MERGE (n:Concept {id: row.id}) ON CREATE SET n += row.props", new)
         return stands, {row["id"] for row in new}
 
     async def _same_content(self, tx: Transaction, rows: Sequence[ConceptRow]) -> dict[tuple[str, str], str]:
@@ -159,8 +156,11 @@ class ConceptOperations(VectorStoreOperations):
     async def _link(self, tx: Transaction, rows: Sequence[Row]) -> int:
         if (await self.connect()).capabilities.shared:
             # Two writers that each find no edge would make two: whoever comes second has to wait here.
-            for ids in batches(sorted({row[end] for row in rows for end in ("a", "b")})):
-                await tx.run("UNWIND $ids AS i MATCH (n:Concept {id: i}) SET n.key = n.key", {"ids": ids})
+            await run_for_ids(
+                tx,
+                "UNWIND $ids AS i MATCH (n:Concept {id: i}) SET n.key = n.key",
+                sorted({row[end] for row in rows for end in ("a", "b")}),
+            )
         count = 0
         for part in batches(rows):
             there = await tx.run(
@@ -225,14 +225,10 @@ class ConceptOperations(VectorStoreOperations):
 
     async def concept_rows(self, ids: Sequence[str]) -> dict[str, Row]:
         """Whole nodes by id: ``NODE_COLUMNS``; ids that are not there are left out."""
-        found: dict[str, Row] = {}
-        for part in batches(list(dict.fromkeys(ids))):
-            rows = await self.read(
-                f"UNWIND $ids AS i MATCH (n:Concept {{id: i}}) WHERE n.namespace = $namespace RETURN {NODE_COLUMNS}",
-                ids=part,
-            )
-            found.update((row["id"], row) for row in rows)
-        return found
+        rows = await self.read_for_ids(
+            f"UNWIND $ids AS i MATCH (n:Concept {{id: i}}) WHERE n.namespace = $namespace RETURN {NODE_COLUMNS}", ids
+        )
+        return {row["id"]: row for row in rows}
 
     async def concepts_of_content(self, content: str) -> list[Row]:
         """Whole nodes with exactly this content, the oldest first."""
@@ -313,10 +309,7 @@ class ConceptOperations(VectorStoreOperations):
         key = text_partition(self._namespace)
 
         async def work(tx: Transaction) -> None:
-            for part in batches(missing):
-                await tx.run(
-                    "UNWIND $ids AS i MATCH (n:Concept {id: i}) SET n.pending = $key", {"ids": part, "key": key}
-                )
+            await run_for_ids(tx, "UNWIND $ids AS i MATCH (n:Concept {id: i}) SET n.pending = $key", missing, key=key)
             await tx.run(
                 "MATCH (s:VectorStore) WHERE s.namespace = $namespace SET s.concepts_marked = (s.id = $store)",
                 {"namespace": self._namespace, "store": store.id},
@@ -351,8 +344,11 @@ class ConceptOperations(VectorStoreOperations):
                 namespace=self._namespace,
                 now=utc_now(),
             )
-            for ids in batches(sorted({vector.node for vector in vectors})):
-                await tx.run("UNWIND $ids AS i MATCH (n:Concept {id: i}) SET n.pending = ''", {"ids": ids})
+            await run_for_ids(
+                tx,
+                "UNWIND $ids AS i MATCH (n:Concept {id: i}) SET n.pending = ''",
+                sorted({vector.node for vector in vectors}),
+            )
 
         await self._write(work)
 
@@ -366,15 +362,13 @@ class ConceptOperations(VectorStoreOperations):
 
     async def concepts_of_vectors(self, ids: Sequence[str]) -> dict[str, tuple[str, str]]:
         """For ids of vectors: id and label of the node that each embeds."""
-        found: dict[str, tuple[str, str]] = {}
-        for part in batches(list(ids), max_rows=1000):
-            rows = await self.read(
-                "UNWIND $ids AS i MATCH (v:Vector {id: i})-[:EMBEDDING_OF]->(n:Concept) "
-                "RETURN i AS vector, n.id AS id, n.label AS label",
-                ids=part,
-            )
-            found.update((row["vector"], (row["id"], row["label"])) for row in rows)
-        return found
+        rows = await self.read_for_ids(
+            "UNWIND $ids AS i MATCH (v:Vector {id: i})-[:EMBEDDING_OF]->(n:Concept) "
+            "RETURN i AS vector, n.id AS id, n.label AS label",
+            ids,
+            at_once=1000,
+        )
+        return {row["vector"]: (row["id"], row["label"]) for row in rows}
 
 
 def shown(content: str) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.batches import batches, run_for_rows
 from core.rag.dbhandler.lines import EACH_LINE, lines_of, packed
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.schema import check_name, text_partition
@@ -129,11 +129,14 @@ async def create_vectors(
         now: The time of the write.
     """
     check_name(label)
-    for part in batches(rows):
-        await tx.run(
-            "MATCH (s:VectorStore {id: $store}) UNWIND $rows AS row MATCH (c:DocumentChunk {id: row.chunk_id}) "
-            f"CREATE (v:Vector:{label} {{id: row.id, embedding: row.embedding, chunk_id: row.chunk_id, "
-            "namespace: $namespace, vector_store_id: $store, created_at: $now, updated_at: $now}) "
-            "CREATE (v)-[:EMBEDDING_OF]->(c) CREATE (v)-[:STORED_IN]->(s)",
-            {"rows": part, "store": store, "namespace": namespace, "now": now},
-        )
+    await run_for_rows(
+        tx,
+        "MATCH (s:VectorStore {id: $store}) UNWIND $rows AS row MATCH (c:DocumentChunk {id: row.chunk_id}) "
+        f"CREATE (v:Vector:{label} {{id: row.id, embedding: row.embedding, chunk_id: row.chunk_id, "
+        "namespace: $namespace, vector_store_id: $store, created_at: $now, updated_at: $now}) "
+        "CREATE (v)-[:EMBEDDING_OF]->(c) CREATE (v)-[:STORED_IN]->(s)",
+        rows,
+        store=store,
+        namespace=namespace,
+        now=now,
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from core.rag.dbhandler.batches import MAX_ROWS, batches
+from core.rag.dbhandler.batches import MAX_ROWS, batches, run_for_rows
 from core.rag.dbhandler.checks import check_mapping, check_number, check_text, check_texts, check_vector
 from core.rag.dbhandler.ingestion import IngestOperations
 from core.rag.dbhandler.removing import release_vectors, remove_documents
@@ -20,7 +20,7 @@ from core.rag.dbhandler.rows import (
     found_document,
     from_json,
 )
-from core.rag.dbhandler.store import Transaction
+from core.rag.dbhandler.store import Row, Transaction
 from core.rag.dbhandler.vectors import VectorStoreInfo
 from core.rag.dbhandler.writing import (
     ChunkRow,
@@ -191,33 +191,25 @@ class DocumentOperations(IngestOperations):
             after=after,
             prefix=prefix,
         )
-        counts = await self._chunk_counts([row["id"] for row in rows])
-        found = [found_document({**row, "chunk_count": counts.get(row["id"], 0)}) for row in rows]
-        return sorted(found, key=lambda row: row["path"])
+        return sorted(await self._counted(rows), key=lambda row: row["path"])
 
     async def documents_by_id(self, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
         """Documents without their content, with ``chunk_count``, by id; ids that are not there are left out."""
-        found: dict[str, dict[str, Any]] = {}
-        for part in batches(list(ids)):
-            rows = await self.read(f"UNWIND $ids AS i MATCH (d:Document {{id: i}}) RETURN {DOCUMENT_COLUMNS}", ids=part)
-            counts = await self._chunk_counts(part)
-            found.update((row["id"], found_document({**row, "chunk_count": counts.get(row["id"], 0)})) for row in rows)
-        return found
+        rows = await self.read_for_ids(f"UNWIND $ids AS i MATCH (d:Document {{id: i}}) RETURN {DOCUMENT_COLUMNS}", ids)
+        return {row["id"]: row for row in await self._counted(rows)}
 
-    async def _chunk_counts(self, ids: Sequence[str]) -> dict[str, int]:
-        """How many chunks documents have, by id; those without are left out.
+    async def _counted(self, rows: Sequence[Row]) -> list[dict[str, Any]]:
+        """Found documents with their ``chunk_count``, from rows of ``DOCUMENT_COLUMNS``.
 
-        Asked for apart: an OPTIONAL MATCH looks at every edge of the graph on the embedded engine.
+        Counted apart: an OPTIONAL MATCH looks at every edge of the graph on the embedded engine.
         """
-        counts: dict[str, int] = {}
-        for part in batches(ids):
-            rows = await self.read(
-                "UNWIND $ids AS i MATCH (d:Document {id: i})<-[:CHUNK_OF]-(c:DocumentChunk) "
-                "RETURN d.id AS id, count(c) AS n",
-                ids=part,
-            )
-            counts.update((row["id"], row["n"]) for row in rows)
-        return counts
+        found = await self.read_for_ids(
+            "UNWIND $ids AS i MATCH (d:Document {id: i})<-[:CHUNK_OF]-(c:DocumentChunk) "
+            "RETURN d.id AS id, count(c) AS n",
+            (row["id"] for row in rows),
+        )
+        counts = {row["id"]: row["n"] for row in found}
+        return [found_document({**row, "chunk_count": counts.get(row["id"], 0)}) for row in rows]
 
     async def get_document_chunks(self, path: str) -> list[dict[str, Any]]:
         """All chunks of a document, in order.
@@ -408,11 +400,12 @@ async def _retitle(tx: Transaction, document: str, title: str) -> None:
         {"id": row["id"], "terms": chunk_terms(title, row["heading"], from_json(row["metadata"]), row["content"])}
         for row in rows
     ]
-    for part in batches(terms):
-        await tx.run(
-            "UNWIND $rows AS row MATCH (c:DocumentChunk {id: row.id}) SET c.terms = row.terms, c.updated_at = $now",
-            {"rows": part, "now": utc_now()},
-        )
+    await run_for_rows(
+        tx,
+        "UNWIND $rows AS row MATCH (c:DocumentChunk {id: row.id}) SET c.terms = row.terms, c.updated_at = $now",
+        terms,
+        now=utc_now(),
+    )
 
 
 def _check_chunks(chunks: Sequence[DocumentChunk]) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.batches import batches, run_for_rows
 from core.rag.dbhandler.entity_state import EntityChange, EntityState
 from core.rag.dbhandler.lines import EACH_LINE, FIELD, is_safe, packed
 from core.rag.dbhandler.locking import lock
@@ -276,15 +276,15 @@ class _Writes:
         for statement, entities in ((_CREATE_LINES, self.plain), *self.lines.items()):
             for lines in packed(entities):
                 await tx.run(statement + "})", {**lines, **common})
-        for rows in batches(self.created):
-            await tx.run(_CREATE, {"rows": rows, **common})
+        await run_for_rows(tx, _CREATE, self.created, **common)
         for lines in packed(self.recounted):
             await tx.run(_RECOUNT_LINES, lines)
-        for rows in batches(self.updated):
-            await tx.run(
-                "UNWIND $rows AS row MATCH (e:Entity {id: row.id}) SET e += row.props, e.updated_at = $now",
-                {"rows": rows, "now": now},
-            )
+        await run_for_rows(
+            tx,
+            "UNWIND $rows AS row MATCH (e:Entity {id: row.id}) SET e += row.props, e.updated_at = $now",
+            self.updated,
+            now=now,
+        )
 
 
 async def _smallest_titles(tx: Transaction, ids: Iterable[str]) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any
 
-from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.batches import batches, run_for_rows
 from core.rag.dbhandler.messages import CONVERSATION_COLUMNS
 from core.rag.dbhandler.recollection import RecollectionOperations
 from core.rag.dbhandler.store import Row, Transaction
@@ -78,20 +78,22 @@ class ErasureOperations(RecollectionOperations):
             row["key"] = rating_key(row["query"])
 
         async def work(tx: Transaction) -> None:
-            for part in batches(ratings):
-                await tx.run(
-                    "MATCH (u:User {id: $user}) UNWIND $rows AS row MATCH (c:DocumentChunk {id: row.chunk}) "
-                    "MERGE (u)-[r:RATED {key: row.key}]->(c) "
-                    "SET r.value = row.value, r.query = row.query, r.rated_at = row.rated_at",
-                    {"user": target, "rows": part},
-                )
-            for part in batches(views):
-                await tx.run(
-                    "MATCH (u:User {id: $user}) UNWIND $rows AS row MATCH (d:Document {id: row.document}) "
-                    "MERGE (u)-[r:VIEWED]->(d) SET r.count = row.count, r.first_at = row.first_at, "
-                    "r.last_at = row.last_at, r.token = ''",
-                    {"user": target, "rows": part},
-                )
+            await run_for_rows(
+                tx,
+                "MATCH (u:User {id: $user}) UNWIND $rows AS row MATCH (c:DocumentChunk {id: row.chunk}) "
+                "MERGE (u)-[r:RATED {key: row.key}]->(c) "
+                "SET r.value = row.value, r.query = row.query, r.rated_at = row.rated_at",
+                ratings,
+                user=target,
+            )
+            await run_for_rows(
+                tx,
+                "MATCH (u:User {id: $user}) UNWIND $rows AS row MATCH (d:Document {id: row.document}) "
+                "MERGE (u)-[r:VIEWED]->(d) SET r.count = row.count, r.first_at = row.first_at, "
+                "r.last_at = row.last_at, r.token = ''",
+                views,
+                user=target,
+            )
             await tx.run("MATCH (u:User {id: $id}) DETACH DELETE u", {"id": node})
 
         await self._write(work)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.batches import batches, run_for_rows
 from core.rag.dbhandler.entities import FROM_CALLER, EntityLedger
 from core.rag.dbhandler.fewer import RELATED, directed
 from core.rag.dbhandler.records import relation_id
@@ -162,13 +162,16 @@ async def write_triples(
             },
         }
     await note(tx, cited, namespace)
-    for rows in batches(list(entities.values())):
-        await tx.run(
-            "UNWIND $rows AS row MERGE (e:Entity {id: row.id}) ON CREATE SET e.namespace = $namespace, "
-            "e.name = row.name, e.normalized_name = row.normalized, e.type = row.type, e.mention_count = 0, "
-            "e.origin = $origin, e.created_at = $now, e.updated_at = $now",
-            {"rows": rows, "namespace": namespace, "origin": FROM_CALLER, "now": now},
-        )
+    await run_for_rows(
+        tx,
+        "UNWIND $rows AS row MERGE (e:Entity {id: row.id}) ON CREATE SET e.namespace = $namespace, "
+        "e.name = row.name, e.normalized_name = row.normalized, e.type = row.type, e.mention_count = 0, "
+        "e.origin = $origin, e.created_at = $now, e.updated_at = $now",
+        list(entities.values()),
+        namespace=namespace,
+        origin=FROM_CALLER,
+        now=now,
+    )
     for part in batches(list(edges.values())):
         for backward, rows in await directed(tx, RELATED, part):
             await tx.run(

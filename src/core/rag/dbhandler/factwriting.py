@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from core.rag.dbhandler.base import ClientBase
-from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.batches import batches, run_for_rows
 from core.rag.dbhandler.checks import check_texts, one_line
 from core.rag.dbhandler.entities import EntityLedger
 from core.rag.dbhandler.facts import FactChanges, Triple, write_triples
@@ -39,14 +39,12 @@ class FactOperations(ClientBase):
         )
         rows.sort(key=lambda row: (row["error"] is not None, row["id"]))
         ids = [row["id"] for row in rows][:limit]
-        found: dict[str, Row] = {}
-        for part in batches(ids):
-            for row in await self.read(
-                "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i})-[:CHUNK_OF]->(d:Document) RETURN c.id AS id, "
-                "c.path AS path, d.title AS title, c.heading AS heading, c.content AS content",
-                ids=part,
-            ):
-                found[row["id"]] = row
+        texts = await self.read_for_ids(
+            "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i})-[:CHUNK_OF]->(d:Document) RETURN c.id AS id, "
+            "c.path AS path, d.title AS title, c.heading AS heading, c.content AS content",
+            ids,
+        )
+        found = {row["id"]: row for row in texts}
         return [found[identifier] for identifier in ids if identifier in found]
 
     async def write_chunk_facts(self, facts: Mapping[str, ChunkFacts], model: str) -> None:
@@ -83,11 +81,9 @@ class FactOperations(ClientBase):
         rows = [{"id": key, "reason": reason[:_MAX_REASON_CHARS]} for key, reason in sorted(reasons.items())]
 
         async def work(tx: Transaction) -> None:
-            for part in batches(rows):
-                await tx.run(
-                    "UNWIND $rows AS row MATCH (c:DocumentChunk {id: row.id}) SET c.facts_error = row.reason",
-                    {"rows": part},
-                )
+            await run_for_rows(
+                tx, "UNWIND $rows AS row MATCH (c:DocumentChunk {id: row.id}) SET c.facts_error = row.reason", rows
+            )
 
         await self._write(work)
 
@@ -120,9 +116,9 @@ class FactOperations(ClientBase):
         """
         names: dict[str, str] = {}
         clean = [_checked(triple, number, names) for number, triple in enumerate(triples, 1)]
-        for chunks in batches(sorted({chunk for triple in clean for chunk in triple.chunk_ids})):
-            found = await self.read("UNWIND $ids AS i MATCH (c:DocumentChunk {id: i}) RETURN c.id AS id", ids=chunks)
-            check_there(chunks, {row["id"] for row in found}, self._namespace)
+        chunks = sorted({chunk for triple in clean for chunk in triple.chunk_ids})
+        found = await self.read_for_ids("UNWIND $ids AS i MATCH (c:DocumentChunk {id: i}) RETURN c.id AS id", chunks)
+        check_there(chunks, {row["id"] for row in found}, self._namespace)
         for part in batches(clean, max_rows=500):
 
             async def work(tx: Transaction, part: list[Triple] = part) -> None:

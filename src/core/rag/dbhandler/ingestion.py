@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from core.rag.dbhandler.batches import batches, run_for_ids
+from core.rag.dbhandler.batches import run_for_ids, run_for_rows
 from core.rag.dbhandler.lines import EACH_ID, packed
 from core.rag.dbhandler.removing import remove_unused_sources
 from core.rag.dbhandler.rows import merge_properties
@@ -113,11 +113,9 @@ class IngestOperations(VectorStoreOperations):
         """Store new fingerprints (``id``, ``fingerprint``) of documents that did not change."""
 
         async def work(tx: Transaction) -> None:
-            for part in batches(rows):
-                await tx.run(
-                    "UNWIND $rows AS row MATCH (d:Document {id: row.id}) SET d.fingerprint = row.fingerprint",
-                    {"rows": part},
-                )
+            await run_for_rows(
+                tx, "UNWIND $rows AS row MATCH (d:Document {id: row.id}) SET d.fingerprint = row.fingerprint", rows
+            )
 
         await self._write(work)
 
@@ -133,12 +131,13 @@ class IngestOperations(VectorStoreOperations):
             return
 
         async def work(tx: Transaction) -> None:
-            for part in batches(missing):
-                await tx.run(
-                    "MATCH (s:Source {id: $source}) UNWIND $ids AS i MATCH (d:Document {id: i}) "
-                    "MERGE (d)-[:SOURCED_FROM]->(s)",
-                    {"ids": part, "source": source},
-                )
+            await run_for_ids(
+                tx,
+                "MATCH (s:Source {id: $source}) UNWIND $ids AS i MATCH (d:Document {id: i}) "
+                "MERGE (d)-[:SOURCED_FROM]->(s)",
+                missing,
+                source=source,
+            )
 
         await self._write(work)
 
@@ -163,13 +162,11 @@ class IngestOperations(VectorStoreOperations):
             source=source,
         )
         uris: dict[str, list[str]] = {row["id"]: [] for row in rows}
-        for part in batches(sorted(uris)):
-            for row in await self.read(
-                "UNWIND $ids AS i MATCH (d:Document {id: i})-[:SOURCED_FROM]->(s:Source) "
-                "RETURN d.id AS id, s.uri AS uri",
-                ids=part,
-            ):
-                uris[row["id"]].append(row["uri"])
+        for row in await self.read_for_ids(
+            "UNWIND $ids AS i MATCH (d:Document {id: i})-[:SOURCED_FROM]->(s:Source) RETURN d.id AS id, s.uri AS uri",
+            sorted(uris),
+        ):
+            uris[row["id"]].append(row["uri"])
         return [{**row, "sources": uris[row["id"]]} for row in rows]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.batches import run_for_ids
 from core.rag.dbhandler.store import Transaction
 from core.rag.schema import Label
 
@@ -22,5 +22,7 @@ async def lock(tx: Transaction, label: Label, ids: Iterable[str]) -> None:
         ids: Those that are not there are no mistake.
     """
     if tx.locking:
-        for part in batches(sorted(set(ids))):  # everybody in the same order, so that few wait for each other
-            await tx.run(f"UNWIND $ids AS i MATCH (n:{label} {{id: i}}) SET n.updated_at = n.updated_at", {"ids": part})
+        # Everybody in the same order, so that few wait for each other.
+        await run_for_ids(
+            tx, f"UNWIND $ids AS i MATCH (n:{label} {{id: i}}) SET n.updated_at = n.updated_at", sorted(set(ids))
+        )

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from core.rag.analysis import index_terms
-from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.batches import batches, run_for_rows
 from core.rag.dbhandler.conversations import ConversationOperations
 from core.rag.dbhandler.interactions import (
     Indexes,
@@ -222,15 +222,12 @@ class RecollectionOperations(ConversationOperations):
         found: dict[str, None] = {}
         wanted = list(ids)
         while wanted:
-            above: list[str] = []
-            for part in batches(wanted):
-                rows = await self.read(
-                    "UNWIND $ids AS i MATCH (m:Interaction {id: i})<-[:SUMMARIZES]-(s:Interaction) "
-                    "RETURN DISTINCT s.id AS id",
-                    ids=part,
-                )
-                above += [row["id"] for row in rows]
-            wanted = [summary for summary in dict.fromkeys(above) if summary not in found]
+            rows = await self.read_for_ids(
+                "UNWIND $ids AS i MATCH (m:Interaction {id: i})<-[:SUMMARIZES]-(s:Interaction) "
+                "RETURN DISTINCT s.id AS id",
+                wanted,
+            )
+            wanted = [summary for summary in dict.fromkeys(row["id"] for row in rows) if summary not in found]
             found.update(dict.fromkeys(wanted))
         return list(found)
 
@@ -241,27 +238,24 @@ class RecollectionOperations(ConversationOperations):
             summaries: Their ids.
             but: Ids of messages that stay as they are.
         """
-        ids: list[str] = []
-        for part in batches(list(summaries)):
-            rows = await self.read(
-                "UNWIND $ids AS i MATCH (s:Interaction {id: i})-[:SUMMARIZES]->(m:Interaction) RETURN m.id AS id",
-                ids=part,
-            )
-            ids += [row["id"] for row in rows]
+        rows = await self.read_for_ids(
+            "UNWIND $ids AS i MATCH (s:Interaction {id: i})-[:SUMMARIZES]->(m:Interaction) RETURN m.id AS id", summaries
+        )
         left = {*but, *summaries}
-        messages = await self.messages_by_id([identifier for identifier in ids if identifier not in left])
+        messages = await self.messages_by_id([row["id"] for row in rows if row["id"] not in left])
         restored = [InteractionRow(key, {"content": message["content"]}) for key, message in messages.items()]
         indexes = await self.message_indexes(restored)
         terms = [{"id": row.id, "terms": index_terms(None, None, row.properties["content"])} for row in restored]
 
         async def work(tx: Transaction) -> None:
             now = utc_now()
-            for part in batches(terms):
-                await tx.run(
-                    "UNWIND $rows AS row MATCH (m:Interaction {id: row.id}) "
-                    "SET m.terms = row.terms, m.compacted_into = '', m.updated_at = $now",
-                    {"rows": part, "now": now},
-                )
+            await run_for_rows(
+                tx,
+                "UNWIND $rows AS row MATCH (m:Interaction {id: row.id}) "
+                "SET m.terms = row.terms, m.compacted_into = '', m.updated_at = $now",
+                terms,
+                now=now,
+            )
             await attach_message_vectors(tx, restored, namespace=self._namespace, indexes=indexes, now=now)
 
         if restored:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.batches import batches, run_for_ids, run_for_rows
 from core.rag.dbhandler.entities import EntityLedger
 from core.rag.dbhandler.fewer import RELATED, directed
 from core.rag.dbhandler.store import Row, Transaction
@@ -125,21 +125,20 @@ class RecordChanges:
             tx: The transaction.
             text_label: ``:Label`` that records need to be in the keyword index, or nothing.
         """
-        for ids in batches(self._gone):
-            await tx.run("UNWIND $ids AS i MATCH (r:Record {id: i}) DETACH DELETE r", {"ids": ids})
-        for rows in batches(self._stale):
-            await tx.run(
-                "UNWIND $rows AS row MATCH (r:Record {id: row.r})-[h:HAS_ENTITY]->(e:Entity {id: row.e}) DELETE h",
-                {"rows": rows},
-            )
+        await run_for_ids(tx, "UNWIND $ids AS i MATCH (r:Record {id: i}) DETACH DELETE r", self._gone)
+        await run_for_rows(
+            tx,
+            "UNWIND $rows AS row MATCH (r:Record {id: row.r})-[h:HAS_ENTITY]->(e:Entity {id: row.e}) DELETE h",
+            self._stale,
+        )
         if self._rows:
             await self._merge(tx, text_label)
-        for rows in batches(self._edges):
-            await tx.run(
-                "UNWIND $rows AS row MATCH (r:Record {id: row.r}) MATCH (e:Entity {id: row.e}) "
-                "CREATE (r)-[:HAS_ENTITY {field: row.field, type: row.type, text: row.text}]->(e)",
-                {"rows": rows},
-            )
+        await run_for_rows(
+            tx,
+            "UNWIND $rows AS row MATCH (r:Record {id: row.r}) MATCH (e:Entity {id: row.e}) "
+            "CREATE (r)-[:HAS_ENTITY {field: row.field, type: row.type, text: row.text}]->(e)",
+            self._edges,
+        )
         await self._relate(tx)
 
     async def _merge(self, tx: Transaction, text_label: str) -> None:
@@ -153,23 +152,21 @@ class RecordChanges:
             }
             for row in self._rows
         ]
-        for part in batches(rows):
-            await tx.run(
-                "UNWIND $rows AS row MERGE (r:Record {id: row.id}) ON CREATE SET r.namespace = $namespace, "
-                f"r.partition = $partition, r.created_at = $now SET {label}r += row.props, r.updated_at = $now",
-                {
-                    "rows": part,
-                    "namespace": ledger.namespace,
-                    "partition": text_partition(ledger.namespace),
-                    "now": ledger.now,
-                },
-            )
-        for part in batches([{"id": row["id"], "document": row["document"]} for row in rows if row["document"]]):
-            await tx.run(
-                "UNWIND $rows AS row MATCH (r:Record {id: row.id}) MATCH (d:Document {id: row.document}) "
-                "MERGE (r)-[:DEFINED_IN]->(d)",
-                {"rows": part},
-            )
+        await run_for_rows(
+            tx,
+            "UNWIND $rows AS row MERGE (r:Record {id: row.id}) ON CREATE SET r.namespace = $namespace, "
+            f"r.partition = $partition, r.created_at = $now SET {label}r += row.props, r.updated_at = $now",
+            rows,
+            namespace=ledger.namespace,
+            partition=text_partition(ledger.namespace),
+            now=ledger.now,
+        )
+        await run_for_rows(
+            tx,
+            "UNWIND $rows AS row MATCH (r:Record {id: row.id}) MATCH (d:Document {id: row.document}) "
+            "MERGE (r)-[:DEFINED_IN]->(d)",
+            [{"id": row["id"], "document": row["document"]} for row in rows if row["document"]],
+        )
 
     async def _relate(self, tx: Transaction) -> None:
         """Update the weights of RELATED edges: how many records have both of the entities, in such fields."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 
 from core.rag.dbhandler.base import ClientBase
-from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.batches import batches, run_for_rows
 from core.rag.dbhandler.entities import FROM_CALLER, FROM_RULE, remove_unused_entities
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.extraction.names import type_of
@@ -45,9 +45,8 @@ class ResolutionOperations(ClientBase):
         if names is None:
             rows = await self.read(f"MATCH (e:Entity) WHERE e.namespace = $namespace RETURN {_CANDIDATE}")
         else:
-            rows = []
-            for part in batches(sorted({entity_id(self._namespace, name) for name in names})):
-                rows += await self.read(f"UNWIND $ids AS i MATCH (e:Entity {{id: i}}) RETURN {_CANDIDATE}", ids=part)
+            ids = sorted({entity_id(self._namespace, name) for name in names})
+            rows = await self.read_for_ids(f"UNWIND $ids AS i MATCH (e:Entity {{id: i}}) RETURN {_CANDIDATE}", ids)
         return [
             Candidate(row["id"], row["name"], row["text"], row["type"] or "", row["mentions"] or 0, bool(row["titled"]))
             for row in rows
@@ -114,12 +113,13 @@ class ResolutionOperations(ClientBase):
         ]
 
         async def work(tx: Transaction) -> None:
-            for part in batches(gone):
-                await tx.run(
-                    "UNWIND $rows AS row MATCH (a:Entity {id: row.a})-[s:SAME_AS]->(b:Entity {id: row.b}) "
-                    "WHERE s.origin = $origin DELETE s",
-                    {"rows": part, "origin": FROM_RULE},
-                )
+            await run_for_rows(
+                tx,
+                "UNWIND $rows AS row MATCH (a:Entity {id: row.a})-[s:SAME_AS]->(b:Entity {id: row.b}) "
+                "WHERE s.origin = $origin DELETE s",
+                gone,
+                origin=FROM_RULE,
+            )
             for part in batches(added):
                 await _connect(tx, part, FROM_RULE)
 
@@ -161,13 +161,15 @@ class ResolutionOperations(ClientBase):
                 await tx.run(
                     "MATCH (a:Entity {id: $a})-[s:SAME_AS]-(b:Entity {id: $b}) DELETE s", {"a": entity, "b": other}
                 )
-            for part in batches(self._distinctions(entity, apart)):
-                # A node of its own: the entities may go with their texts, and come again with them.
-                await tx.run(
-                    "UNWIND $rows AS row MERGE (d:Distinction {id: row.id}) ON CREATE SET d.namespace = $namespace, "
-                    "d.entity = row.entity, d.other = row.other, d.created_at = $now, d.updated_at = $now",
-                    {"rows": part, "namespace": self._namespace, "now": utc_now()},
-                )
+            # A node of its own: the entities may go with their texts, and come again with them.
+            await run_for_rows(
+                tx,
+                "UNWIND $rows AS row MERGE (d:Distinction {id: row.id}) ON CREATE SET d.namespace = $namespace, "
+                "d.entity = row.entity, d.other = row.other, d.created_at = $now, d.updated_at = $now",
+                self._distinctions(entity, apart),
+                namespace=self._namespace,
+                now=utc_now(),
+            )
             # A merge by hand keeps both although nothing else has them any more, so now there may be nothing left.
             await remove_unused_entities(tx, [entity, *apart])
             return len(apart)

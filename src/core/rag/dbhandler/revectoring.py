@@ -117,13 +117,10 @@ class RevectoringOperations(VectorStoreOperations):
         label = store.index(Label.INTERACTION).label
         done = await self.read(f"MATCH (v:{label})-[:EMBEDDING_OF]->(m:Interaction) RETURN m.id AS id")
         missing = sorted({row["id"] for row in rows} - {row["id"] for row in done})
-        wanted: list[str] = []
-        for part in batches(missing):
-            texts = await self.read(
-                "UNWIND $ids AS i MATCH (m:Interaction {id: i}) RETURN m.id AS id, m.content AS content", ids=part
-            )
-            wanted += [row["id"] for row in texts if not is_blank(row["content"])]
-        return sorted(wanted)
+        texts = await self.read_for_ids(
+            "UNWIND $ids AS i MATCH (m:Interaction {id: i}) RETURN m.id AS id, m.content AS content", missing
+        )
+        return sorted(row["id"] for row in texts if not is_blank(row["content"]))
 
     async def attach_vectors_of_messages(self, vectors: Mapping[str, Sequence[float]], store: VectorStoreInfo) -> None:
         """Store vectors of messages, by their ids; messages that are gone get none."""

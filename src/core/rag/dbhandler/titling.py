@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from core.rag.dbhandler.base import ClientBase
-from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.batches import batches, run_for_ids
 from core.rag.dbhandler.entities import EntityLedger
 from core.rag.dbhandler.mentions import recompute
 from core.rag.dbhandler.store import Transaction
@@ -39,8 +39,7 @@ class TitleOperations(ClientBase):
         ids = sorted(sources)
 
         async def work(tx: Transaction) -> None:
-            for part in batches(ids):
-                await tx.run("UNWIND $ids AS i MATCH (s:Source {id: i}) SET s.unlinked = null", {"ids": part})
+            await run_for_ids(tx, "UNWIND $ids AS i MATCH (s:Source {id: i}) SET s.unlinked = null", ids)
 
         await self._write(work)
 

@@ -59,13 +59,12 @@ class TraversalOperations(VectorStoreOperations):
         """Nodes with one of the labels, by id: ``id``, ``label``, ``name``, ``kind``."""
         found: dict[str, Row] = {}
         for label in labels:
-            for part in batches([identifier for identifier in dict.fromkeys(ids) if identifier not in found]):
-                rows = await self.read(
-                    f"UNWIND $ids AS i MATCH (n:{label} {{id: i}}) WHERE n.namespace = $namespace "
-                    f"RETURN {node_columns('n')}",
-                    ids=part,
-                )
-                found.update((row["id"], plain_node(row)) for row in rows)
+            rows = await self.read_for_ids(
+                f"UNWIND $ids AS i MATCH (n:{label} {{id: i}}) WHERE n.namespace = $namespace "
+                f"RETURN {node_columns('n')}",
+                [identifier for identifier in ids if identifier not in found],
+            )
+            found.update((row["id"], plain_node(row)) for row in rows)
         return found
 
     async def named_node(self, name: str) -> Row | None:
@@ -248,12 +247,12 @@ class TraversalOperations(VectorStoreOperations):
         types = _any_of(edges)
         found: dict[str, int] = {}
         for label, ids in nodes.items():
-            for part in batches(list(ids), max_rows=1000):
-                rows = await self.read(
-                    f"UNWIND $ids AS i MATCH (n:{check_name(label)} {{id: i}})-[r:{types}]-() RETURN i, count(r) AS n",
-                    ids=part,
-                )
-                found.update((row["i"], row["n"]) for row in rows)
+            rows = await self.read_for_ids(
+                f"UNWIND $ids AS i MATCH (n:{check_name(label)} {{id: i}})-[r:{types}]-() RETURN i, count(r) AS n",
+                ids,
+                at_once=1000,
+            )
+            found.update((row["i"], row["n"]) for row in rows)
         return found
 
     async def nodes_with_words(
@@ -337,15 +336,12 @@ class TraversalOperations(VectorStoreOperations):
 
     async def records_by_id(self, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
         """Records by id: ``id``, ``collection`` and ``data`` as a dict; ids that are not there are left out."""
-        found: dict[str, dict[str, Any]] = {}
-        for part in batches(list(dict.fromkeys(ids))):
-            rows = await self.read(
-                "UNWIND $ids AS i MATCH (n:Record {id: i}) WHERE n.namespace = $namespace "
-                "RETURN n.id AS id, n.collection AS collection, n.data AS data",
-                ids=part,
-            )
-            found.update((row["id"], {**row, "data": from_json(row["data"])}) for row in rows)
-        return found
+        rows = await self.read_for_ids(
+            "UNWIND $ids AS i MATCH (n:Record {id: i}) WHERE n.namespace = $namespace "
+            "RETURN n.id AS id, n.collection AS collection, n.data AS data",
+            ids,
+        )
+        return {row["id"]: {**row, "data": from_json(row["data"])} for row in rows}
 
 
 _COUNTED = {

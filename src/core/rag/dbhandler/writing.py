@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
-from core.rag.dbhandler.batches import batches, run_for_rows
+from core.rag.dbhandler.batches import batches, run_for_ids, run_for_rows
 from core.rag.dbhandler.creating import create_chunks, create_documents, create_vectors
 from core.rag.dbhandler.lines import EACH_ID, packed
 from core.rag.dbhandler.linking import LinkRow, relink_incoming, write_links
@@ -213,8 +213,8 @@ async def add_chunks(
     """
     now = utc_now()
     documents = sorted({chunk.properties["parent_id"] for chunk in chunks})
-    for part in batches(documents):  # before anything is read of them: others who add to them wait, or try again
-        await tx.run("UNWIND $ids AS i MATCH (d:Document {id: i}) SET d.updated_at = $now", {"ids": part, "now": now})
+    # Before anything is read of them: others who add to them wait, or try again
+    await run_for_ids(tx, "UNWIND $ids AS i MATCH (d:Document {id: i}) SET d.updated_at = $now", documents, now=now)
     there = {document: _Siblings(rows) for document, rows in (await _chunk_positions(tx, documents)).items()}
     chunks = [there[chunk.properties["parent_id"]].place(chunk) for chunk in chunks]
     await _merge_chunks(tx, chunks, namespace, text_label, now)
@@ -224,10 +224,9 @@ async def add_chunks(
         order = sorted(siblings.rows, key=lambda row: (row["index"], row["start"], row["id"]))
         counts += [{"id": row["id"], "count": len(order)} for row in order]
         edges += [{"a": a["id"], "b": b["id"]} for a, b in pairwise(order)]
-    for rows in batches(counts):
-        await tx.run(
-            "UNWIND $rows AS row MATCH (c:DocumentChunk {id: row.id}) SET c.chunk_count = row.count", {"rows": rows}
-        )
+    await run_for_rows(
+        tx, "UNWIND $rows AS row MATCH (c:DocumentChunk {id: row.id}) SET c.chunk_count = row.count", counts
+    )
     await chain_chunks(tx, documents, edges)
     if vector_store is not None:
         await attach_vectors(
@@ -295,13 +294,16 @@ async def _merge_documents(tx: Transaction, documents: Sequence[DocumentRow], na
         match, edge = ("", "")
         if source is not None:
             match, edge = "MATCH (s:Source {id: $source}) ", " MERGE (d)-[:SOURCED_FROM]->(s)"
-        for rows in batches(all_rows):
-            await tx.run(
-                f"{match}UNWIND $rows AS row MERGE (d:Document {{id: row.id}}) "
-                "ON CREATE SET d.namespace = $namespace, d.created_at = $now "
-                f"SET d += row.props, d.updated_at = $now{edge}",
-                {"rows": rows, "source": source, "namespace": namespace, "now": now},
-            )
+        await run_for_rows(
+            tx,
+            f"{match}UNWIND $rows AS row MERGE (d:Document {{id: row.id}}) "
+            "ON CREATE SET d.namespace = $namespace, d.created_at = $now "
+            f"SET d += row.props, d.updated_at = $now{edge}",
+            all_rows,
+            source=source,
+            namespace=namespace,
+            now=now,
+        )
 
 
 async def _merge_chunks(tx: Transaction, chunks: Sequence[ChunkRow], namespace: str, text_label: str, now: str) -> None:
@@ -309,13 +311,16 @@ async def _merge_chunks(tx: Transaction, chunks: Sequence[ChunkRow], namespace: 
     all_rows = [
         {"id": chunk.id, "parent": chunk.properties["parent_id"], "props": chunk.properties} for chunk in chunks
     ]
-    for rows in batches(all_rows):
-        await tx.run(
-            "UNWIND $rows AS row MATCH (d:Document {id: row.parent}) MERGE (c:DocumentChunk {id: row.id}) "
-            "ON CREATE SET c.namespace = $namespace, c.partition = $partition, c.created_at = $now "
-            f"SET {label}c += row.props, c.updated_at = $now MERGE (c)-[:CHUNK_OF]->(d)",
-            {"rows": rows, "namespace": namespace, "partition": text_partition(namespace), "now": now},
-        )
+    await run_for_rows(
+        tx,
+        "UNWIND $rows AS row MATCH (d:Document {id: row.parent}) MERGE (c:DocumentChunk {id: row.id}) "
+        "ON CREATE SET c.namespace = $namespace, c.partition = $partition, c.created_at = $now "
+        f"SET {label}c += row.props, c.updated_at = $now MERGE (c)-[:CHUNK_OF]->(d)",
+        all_rows,
+        namespace=namespace,
+        partition=text_partition(namespace),
+        now=now,
+    )
 
 
 async def chain_chunks(tx: Transaction, replaced: Sequence[str], wanted: Sequence[Row]) -> None:
@@ -329,17 +334,17 @@ async def chain_chunks(tx: Transaction, replaced: Sequence[str], wanted: Sequenc
         )
         there |= {(row["a"], row["b"]) for row in rows}
     pairs = {(row["a"], row["b"]) for row in wanted}
-    for rows in batches([{"a": a, "b": b} for a, b in sorted(there - pairs)]):
-        await tx.run(
-            "UNWIND $rows AS row MATCH (a:DocumentChunk {id: row.a})-[r:NEXT]->(b:DocumentChunk {id: row.b}) DELETE r",
-            {"rows": rows},
-        )
-    for rows in batches([row for row in wanted if (row["a"], row["b"]) not in there]):
-        await tx.run(
-            "UNWIND $rows AS row MATCH (a:DocumentChunk {id: row.a}) MATCH (b:DocumentChunk {id: row.b}) "
-            "MERGE (a)-[:NEXT]->(b)",
-            {"rows": rows},
-        )
+    await run_for_rows(
+        tx,
+        "UNWIND $rows AS row MATCH (a:DocumentChunk {id: row.a})-[r:NEXT]->(b:DocumentChunk {id: row.b}) DELETE r",
+        [{"a": a, "b": b} for a, b in sorted(there - pairs)],
+    )
+    await run_for_rows(
+        tx,
+        "UNWIND $rows AS row MATCH (a:DocumentChunk {id: row.a}) MATCH (b:DocumentChunk {id: row.b}) "
+        "MERGE (a)-[:NEXT]->(b)",
+        [row for row in wanted if (row["a"], row["b"]) not in there],
+    )
 
 
 async def attach_vectors(

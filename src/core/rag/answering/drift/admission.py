@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from core.rag.answering.drift.paths import Path
 from core.rag.answering.types import FoundFact, Knowledge
-from core.rag.dbhandler.batches import batches
 from core.rag.retrieval.filters import parse_filter
 from core.rag.retrieval.legs import Legs
 from core.rag.schema import Label
@@ -37,15 +36,13 @@ class Admission:
     async def __call__(self, ids: Mapping[Label, Sequence[str]]) -> Collection[str]:
         """Of these chunks and documents, the ids of those that pass."""
         passing = await self._chunks(ids.get(Label.CHUNK, ()))
-        for part in batches(list(ids.get(Label.DOCUMENT, ()))):
-            rows = await self._client.read(
-                "UNWIND $ids AS i MATCH (d:Document {id: i})<-[:CHUNK_OF]-(c:DocumentChunk) "
-                "WHERE c.chunk_index = 0 RETURN i AS id, c.id AS chunk",
-                ids=part,
-            )
-            first = {row["chunk"]: row["id"] for row in rows}
-            passing |= {first[chunk] for chunk in await self._chunks(first)}
-        return passing
+        rows = await self._client.read_for_ids(
+            "UNWIND $ids AS i MATCH (d:Document {id: i})<-[:CHUNK_OF]-(c:DocumentChunk) "
+            "WHERE c.chunk_index = 0 RETURN i AS id, c.id AS chunk",
+            ids.get(Label.DOCUMENT, ()),
+        )
+        first = {row["chunk"]: row["id"] for row in rows}
+        return passing | {first[chunk] for chunk in await self._chunks(first)}
 
     async def of_paths(self, paths: Sequence[Path]) -> list[Path]:
         """Of these paths, those whose facts may be shown: each is supported by a passage that passes, or by none."""

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
-from core.rag.dbhandler.batches import batches
 from core.rag.identity import entity_id
 from core.rag.retrieval.graph.neighbourhood import MAX_HOLDERS, Beginning, Entity, Fact, Neighbourhood
 from core.rag.retrieval.graph.subjects import OPENING_CHARS, place_name
@@ -222,9 +221,7 @@ class GraphReader:
 
     async def _read(self, statement: str, ids: Collection[str], **parameters: Any) -> list[dict[str, Any]]:
         """The rows of a statement for each id as ``i``, in an order that only depends on what they say."""
-        rows: list[dict[str, Any]] = []
-        for part in batches(sorted(ids), max_rows=1000):
-            rows += await self._client.read(f"UNWIND $ids AS i {statement}", ids=part, **parameters)
+        rows = await self._client.read_for_ids(f"UNWIND $ids AS i {statement}", sorted(ids), at_once=1000, **parameters)
         if rows:
             rows.sort(key=itemgetter(*sorted(rows[0].keys() & _KEYS)))
         return rows
