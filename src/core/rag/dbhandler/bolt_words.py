@@ -8,7 +8,7 @@ the one that the embedded engine gives, and nothing of another tenant has a part
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -29,7 +29,7 @@ _MORE = 100
 _MANY_MORE = 1_000
 
 #: A text that was not looked at may gain more by our ranking than any that was: by this factor, it is assumed.
-_SLACK = 1.1
+_SLACK = 1.25
 
 #: The average length comes from at most so many texts: the first by id, which are as good as drawn by lot.
 _SAMPLE = 20_000
@@ -73,27 +73,22 @@ class WordSearch:
             IndexMissingError: when the server has no such index.
         """
         ranked: list[Match] = []
+        texts: dict[str, Text] = {}
         for more in (_MORE, _MANY_MORE):
             wanted = min(MAX_K, _FACTOR * k + more)
             found = await self._dialect.text_candidates(index, words, wanted)
             if not found:
-                break
-            ranked = await self._ranked(index, found, words, all_of_them=len(found) < wanted)
+                return []
+            new = [key for key in _hopeful(ranked, found, k) if key not in texts]
+            complete = len(found) < wanted and len(new) + len(texts) >= len(found)
+            more_texts, numbers = await together(
+                self._texts(index, new, words), self._of(index, () if complete else words)
+            )
+            texts |= {text.id: text for text in more_texts}
+            ranked = _ranked(list(texts.values()), words, numbers, complete=complete)
             if len(found) < wanted or not _others_may_be_better(ranked, found, k):
                 break
         return ranked[:k]
-
-    async def _ranked(
-        self, index: TextIndex, found: Mapping[str, float], words: Mapping[str, float], *, all_of_them: bool
-    ) -> list[Match]:
-        """The texts that a server has found, best first; where these are all, they can be counted here."""
-        texts, numbers = await together(
-            self._texts(index, list(found), words), self._of(index, () if all_of_them else words)
-        )
-        holding = _holding(texts, words) if all_of_them else numbers.holding
-        scores = bm25_scores(texts, words, holding, max(numbers.total, len(texts)), numbers.average)
-        best = sorted([(-score, text.id) for text, score in zip(texts, scores, strict=True)])
-        return [Match(identifier, -score) for score, identifier in best]
 
     def changed(self, statements: Collection[str]) -> None:
         """Take note of a commit: what was counted of the labels that its statements name is outdated."""
@@ -141,12 +136,32 @@ class WordSearch:
         return numbers
 
 
+def _ranked(texts: Sequence[Text], words: Mapping[str, float], numbers: _Numbers, *, complete: bool) -> list[Match]:
+    """Texts, best first; where these are all that hold any of the words, the words are counted in them."""
+    holding = _holding(texts, words) if complete else numbers.holding
+    scores = bm25_scores(texts, words, holding, max(numbers.total, len(texts)), numbers.average)
+    best = sorted([(-score, text.id) for text, score in zip(texts, scores, strict=True)])
+    return [Match(identifier, -score) for score, identifier in best]
+
+
+def _hopeful(ranked: Sequence[Match], found: Mapping[str, float], k: int) -> list[str]:
+    """Those of the texts that a server has found which may be among the ``k`` best, by what was ranked already."""
+    if len(ranked) < k:
+        return list(found)
+    least = ranked[k - 1].score / (_SLACK * _gain(ranked, found) or 1.0)
+    return [key for key, score in found.items() if score >= least]
+
+
 def _others_may_be_better(ranked: Sequence[Match], found: Mapping[str, float], k: int) -> bool:
     """Whether a text that the server ranks below all that it gave may be among the ``k`` best of our ranking."""
     if len(ranked) < k:
         return True
-    gain = max((match.score / found[match.id] for match in ranked if found[match.id] > 0), default=0.0)
-    return ranked[k - 1].score < _SLACK * gain * min(found.values())
+    return ranked[k - 1].score < _SLACK * _gain(ranked, found) * min(found.values())
+
+
+def _gain(ranked: Iterable[Match], found: Mapping[str, float]) -> float:
+    """By how much, at most, our score of a text is above the server's."""
+    return max((match.score / found[match.id] for match in ranked if found.get(match.id, 0.0) > 0), default=0.0)
 
 
 def _holding(texts: Sequence[Text], words: Collection[str]) -> dict[str, int]:

@@ -50,6 +50,7 @@ _WRITERS = 2  # one runs the statements of a transaction while the other stores 
 _FIRST_RETRY_SECONDS = 0.02
 _LOCK_TIMEOUT_SECONDS = 5.0
 _LOCK_POLL_SECONDS = 0.05
+_WORDS_AT_LEAST = 100  # results of a keyword search in the engine
 
 _logger = logging.getLogger("mgrag")
 _open_stores: weakref.WeakSet[EmbeddedStore] = weakref.WeakSet()
@@ -266,8 +267,11 @@ class EmbeddedStore:
         if not terms:
             return []
         words = self._words
-        found = await self._reading(lambda db: words.search(db, index, terms, k), "A keyword search")
-        return [Match(identifier, score) for identifier, score in found]
+        # More than asked for: of equal scores the engine leaves out any, and here the first by id are given.
+        wanted = max(k, _WORDS_AT_LEAST)
+        found = await self._reading(lambda db: words.search(db, index, terms, wanted), "A keyword search")
+        found.sort(key=lambda match: (-match[1], match[0]))
+        return [Match(identifier, score) for identifier, score in found[:k]]
 
     async def vector_search(self, index: VectorIndex, query: Sequence[float], k: int) -> list[Match]:
         """See :class:`~core.rag.dbhandler.store.GraphStore`."""

@@ -85,7 +85,7 @@ class Retriever:
             graph = GraphSearch(self._client, self._embedder, legs)
         rank, among = self._ranking(legs, query, mode, dialogue, graph)
         if wanted is None:
-            best = await rank(max(k, _FIRST_CANDIDATES))
+            best = await rank(k if mode == "keyword" else max(k, _FIRST_CANDIDATES))
         else:
             best = await self._filtered(legs, rank, among, wanted, k)
         top = sorted(best.items(), key=lambda item: (-item[1][0], item[0]))[:k]
