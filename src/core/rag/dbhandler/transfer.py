@@ -18,6 +18,7 @@ from core.rag.dbhandler.checks import check_file
 from core.rag.dbhandler.fewer import EdgeKind, directed
 from core.rag.dbhandler.interactions import renumber_messages
 from core.rag.dbhandler.store import Row, Transaction
+from core.rag.dbhandler.superseding import make_way, versions_of
 from core.rag.dbhandler.transfer_file import (
     ExportReader,
     ExportWriter,
@@ -32,6 +33,9 @@ from core.rag.schema import Label, VectorIndex, check_name, text_partition
 from core.rag.times import utc_now
 
 _PAGE = 500
+
+# How many documents of another version make way in one transaction: they may have many chunks.
+_DOCUMENTS = 100
 
 #: Labels whose nodes are found by keyword; they carry the second label of their namespace where the engine wants it.
 TEXT_LABELS = frozenset({Label.CHUNK, Label.INTERACTION, Label.RECORD})
@@ -68,6 +72,9 @@ class TransferOperations(VectorStoreOperations):
                 )
         with reading_export(source) as reader:
             for _ in reader.sections():
+                await self.make_way(reader)
+        with reading_export(source) as reader:
+            for _ in reader.sections():
                 await self.read_section(reader)
         return found[self._namespace]
 
@@ -84,8 +91,19 @@ class TransferOperations(VectorStoreOperations):
             await self._write_edges(out)
             return out.end()
 
+    async def make_way(self, reader: ExportReader) -> None:
+        """Prepare for :meth:`read_section`: of documents that a section has another version of, remove what it lacks.
+
+        Raises:
+            BackupError: when the section is cut short or damaged.
+        """
+        versions = versions_of(reader.entries(), set(await self._ids(Label.DOCUMENT)))
+        for part in batches(sorted(versions), max_rows=_DOCUMENTS):
+            wanted = {identifier: versions[identifier] for identifier in part}
+            await self._write(partial(make_way, versions=wanted, namespace=self._namespace))
+
     async def read_section(self, reader: ExportReader) -> None:
-        """Bring a section of a file, which is that of this namespace, into the graph.
+        """Bring a section of a file, which is that of this namespace, into the graph; :meth:`make_way` comes before.
 
         Raises:
             BackupError: when it is cut short or damaged.

@@ -48,6 +48,9 @@ async def import_namespaces(
     there = await client.namespaces()
     with reading_export(source) as reader:
         for name in reader.sections():
+            await client.in_namespace(name).make_way(reader)
+    with reading_export(source) as reader:
+        for name in reader.sections():
             inside = client.in_namespace(name)
             await inside.read_section(reader)
             if name in there:

@@ -128,7 +128,8 @@ class Upkeep:
     async def import_(self, file: str | os.PathLike[str], *, everything: bool = False) -> dict[str, TransferReport]:
         """Bring what :meth:`export` wrote into the graph; what is there already is updated, so it may be repeated.
 
-        The whole file is checked before anything is written.
+        The whole file is checked before anything is written. A document of which the graph has another version becomes
+        that of the file; what the file does not hold stays.
 
         Args:
             file: What to read.

@@ -1,0 +1,115 @@
+"""An import of another version of a document leaves that version, whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.graphs import orphans, snapshot
+from tests.maintenance.conftest import PARAGRAPHS, opened
+
+from core.rag import KnowledgeBase
+from core.rag.dbhandler import MemGraphClient
+from core.rag.dbhandler.facts import Triple
+from core.rag.dbhandler.transfer_file import ExportReader
+from libs.dataloader import Document
+
+_MILL = "# Alpha Mill\n\nAnna Berg met Karl Stein in Hamburg. See [the pond](pond.md) and https://a.example.org/.\n\n"
+_BARN = "# Beta Barn\n\nOlga Frost met Karl Stein in Bremen. See https://b.example.org/.\n\n"
+
+
+def write(folder: Path, *, later: bool) -> None:
+    """Files of every kind that brings more into a graph than its text, in one of two versions."""
+    kept = "\n\n".join(PARAGRAPHS[:3])
+    folder.mkdir(exist_ok=True)
+    (folder / "mill.md").write_text((_BARN + "\n\n".join(PARAGRAPHS[4:]) if later else _MILL) + kept)
+    (folder / "pond.md").write_text("# Pond\n\nAnna Berg swims near Alpha Mill, Karl Stein in the Beta Barn.")
+    city = "Bremen" if later else "Hamburg"
+    (folder / "people.csv").write_text(f"name,city\nKarl Stein,{city}\nAnna Berg,Ulm\n" + "Ida Falk,Jena\n" * later)
+    (folder / "code.py").write_text(
+        f"import {'json' if later else 'os'}\n\n\ndef {'later' if later else 'sooner'}():\n    pass\n"
+    )
+
+
+async def other_version(kb: KnowledgeBase, tmp_path: Path) -> list[str]:
+    """Export a graph to all.jsonl, then ingest another version of its files; returns what was exported."""
+    folder = tmp_path / "files"
+    write(folder, later=False)
+    await kb.ingest(folder)
+    before = await snapshot(kb.client)
+    await kb.export(tmp_path / "all.jsonl")
+    write(folder, later=True)
+    assert (await kb.ingest(folder)).documents.updated == 3
+    return before
+
+
+async def test_an_import_leaves_the_version_of_the_file(file: Path, tmp_path: Path) -> None:
+    async with opened(file) as kb:
+        before = await other_version(kb, tmp_path)
+        assert await snapshot(kb.client) != before
+        await kb.import_(tmp_path / "all.jsonl")
+        assert await snapshot(kb.client) == before
+        assert not any((await orphans(kb.client)).values())
+        assert (await kb.doctor()).healthy
+        assert (await kb.ingest(tmp_path / "files")).documents.updated == 3  # the files are later ones
+
+
+async def test_an_import_that_was_killed_is_completed_by_another(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened(file) as kb:
+        before = await other_version(kb, tmp_path)
+
+        async def killed(_: MemGraphClient, __: ExportReader) -> None:
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as patched:
+            patched.setattr(MemGraphClient, "read_section", killed)
+            with pytest.raises(KeyboardInterrupt):
+                await kb.import_(tmp_path / "all.jsonl")
+        await kb.import_(tmp_path / "all.jsonl")
+        assert await snapshot(kb.client) == before
+
+
+async def test_an_ingest_completes_what_a_killed_import_left(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened(file) as kb:
+        await other_version(kb, tmp_path)
+        later = await snapshot(kb.client)
+
+        async def killed(_: MemGraphClient, __: ExportReader) -> None:
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(MemGraphClient, "read_section", killed)
+        with pytest.raises(KeyboardInterrupt):
+            await kb.import_(tmp_path / "all.jsonl")
+        assert (await kb.ingest(tmp_path / "files")).documents.updated == 3
+        assert await snapshot(kb.client) == later
+
+
+async def test_what_the_file_lacks_altogether_stays(file: Path, tmp_path: Path) -> None:
+    async with opened(file) as kb:
+        await other_version(kb, tmp_path)
+        await kb.ingest([Document(path="mine", content="Olga Frost owns the Beta Barn, and Ida Falk a boat.")])
+        mill = str(tmp_path / "files" / "mill.md")
+        await kb.client.track_user_viewed_document("ann", mill)
+        chunk = (await kb.client.get_document_chunks(mill))[0]["chunk_id"]
+        await kb.client.add_triples(
+            [
+                Triple("Olga Frost", "knows", "Karl Stein", chunk_ids=(chunk,)),
+                Triple("Olga Frost", "likes", "Karl Stein"),
+            ]
+        )
+        await kb.import_(tmp_path / "all.jsonl")
+        assert (await kb.client.find_document("mine")) is not None
+        facts = await kb.client.read(
+            "MATCH (:Entity)-[r:RELATED]->(:Entity) WHERE r.origin = 'caller' RETURN r.type AS t"
+        )
+        assert facts == [{"t": "likes"}]  # no chunk supports the other one any more
+        counts = await kb.client.read(
+            "MATCH (e:Entity) WHERE e.name IN ['Olga Frost', 'Ida Falk'] RETURN e.name AS name, e.mention_count AS n"
+        )
+        assert {row["name"]: row["n"] for row in counts} == {"Olga Frost": 1, "Ida Falk": 1}
+        assert (await kb.client.read("MATCH (:User)-[v:VIEWED]->(:Document) RETURN count(v) AS n")) == [{"n": 1}]
+        assert (await kb.doctor()).healthy
