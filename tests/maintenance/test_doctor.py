@@ -224,3 +224,99 @@ def test_every_extra_that_users_may_want_is_named_where_it_is_missing(monkeypatc
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     missing = {check.name for check in check_packages() if check.level == "note"}
     assert missing == {"extra openai", "extra llama-index", "extra langchain"}
+
+
+#: The same for conversations and memory.
+SAID: dict[str, tuple[str, str]] = {
+    "a break in the chain": (
+        "MATCH (:Interaction)-[r:FOLLOWS]->(:Interaction) WITH r LIMIT 1 DELETE r",
+        "conversations",
+    ),
+    "a chain across": (
+        "MATCH (a:Interaction {content: 'five'}), (b:Interaction {content: 'one'}) CREATE (a)-[:FOLLOWS]->(b)",
+        "conversations",
+    ),
+    "two messages with one number": (
+        "MATCH (m:Interaction {content: 'four'}) SET m.sequence = m.sequence - 1",
+        "conversations",
+    ),
+    "a message without a number": ("MATCH (m:Interaction {content: 'one'}) SET m.sequence = null", "conversations"),
+    "a wrong count": ("MATCH (c:Conversation {session_id: 'talk'}) SET c.message_count = 2", "conversations"),
+    "a counter that was set back": ("MATCH (c:Conversation {session_id: 'talk'}) SET c.sequence = 1", "conversations"),
+    "another last message": ("MATCH (c:Conversation {session_id: 'talk'}) SET c.last_id = 'gone'", "conversations"),
+    "a message of no conversation": (
+        "MATCH (m:Interaction {content: 'five'})-[r:PART_OF]->(:Conversation) DELETE r",
+        "messages",
+    ),
+    "a message of two conversations": (
+        "MATCH (m:Interaction {content: 'five'}), (c:Conversation {session_id: 'other'}) CREATE (m)-[:PART_OF]->(c)",
+        "messages",
+    ),
+    "a message that is part of its conversation twice": (
+        "MATCH (m:Interaction {content: 'five'}), (c:Conversation {session_id: 'talk'}) CREATE (m)-[:PART_OF]->(c)",
+        "edges",
+    ),
+    "a message that follows twice": (
+        "MATCH (a:Interaction)-[:FOLLOWS]->(b:Interaction) WITH a, b LIMIT 1 CREATE (a)-[:FOLLOWS]->(b)",
+        "edges",
+    ),
+    "a message without words": ("MATCH (m:Interaction {content: 'five'}) SET m.terms = null", "memory"),
+    "a message in no part of the index": ("MATCH (m:Interaction {content: 'five'}) SET m.partition = null", "memory"),
+    "a memory that its summary does not name": (
+        "MATCH (:Interaction)-[r:SUMMARIZES]->(:Interaction) WITH r LIMIT 1 DELETE r",
+        "memory",
+    ),
+}
+
+
+async def talked(kb: KnowledgeBase) -> None:
+    for text in ("one", "two", "three", "four", "five"):
+        await kb.remember("talk", "user", text)
+    await kb.remember("other", "user", "elsewhere")
+    await kb.compact("talk", keep=3)
+
+
+def without_revision(lines: list[str]) -> list[str]:
+    """Without what says that a conversation was changed, which it was."""
+    entries = [json.loads(line) for line in lines]
+    for entry in entries:
+        entry["props"].pop("revision", None)
+    return sorted(json.dumps(entry, sort_keys=True) for entry in entries)
+
+
+@pytest.mark.parametrize("name", SAID)
+async def test_what_is_wrong_with_conversations_is_found_and_mended(name: str, kb: KnowledgeBase) -> None:
+    statement, where = SAID[name]
+    await talked(kb)
+    assert (await kb.doctor()).healthy
+    before = await snapshot(kb.client)
+    await damage(kb, statement)
+    found = await kb.doctor()
+    assert f"default: {where}" in problems(found)
+    mended = await kb.doctor(repair=True)
+    assert mended.healthy, problems(mended)
+    assert (await kb.doctor()).healthy
+    if "number" not in name:
+        assert without_revision(await snapshot(kb.client)) == without_revision(before)
+    assert [memory.content for memory in await kb.memories("talk")][-3:] == ["three", "four", "five"]
+    await kb.remember("talk", "user", "six")
+    assert (await kb.doctor()).healthy
+
+
+async def test_a_conversation_that_was_lost_comes_back_with_its_messages(kb: KnowledgeBase) -> None:
+    await talked(kb)
+    await damage(kb, "MATCH (c:Conversation {session_id: 'talk'}) DETACH DELETE c")
+    assert "6 messages belong to no conversation" in problems(await kb.doctor())["default: messages"]
+    assert (await kb.doctor(repair=True)).healthy
+    assert [memory.content for memory in await kb.memories("talk")][-3:] == ["three", "four", "five"]
+
+
+async def test_what_a_lost_summary_stood_for_is_found_again(kb: KnowledgeBase) -> None:
+    await talked(kb)
+    await damage(kb, "MATCH (m:Interaction) WHERE m.summary = true DETACH DELETE m")
+    assert "2 memories are replaced by a summary" in problems(await kb.doctor())["default: memory"]
+    assert "two" not in [memory.content for memory in await kb.recall("talk", "two")]
+    report = await kb.doctor(repair=True)
+    assert report.healthy, problems(report)
+    assert (await kb.recall("talk", "two"))[0].content == "two"
+    assert {check.level for check in (await kb.doctor()).checks if check.area == "graph"} == {"ok"}

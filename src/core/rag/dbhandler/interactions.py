@@ -247,8 +247,8 @@ async def renumber_messages(tx: Transaction, conversation: str, now: str) -> Non
     )
     state = await lock_conversation(tx, conversation, now)
     rows = await tx.run(
-        "MATCH (c:Conversation {id: $id})<-[:PART_OF]-(m:Interaction) RETURN m.id AS id, m.sequence AS sequence, "
-        "coalesce(m.timestamp, '') AS timestamp",
+        "MATCH (c:Conversation {id: $id})<-[:PART_OF]-(m:Interaction) RETURN m.id AS id, "
+        "coalesce(m.sequence, 0) AS sequence, coalesce(m.timestamp, '') AS timestamp",
         {"id": conversation},
     )
     rows.sort(key=lambda row: (row["sequence"], row["timestamp"], row["id"]))

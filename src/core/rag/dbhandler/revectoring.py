@@ -184,9 +184,9 @@ class RevectoringOperations(VectorStoreOperations):
             missing |= await self._write(work)
         return missing
 
-    async def text_label(self) -> str:
-        """``:Label`` that chunks need in order to be in the keyword index, or nothing; the index exists afterwards."""
-        return await self._text_label(Label.CHUNK)
+    async def text_label(self, label: Label = Label.CHUNK) -> str:
+        """``:Label`` that nodes need in order to be in their keyword index, or nothing; the index exists afterwards."""
+        return await self._text_label(label)
 
     async def _document_ids(self) -> list[str]:
         rows = await self.read("MATCH (d:Document) WHERE d.namespace = $namespace RETURN d.id AS id")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,11 +11,13 @@ from core.rag.dbhandler.embedded import EmbeddedStore
 from core.rag.dbhandler.vectors import BUILDING
 from core.rag.errors import ConfigurationError, StoreError
 from core.rag.maintenance import environment
+from core.rag.maintenance.conversations import ConversationSoundness
 from core.rag.maintenance.findings import Check, DoctorReport, Level
+from core.rag.maintenance.flaws import Flaw
 from core.rag.maintenance.overview import dimension_of
 from core.rag.maintenance.places import graph_file, is_there
-from core.rag.maintenance.reembed import ReembedReport, fill
-from core.rag.maintenance.soundness import Flaw, Soundness
+from core.rag.maintenance.reembed import ReembedReport, fill, fill_messages
+from core.rag.maintenance.soundness import Soundness
 from core.rag.schema import EMBEDDED_LABELS
 
 if TYPE_CHECKING:
@@ -217,7 +219,7 @@ async def _check_model(client: MemGraphClient, embedder: EmbeddingService | None
 
 async def _check_soundness(client: MemGraphClient, *, repair: bool) -> list[Check]:
     checks: list[Check] = []
-    for name, look in Soundness(client).checks():
+    for name, look in (*Soundness(client).checks(), *ConversationSoundness(client).checks()):
         flaws = await look()
         left: Sequence[Flaw] = ()
         if repair and any(flaw.mend is not None for flaw in flaws):
@@ -251,17 +253,24 @@ async def _check_vectors(client: MemGraphClient, embedder: EmbeddingService | No
     if not stores:
         return []
     store = stores[0]
-    missing = await client.chunks_without_vector(store)
-    if not missing:
-        return [_check(name, "ok", "Every chunk has a vector.")]
-    message = f"{len(missing)} chunks have no vector of {store.model}, so that only their words are searched."
-    if not repair:
-        return [_check(name, "problem", message, _REPAIR)]
-    if embedder is None or (embedder.model, await dimension_of(embedder)) != (store.model, store.dimension):
-        advice = f"Set MGRAG_EMBEDDING_MODEL={store.model} and repeat: mgrag doctor --repair."
-        return [_check(name, "problem", message, advice)]
-    await fill(client, embedder, store, missing, ReembedReport(store.model, store.dimension))
-    return [_check(name, "mended", message)]
+    fits = embedder is not None and (embedder.model, await dimension_of(embedder)) == (store.model, store.dimension)
+    checks = []
+    ways: list[tuple[str, Level, list[str], Callable[..., Awaitable[None]]]] = [
+        ("chunks", "problem", await client.chunks_without_vector(store), fill),
+        # Whoever keeps messages without a model gives them no vectors, and nothing is wrong.
+        ("messages", "note", await client.messages_without_vector(store), fill_messages),
+    ]
+    for what, level, missing, give in ways:
+        if not missing:
+            continue
+        message = f"{len(missing)} {what} have no vector of {store.model}, so that only their words are searched."
+        if repair and embedder is not None and fits:
+            await give(client, embedder, store, missing, ReembedReport(store.model, store.dimension))
+            checks.append(_check(name, "mended", message))
+        else:
+            needed = f"Set MGRAG_EMBEDDING_MODEL={store.model} and repeat: mgrag doctor --repair."
+            checks.append(_check(name, level, message, needed if repair else _REPAIR))
+    return checks or [_check(name, "ok", "Every chunk has a vector.")]
 
 
 async def _check_vector_indexes(client: MemGraphClient, *, repair: bool) -> list[Check]:

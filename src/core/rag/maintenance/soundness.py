@@ -1,17 +1,13 @@
-"""Whether what is in a namespace hangs together, and mending what does not.
-
-Each check reads first; mending is a transaction of its own that may be repeated.
-"""
+"""Whether documents and the knowledge graph of a namespace hang together, and mending what does not."""
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.entities import remove_unused_entities
@@ -20,10 +16,10 @@ from core.rag.dbhandler.removing import remove_chunks, remove_unused_sources, re
 from core.rag.dbhandler.rows import chunk_terms, from_json
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.dbhandler.writing import chain_chunks
+from core.rag.maintenance.flaws import Checks, Flaw, some
 from core.rag.schema import FROM_TEXT, Label, check_name, text_partition
 
 if TYPE_CHECKING:
-    from core.rag.dbhandler import MemGraphClient
     from core.rag.dbhandler.vectors import VectorStoreInfo
 
 #: Edges that there is never a reason to have twice, with the labels that they connect.
@@ -33,34 +29,15 @@ _SINGLE_EDGES = (
     ("EMBEDDING_OF", Label.VECTOR, Label.CHUNK),
     ("STORED_IN", Label.VECTOR, Label.VECTOR_STORE),
     ("SOURCED_FROM", Label.DOCUMENT, Label.SOURCE),
+    ("PART_OF", Label.INTERACTION, Label.CONVERSATION),
+    ("FOLLOWS", Label.INTERACTION, Label.INTERACTION),
+    ("SUMMARIZES", Label.INTERACTION, Label.INTERACTION),
+    ("EMBEDDING_OF", Label.VECTOR, Label.INTERACTION),
 )
 
-_SHOWN = 3
 
-
-@dataclass(frozen=True, slots=True)
-class Flaw:
-    """Something that does not hang together.
-
-    Attributes:
-        message: What, and how much of it.
-        mend: Puts it right; ``None`` where a person has to.
-        advice: What to do; with ``mend`` what remains to be done afterwards.
-        harmless: Whether nothing is wrong as long as it stays.
-    """
-
-    message: str
-    mend: Callable[[], Awaitable[None]] | None = None
-    advice: str = ""
-    harmless: bool = False
-
-
-class Soundness:
-    """Checks of one namespace."""
-
-    def __init__(self, client: MemGraphClient) -> None:
-        self._client = client
-        self._namespace = client.namespace
+class Soundness(Checks):
+    """Checks of what documents and the knowledge graph consist of."""
 
     def checks(self) -> list[tuple[str, Callable[[], Awaitable[list[Flaw]]]]]:
         """All checks by name, in an order in which mending one may uncover what the next one mends."""
@@ -92,7 +69,7 @@ class Soundness:
             if rows:
                 flaws.append(
                     Flaw(
-                        f"{len(rows)} ids of {label} are there more than once: {_some(row['id'] for row in rows)}.",
+                        f"{len(rows)} ids of {label} are there more than once: {some(row['id'] for row in rows)}.",
                         advice="An export holds each once: mgrag export, mgrag namespaces delete, mgrag import.",
                     )
                 )
@@ -103,7 +80,7 @@ class Soundness:
         if rows:
             flaws.append(
                 Flaw(
-                    f"{len(rows)} documents are there twice: {_some(row['uri'] for row in rows)}.",
+                    f"{len(rows)} documents are there twice: {some(row['uri'] for row in rows)}.",
                     advice="Delete one of each by its id (mgrag list --json, mgrag delete ID).",
                 )
             )
@@ -139,7 +116,7 @@ class Soundness:
         if shared:
             flaws.append(
                 Flaw(
-                    f"{len(shared)} chunks belong to more than one document: {_some(shared)}.",
+                    f"{len(shared)} chunks belong to more than one document: {some(shared)}.",
                     advice="Delete these documents and ingest them again.",
                 )
             )
@@ -191,7 +168,7 @@ class Soundness:
 
         return [
             Flaw(
-                f"The chunks of {len(broken)} documents are not all there or not in order: {_some(paths)}.",
+                f"The chunks of {len(broken)} documents are not all there or not in order: {some(paths)}.",
                 mend,
                 "Ingest them again.",
             )
@@ -331,7 +308,7 @@ class Soundness:
         if rows:
             flaws.append(
                 Flaw(
-                    f"Nothing could be ingested from {len(rows)} sources: {_some(row['name'] for row in rows)}.",
+                    f"Nothing could be ingested from {len(rows)} sources: {some(row['name'] for row in rows)}.",
                     lambda: self._transact([row["id"] for row in rows], remove_unused_sources),
                     harmless=True,
                 )
@@ -364,37 +341,6 @@ class Soundness:
                 "c.partition = row.partition",
             )
 
-    async def _delete(self, label: Label, ids: Sequence[str]) -> None:
-        await self._in_parts(
-            [{"id": identifier} for identifier in ids],
-            f"UNWIND $rows AS row MATCH (n:{label} {{id: row.id}}) DETACH DELETE n",
-        )
-
-    async def _in_parts(self, rows: Sequence[Row], *statements: str) -> None:
-        async def work(tx: Transaction, part: Sequence[Any]) -> None:
-            for statement in statements:
-                await tx.run(statement, {"rows": list(part)})
-
-        await self._transact(rows, work)
-
-    async def _transact(self, items: Sequence[Any], work: Callable[[Transaction, Any], Awaitable[None]]) -> None:
-        store = await self._client.connect()
-        for part in batches(list(items)):
-
-            async def mend(tx: Transaction, part: Sequence[Any] = part) -> None:
-                await work(tx, part)
-
-            await store.transaction(mend)
-
-    async def _read(self, statement: str, **parameters: Any) -> list[Row]:
-        return await self._client.read(statement, **parameters)
-
 
 async def _drop(tx: Transaction, chunks: Sequence[str]) -> None:
     await remove_unused_vectors(tx, await remove_chunks(tx, chunks))
-
-
-def _some(names: Any) -> str:
-    listed = [str(name) for name in names]
-    more = f" and {len(listed) - _SHOWN} more" if len(listed) > _SHOWN else ""
-    return ", ".join(listed[:_SHOWN]) + more

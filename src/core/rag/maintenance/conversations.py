@@ -1,0 +1,200 @@
+"""Whether conversations and memory hang together, and mending what does not. Nothing that was said is removed."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from itertools import pairwise
+
+from core.rag.analysis import index_terms
+from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.interactions import renumber_messages
+from core.rag.dbhandler.store import Row
+from core.rag.maintenance.flaws import Checks, Flaw, some
+from core.rag.schema import Label, text_partition
+from core.rag.times import utc_now
+
+#: The session of messages that do not say of which they are.
+_RECOVERED = "recovered"
+
+
+class ConversationSoundness(Checks):
+    """Checks of conversations."""
+
+    def checks(self) -> list[tuple[str, Callable[[], Awaitable[list[Flaw]]]]]:
+        """All checks by name, in an order in which mending one may uncover what the next one mends."""
+        return [
+            ("messages", self._messages),
+            ("conversations", self._order),
+            ("memory", self._memory),
+        ]
+
+    async def _messages(self) -> list[Flaw]:
+        rows = await self._read(
+            "MATCH (m:Interaction) WHERE m.namespace = $namespace RETURN m.id AS id, m.session_id AS session"
+        )
+        edges = await self._read(
+            "MATCH (m:Interaction)-[:PART_OF]->(c:Conversation) WHERE m.namespace = $namespace "
+            "RETURN m.id AS id, c.id AS conversation, c.session_id AS session"
+        )
+        homes: dict[str, dict[str, str]] = defaultdict(dict)
+        for edge in edges:
+            homes[edge["id"]][edge["conversation"]] = edge["session"]
+        stray = [row for row in rows if not homes[row["id"]]]
+        foreign: list[Row] = []
+        for row in rows:
+            known = homes[row["id"]]
+            if len(known) > 1 and row["session"] in known.values():
+                foreign += [{"id": row["id"], "c": c} for c, session in known.items() if session != row["session"]]
+        flaws = []
+        if foreign:
+            flaws.append(
+                Flaw(
+                    f"{len({row['id'] for row in foreign})} messages are part of conversations other than their own.",
+                    partial(
+                        self._in_parts,
+                        foreign,
+                        "UNWIND $rows AS row MATCH (m:Interaction {id: row.id})-[r:PART_OF]->"
+                        "(c:Conversation {id: row.c}) DELETE r",
+                    ),
+                )
+            )
+        if stray:
+            flaws.append(Flaw(f"{len(stray)} messages belong to no conversation.", lambda: self._bring_home(stray)))
+        return flaws
+
+    async def _bring_home(self, stray: Sequence[Row]) -> None:
+        by_session: dict[str, list[str]] = defaultdict(list)
+        for row in stray:
+            by_session[row["session"] or _RECOVERED].append(row["id"])
+        for session, ids in sorted(by_session.items()):
+            await self._client.create_conversation(conversation_id=session)
+            talks = await self._read(
+                "MATCH (c:Conversation) WHERE c.namespace = $namespace AND c.session_id = $session RETURN c.id AS id",
+                session=session,
+            )
+            rows = [{"id": identifier, "c": talks[0]["id"], "session": session} for identifier in ids]
+            await self._in_parts(
+                rows,
+                "UNWIND $rows AS row MATCH (m:Interaction {id: row.id}) MATCH (c:Conversation {id: row.c}) "
+                "SET m.session_id = row.session MERGE (m)-[:PART_OF]->(c)",
+            )
+        await self._renumber()
+
+    async def _order(self) -> list[Flaw]:
+        broken = await self._out_of_order()
+        if not broken:
+            return []
+        message = f"The messages of {len(broken)} conversations are not in one order, or counted wrongly: "
+        return [Flaw(f"{message}{some(sorted(broken.values()))}.", self._renumber)]
+
+    async def _out_of_order(self) -> dict[str, str]:
+        """The sessions of conversations that do not know their messages, by id of the node."""
+        talks = await self._read(
+            "MATCH (c:Conversation) WHERE c.namespace = $namespace RETURN c.id AS id, c.session_id AS session, "
+            "coalesce(c.sequence, 0) AS sequence, coalesce(c.last_id, '') AS last, "
+            "coalesce(c.message_count, 0) AS count"
+        )
+        messages = await self._read(
+            "MATCH (m:Interaction)-[:PART_OF]->(c:Conversation) WHERE m.namespace = $namespace "
+            "RETURN c.id AS conversation, m.id AS id, coalesce(m.sequence, 0) AS sequence"
+        )
+        edges = await self._read(
+            "MATCH (a:Interaction)-[:FOLLOWS]->(b:Interaction) WHERE a.namespace = $namespace "
+            "RETURN a.id AS a, b.id AS b"
+        )
+        said: dict[str, list[Row]] = defaultdict(list)
+        for row in messages:
+            said[row["conversation"]].append(row)
+        followed: dict[str, set[str]] = defaultdict(set)
+        for edge in edges:
+            followed[edge["a"]].add(edge["b"])
+        broken = {}
+        for talk in talks:
+            rows = sorted(said[talk["id"]], key=lambda row: (row["sequence"], row["id"]))
+            last, number = (rows[-1]["id"], rows[-1]["sequence"]) if rows else ("", 0)
+            before = [set[str](), *({row["id"]} for row in rows[:-1])]
+            if (
+                (talk["last"], talk["count"]) != (last, len(rows))
+                or talk["sequence"] < number
+                or any(a >= b for a, b in pairwise([0, *(row["sequence"] for row in rows)]))
+                or any(followed[row["id"]] != wanted for row, wanted in zip(rows, before, strict=False))
+            ):
+                broken[talk["id"]] = str(talk["session"])
+        return broken
+
+    async def _renumber(self) -> None:
+        store = await self._client.connect()
+        for conversation in sorted(await self._out_of_order()):
+            await store.transaction(partial(renumber_messages, conversation=conversation, now=utc_now()))
+
+    async def _memory(self) -> list[Flaw]:
+        rows = await self._read(
+            "MATCH (m:Interaction) WHERE m.namespace = $namespace RETURN m.id AS id, m.terms AS terms, "
+            "m.partition AS partition, coalesce(m.compacted_into, '') AS summary"
+        )
+        edges = await self._read(
+            "MATCH (s:Interaction)-[:SUMMARIZES]->(m:Interaction) WHERE s.namespace = $namespace "
+            "RETURN s.id AS a, m.id AS b"
+        )
+        linked = {(edge["a"], edge["b"]) for edge in edges}
+        there = {row["id"] for row in rows}
+        lost = [row["id"] for row in rows if row["summary"] and row["summary"] not in there]
+        loose = [
+            {"a": row["summary"], "b": row["id"]}
+            for row in rows
+            if row["summary"] in there and (row["summary"], row["id"]) not in linked
+        ]
+        partition = text_partition(self._namespace)
+        mute = [
+            row["id"] for row in rows if not row["summary"] and (row["terms"] is None or row["partition"] != partition)
+        ]
+        flaws = []
+        if lost:
+            message = f"{len(lost)} memories are replaced by a summary that is not there."
+            flaws.append(Flaw(message, partial(self._release, lost)))
+        if loose:
+            flaws.append(
+                Flaw(
+                    f"{len(loose)} memories are not connected with the summary that stands for them.",
+                    partial(
+                        self._in_parts,
+                        loose,
+                        "UNWIND $rows AS row MATCH (s:Interaction {id: row.a}) MATCH (m:Interaction {id: row.b}) "
+                        "MERGE (s)-[:SUMMARIZES]->(m)",
+                    ),
+                )
+            )
+        if mute:
+            message = f"{len(mute)} messages cannot be found by their words."
+            flaws.append(Flaw(message, partial(self._analyse, mute)))
+        return flaws
+
+    async def _release(self, ids: Sequence[str]) -> None:
+        """Make memories that a summary stood for memories of their own again."""
+        await self._analyse(ids)
+        await self._in_parts(
+            [{"id": identifier} for identifier in ids],
+            "UNWIND $rows AS row MATCH (m:Interaction {id: row.id}) SET m.compacted_into = ''",
+        )
+
+    async def _analyse(self, ids: Sequence[str]) -> None:
+        """Let messages be found by their words, each for itself."""
+        second = await self._client.text_label(Label.INTERACTION)
+        labelled = f"m{second}, " if second else ""
+        for part in batches(list(ids)):
+            messages = await self._client.messages_by_id(part)
+            rows = [
+                {
+                    "id": identifier,
+                    "terms": index_terms(None, None, message["content"]),
+                    "partition": text_partition(self._namespace),
+                }
+                for identifier, message in messages.items()
+            ]
+            await self._in_parts(
+                rows,
+                f"UNWIND $rows AS row MATCH (m:Interaction {{id: row.id}}) SET {labelled}m.terms = row.terms, "
+                "m.partition = row.partition",
+            )

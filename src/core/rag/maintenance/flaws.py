@@ -1,0 +1,73 @@
+"""What is wrong in a namespace, and what checks share."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.store import Row, Transaction
+from core.rag.schema import Label
+
+if TYPE_CHECKING:
+    from core.rag.dbhandler import MemGraphClient
+
+_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Flaw:
+    """Something that does not hang together.
+
+    Attributes:
+        message: What, and how much of it.
+        mend: Puts it right; ``None`` where a person has to.
+        advice: What to do; with ``mend`` what remains to be done afterwards.
+        harmless: Whether nothing is wrong as long as it stays.
+    """
+
+    message: str
+    mend: Callable[[], Awaitable[None]] | None = None
+    advice: str = ""
+    harmless: bool = False
+
+
+class Checks:
+    """Checks of one namespace. Each reads first; mending is a transaction of its own that may be repeated."""
+
+    def __init__(self, client: MemGraphClient) -> None:
+        self._client = client
+        self._namespace = client.namespace
+
+    async def _delete(self, label: Label, ids: Sequence[str]) -> None:
+        await self._in_parts(
+            [{"id": identifier} for identifier in ids],
+            f"UNWIND $rows AS row MATCH (n:{label} {{id: row.id}}) DETACH DELETE n",
+        )
+
+    async def _in_parts(self, rows: Sequence[Row], *statements: str) -> None:
+        async def work(tx: Transaction, part: Sequence[Any]) -> None:
+            for statement in statements:
+                await tx.run(statement, {"rows": list(part)})
+
+        await self._transact(rows, work)
+
+    async def _transact(self, items: Sequence[Any], work: Callable[[Transaction, Any], Awaitable[None]]) -> None:
+        store = await self._client.connect()
+        for part in batches(list(items)):
+
+            async def mend(tx: Transaction, part: Sequence[Any] = part) -> None:
+                await work(tx, part)
+
+            await store.transaction(mend)
+
+    async def _read(self, statement: str, **parameters: Any) -> list[Row]:
+        return await self._client.read(statement, **parameters)
+
+
+def some(names: Any) -> str:
+    """The first few of some names."""
+    listed = [str(name) for name in names]
+    more = f" and {len(listed) - _SHOWN} more" if len(listed) > _SHOWN else ""
+    return ", ".join(listed[:_SHOWN]) + more
