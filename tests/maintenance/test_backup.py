@@ -18,7 +18,7 @@ from core.rag import KnowledgeBase
 from core.rag.dbhandler import MemGraphClient, grafeo_engine
 from core.rag.dbhandler.embedded import EmbeddedStore
 from core.rag.dbhandler.grafeo_digest import Digest, digest_of_file
-from core.rag.errors import BackupError, StoreLockedError, StoreReadOnlyError
+from core.rag.errors import BackupError, StoreLockedError, StoreReadOnlyError, StoreUnavailableError
 from core.rag.maintenance import backup as backup_module
 from core.rag.maintenance import restore as restore_module
 from core.rag.maintenance.restore import restore
@@ -282,3 +282,14 @@ async def test_entities_that_both_graphs_have_are_counted_anew_by_an_import(tmp_
         assert (await kb.doctor()).healthy
         counts = await kb.client.read("MATCH (e:Entity) WHERE e.name = 'Anna Berg' RETURN e.mention_count AS n")
         assert counts == [{"n": 2}]
+
+
+async def test_a_backup_of_a_newer_version_is_not_restored(backup: Path, file: Path) -> None:
+    handles = [grafeo_engine.open_engine(backup)]
+    handles[0].execute_cypher("MATCH (v:SchemaVersion) SET v.version = 1000")
+    grafeo_engine.close_engine(handles)
+    old = digest_of_file(file)
+    with pytest.raises(StoreUnavailableError, match="newer version of memgraph-rag"):
+        await restore(f"embedded:{file}", backup, force=True)
+    assert digest_of_file(file) == old
+    assert {path.name for path in file.parent.iterdir()} == {file.name, backup.name}

@@ -11,9 +11,10 @@ from core.rag.dbhandler.batches import MAX_ROWS, batches
 from core.rag.dbhandler.checks import check_optional, check_text
 from core.rag.dbhandler.gate import WriterGate
 from core.rag.dbhandler.store import DEFAULT_POOL_SIZE, GraphStore, Row, Transaction, open_store
+from core.rag.dbhandler.versions import mark_version, stored_version
 from core.rag.embedder.base import EmbeddingService
 from core.rag.errors import InvalidInputError, StoreUnavailableError
-from core.rag.schema import Label, TextIndex, VectorIndex
+from core.rag.schema import SCHEMA_VERSION, Label, TextIndex, VectorIndex
 from core.rag.settings import Settings, load_settings
 
 MAX_NAMESPACE_CHARS = 200
@@ -70,6 +71,7 @@ class ClientBase:
         self._store: GraphStore | None = None
         self._closed = False
         self._opening = WriterGate()
+        self._unmarked = False  # whether the graph does not say which version of this package wrote it
         self._text_indexes: set[TextIndex] = set()
         self._vector_indexes: set[VectorIndex] = set()
 
@@ -90,7 +92,8 @@ class ClientBase:
             The store, for statements of one's own.
 
         Raises:
-            StoreUnavailableError: when it cannot be opened, or this client was closed.
+            StoreUnavailableError: when it cannot be opened, was written by a newer version of this package, or this
+                client was closed.
         """
         if self._store is not None:
             return self._store
@@ -106,6 +109,7 @@ class ClientBase:
                     settings=self._settings,
                 )
                 try:
+                    self._unmarked = await stored_version(store) < SCHEMA_VERSION
                     await store.ensure_schema()
                 except BaseException:
                     await store.close()
@@ -169,6 +173,9 @@ class ClientBase:
     async def _write[T](self, work: Callable[[Transaction], Awaitable[T]]) -> T:
         """Run a unit of work that is safe to repeat."""
         store = await self.connect()
+        if self._unmarked:  # not on opening: to read a graph does not change it
+            await store.transaction(mark_version)
+            self._unmarked = False
         return await store.transaction(work)
 
     async def _text_label(self, label: Label) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from core.rag.dbhandler.grafeo_engine import map_error
+from core.rag.dbhandler.versions import READ_VERSION, version_in
 from core.rag.schema import Label
 
 _PAGE = 1000
@@ -25,16 +26,18 @@ class Digest:
         nodes: Number of nodes by label, second labels included.
         edges: Number of edges by type.
         checksum: The same for equal nodes and edges with equal properties, whatever their order: 32 hex digits.
+        version: Of its schema; 0 where it does not say.
     """
 
     nodes: dict[str, int]
     edges: dict[str, int]
     checksum: str
+    version: int
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing."""
-        return not any(self.nodes.values())
+        """Whether there is nothing that anybody stored."""
+        return not any(count for name, count in self.nodes.items() if name != Label.SCHEMA_VERSION)
 
 
 def digest(db: Any) -> Digest:
@@ -63,6 +66,7 @@ def digest(db: Any) -> Digest:
         nodes={item["name"]: item["count"] for item in sorted(schema["labels"], key=_name) if item["count"]},
         edges={item["name"]: item["count"] for item in sorted(schema["edge_types"], key=_name) if item["count"]},
         checksum=f"{total % (1 << _BITS):032x}",
+        version=version_in(list(db.execute_cypher(READ_VERSION))),
     )
 
 

@@ -87,10 +87,10 @@ def sums(reports: dict[str, Any]) -> tuple[dict[str, int], dict[str, int]]:
 
 
 def main_labels(nodes: dict[str, int]) -> dict[str, int]:
-    """Without the second labels, which belong to the engine."""
+    """Without the second labels, which belong to the engine, and what is of the graph and in no namespace."""
     from core.rag.schema import Label
 
-    return {name: count for name, count in nodes.items() if name in Label}
+    return {name: count for name, count in nodes.items() if name in Label and name != Label.SCHEMA_VERSION}
 
 
 def _copy(db: Any, target: Path) -> Digest:

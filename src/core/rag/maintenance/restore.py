@@ -15,6 +15,7 @@ from core.rag.dbhandler.commitlog import log_folder, sync_folder
 from core.rag.dbhandler.grafeo_digest import Digest, digest, digest_of_file
 from core.rag.dbhandler.grafeo_engine import close_engine, open_engine
 from core.rag.dbhandler.transfer_file import GRAPH_MAGIC, check_export
+from core.rag.dbhandler.versions import check_version
 from core.rag.errors import BackupError, StoreDamagedError, StoreLockedError, StoreReadOnlyError, StoreUnavailableError
 from core.rag.maintenance.archive import export_namespaces, import_namespaces
 from core.rag.maintenance.backup import BackupReport, main_labels, sums
@@ -119,6 +120,7 @@ def _copy_graph(source: Path, part: Path) -> Digest:
         expected = digest_of_file(source)
     except StoreDamagedError as error:
         raise BackupError(f"The backup {source} is damaged, and was not restored: {error}") from error
+    check_version(expected.version, str(source))
     shutil.copyfile(source, part)
     _sync(part)
     if digest_of_file(part) != expected:
