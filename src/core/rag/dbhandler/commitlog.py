@@ -158,15 +158,19 @@ class CommitLog:
         raise gone
 
 
-def sync_folder(folder: Path) -> None:
-    """Bring the names in a folder to the disk."""
-    if os.name == "nt":
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
+def sync_file(file: Path) -> None:
+    """Bring a file to the disk."""
+    descriptor = os.open(file, os.O_RDWR if os.name == "nt" else os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def sync_folder(folder: Path) -> None:
+    """Bring the names in a folder to the disk."""
+    if os.name != "nt":  # which opens no folder
+        sync_file(folder)
 
 
 def _identity(file: Path) -> tuple[int, int] | None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from core.rag.dbhandler.checks import check_characters
-from core.rag.dbhandler.commitlog import log_folder
+from core.rag.dbhandler.commitlog import log_folder, sync_file, sync_folder
 from core.rag.dbhandler.store import Parameters, Row
 from core.rag.errors import (
     BackupError,
@@ -250,12 +250,8 @@ def save(db: Any, destination: Path) -> None:
     """
     try:
         db.save(str(destination))
-        for place in (destination, destination.parent):
-            descriptor = os.open(place, os.O_RDONLY)
-            try:
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
+        sync_file(destination)
+        sync_folder(destination.parent)
     except (RuntimeError, OSError) as error:
         for name in ("", ".partial", ".partial.creating"):
             destination.with_name(destination.name + name).unlink(missing_ok=True)

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.rag.dbhandler.commitlog import log_folder, sync_folder
+from core.rag.dbhandler.commitlog import log_folder, sync_file, sync_folder
 from core.rag.dbhandler.grafeo_digest import Digest, digest, digest_of_file
 from core.rag.dbhandler.grafeo_engine import close_engine, open_engine
 from core.rag.dbhandler.transfer_file import GRAPH_MAGIC, check_export
@@ -122,7 +122,7 @@ def _copy_graph(source: Path, part: Path) -> Digest:
         raise BackupError(f"The backup {source} is damaged, and was not restored: {error}") from error
     check_version(expected.version, str(source))
     shutil.copyfile(source, part)
-    _sync(part)
+    sync_file(part)
     if digest_of_file(part) != expected:
         raise BackupError(f"The copy of {source} differs from it; the disk may be failing. The graph is as it was.")
     return expected
@@ -136,7 +136,7 @@ async def _import_graph(source: Path, part: Path, settings: Settings) -> Digest:
     quick = settings.model_copy(update={"sync_every_commit": False})
     async with MemGraphClient(f"embedded:{part}", settings=quick) as client:
         await import_namespaces(client, source, everything=True)
-    await asyncio.to_thread(_sync, part)
+    await asyncio.to_thread(sync_file, part)
     found = await asyncio.to_thread(digest_of_file, part)
     nodes, edges = sums(promised)
     if (main_labels(found.nodes), found.edges) != (nodes, edges):
@@ -201,7 +201,7 @@ def _keep(target: Path, aside: Path) -> None:
         os.link(target, aside)
     except OSError:  # a file system without links
         shutil.copyfile(target, aside)
-        _sync(aside)
+        sync_file(aside)
     sync_folder(aside.parent)
 
 
@@ -233,11 +233,6 @@ def _locked(target: Path) -> Iterator[None]:
         except OSError as error:
             raise StoreLockedError(f"{target} was opened by another process meanwhile. Close it there.") from error
         yield
-
-
-def _sync(file: Path) -> None:
-    with file.open("rb") as raw:
-        os.fsync(raw.fileno())
 
 
 def _remove(part: Path) -> None:
