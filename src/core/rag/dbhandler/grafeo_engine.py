@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from core.rag.dbhandler.checks import check_characters
 from core.rag.dbhandler.commitlog import log_folder, sync_file, sync_folder
+from core.rag.dbhandler.grafeo_log import check_log
 from core.rag.dbhandler.store import Parameters, Row
 from core.rag.errors import (
     BackupError,
@@ -106,6 +108,7 @@ def open_engine(file: Path | None) -> Any:
     try:
         if not file.parent.is_dir():
             file.parent.mkdir(parents=True)
+        _check_log(file)
         db = GrafeoDB(str(file))
     except OSError as error:
         raise StoreUnavailableError(
@@ -115,6 +118,32 @@ def open_engine(file: Path | None) -> Any:
     except RuntimeError as error:
         raise _not_opened(error, file) from error
     return db
+
+
+def _check_log(file: Path) -> None:
+    """See :func:`check_log`. A graph that is open elsewhere is left to the engine, which says so."""
+    if not file.exists() or not (folder := log_folder(file)).is_dir():
+        return
+    with lock_file(file) as free:
+        if free:
+            check_log(folder)
+
+
+@contextmanager
+def lock_file(file: Path) -> Iterator[bool]:
+    """Keep others from opening a graph, as the engine itself does; gives whether nobody else has it open."""
+    if os.name == "nt":
+        yield True
+        return
+    import fcntl
+
+    with file.open("rb") as raw:
+        try:
+            fcntl.flock(raw, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            yield False
+        else:
+            yield True
 
 
 def open_for_reading(file: Path) -> Any:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.rag.dbhandler.commitlog import log_folder, sync_file, sync_folder
 from core.rag.dbhandler.grafeo_digest import Digest, digest, digest_of_file
-from core.rag.dbhandler.grafeo_engine import close_engine, open_engine
+from core.rag.dbhandler.grafeo_engine import close_engine, lock_file, open_engine
 from core.rag.dbhandler.transfer_file import GRAPH_MAGIC, check_export
 from core.rag.dbhandler.versions import check_version
 from core.rag.errors import BackupError, StoreDamagedError, StoreLockedError, StoreReadOnlyError, StoreUnavailableError
@@ -221,17 +221,13 @@ def _stamp() -> str:
 
 @contextmanager
 def _locked(target: Path) -> Iterator[None]:
-    """Keep others from opening the old graph while it is replaced, as the engine itself does."""
-    if os.name == "nt" or not target.exists():
+    """Keep others from opening the old graph while it is replaced."""
+    if not target.exists():
         yield
         return
-    import fcntl
-
-    with target.open("rb") as raw:
-        try:
-            fcntl.flock(raw, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise StoreLockedError(f"{target} was opened by another process meanwhile. Close it there.") from error
+    with lock_file(target) as free:
+        if not free:
+            raise StoreLockedError(f"{target} was opened by another process meanwhile. Close it there.")
         yield
 
 
