@@ -346,3 +346,22 @@ async def test_a_damaged_log_is_not_taken_for_the_whole(graph_file: Path, tmp_pa
     await store.close()
     with pytest.raises(StoreDamagedError, match="mgrag restore"):
         await contents(copy)
+
+
+async def test_a_graph_with_two_names_is_refused_under_both(graph_file: Path) -> None:
+    store = await EmbeddedStore.open(str(graph_file))
+    await put(store, "a")
+    crashed = Path(shutil.copytree(graph_file.parent, graph_file.parent.with_name("crashed"))) / graph_file.name
+    await store.close()
+    second = crashed.with_name("second.grafeo")
+    second.hardlink_to(crashed)
+    before = crashed.read_bytes()
+    for file, other in ((second, crashed), (crashed, second)):
+        for settings in (None, Settings(read_only=True)):
+            with pytest.raises(StoreUnavailableError, match=rf"{file} has other names \(hard links: {other}\)"):
+                await EmbeddedStore.open(str(file), settings=settings)
+    assert crashed.read_bytes() == before
+    second.unlink()
+    store = await EmbeddedStore.open(str(crashed))
+    assert await names(store) == ["a"]
+    await store.close()

@@ -108,6 +108,7 @@ def open_engine(file: Path | None) -> Any:
     try:
         if not file.parent.is_dir():
             file.parent.mkdir(parents=True)
+        _check_names(file)
         _check_log(file)
         db = GrafeoDB(str(file))
     except OSError as error:
@@ -118,6 +119,26 @@ def open_engine(file: Path | None) -> Any:
     except RuntimeError as error:
         raise _not_opened(error, file) from error
     return db
+
+
+def _check_names(file: Path) -> None:
+    """Refuse a file that has a second name.
+
+    Its log lies beside the name that it was opened by. Opened by another one, it lacks what is in that log, and what is
+    written then makes that log useless.
+
+    Raises:
+        StoreUnavailableError: when it has.
+    """
+    if not file.exists() or file.stat().st_nlink == 1:
+        return
+    others = [other for other in file.parent.iterdir() if other != file and other.is_file() and other.samefile(file)]
+    elsewhere = ", ".join(map(str, others)) or f"find / -samefile {file} lists them"
+    raise StoreUnavailableError(
+        f"{file} has other names (hard links: {elsewhere}), and a graph under two names would have two logs, each with"
+        " some of what was committed. Keep the name that it was used by, and remove the others; where another graph is"
+        " wanted, make a backup (mgrag backup)."
+    )
 
 
 def _check_log(file: Path) -> None:
@@ -163,6 +184,7 @@ def open_for_reading(file: Path) -> Any:
     try:
         if not file.is_file():
             raise StoreUnavailableError(f"There is no graph at {file}.")
+        _check_names(file)
         db = GrafeoDB.open_read_only(str(file))
         log = log_folder(file)
         if log.is_dir() and any(part.stat().st_size for part in log.iterdir()):
