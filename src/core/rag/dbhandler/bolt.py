@@ -277,6 +277,10 @@ class BoltStore:
         """See :class:`~core.rag.dbhandler.store.GraphStore`."""
         return nullcontext()
 
+    def removing_texts(self, index: TextIndex, number: int) -> AbstractAsyncContextManager[None]:  # noqa: ARG002
+        """See :class:`~core.rag.dbhandler.store.GraphStore`."""
+        return nullcontext()
+
     async def ensure_schema(self) -> None:
         """See :class:`~core.rag.dbhandler.store.GraphStore`."""
         self._check_open("Creating the schema")

@@ -35,7 +35,7 @@ from core.rag.identity import (
     standardize_resource_uri,
     vector_id,
 )
-from core.rag.schema import Label
+from core.rag.schema import Label, TextIndex
 from core.rag.times import utc_now
 from libs.dataloader import ChunkMetadata, Document, DocumentChunk, SourceInfo
 
@@ -361,14 +361,24 @@ class DocumentOperations(IngestOperations):
         Raises:
             InvalidInputError: on one text instead of several ids, and on what is no text.
         """
+        unique = sorted(set(check_texts("ids", ids)))
+        graph = await self.connect()
         count = 0
-        for part in batches(sorted(set(check_texts("ids", ids))), max_rows=200):
+        async with graph.removing_texts(TextIndex(Label.CHUNK, self._namespace), await self._chunks_of(unique)):
+            for part in batches(unique, max_rows=200):
 
-            async def work(tx: Transaction, part: list[str] = part) -> int:
-                return await remove_documents(tx, part, namespace=self._namespace)
+                async def work(tx: Transaction, part: list[str] = part) -> int:
+                    return await remove_documents(tx, part, namespace=self._namespace)
 
-            count += await self._write(work)
+                count += await self._write(work)
         return count
+
+    async def _chunks_of(self, documents: Sequence[str]) -> int:
+        """How many chunks documents have together."""
+        rows = await self.read_for_ids(
+            "UNWIND $ids AS i MATCH (d:Document {id: i})<-[:CHUNK_OF]-(c:DocumentChunk) RETURN count(c) AS n", documents
+        )
+        return sum(row["n"] for row in rows)
 
     async def _require(self, path: str) -> dict[str, Any]:
         document = await self.find_document(path)

@@ -28,6 +28,7 @@ from core.rag.dbhandler.commits import Commits
 from core.rag.dbhandler.embedded_transaction import EmbeddedTransaction
 from core.rag.dbhandler.gate import WriterGate
 from core.rag.dbhandler.nesting import outermost
+from core.rag.dbhandler.scan import scan_text
 from core.rag.dbhandler.store import READING_ONLY, Capabilities, Match, Parameters, Row, Transaction
 from core.rag.dbhandler.vector_table import VectorTables
 from core.rag.dbhandler.word_scores import WordScores
@@ -51,6 +52,7 @@ _FIRST_RETRY_SECONDS = 0.02
 _LOCK_TIMEOUT_SECONDS = 5.0
 _LOCK_POLL_SECONDS = 0.05
 _WORDS_AT_LEAST = 100  # results of a keyword search in the engine
+_REMOVED_AT_ONCE = 100  # texts that are taken out of a keyword index by making it anew
 
 _logger = logging.getLogger("mgrag")
 _open_stores: weakref.WeakSet[EmbeddedStore] = weakref.WeakSet()
@@ -251,6 +253,21 @@ class EmbeddedStore:
         """See :class:`~core.rag.dbhandler.store.GraphStore`."""
         await self.exclusively(lambda db: dialect.drop_text_index(db, index), "Dropping a keyword index")
 
+    @asynccontextmanager
+    async def removing_texts(self, index: TextIndex, number: int) -> AsyncIterator[None]:
+        """See :class:`~core.rag.dbhandler.store.GraphStore`.
+
+        Where the process is killed meanwhile, the next search makes the index.
+        """
+        if self._read_only or number < _REMOVED_AT_ONCE:
+            yield
+            return
+        await self.drop_text_index(index)
+        try:
+            yield
+        finally:
+            await self.ensure_text_index(index)
+
     async def ensure_vector_index(self, index: VectorIndex) -> None:
         """See :class:`~core.rag.dbhandler.store.GraphStore`. Nothing is created: vectors are compared exactly."""
         check_name(index.label)
@@ -270,6 +287,11 @@ class EmbeddedStore:
         # More than asked for: of equal scores the engine leaves out any, and here the first by id are given.
         wanted = max(k, _WORDS_AT_LEAST)
         found = await self._reading(lambda db: words.search(db, index, terms, wanted), "A keyword search")
+        if not found and await self._reading(lambda db: dialect.lacks_text_index(db, index), "A keyword search"):
+            if self._read_only:
+                return await scan_text(self, index, terms, k)
+            await self.ensure_text_index(index)
+            found = await self._reading(lambda db: words.search(db, index, terms, wanted), "A keyword search")
         found.sort(key=lambda match: (-match[1], match[0]))
         return [Match(identifier, score) for identifier, score in found[:k]]
 

@@ -95,6 +95,11 @@ def has_text_index(db: Runner, index: TextIndex) -> bool:
     return True
 
 
+def lacks_text_index(db: Runner, index: TextIndex) -> bool:
+    """Whether the index is not there although it would hold something: something was killed before it made it anew."""
+    return not has_text_index(db, index) and has_more_than(db, index.partition, 0)
+
+
 def create_text_index(db: Runner, index: TextIndex) -> None:
     """Create the index over the nodes of the namespace."""
     db.create_text_index(index.partition, "terms", BM25_K1, BM25_B, TOKENIZER, [])

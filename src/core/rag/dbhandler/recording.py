@@ -17,7 +17,7 @@ from core.rag.dbhandler.store import Transaction
 from core.rag.embedder.base import clean_text
 from core.rag.errors import InvalidInputError
 from core.rag.extraction.records import FIELD_HINTS, Relation, relations_of
-from core.rag.schema import Label
+from core.rag.schema import Label, TextIndex
 from core.rag.times import utc_now
 
 
@@ -88,8 +88,14 @@ class RecordOperations(ClientBase):
         Raises:
             InvalidInputError: on one text instead of several ids, and on what is no text.
         """
+        unique = sorted(set(check_texts("ids", ids)))
+        graph = await self.connect()
+        async with graph.removing_texts(TextIndex(Label.RECORD, self._namespace), len(unique)):
+            return await self._delete_records(unique)
+
+    async def _delete_records(self, ids: Sequence[str]) -> int:
         count = 0
-        for part in batches(sorted(set(check_texts("ids", ids))), max_rows=200):
+        for part in batches(ids, max_rows=200):
 
             async def work(tx: Transaction, part: list[str] = part) -> int:
                 ledger = EntityLedger(self._namespace, utc_now())

@@ -149,6 +149,13 @@ class GraphStore(Protocol):
         """Drop a keyword index if the namespace has one of its own."""
         ...
 
+    def removing_texts(self, index: TextIndex, number: int) -> AbstractAsyncContextManager[None]:
+        """To be held around transactions that take so many texts out of a keyword index.
+
+        An embedded graph takes out many by making the index anew: one by one, each costs in proportion to its size.
+        """
+        ...
+
     async def drop_vector_index(self, index: VectorIndex) -> None:
         """Drop a vector index if it exists."""
         ...

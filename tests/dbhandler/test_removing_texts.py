@@ -1,0 +1,116 @@
+"""Many texts are taken out of an embedded keyword index by making it anew, and no search notices."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from core.rag import MemGraphClient
+from core.rag.dbhandler import grafeo as dialect
+from core.rag.dbhandler.embedded import EmbeddedStore
+from core.rag.errors import QueryError
+from core.rag.schema import Label, TextIndex
+from core.rag.settings import Settings
+
+INDEX = TextIndex(Label.CHUNK, "default")
+MANY = 120
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> list[TextIndex]:
+    """The keyword indexes that are made from here on."""
+    indexes: list[TextIndex] = []
+    create = dialect.create_text_index
+
+    def noted(db: dialect.Runner, index: TextIndex) -> None:
+        indexes.append(index)
+        create(db, index)
+
+    monkeypatch.setattr(dialect, "create_text_index", noted)
+    return indexes
+
+
+async def filled(client: MemGraphClient, number: int) -> list[str]:
+    """Documents of one chunk each, all with a common word and each with one of its own."""
+    ids = []
+    for place in range(number):
+        identifier = await client.create_document(f"{place}.md", f"common own{place}")
+        await client.create_document_chunk(identifier, f"common own{place}")
+        ids.append(identifier)
+    return ids
+
+
+async def words_found(client: MemGraphClient, word: str = "common") -> int:
+    return len(await client.match_terms({word: 1.0}, 1000))
+
+
+async def test_many_documents_are_removed_with_one_new_index(tmp_path: Path, made: list[TextIndex]) -> None:
+    async with MemGraphClient(f"embedded:{tmp_path}/graph.grafeo") as client:
+        ids = await filled(client, MANY + 30)
+        made.clear()
+        assert await client.delete_documents(ids[:3]) == 3
+        assert made == []
+        assert await client.delete_documents(ids[3:MANY]) == MANY - 3
+        assert made == [INDEX]
+        assert await words_found(client) == 30
+        assert await words_found(client, "own5") == 0
+        assert await words_found(client, f"own{MANY + 5}") == 1
+        # What comes later is found, too: the index is one that is kept up to date.
+        await filled(client, 1)
+        assert await words_found(client) == 31
+
+
+async def test_searches_meanwhile_find_what_is_there(tmp_path: Path) -> None:
+    async with MemGraphClient(f"embedded:{tmp_path}/graph.grafeo") as client:
+        ids = await filled(client, MANY + 5)
+        removal = asyncio.create_task(client.delete_documents(ids[:MANY]))
+        seen = set()
+        while not removal.done():
+            seen.add(await words_found(client, f"own{MANY + 1}"))
+            await asyncio.sleep(0)
+        await removal
+        assert seen <= {1}
+        assert await words_found(client) == 5
+
+
+async def test_a_removal_that_fails_leaves_an_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def refuse(*_: object, **__: object) -> int:
+        raise QueryError("no")
+
+    async with MemGraphClient(f"embedded:{tmp_path}/graph.grafeo") as client:
+        ids = await filled(client, MANY)
+        monkeypatch.setattr("core.rag.dbhandler.documents.remove_documents", refuse)
+        with pytest.raises(QueryError):
+            await client.delete_documents(ids)
+        assert await words_found(client) == MANY
+
+
+async def test_an_index_that_a_killed_process_left_out_is_made_by_a_search(tmp_path: Path) -> None:
+    file = tmp_path / "graph.grafeo"
+    async with MemGraphClient(f"embedded:{file}") as client:
+        await filled(client, 5)
+        await (await client.connect()).drop_text_index(INDEX)
+    only_reading = Settings(_env_file=None, MGRAG_READ_ONLY=True)
+    async with MemGraphClient(f"embedded:{file}", settings=only_reading) as client:
+        assert await words_found(client) == 5
+        assert await words_found(client, "own3") == 1
+    async with MemGraphClient(f"embedded:{file}") as client:
+        assert await words_found(client) == 5
+    store = await EmbeddedStore.open(str(file))
+    try:
+        assert await store.check_indexes() == []
+    finally:
+        await store.close()
+
+
+async def test_many_records_are_removed_with_one_new_index(tmp_path: Path, made: list[TextIndex]) -> None:
+    from core.rag import KnowledgeBase
+
+    async with KnowledgeBase.open(f"embedded:{tmp_path}/graph.grafeo") as kb:
+        ids = [(await kb.insert("people", {"name": f"Person {place}"})).id for place in range(MANY)]
+        made.clear()
+        await kb.client.delete_records(ids[1:])
+        assert made == [TextIndex(Label.RECORD, "default")]
+        assert len(await kb.client.match_terms({"person": 1.0}, 1000, Label.RECORD)) == 1
