@@ -93,3 +93,8 @@ def test_zeros_are_what_a_power_cut_leaves_and_no_damage(killed: Path) -> None:
     assert damage_in(log[:200] + hole + log[8392:]) is None
     log_of(killed).write_bytes(log + bytes(5000))
     assert topics(killed) == COMMITS
+
+
+def test_a_log_that_cannot_be_read_is_left_to_the_engine(killed: Path) -> None:
+    (log_folder(killed) / "wal_00000000000099999999.log").mkdir()
+    assert topics(killed) == COMMITS

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -142,10 +142,10 @@ def _check_names(file: Path) -> None:
 
 
 def _check_log(file: Path) -> None:
-    """See :func:`check_log`. A graph that is open elsewhere is left to the engine, which says so."""
+    """See :func:`check_log`. A graph that is open elsewhere or cannot be read is left to the engine, which says so."""
     if not file.exists() or not (folder := log_folder(file)).is_dir():
         return
-    with lock_file(file) as free:
+    with suppress(OSError), lock_file(file) as free:
         if free:
             check_log(folder)
 

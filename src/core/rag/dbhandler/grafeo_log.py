@@ -36,7 +36,7 @@ def check_log(folder: Path) -> None:
     Raises:
         StoreDamagedError: saying where it is damaged, and what to do.
     """
-    if not (logs := sorted(folder.glob("*.log"))):
+    if not (logs := sorted(folder.glob("wal_*.log"))):
         return
     place = damage_in(logs[-1].read_bytes())
     if place is None:
