@@ -28,6 +28,11 @@ async def talking(kb: Any, call: Callable[[str], Awaitable[object]]) -> object:
     return await call(await kb.client.create_conversation())
 
 
+async def rated(kb: Any, k: Any) -> object:
+    await kb.feedback("note", 1)
+    return await kb.search("mill", k=k)
+
+
 CALLS: dict[str, tuple[Callable[[Any], Awaitable[object]], str]] = {
     "expand": (lambda kb: kb.search("mill", expand="1"), "expand is '1', but has to be a whole number from 0 to 20"),
     "documents": (lambda kb: kb.documents(limit="3"), "limit is '3', but has to be a whole number from 1 up"),
@@ -157,6 +162,8 @@ CALLS: dict[str, tuple[Callable[[Any], Awaitable[object]], str]] = {
     "show": (lambda kb: kb.show(None), "id of a document is text, not NoneType"),
     "delete": (lambda kb: kb.delete(Path("note")), "id of a document is text, not PosixPath"),
     "export": (lambda kb: kb.export("x.jsonl", namespaces="default"), r"use \['default'\]"),
+    "k where there are ratings": (lambda kb: rated(kb, k=-1), "k is -1, but has to be a whole number from 1 to 10000"),
+    "no k where there are ratings": (lambda kb: rated(kb, k="3"), "k is '3', but has to be a whole number from 1"),
 }
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from core.rag.dbhandler.checks import check_k
 from core.rag.retrieval.retriever import Retriever
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ async def ask(
     """
     from core.rag.retrieval.feedback import with_feedback
 
+    check_k(k)  # where there are ratings, other numbers of hits are asked for below
     dialogue: Dialogue | None = None
     if conversation_id is not None:
         from core.rag.retrieval.conversation import read_dialogue
