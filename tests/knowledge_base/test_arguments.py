@@ -8,7 +8,15 @@ from typing import Any
 
 import pytest
 
-from core.rag import DRIFTRAG, BasicRAG, KnowledgeBase, UndirectedNode
+from core.rag import (
+    DRIFTRAG,
+    BasicRAG,
+    KnowledgeBase,
+    KnowledgeRAGFlow,
+    UndirectedNode,
+    open_embedder,
+    standardize_resource_uri,
+)
 from core.rag.errors import InvalidInputError
 from libs.dataloader import Document, DocumentChunk
 
@@ -28,9 +36,20 @@ async def talking(kb: Any, call: Callable[[str], Awaitable[object]]) -> object:
     return await call(await kb.client.create_conversation())
 
 
+async def returned(made: object) -> object:
+    return made
+
+
 async def rated(kb: Any, k: Any) -> object:
     await kb.feedback("note", 1)
     return await kb.search("mill", k=k)
+
+
+class Silent:
+    """A language model that is not asked."""
+
+    async def complete(self) -> None:
+        raise AssertionError
 
 
 CALLS: dict[str, tuple[Callable[[Any], Awaitable[object]], str]] = {
@@ -162,6 +181,21 @@ CALLS: dict[str, tuple[Callable[[Any], Awaitable[object]], str]] = {
     "show": (lambda kb: kb.show(None), "id of a document is text, not NoneType"),
     "delete": (lambda kb: kb.delete(Path("note")), "id of a document is text, not PosixPath"),
     "export": (lambda kb: kb.export("x.jsonl", namespaces="default"), r"use \['default'\]"),
+    "a path": (lambda kb: kb.ingest("\ud800"), r"'\\ud800': a path holds no half characters"),
+    "include": (lambda kb: kb.ingest(".", include=5), r"include takes patterns such as '\*.md', not int"),
+    "exclude": (lambda kb: kb.ingest(".", exclude=[3]), r"exclude takes patterns such as '\*.md', not int"),
+    "stop": (lambda kb: kb.ingest(Document(path="a", content="b"), stop=5), "stop is an asyncio.Event, not int"),
+    "progress": (
+        lambda kb: kb.ingest(Document(path="a", content="b"), progress=5),
+        "progress is a function .*, not int",
+    ),
+    "progress of facts": (lambda kb: kb.extract_facts(Silent(), progress=5), "progress is a function .*, not int"),
+    "progress of vectors": (lambda kb: kb.reembed(progress=5), "progress is a function .*, not int"),
+    "unlink": (lambda kb: kb.unlink(3), "A link is text, not int"),
+    "extract_facts": (lambda kb: kb.extract_facts("gpt"), "A str is no language model: .*open_language_model makes"),
+    "who answers": (lambda kb: returned(BasicRAG(kb, "gpt")), "A str is no language model"),
+    "who answers, too": (lambda kb: returned(KnowledgeRAGFlow(kb, "gpt")), "A str is no language model"),
+    "who infers": (lambda kb: returned(DRIFTRAG(kb, language_model="gpt")), "A str is no language model"),
     "k where there are ratings": (lambda kb: rated(kb, k=-1), "k is -1, but has to be a whole number from 1 to 10000"),
     "no k where there are ratings": (lambda kb: rated(kb, k="3"), "k is '3', but has to be a whole number from 1"),
 }
@@ -181,6 +215,9 @@ def test_a_graph_is_opened_by_texts(arguments: dict[str, Any]) -> None:
         ({"uri": Path("graph.grafeo"), "create": False}, "uri is text, .*, not PosixPath"),
         ({"username": 3}, "username is text, not int"),
         ({"embedder": "wordllama"}, "embedder is an EmbeddingService, not str: core.rag.open_embedder makes one"),
+        ({"settings": {}}, "settings is a core.rag.Settings, not dict"),
+        ({"settings": {}, "embedding": False}, "settings is a core.rag.Settings, not dict"),
+        ({"language_model": "gpt"}, "A str is no language model: core.rag.llm.open_language_model makes one of a name"),
         ({"chunk_size": "64"}, "chunk_size is '64', but has to be a whole number from 1 up"),
         ({"chunk_overlap": -1}, "chunk_overlap is -1, but has to be a whole number from 0 up"),
     ],
@@ -189,6 +226,14 @@ def test_a_graph_is_opened_by_texts(arguments: dict[str, Any]) -> None:
 def test_a_graph_is_opened_by_what_makes_sense(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidInputError, match=message):
         KnowledgeBase.open(**{"uri": "embedded::memory:", **arguments})
+
+
+def test_functions_refuse_arguments_of_the_wrong_kind() -> None:
+    with pytest.raises(InvalidInputError, match="The name of a model is text, not int"):
+        open_embedder(3)  # type: ignore[arg-type]
+    with pytest.raises(InvalidInputError, match="A path or URL is text or a Path, not NoneType"):
+        standardize_resource_uri(None)  # type: ignore[arg-type]
+    assert standardize_resource_uri(Path("note") / "1") == "note/1"
 
 
 @pytest.mark.parametrize("name", CALLS)

@@ -14,6 +14,8 @@ import uuid
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
+from core.rag.errors import InvalidInputError
+
 _DNS = uuid.NAMESPACE_DNS.bytes
 _SEPARATOR = "\x1f"
 _VARIANT = {digit: "89ab"[int(digit, 16) & 3] for digit in "0123456789abcdef"}
@@ -105,7 +107,7 @@ def topic_id(namespace: str, name: str) -> str:
     return stable_id("Topic", namespace, name)
 
 
-def standardize_resource_uri(path: str) -> str:
+def standardize_resource_uri(path: str | os.PathLike[str]) -> str:
     """Standardize a path or URL, so that the same resource is always called the same.
 
     A web address gets a lower-case scheme and host and loses its fragment, default port, user and password. An
@@ -117,7 +119,13 @@ def standardize_resource_uri(path: str) -> str:
 
     Returns:
         The standardized URI.
+
+    Raises:
+        InvalidInputError: on what is neither text nor a ``Path``.
     """
+    if not isinstance(path, str | os.PathLike):
+        raise InvalidInputError(f"A path or URL is text or a Path, not {type(path).__name__}.")
+    path = os.fspath(path)
     if path.startswith("file://"):
         return "file://" + posixpath.normpath(path[7:].replace("\\", "/"))
     if _SCHEME.match(path) and not _DRIVE.match(path):

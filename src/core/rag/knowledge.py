@@ -191,8 +191,11 @@ class Knowledge:
             LanguageModelAuthError: when its key is refused.
         """
         from core.rag.indexing.factfinding import FactFinder
+        from core.rag.llm.base import checked_model
 
-        finder = FactFinder(self._client, model or self._reader(), concurrency=self._settings.llm_concurrency)
+        finder = FactFinder(
+            self._client, checked_model(model) or self._reader(), concurrency=self._settings.llm_concurrency
+        )
         return await finder.run(limit, stop=stop, progress=progress)
 
     def _reader(self) -> LanguageModel:

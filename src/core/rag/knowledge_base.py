@@ -19,7 +19,7 @@ from core.rag.maintenance.places import graph_file, places_of, require_graph
 from core.rag.maintenance.upkeep import Upkeep
 from core.rag.memory.memories import Memories
 from core.rag.memory.people import People
-from core.rag.settings import Settings, load_settings
+from core.rag.settings import Settings, settings_for
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -119,14 +119,16 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
             InvalidInputError: on a namespace that is not allowed, or other arguments of the wrong kind.
         """
         from core.rag.embedder import open_embedder
+        from core.rag.llm.base import checked_model
 
+        checked_model(language_model)
         if model is not None:
             check_text("The name of a model", model)
         if chunk_size is not None:
             check_number("chunk_size", chunk_size, 1)
         if chunk_overlap is not None:
             check_number("chunk_overlap", chunk_overlap, 0)
-        settings = settings or load_settings()
+        settings = settings_for(settings)
         changes = {"chunk_size": chunk_size, "chunk_overlap": chunk_overlap}
         if given := {key: value for key, value in changes.items() if value is not None}:
             settings = settings.model_copy(update=given)

@@ -24,7 +24,7 @@ from pydantic_settings import (
     SettingsConfigDict,
 )
 
-from core.rag.errors import ConfigurationError
+from core.rag.errors import ConfigurationError, InvalidInputError
 
 DEFAULT_EMBEDDED_URI = "embedded:.mgrag/graph.grafeo"
 DEFAULT_NAMESPACE = "default"
@@ -191,6 +191,20 @@ def load_settings() -> Settings:
         raise ConfigurationError(f"The environment has settings that cannot be used: {problems}") from error
     except (UnicodeError, OSError) as error:
         raise ConfigurationError(f"The file .env in this folder cannot be read: {error}.") from error
+
+
+def settings_for(given: Settings | None) -> Settings:
+    """The settings that a caller gave, else those of the environment.
+
+    Raises:
+        InvalidInputError: on what are no settings.
+        ConfigurationError: as :func:`load_settings` does.
+    """
+    if given is None:
+        return load_settings()
+    if not isinstance(given, Settings):
+        raise InvalidInputError(f"settings is a core.rag.Settings, not {type(given).__name__}.")
+    return given
 
 
 def unknown_variables() -> list[str]:

@@ -98,6 +98,10 @@ class DocumentLoader:
             raise InvalidSourceError('""', "the path is empty: give that of a file or folder, or . for this folder")
         if "\x00" in self._given:
             raise InvalidSourceError(self._given, "a path holds no NUL character")
+        try:
+            os.fsencode(self._given)
+        except UnicodeEncodeError as error:
+            raise InvalidSourceError(ascii(self._given), "a path holds no half characters (surrogates)") from error
         if max_bytes < 1:
             raise InvalidSourceError(self._given, f"max_bytes must be at least 1, not {max_bytes}")
         if encoding is not None:
@@ -105,7 +109,13 @@ class DocumentLoader:
                 codecs.lookup(encoding)
             except LookupError as error:
                 raise InvalidSourceError(self._given, f"there is no encoding called {encoding!r}") from error
-        self._selection = Selection(_patterns(include), _patterns(exclude), recursive, gitignore, hidden)
+        self._selection = Selection(
+            _patterns("include", include, self._given),
+            _patterns("exclude", exclude, self._given),
+            recursive,
+            gitignore,
+            hidden,
+        )
         self._max_bytes = max_bytes
         self._encoding = encoding
         self._readers = {f".{name.lower().lstrip('.')}": reader for name, reader in (readers or {}).items()}
@@ -370,8 +380,11 @@ def _read_all(handle: int, expected: int, limit: int) -> bytes | None:
     return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
 
-def _patterns(given: Iterable[str]) -> tuple[str, ...]:
-    return (given,) if isinstance(given, str) else tuple(given)
+def _patterns(name: str, given: Iterable[str], path: str) -> tuple[str, ...]:
+    patterns = (given,) if isinstance(given, str) else tuple(given) if isinstance(given, Iterable) else (given,)
+    if wrong := [pattern for pattern in patterns if not isinstance(pattern, str)]:
+        raise InvalidSourceError(path, f"{name} takes patterns such as '*.md', not {type(wrong[0]).__name__}")
+    return patterns
 
 
 def _iso(moment: float) -> str | None:

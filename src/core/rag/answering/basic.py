@@ -14,6 +14,7 @@ from core.rag.answering.relevant import judge
 from core.rag.answering.services import AnsweringBase, Services
 from core.rag.answering.types import Analysis, Answer, Knowledge
 from core.rag.dbhandler.checks import check_text
+from core.rag.llm.base import checked_model
 
 if TYPE_CHECKING:
     from core.rag.llm import LanguageModel
@@ -34,7 +35,7 @@ class BasicRAG:
             model: The language model; ``None``: that of the knowledge base.
             top_k: How many passages.
         """
-        self._services = Services(kb, model or kb.language_model, passages=top_k)
+        self._services = Services(kb, checked_model(model) or kb.language_model, passages=top_k)
 
     async def query(self, question: str) -> Answer:
         """Answer a question.

@@ -20,6 +20,7 @@ from core.rag.answering.retrieval import RetrievalOptions, retrieve_knowledge
 from core.rag.answering.services import AnsweringBase, Services
 from core.rag.answering.types import Analysis, Answer, Context, Knowledge
 from core.rag.errors import InvalidInputError
+from core.rag.llm.base import checked_model
 
 if TYPE_CHECKING:
     from core.rag.llm import LanguageModel
@@ -83,7 +84,7 @@ class KnowledgeRAGFlow:
             model: The language model; ``None``: that of the knowledge base.
         """
         self._kb = kb
-        self._model = model or kb.language_model
+        self._model = checked_model(model) or kb.language_model
         self._on_new_chunk: OnNewChunk | None = None
 
     def set_callbacks(self, on_new_chunk: OnNewChunk | None = None) -> None:

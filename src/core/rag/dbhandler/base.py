@@ -15,7 +15,7 @@ from core.rag.dbhandler.versions import mark_version, stored_version
 from core.rag.embedder.base import EmbeddingService
 from core.rag.errors import InvalidInputError, StoreUnavailableError
 from core.rag.schema import SCHEMA_VERSION, Label, TextIndex, VectorIndex
-from core.rag.settings import Settings, load_settings
+from core.rag.settings import Settings, settings_for
 
 MAX_NAMESPACE_CHARS = 200
 
@@ -60,7 +60,7 @@ class ClientBase:
                 f"embedder is an EmbeddingService, not {type(embedder).__name__}: core.rag.open_embedder makes one of"
                 " the name of a model."
             )
-        self._settings = settings or load_settings()
+        self._settings = settings_for(settings)
         self._uri = uri
         self._username = username
         self._password = password

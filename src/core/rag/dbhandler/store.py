@@ -249,9 +249,9 @@ async def open_store(
             (:func:`core.rag.dbhandler.bolt_address.bolt_address`).
         StoreUnavailableError: when the graph cannot be opened.
     """
-    from core.rag.settings import DEFAULT_EMBEDDED_URI, load_settings
+    from core.rag.settings import DEFAULT_EMBEDDED_URI, settings_for
 
-    settings = settings or load_settings()
+    settings = settings_for(settings)
     from_settings = not uri
     uri = uri or settings.memgraph_uri or DEFAULT_EMBEDDED_URI
     scheme, _, rest = uri.partition(":")

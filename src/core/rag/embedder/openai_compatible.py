@@ -24,7 +24,7 @@ from core.rag.embedder.openai_tokens import LONGEST_TOKEN_BYTES, offline_counter
 from core.rag.errors import ConfigurationError, EmbeddingAuthError, EmbeddingError, EmbeddingInputError
 from core.rag.openai_api import ApiClient, ApiFailure, FailureKind, MalformedAnswerError, Timing
 from core.rag.openai_endpoint import find_endpoint
-from core.rag.settings import Settings, load_settings
+from core.rag.settings import Settings, settings_for
 
 if TYPE_CHECKING:
     from pydantic import SecretStr
@@ -107,7 +107,7 @@ class OpenAICompatibleEmbedding(EmbeddingService):
         max_input_tokens: int | None = None,
         _timing: Timing | None = None,
     ) -> None:
-        settings = settings or load_settings()
+        settings = settings_for(settings)
         endpoint = find_endpoint(
             settings,
             f"The embedding model {model}",

@@ -9,9 +9,9 @@ from core.rag.embedder.openai_compatible import OpenAICompatibleEmbedding
 from core.rag.embedder.text_embedding_3_small import MODEL as TEXT_EMBEDDING_3_SMALL
 from core.rag.embedder.text_embedding_3_small import TextEmbedding3Small
 from core.rag.embedder.wordllama import DEFAULT_DIMENSION, WordLlamaEmbedding
-from core.rag.errors import ConfigurationError
+from core.rag.errors import ConfigurationError, InvalidInputError
 from core.rag.openai_endpoint import HOW_TO_SET
-from core.rag.settings import Settings, load_settings
+from core.rag.settings import Settings, settings_for
 
 _WORDLLAMA = re.compile(r"wordllama(?:[:-](\d{1,5}))?")
 
@@ -35,6 +35,7 @@ def open_embedder(model: str | None = None, settings: Settings | None = None) ->
         The embedder, to be closed by the caller (it is an async context manager).
 
     Raises:
+        InvalidInputError: The name is no text, or the settings are none.
         ConfigurationError: There is no such model, or a key is missing; says what is possible and what to set.
         MissingDependencyError: A package is missing; names the ``pip install``.
 
@@ -42,7 +43,9 @@ def open_embedder(model: str | None = None, settings: Settings | None = None) ->
         >>> open_embedder("wordllama").dimension
         256
     """
-    settings = settings or load_settings()
+    settings = settings_for(settings)
+    if model is not None and not isinstance(model, str):
+        raise InvalidInputError(f"The name of a model is text, not {type(model).__name__}.")
     name = (model if model is not None else settings.embedding_model).strip()
     dimension = settings.embedding_dimension
     local = _WORDLLAMA.fullmatch(name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from core.rag.dbhandler.checks import one_line
+from core.rag.dbhandler.checks import check_text, one_line
 from core.rag.dbhandler.entities import FROM_CALLER
 from core.rag.dbhandler.knowledge import positive
 from core.rag.dbhandler.rows import MAX_PATH_CHARS
@@ -59,6 +59,7 @@ async def unlink(client: MemGraphClient, source: str, target: str | None = None,
     """See :meth:`core.rag.KnowledgeBase.unlink`."""
     identifier: str | None = None
     if target is None:
+        check_text("A link", source)
         identifier, parts = source, source.split("/")
         if len(parts) != 3 or not all(parts):
             raise InvalidInputError(f"{source[:200]!r} is no id of a link; name both of its ends, or its id.")

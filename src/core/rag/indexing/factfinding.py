@@ -16,6 +16,7 @@ from core.rag.errors import (
 from core.rag.extraction.facts import ChunkFacts
 from core.rag.headings import heading_path
 from core.rag.indexing.prompts import ExtractFactsPrompt, PassageFacts
+from core.rag.indexing.stopping import check_callbacks
 from core.rag.llm.base import LanguageModel
 
 if TYPE_CHECKING:
@@ -86,6 +87,7 @@ class FactFinder:
         Raises:
             LanguageModelAuthError: when the key is refused; what was read before is in the graph.
         """
+        check_callbacks(stop, progress)
         report = FactReport()
         waiting = await self._client.chunks_without_facts(limit)
         row = 0  # failures in a row that say more of the model than of the chunk

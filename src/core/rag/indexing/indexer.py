@@ -20,7 +20,7 @@ from core.rag.indexing.prepare import Preparer
 from core.rag.indexing.pruning import ReadSource, prune
 from core.rag.indexing.report import IngestReport
 from core.rag.indexing.state import StateReader
-from core.rag.indexing.stopping import out_of_patience, until
+from core.rag.indexing.stopping import check_callbacks, out_of_patience, until
 from core.rag.indexing.storable import storable
 from core.rag.indexing.titles import TitleLinker
 from core.rag.indexing.workbench import Workbench
@@ -158,6 +158,7 @@ class Indexer:
             EmbeddingError: when the embedding provider fails for good.
             StoreError: when the graph does.
         """
+        check_callbacks(stop, progress)
         started = time.perf_counter()
         report = IngestReport()
         run = _Run(self, report, stop or asyncio.Event(), progress)

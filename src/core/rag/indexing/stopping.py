@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 
+from core.rag.errors import InvalidInputError
 from libs.dataloader import LoadResult
 
 #: Asked to stop, a run goes on for so many seconds with what was taken up, and waits so long for what is being loaded.
 PATIENCE_SECONDS = 3.0
+
+
+def check_callbacks(stop: asyncio.Event | None, progress: Callable[..., None] | None) -> None:
+    """Refuse, before a run begins, what would fail in the middle of it.
+
+    Raises:
+        InvalidInputError: naming the argument.
+    """
+    if stop is not None and not isinstance(stop, asyncio.Event):
+        raise InvalidInputError(f"stop is an asyncio.Event, not {type(stop).__name__}.")
+    if progress is not None and not callable(progress):
+        raise InvalidInputError(f"progress is a function that takes a report, not {type(progress).__name__}.")
 
 
 async def out_of_patience(stop: asyncio.Event) -> None:

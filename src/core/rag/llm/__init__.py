@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from core.rag.errors import ConfigurationError
 from core.rag.llm.base import Completion, Delta, LanguageModel, Message, Usage
-from core.rag.settings import Settings, load_settings
+from core.rag.settings import Settings, settings_for
 
 if TYPE_CHECKING:
     from core.rag.llm.openai_model import OpenAICompatibleModel
@@ -28,7 +28,7 @@ def open_language_model(model: str | None = None, settings: Settings | None = No
         ConfigurationError: A model is named, but no key and no endpoint; says what to set.
         MissingDependencyError: The ``openai`` package is not installed.
     """
-    settings = settings or load_settings()
+    settings = settings_for(settings)
     name = settings.llm_model if model is None else model
     if name is None:
         return None

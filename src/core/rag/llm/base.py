@@ -8,6 +8,8 @@ from typing import Any, Literal, Protocol, overload
 
 from pydantic import BaseModel
 
+from core.rag.errors import InvalidInputError
+
 Role = Literal["system", "user", "assistant"]
 
 #: Why a model stopped: done, out of ``max_tokens``, or withheld by the provider.
@@ -170,3 +172,19 @@ class LanguageModel(Protocol):
     async def close(self) -> None:
         """Close the connections."""
         ...
+
+
+def checked_model[Model: LanguageModel | None](model: Model) -> Model:
+    """Refuse what cannot be asked, such as the name of a model.
+
+    Returns:
+        The model, or ``None``.
+
+    Raises:
+        InvalidInputError: saying what was given, and what makes a model of a name.
+    """
+    if model is not None and not callable(getattr(model, "complete", None)):
+        raise InvalidInputError(
+            f"A {type(model).__name__} is no language model: core.rag.llm.open_language_model makes one of a name."
+        )
+    return model

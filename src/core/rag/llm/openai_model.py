@@ -25,7 +25,7 @@ from core.rag.llm.structured import Mode, parse, repair
 from core.rag.llm.thinking import ThinkingFilter, without_thinking
 from core.rag.openai_api import ApiClient, ApiFailure, FailureKind, MalformedAnswerError, Tally, Timing
 from core.rag.openai_endpoint import find_endpoint
-from core.rag.settings import Settings, load_settings
+from core.rag.settings import Settings, settings_for
 
 if TYPE_CHECKING:
     from pydantic import BaseModel, SecretStr
@@ -59,7 +59,7 @@ class OpenAICompatibleModel:
         settings: Settings | None = None,
         _timing: Timing | None = None,
     ) -> None:
-        settings = settings or load_settings()
+        settings = settings_for(settings)
         endpoint = find_endpoint(
             settings, f"The language model {model}", base_url=base_url, api_key=api_key, azure_first=False
         )

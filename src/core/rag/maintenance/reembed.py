@@ -12,6 +12,7 @@ from core.rag.dbhandler.writing import ChunkRow
 from core.rag.embedder import embed_texts, is_blank
 from core.rag.errors import StoreConflictError
 from core.rag.identity import content_hash, vector_id
+from core.rag.indexing.stopping import check_callbacks
 from core.rag.indexing.texts import embedding_text
 from core.rag.maintenance.overview import dimension_of
 from libs.dataloader import ChunkMetadata, Document, DocumentChunk
@@ -75,6 +76,7 @@ async def reembed(
     progress: Callable[[ReembedReport], None] | None = None,
 ) -> ReembedReport:
     """See :meth:`core.rag.KnowledgeBase.reembed`."""
+    check_callbacks(stop, progress)
     dimension = await dimension_of(embedder)
     report = ReembedReport(embedder.model, dimension)
     store = await client.prepare_vector_store(embedder.model, dimension)

@@ -47,9 +47,9 @@ async def restore(
         BackupError: when the backup is damaged, or the graph is not empty and ``force`` is false. Nothing was changed.
         StoreLockedError: when somebody has the graph open.
     """
-    from core.rag.settings import load_settings
+    from core.rag.settings import settings_for
 
-    settings = settings or load_settings()
+    settings = settings_for(settings)
     source = _existing(file)
     target = graph_file(uri, settings)
     is_graph = await asyncio.to_thread(_is_graph, source)

@@ -14,6 +14,7 @@ from core.rag.answering.drift.vectors import Vectors
 from core.rag.dbhandler import MemGraphClient
 from core.rag.errors import InvalidInputError, ModelMismatchError
 from core.rag.llm import open_language_model
+from core.rag.llm.base import checked_model
 
 if TYPE_CHECKING:
     from core.rag.llm import LanguageModel
@@ -77,7 +78,7 @@ class DRIFTBase:
             language_model = self._owned = open_language_model(self._config.llm_model)
         if language_model is None:
             language_model = getattr(knowledge_graph, "language_model", None)
-        self._language_model = language_model
+        self._language_model = checked_model(language_model)
         self._engine: Infers = inference_engine or InferenceEngine(client, language_model=language_model)
 
     @property
