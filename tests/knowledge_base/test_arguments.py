@@ -13,6 +13,7 @@ from core.rag import (
     BasicRAG,
     KnowledgeBase,
     KnowledgeRAGFlow,
+    MGRagError,
     UndirectedNode,
     open_embedder,
     standardize_resource_uri,
@@ -245,3 +246,34 @@ async def test_arguments_of_the_wrong_kind(name: str) -> None:
             await call(kb)
         assert [row["path"] for row in await kb.documents()] == ["note"]
     assert not Path("x.jsonl").exists()
+
+
+LONG = "x" * 3000
+NAMING: dict[str, Callable[[Any], Awaitable[object]]] = {
+    "feedback": lambda kb: kb.feedback(LONG, 1),
+    "a conversation": lambda kb: kb.search("mill", conversation_id=LONG),
+    "where to begin": lambda kb: talking(kb, lambda talk: kb.client.get_conversation_messages(talk, after=LONG)),
+    "a document": lambda kb: kb.client.get_document_chunks(LONG),
+    "a chunk": lambda kb: kb.client.neighbouring_chunks(LONG, 1),
+    "an index": lambda kb: kb.client.find_vector_store(LONG),
+    "a message": lambda kb: kb.client.record_retrieved(LONG, []),
+    "a mode": lambda kb: kb.search("mill", mode=LONG),
+    "a strategy": lambda kb: kb.ask("mill", strategy=LONG),
+    "a node": lambda kb: DRIFTRAG(kb).dynamic_traversal(LONG, "mill"),
+    "a session": lambda kb: kb.compact(LONG),
+    "a conversation to anonymize": lambda kb: kb.anonymize(conversation_id=LONG),
+    "a user to anonymize": lambda kb: kb.anonymize(user_id=LONG),
+    "a user to export": lambda kb: kb.export_user(LONG),
+    "a direction": lambda kb: kb.traverse("note", direction=LONG),
+    "a weight": lambda kb: kb.link("note", "mill", weight=LONG),
+    "a model": lambda kb: kb.client.ensure_vector_store(LONG, 256),
+}
+
+
+@pytest.mark.parametrize("name", NAMING)
+async def test_errors_show_the_beginning_of_what_is_very_long(name: str) -> None:
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        await kb.ingest(Document(path="note", content="The mill grinds grain with the ebb."))
+        with pytest.raises(MGRagError, match=r"x{50}") as caught:
+            await NAMING[name](kb)
+        assert len(str(caught.value)) < 600

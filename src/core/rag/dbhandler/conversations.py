@@ -150,7 +150,7 @@ class ConversationOperations(MessageReading):
             id=message_id or "-",
         )
         if not rows:
-            raise NotFoundError(f"There is no message {message_id!r} in namespace {self._namespace!r}.")
+            raise NotFoundError(f"There is no message {message_id[:200]!r} in namespace {self._namespace!r}.")
         message = InteractionRow(message_id, {}, retrieved=retrieved_rows(hits))
 
         async def work(tx: Transaction) -> None:

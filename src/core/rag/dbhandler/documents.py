@@ -383,7 +383,7 @@ class DocumentOperations(IngestOperations):
     async def _require(self, path: str) -> dict[str, Any]:
         document = await self.find_document(path)
         if document is None:
-            raise NotFoundError(f"There is no document {path!r} in namespace {self._namespace!r}.")
+            raise NotFoundError(f"There is no document {path[:200]!r} in namespace {self._namespace!r}.")
         return document
 
     async def _store_for(self, embedding: Sequence[float]) -> VectorStoreInfo:

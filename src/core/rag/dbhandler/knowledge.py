@@ -297,7 +297,7 @@ def positive(value: float, what: str) -> float:
         InvalidInputError: when it is none.
     """
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
-        raise InvalidInputError(f"{what} is {value!r}, but has to be a number above 0.")
+        raise InvalidInputError(f"{what} is {repr(value)[:100]}, but has to be a number above 0.")
     return float(value)
 
 

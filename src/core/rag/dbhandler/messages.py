@@ -171,7 +171,7 @@ class MessageReading(UserOperations):
         row = await self._find_conversation(conversation_id)
         if row is None:
             raise NotFoundError(
-                f"There is no conversation {conversation_id!r} in namespace {self._namespace!r}; start it with"
+                f"There is no conversation {conversation_id[:200]!r} in namespace {self._namespace!r}; start it with"
                 " create_conversation."
             )
         return row
@@ -237,7 +237,9 @@ class MessageReading(UserOperations):
             session=conversation["id"],
         )
         if not rows:
-            raise NotFoundError(f"There is no message {message!r} in the conversation {conversation['id']!r}.")
+            raise NotFoundError(
+                f"There is no message {str(message)[:200]!r} in the conversation {conversation['id']!r}."
+            )
         return int(rows[0]["sequence"])
 
     async def _resolved(self, references: Iterable[str] | None) -> tuple[list[str], list[str]]:

@@ -169,7 +169,7 @@ class SearchOperations(VectorStoreOperations):
         check_number("reach", reach, 0)
         centre = (await self.chunks_by_id([chunk_id])).get(chunk_id)
         if centre is None:
-            raise NotFoundError(f"There is no chunk {chunk_id!r} in namespace {self._namespace!r}.")
+            raise NotFoundError(f"There is no chunk {chunk_id[:200]!r} in namespace {self._namespace!r}.")
         rows = await self.read(
             "MATCH (d:Document {id: $id})<-[:CHUNK_OF]-(c:DocumentChunk) "
             f"WHERE c.chunk_index >= $low AND c.chunk_index <= $high RETURN {CHUNK_COLUMNS}",

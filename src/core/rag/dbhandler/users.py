@@ -195,7 +195,9 @@ class UserOperations(DocumentOperations):
         if not rows:
             document = await self.find_document(target)
             if document is None:
-                raise NotFoundError(f"There is no chunk and no document {target!r} in namespace {self._namespace!r}.")
+                raise NotFoundError(
+                    f"There is no chunk and no document {target[:200]!r} in namespace {self._namespace!r}."
+                )
             rows = await self.read(
                 "MATCH (d:Document {id: $id})<-[:CHUNK_OF]-(c:DocumentChunk) RETURN c.id AS id", id=document["id"]
             )

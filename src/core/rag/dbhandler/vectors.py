@@ -107,7 +107,7 @@ class VectorStoreOperations(ClientBase):
                 return store
         known = ", ".join(store.index_name for store in stores) or "none; ingest something first"
         raise NotFoundError(
-            f"There is no vector index {index_name!r} in namespace {self._namespace!r} (there: {known})."
+            f"There is no vector index {index_name[:200]!r} in namespace {self._namespace!r} (there: {known})."
         )
 
     async def ensure_vector_store(self, model: str, dimension: int, *, new_store: bool = False) -> VectorStoreInfo:
@@ -144,9 +144,9 @@ class VectorStoreOperations(ClientBase):
                 there = stores[0]
                 raise ModelMismatchError(
                     f"Namespace {self._namespace!r} was built with the embedding model {there.model} ({there.dimension}"
-                    f" dimensions), not with {model} ({dimension}). Use that model (MGRAG_EMBEDDING_MODEL) or another"
-                    " namespace; make all vectors anew (mgrag reembed, kb.reembed); or build a second vector store"
-                    " beside it (--new-store, new_store=True)."
+                    f" dimensions), not with {model[:200]} ({dimension}). Use that model (MGRAG_EMBEDDING_MODEL)"
+                    " or another namespace; make all vectors anew (mgrag reembed, kb.reembed); or build a second vector"
+                    " store beside it (--new-store, new_store=True)."
                 )
         return await self._create(model, dimension, first=not stores)
 

@@ -157,7 +157,7 @@ async def traverse(
     check_number("limit", limit, 1, MAX_VISITED)
     check_number("fan_out", fan_out, 1, FAN_OUT)
     if direction not in ("both", "out", "in"):
-        raise InvalidInputError(f"direction is {direction!r}, but has to be 'both', 'out' or 'in'.")
+        raise InvalidInputError(f"direction is {repr(direction)[:100]}, but has to be 'both', 'out' or 'in'.")
     skipped = _offset(after)
     wanted = min(skipped + limit, MAX_VISITED)
     begin = await find(client, start)

@@ -236,7 +236,7 @@ class Memories:
         if sentences is not None:
             check_number("sentences", sentences, 1)
         if await self._client.find_conversation(session_id) is None:
-            raise NotFoundError(f"There is no session {session_id!r}.")
+            raise NotFoundError(f"There is no session {session_id[:200]!r}.")
         for _ in range(TRIES):
             messages = await self._client.get_conversation_messages(session_id)
             old = older([message for message in messages if not message["compacted_into"]], keep)

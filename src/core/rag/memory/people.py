@@ -96,7 +96,7 @@ class People:
         ]
         messages_elsewhere = await self._client.messages_by_id(elsewhere)
         if user is None and not conversations and not messages_elsewhere:
-            raise NotFoundError(f"Nothing is known of a user {user_id!r}.")
+            raise NotFoundError(f"Nothing is known of a user {user_id[:200]!r}.")
         return {
             "user": user,
             "conversations": sorted(conversations, key=lambda row: row["created_at"]),
@@ -171,13 +171,13 @@ class People:
             external = user["external_id"] if user else user_id
             rows, said = await client.conversations_of_person(external), await client.messages_of_person(external)
             if user is None and not rows and not said:
-                raise NotFoundError(f"Nothing is known of a user {user_id!r}.")
+                raise NotFoundError(f"Nothing is known of a user {user_id[:200]!r}.")
             own = {row["id"] for row in rows}
             return _Whose(external, user, rows, [row["id"] for row in said if row["session_id"] not in own])
         if conversation_id is not None and user_id is None:
             row = await client.conversation_row(conversation_id)
             if row is None:
-                raise NotFoundError(f"There is no conversation {conversation_id!r}.")
+                raise NotFoundError(f"There is no conversation {conversation_id[:200]!r}.")
             return _Whose("", None, [row], [])
         raise InvalidInputError("Say what to anonymize: either user_id or conversation_id.")
 

@@ -174,7 +174,7 @@ class DRIFTRAG(DRIFTBase):
         config = self.config.updated(**{key: value for key, value in changes.items() if value is not None})
         node = start if isinstance(start, Node) else await GraphReader(self.client).find(start)
         if node is None:
-            raise NotFoundError(f"There is no node {start!r} in namespace {self.client.namespace!r}.")
+            raise NotFoundError(f"There is no node {str(start)[:200]!r} in namespace {self.client.namespace!r}.")
         liked = (await self._entries(query, config.entry_point_count)).liked
         return await self._traverse(
             Entries([node], liked),
