@@ -185,3 +185,18 @@ def test_elided_words_join_names() -> None:
 )
 def test_a_heading_of_source_code_names_what_is_defined(heading: str, names: list[str]) -> None:
     assert [found.text for found in names_in("x = 1", heading).values()] == names
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The value `x` is used, and `y` makes the overall `foo` good.", {"foo"}),
+        ("Use ``a``, and ``bar`` with ``c`` here.", {"bar"}),
+        ("Call `cargo\nrun` once, `` ` `` never.", {"cargo run"}),
+        ("A `lone one\n\nand `run` in Rome.", {"run", "Rome"}),
+        ("It prints `so' and `on' in Rome.", {"Rome"}),
+        ("| `A   trait` | `" + "long " * 20 + "` | `end` |", {"A trait", "end"}),
+    ],
+)
+def test_texts_between_pieces_of_code_are_no_names(text: str, expected: set[str]) -> None:
+    assert set(spelt(text)) == expected

@@ -24,6 +24,7 @@ from core.rag.headings import last_heading
 MAX_NAMES: Final = 48
 #: A longer phrase is a sentence.
 MAX_WORDS: Final = 8
+_MAX_CODE_CHARS: Final = 60
 
 _CALENDAR: Final = """
 january february march april may june july august september october november december
@@ -145,8 +146,14 @@ def _explicit(text: str, found: dict[str, Found]) -> str:
     """Take in what is marked as a term; gives the text without it, as long as before."""
 
     def code(match: re.Match[str]) -> str:
-        if match[1] is not None and any(map(str.isalpha, match[1])) and match[1].count(" ") < MAX_WORDS:
-            _add(found, match[1].strip())
+        inside = match[1] or match[2]
+        if inside is not None:
+            if inside[0].isspace() != inside[-1].isspace():
+                return match[0]  # `so' and `on': these are quotation marks
+            words = inside.split()
+            term = " ".join(words)
+            if 1 < len(term) <= _MAX_CODE_CHARS and len(words) <= MAX_WORDS and any(map(str.isalpha, term)):
+                _add(found, term)
         return _MASK * len(match[0])
 
     def quoted(match: re.Match[str]) -> str:

@@ -28,8 +28,14 @@ _ELIDED: Final = "d(?:e l|ell)?['’]"
 # What follows the capital of an abbreviation before a name: St., Dr., Mr., Prof., Gen. …
 _ABBREVIATIONS: Final = "t|r|rs|s|rof|en|ol|apt|gt|ev"
 
-#: Code in a text: fenced blocks, and terms between backticks (group 1).
-CODE: Final = re.compile(r"```.*?(?:```|\Z)|`([^`\n]{2,60})`", re.DOTALL)
+#: Code in a text: fenced blocks, and what is between two backticks (group 1) or one (group 2), within a paragraph,
+#: whatever its length: else the backtick that ends a span of one letter would begin the next one.
+CODE: Final = re.compile(
+    r"```.*?(?:```|\Z)"
+    r"|``(?!`)((?:[^`\n]|`(?!`)|\n(?![ \t]*\n)){1,400}?)``(?!`)"
+    r"|`((?:[^`\n]|\n(?![ \t]*\n)){1,400})`",
+    re.DOTALL,
+)
 
 #: Addresses, and the targets of Markdown links: their words are no names.
 ADDRESSES: Final = re.compile(r"\b[a-z][a-z0-9+.-]{1,15}://[^\s<>\"')\]]+|\]\([^()\s]*\)", re.IGNORECASE)
