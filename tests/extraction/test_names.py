@@ -200,3 +200,28 @@ def test_a_heading_of_source_code_names_what_is_defined(heading: str, names: lis
 )
 def test_texts_between_pieces_of_code_are_no_names(text: str, expected: set[str]) -> None:
     assert set(spelt(text)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "He fought in World War I and in World War II. In London I saw it. After World War I many left.",
+            {"World War I": 2, "World War II": 1, "London": 1},
+        ),
+        ("The actor Will Smith met us. Will Smith sang. Will Google win?", {"Will Smith": 2, "Google": 1}),
+        (
+            "Gli Stati Uniti e lo Stato Pontificio hanno firmato. Stati Uniti sono anche qui.",
+            {"Stati Uniti": 2, "Stato Pontificio": 1},
+        ),
+        ("I think I've seen Ada, and I’m sure I'll go.", {"Ada": 1}),
+        ("We read T. S. Eliot, A. A. Milne, Dr. Who and Mr. T.", {"T. S. Eliot": 1, "A. A. Milne": 1}),
+        ("Η Γαλλία και το Σικάγο. Στο Σικάγο ζει ο Τεχνικός.", {"Γαλλία": 1, "Σικάγο": 2, "Τεχνικός": 1}),
+        ("В Москве был В. И. Ленин. На Москву пошли.", {"Москве": 1, "В. И. Ленин": 1, "Москву": 1}),
+        ("Lees het boek in het Van Gogh Museum, dat is niet ver.", {"Van Gogh Museum": 1}),
+    ],
+)
+def test_function_words_that_belong_to_a_name_are_told_from_those_that_do_not(
+    text: str, expected: dict[str, int]
+) -> None:
+    assert spelt(text) == expected

@@ -8,6 +8,7 @@ one text (names in lower case, scripts without capitals) is found where it is th
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Final, NamedTuple
@@ -29,7 +30,14 @@ _MAX_CODE_CHARS: Final = 60
 _CALENDAR: Final = """
 january february march april may june july august september october november december
 monday tuesday wednesday thursday friday saturday sunday mr mrs ms dr
+i'm i've i'll i'd i’m i’ve i’ll i’d
 """
+#: Function words that are nouns, too, and with a capital begin names: Stati Uniti, Stato Pontificio.
+_NOUNS: Final = {"italian": frozenset({"stato", "stati"})}
+#: Scripts of their own: their function words are none of any other language.
+_OTHER_SCRIPTS: Final = stop_words("russian") | stop_words("greek")
+#: What is counted in Roman numerals, so that an I behind it is the number one.
+_COUNTED: Final = frozenset("war phase stage type tier class part act book volume level".split())  # noqa: SIM905
 _BEFORE_SENTENCE: Final = frozenset(".!?:;…•|#>\n\r\t。")
 _SKIPPED: Final = frozenset(" \"'“”„«»‘’()[]*_-\u00a0")
 _POSSESSIVE: Final = re.compile(r"['’]s?$")
@@ -208,7 +216,7 @@ def _phrase(found: str, language: str) -> _Phrase | None:
     led = ""  # with the article before it
     if (
         1 < len(words) <= MAX_WORDS
-        and not (words[0].lower().rstrip(".") in stop or words[-1].lower() in stop)
+        and not (_is_small(words[0], stop) or words[-1].lower() in stop)
         and not (words[1] == "the" and opens_sentence(words[0], language))
     ):
         text = " ".join(words)  # most that are more than a word
@@ -216,7 +224,7 @@ def _phrase(found: str, language: str) -> _Phrase | None:
         return _Phrase(text, name, sure=True, opener=opens_sentence(words[0], language)) if name else None
     if len(words) > 1:
         kept = words[1:] if words[1] == "the" and opens_sentence(words[0], language) else words[:]
-        while kept and kept[0].lower().rstrip(".") in stop and not leads_name(kept):
+        while kept and _is_small(kept[0], stop) and not leads_name(kept):
             if len(kept) > 1 and kept[1][0].isupper() and may_lead_name(kept[0], language):
                 if len(kept) < len(words):
                     break  # In Den Haag
@@ -224,7 +232,7 @@ def _phrase(found: str, language: str) -> _Phrase | None:
             del kept[0]
         if not kept and is_behind_article(words[-2], words[-1]) and may_be_acronym(words[-1]):
             return _Phrase(words[-1], words[-1].lower(), sure=True)
-        while kept and kept[-1].lower() in stop and not _ACRONYM.fullmatch(kept[-1]):
+        while kept and kept[-1].lower() in stop and not _ACRONYM.fullmatch(kept[-1]) and not _is_first(kept):
             del kept[-1]
         if not kept or len(kept) > MAX_WORDS:
             return None
@@ -243,6 +251,16 @@ def _phrase(found: str, language: str) -> _Phrase | None:
         return _Phrase("", "", sure=False, led=led) if led else None  # every noun has a capital
     name = normalize_name(text)
     return _Phrase(text, name, sure, led=led) if name else None
+
+
+def _is_small(word: str, stop: frozenset[str]) -> bool:
+    """Whether the first word of a phrase is a function word or form of address, and no initial: ``T. S. Eliot``."""
+    return word.lower().rstrip(".") in stop and not (word.endswith(".") and len(word) == 2)
+
+
+def _is_first(words: Sequence[str]) -> bool:
+    """Whether the last word is the number one: ``World War I``."""
+    return words[-1] == "I" and len(words) > 2 and words[-2].lower() in _COUNTED
 
 
 def _is_distinct(word: str) -> bool:
@@ -280,4 +298,5 @@ def _count(found: dict[str, Found], name: str, text: str) -> None:
 
 @cache
 def _stop_words(language: str) -> frozenset[str]:
-    return stop_words("english") | stop_words(language) | set(_CALENDAR.split())
+    native = stop_words(language) - _NOUNS.get(language, frozenset[str]())
+    return stop_words("english") | native | _OTHER_SCRIPTS | set(_CALENDAR.split())

@@ -41,15 +41,16 @@ _ELIDED: Final[dict[str, re.Pattern[str]]] = {
     "italian": re.compile(r"(?:[cdlsv]|un|(?:a|da|de|ne|su|que)ll|quest)['’][^\W\d_]", re.IGNORECASE),
 }
 
-# Small words that names begin with: Le Monde, El País, Den Haag. With a capital, where no sentence begins, they are
-# part of the name. Not the English article: The Hague and the Hague are one.
+# Small words that names begin with: Le Monde, El País, Den Haag, Will Smith. With a capital, where no sentence begins,
+# they are part of the name. Not the English article: The Hague and the Hague are one.
 _LEADING: Final[dict[str, frozenset[str]]] = {
+    "english": frozenset({"will"}),
     "french": frozenset({"le", "la", "les"}),
     "spanish": frozenset({"el", "la", "los", "las"}),
     "italian": frozenset({"il", "lo", "la", "i", "gli", "le"}),
     "portuguese": frozenset({"o", "a", "os", "as", "são"}),
     "german": frozenset({"der", "die", "das"}),
-    "dutch": frozenset({"de", "het", "den"}),
+    "dutch": frozenset({"de", "het", "den", "van"}),
 }
 
 
