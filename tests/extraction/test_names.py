@@ -225,3 +225,52 @@ def test_function_words_that_belong_to_a_name_are_told_from_those_that_do_not(
     text: str, expected: dict[str, int]
 ) -> None:
     assert spelt(text) == expected
+
+
+WRAPPED = """\
+In such cases it is of course the competence of the Federal Trade
+Commission to say no, and they say it as often as in the New York
+of old, where PowerShell did not run yet. Nor did the whole Bank
+of England, about which others wrote in the city of Kingston upon
+Hull, or so they say.
+"""
+LISTED = """\
+Ada Lovelace, at the University of London, in Computing Science
+Charles Babbage, at the University of Cambridge
+Grace Hopper
+"""
+
+
+def test_a_name_over_the_end_of_a_line_that_was_full_is_whole() -> None:
+    assert spelt(WRAPPED) == {
+        "Federal Trade Commission": 1,
+        "New York": 1,
+        "PowerShell": 1,
+        "Bank of England": 1,
+        "Kingston": 1,
+        "Hull": 1,
+    }
+
+
+def test_lines_of_a_list_are_names_of_their_own() -> None:
+    assert spelt(LISTED).keys() >= {"Charles Babbage", "Grace Hopper"}
+    assert "Windows Linux" not in spelt("We like\nWindows\nLinux\n")
+    row = "| the third row of a table in the city of London | Ada Lovelace\nCharles Babbage |"
+    assert spelt(row).keys() >= {"Ada Lovelace", "Charles Babbage"}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Los Estados Unidos (EE. UU.) y las FF. AA. de la UE. EE.UU. es así.", {"EE. UU.": 2, "FF. AA.": 1}),
+        ("See [Creating a Module](a.md), [Flask](b.md) and [the Bank of England](c.md).", {"Flask": 1}),
+        ("作者说：“是的，我知道这种感觉。”并出版了“社会宪章”。", {"社会宪章": 1}),
+        ("他说「这是一个非常非常非常非常非常非常非常非常非常非常长的句子没有逗号」。", {}),
+    ],
+)
+def test_parts_of_names_and_of_speech_are_no_names(text: str, expected: dict[str, int]) -> None:
+    found = spelt(text)
+    assert found.items() >= expected.items()
+    assert not found.keys() & {"EE", "UU", "FF", "Creating"}
+    if not text.isascii() and "。" in text:
+        assert found == expected

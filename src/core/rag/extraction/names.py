@@ -18,7 +18,8 @@ from core.rag.analysis.stopwords import stop_words
 from core.rag.extraction import patterns
 from core.rag.extraction.acronyms import is_acronym, is_behind_article, leads_name, may_be_acronym
 from core.rag.extraction.openers import may_lead_name, opens_sentence
-from core.rag.extraction.words import normalize_name
+from core.rag.extraction.words import is_unspaced, normalize_name
+from core.rag.extraction.wrapping import unwrapped
 from core.rag.headings import last_heading
 
 #: A chunk mentions at most so many names that are no titles: the first ones.
@@ -51,6 +52,9 @@ _DEFINITION: Final = re.compile(
     r"|(?:class|interface|trait|object|type|record|union|namespace|module|protocol|extension|actor|const|let|var|"
     r"method|function|constructor|macro|delegate) ([\w.:$]*[A-Z_][\w.:$]*)"
 )
+#: What is said, not called so, in a script in which a sentence has no spaces that could be counted.
+_SPEECH: Final = re.compile("[。！？，；…]")
+_MAX_UNSPACED_CHARS: Final = 30
 _MASK: Final = "\x00"
 
 
@@ -79,6 +83,8 @@ def names_in(text: str, heading: str = "") -> dict[str, Found]:
     """
     found: dict[str, Found] = {}
     text = _explicit(text, found)
+    if "\n" in text:
+        text = unwrapped(text)
     language = detect_language(text.split())
     pattern = patterns.names(language, ascii_only=text.isascii())
     waiting: list[str] = []  # single words that begin a sentence: names only if they are names elsewhere
@@ -103,7 +109,7 @@ def names_in(text: str, heading: str = "") -> dict[str, Found]:
                 if phrase.function_word:
                     acronyms.append((phrase.name, match.start()))
                     continue
-                if _begins_sentence(text, match.start()):
+                if _begins_sentence(text, match.start()) or _begins_link(text, *match.span()):
                     waiting.append(phrase.name)
                     continue
             _count(found, phrase.name, phrase.text)
@@ -168,6 +174,8 @@ def _explicit(text: str, found: dict[str, Found]) -> str:
         term = match[1] or match[2]
         directed = match[1] is not None
         few = term.count(" ") < (4 if directed else 6)
+        if is_unspaced(term) and (len(term) > _MAX_UNSPACED_CHARS or _SPEECH.search(term)):
+            return match[0]
         # Between plain marks may stand what is between two quotations: a term among them begins with a capital.
         if not few or not (term[0].isupper() or directed) or term[-1] in ".,;:?":
             return match[0]
@@ -273,6 +281,11 @@ def _begins_sentence(text: str, start: int) -> bool:
     while place >= 0 and text[place] in _SKIPPED:
         place -= 1
     return place < 0 or text[place] in _BEFORE_SENTENCE
+
+
+def _begins_link(text: str, start: int, end: int) -> bool:
+    """Whether more words follow in the text of a Markdown link: ``[Creating a Module](…)``."""
+    return start > 0 and text[start - 1] == "[" and text[end : end + 1] == " "
 
 
 def _add_acronyms(text: str, places: list[tuple[str, int]], found: dict[str, Found]) -> None:

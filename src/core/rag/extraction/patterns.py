@@ -91,9 +91,11 @@ def _names(capital: str, language: str) -> re.Pattern[str]:
     more = rf"(?:[ ]{{1,2}}(?:(?:{joiners})[ ]|{_ELIDED})?[{capital}]{rest}|(?<=\.)[{capital}]{rest})"
     # Apollo 11, but not 11 kg: a number with its unit is a measure.
     number = r"(?:[ ][0-9]{1,3}(?![\w%]|[.,]\d|[ ](?:[kmcd]?[gml]|[°%€])(?![\w-])))?"
+    # EE. UU. and JJ. OO.: the letters of a plural.
+    doubled = r"([A-Z])\1\.[ ]?([A-Z])\2(?:\.|(?!\w))|" if language == "spanish" else ""
     # It begins with a set of characters, which is what a search is fast for; then that no letter stands before, nor the
     # sign that makes it a unit: 4 °C.
-    return re.compile(rf"[{capital}](?<![\w°].){rest}{more}*{number}", re.DOTALL)
+    return re.compile(rf"{doubled}[{capital}](?<![\w°].){rest}{more}*{number}", re.DOTALL)
 
 
 @cache
