@@ -75,6 +75,21 @@ NAMES = {
         "if TYPE_CHECKING:\n    class Mill: ...\nelse:\n    def grind(): pass",
         ["class Mill", "function grind"],
     ),
+    "go methods of an interface": (
+        "go",
+        "package m\ntype Mill interface {\n\tGrind(hours int) error\n\tio.Reader\n\tStop()\n}",
+        ["type Mill", "method Mill.Grind", "method Mill.Stop"],
+    ),
+    "rust signatures in a trait": (
+        "rust",
+        "trait Mill { fn grind(&self) -> f64; fn stop(&self) {} }",
+        ["trait Mill", "method Mill.grind", "method Mill.stop"],
+    ),
+    "typescript signatures in an interface": (
+        "typescript",
+        "interface Mill { grind(h: number): void; level: number }\nfunction turn(mill: { stop(): void }) {}",
+        ["interface Mill", "method Mill.grind", "function turn"],
+    ),
     "functions that are values": (
         "javascript",
         "app.use = function use(fn) {};\nclass Timer { count = 0; tick = () => {} }\n"
@@ -239,3 +254,14 @@ async def test_symbols_come_and_go_with_their_file(engine: Engine, tmp_path: Pat
         assert {row["name"] for row in (await knowledge(kb.client))["symbols"]} == {"third", "stated"}
         await kb.delete(str(file))
         assert not {"Symbol", "Resource"} & (await kb.client.counts())["nodes"].keys()
+
+
+def test_a_call_means_the_method_that_does_it_and_else_the_one_that_is_declared() -> None:
+    code = (
+        "package m\ntype Mill interface {\n\tGrind()\n\tStop()\n}\ntype Wheel struct{}\n"
+        "func (w *Wheel) Grind() {}\nfunc run(m Mill) { m.Grind(); m.Stop() }"
+    )
+    facts = code_facts(code, "go")
+    assert facts is not None
+    run = next(symbol for symbol in facts.symbols if symbol.name == "run")
+    assert [facts.symbols[place].name for place in run.calls] == ["Wheel.Grind", "Mill.Stop"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from core.rag.extraction.symbols import CodeSymbol
@@ -34,15 +34,25 @@ class Call(NamedTuple):
 class Definitions:
     """The definitions of a file, as calls find them."""
 
-    def __init__(self, symbols: Sequence[CodeSymbol], imports: Sequence[str], *, bare_methods: bool) -> None:
+    def __init__(
+        self,
+        symbols: Sequence[CodeSymbol],
+        imports: Sequence[str],
+        declared: Collection[int] = (),
+        *,
+        bare_methods: bool,
+    ) -> None:
         """The definitions of one file.
 
         Args:
             symbols: All of them.
             imports: Names of the modules that it imports: what is called on these is not defined here.
+            declared: The places of those that are only declared, such as the methods of an interface: a call means
+                the one that does it, where there is one.
             bare_methods: Whether the language calls methods of the own class without saying ``this``.
         """
         self._symbols = symbols
+        self._declared = declared
         self._bare_methods = bare_methods
         self._imported = {part for name in imports for part in (name, name.replace("::", ".").rsplit(".", 1)[-1])}
         self._scopes = {_last(symbol.name) for symbol in symbols if symbol.kind in _SCOPES}
@@ -96,7 +106,8 @@ class Definitions:
         return None
 
     def _only_method(self, name: str, but: str | None = None) -> int | None:
-        return _only([n for n in self._by_name[name] if self._is_method(n) and self._class_of(n) != but])
+        methods = [n for n in self._by_name[name] if self._is_method(n) and self._class_of(n) != but]
+        return _only([n for n in methods if n not in self._declared] or methods)
 
     def _is_visible(self, number: int) -> bool:
         """Whether a bare name may mean a definition from anywhere: not what is local to a function."""

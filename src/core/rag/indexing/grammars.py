@@ -6,7 +6,7 @@ import importlib
 import importlib.metadata
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ class Grammar:
     Attributes:
         module: The grammar's package.
         words: What a definition is called in a heading, by node type.
+        declared: The same for what is only declared: symbols, but no place to cut a text.
         wrappers: Node types that may contain definitions: looked into whatever their size, not named.
         macros: What the grammar takes for names, as groups that are read as blanks.
         requires: Functions that import the module that they are given.
@@ -33,6 +34,7 @@ class Grammar:
     function: str = "language"
     macros: re.Pattern[bytes] | None = None
     requires: frozenset[str] = frozenset()
+    declared: Mapping[str, str] = field(default_factory=dict)
 
 
 _JAVASCRIPT = {
@@ -47,6 +49,7 @@ _JAVASCRIPT = {
     "pair": "method",
 }
 _REQUIRE = frozenset({"require"})
+_SIGNATURES = {"method_signature": "method"}
 _TYPESCRIPT = {
     **_JAVASCRIPT,
     "abstract_class_declaration": "class",
@@ -82,8 +85,16 @@ _BLOCKS = frozenset(
 GRAMMARS: Mapping[str, Grammar] = {
     "python": Grammar("tree_sitter_python", {"class_definition": "class", "function_definition": "def"}, _BLOCKS),
     "javascript": Grammar("tree_sitter_javascript", _JAVASCRIPT, requires=_REQUIRE),
-    "typescript": Grammar("tree_sitter_typescript", _TYPESCRIPT, function="language_typescript", requires=_REQUIRE),
-    "tsx": Grammar("tree_sitter_typescript", _TYPESCRIPT, function="language_tsx", requires=_REQUIRE),
+    "typescript": Grammar(
+        "tree_sitter_typescript",
+        _TYPESCRIPT,
+        function="language_typescript",
+        requires=_REQUIRE,
+        declared=_SIGNATURES,
+    ),
+    "tsx": Grammar(
+        "tree_sitter_typescript", _TYPESCRIPT, function="language_tsx", requires=_REQUIRE, declared=_SIGNATURES
+    ),
     "java": Grammar(
         "tree_sitter_java",
         {
@@ -100,6 +111,7 @@ GRAMMARS: Mapping[str, Grammar] = {
         "tree_sitter_go",
         {"function_declaration": "func", "method_declaration": "func", "type_spec": "type", "type_alias": "type"},
         frozenset({"type_declaration"}),
+        declared={"method_elem": "method"},  # of an interface
     ),
     "rust": Grammar(
         "tree_sitter_rust",
@@ -113,6 +125,7 @@ GRAMMARS: Mapping[str, Grammar] = {
             "mod_item": "mod",
             "macro_definition": "macro",
         },
+        declared={"function_signature_item": "fn"},  # of a trait
     ),
     "c": Grammar("tree_sitter_c", _C, _PREPROCESSOR, macros=_MACROS),
     "cpp": Grammar(

@@ -93,6 +93,7 @@ class _Reader:
         calls: list[list[Call]] = []
         own: list[str] = []
         taken: dict[tuple[str, str], int] = {}
+        declared: set[int] = set()
         imports: dict[str, None] = {}
         # A node, the names and kinds of the definitions around it, and the number of the innermost that was kept.
         waiting: list[tuple[Node, tuple[tuple[str, str], ...], int, int]] = [(root, (), -1, 0)]
@@ -114,6 +115,8 @@ class _Reader:
                     key = (symbol.name, symbol.kind)
                     if key not in taken and len(facts.symbols) < _MOST_SYMBOLS:
                         taken[key] = len(facts.symbols)
+                        if node.type in self._grammar.declared:
+                            declared.add(taken[key])
                         facts.symbols.append(symbol)
                         calls.append([])
                         own.append(self._receiver(node)[0])
@@ -122,7 +125,7 @@ class _Reader:
             if depth < _DEEPEST:
                 waiting += [(child, path, inside, depth + 1) for child in reversed(node.named_children)]
         facts.imports = list(imports)
-        definitions = Definitions(facts.symbols, facts.imports, bare_methods=self._bare_methods)
+        definitions = Definitions(facts.symbols, facts.imports, declared, bare_methods=self._bare_methods)
         for number, symbol in enumerate(facts.symbols):
             meant = (definitions.meant(call, number, own[number]) for call in dict.fromkeys(calls[number]))
             called = tuple(dict.fromkeys(callee for callee in meant if callee is not None and callee != number))
@@ -133,6 +136,8 @@ class _Reader:
         word = self._word(node)
         if word is None or (node.type.endswith("_specifier") and node.child_by_field_name("body") is None):
             return None
+        if node.type in self._grammar.declared and path and path[-1][1] in {"function", "method"}:
+            return None  # of the type of an argument
         if node.type == "pair" and (not path or path[-1][1] != "object"):
             return None  # of an object that has no name
         name = definition_name(node)
@@ -159,7 +164,7 @@ class _Reader:
         """What a node defines, if it does."""
         if is_default_export(node):
             return "class" if node.type == "class" else "function"
-        word = self._grammar.words.get(node.type)
+        word = self._grammar.words.get(node.type) or self._grammar.declared.get(node.type)
         if node.type == "variable_declarator" and word is not None:  # JavaScript
             value = node.child_by_field_name("value")
             if value is not None and value.type == "object":
