@@ -89,6 +89,20 @@ def test_weights_and_missing() -> None:
     assert [item.id for item in fuse(legs, limit=1)] == ["a"]
 
 
+def test_a_score_is_the_weighted_sum_of_its_legs() -> None:
+    legs = {"x": Leg({"a": 1.0, "b": 0.5}, spread=0.5), "y": Leg({"b": 3.0, "c": 6.0}, spread=3.0, weight=2.0)}
+    # In units: x gives a 2 and b 1, y gives b 1 and c 2, which count twice; the best of both would have 2 + 2 * 2.
+    assert {item.id: item.score for item in fuse(legs)} == pytest.approx({"c": 4 / 6, "b": 3 / 6, "a": 2 / 6})
+
+
+def test_a_further_leg_counts_beside_both() -> None:
+    vector, keyword, sample = {"a": 0.5, "b": 0.4}, {"a": 1.0}, [0.1, 0.5]
+    assert [item.id for item in fuse_hybrid(vector, keyword, sample=sample, total=5)] == ["a", "b"]
+    further = {"further": Leg({"b": 1.0}, spread=0.01)}
+    best, _ = fuse_hybrid(vector, keyword, sample=sample, total=5, more=further)
+    assert (best.id, best.scores) == ("b", {"vector": 0.4, "further": 1.0})
+
+
 def test_spreads() -> None:
     assert spread_of_sample([]) == spread_of_sample([3.0]) == 0.0
     assert spread_of_sample([1.0, 3.0]) == 1.0
