@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
-from filetools import Memory, load, tree
+from filetools import Loaded, Memory, load, tree
 
 from libs.dataloader import Document, DocumentLoader, KnownDocument, LoadFailure, Unchanged
 
@@ -226,3 +226,69 @@ async def test_loading_twice_gives_the_same(tmp_path: Path) -> None:
 
     assert await once() == await once()
     assert not any(isinstance(result, Unchanged | LoadFailure) for result in (await load(tmp_path)).results)
+
+
+# -- links between notes -------------------------------------------------------------------------------------------
+
+VAULT = {
+    "Index.md": (
+        '---\nup: "[[Clay pits]]"\nalias: Start\n---\n# About [[Mill|the mill]]\n\n'
+        "See [[people/Zoë Lund#Youth]], [[mill]], [[Mill#^block|the same]], ![[2024-01-05]], "
+        "![[photo.png]], [[Nobody]].\n\n"
+        "| a | b |\n|---|---|\n| [[Dam\\|the dam]] | x |\n\nNot `[[Gate]]`, not x[[1]], but [[report.pdf]].\n"
+    ),
+    "Clay-pits.md": "As wikis call a file: [[clay pits]] is this one. [[../people/Zoë Lund]] is not below it.",
+    "works/Mill.md": "[[Dam]] is beside it.",
+    "works/Dam.md": "The dam.",
+    "old/former/Dam.md": "[[Mill]], [[Dam]], [[./Gate]], [[works/Dam]].",
+    "old/former/Gate.md": "The gate.",
+    "people/Zoe\u0308 Lund.md": "An engineer.",
+    "daily/2024-01-05.md": "- met [[Firm/Board]]",
+    "daily/Firm___Board.md": "Minutes.",
+    "report.pdf": b"%PDF-1.4",
+    "photo.png": b"\x89PNG\r\n\x1a\n",
+}
+
+
+def _linked(loaded: Loaded, root: Path) -> dict[str, list[str]]:
+    return {
+        path.removeprefix(f"{root}/"): [link.target.removeprefix(f"file://{root}/") for link in document.links]
+        for path, document in loaded.documents.items()
+        if document.links
+    }
+
+
+async def test_links_between_notes_lead_to_files_by_their_names(tmp_path: Path) -> None:
+    loaded = await load(tree(tmp_path, VAULT))
+    assert _linked(loaded, tmp_path) == {
+        "Index.md": [
+            "Clay-pits.md", "works/Mill.md", "people/Zoe\u0308 Lund.md", "daily/2024-01-05.md", "works/Dam.md",
+            "report.pdf",
+        ],
+        "works/Mill.md": ["works/Dam.md"],
+        "old/former/Dam.md": ["works/Mill.md", "old/former/Gate.md", "works/Dam.md"],
+        "daily/2024-01-05.md": ["daily/Firm___Board.md"],
+    }  # fmt: skip
+    index = loaded.documents[f"{tmp_path}/Index.md"]
+    assert [link.text for link in index.links] == [
+        "Clay pits", "the mill", "people/Zoë Lund", "2024-01-05", "the dam", "report.pdf",
+    ]  # fmt: skip
+    assert index.title == "About the mill"
+    assert index.metadata["aliases"] == "Start"
+
+
+async def test_a_note_that_came_or_moved_is_linked_from_notes_that_did_not_change(tmp_path: Path) -> None:
+    tree(tmp_path, {"a.md": "See [[Mill]] and [[Dam]].", "b.md": "See [[a]].", "Mill.md": "A mill."})
+    memory = Memory()
+    assert _linked(await load(tmp_path, memory), tmp_path) == {"a.md": ["Mill.md"], "b.md": ["a.md"]}
+    assert len((await load(tmp_path, memory)).unchanged) == 3
+    tree(tmp_path, {"Dam.md": "A dam.", "works/.keep": ""})
+    (tmp_path / "Mill.md").rename(tmp_path / "works" / "Mill.md")
+    again = await load(tmp_path, memory)
+    assert _linked(again, tmp_path) == {"a.md": ["works/Mill.md", "Dam.md"]}
+    assert again.unchanged == [f"{tmp_path}/b.md"]
+
+
+async def test_a_single_note_is_linked_to_those_beside_it(tmp_path: Path) -> None:
+    tree(tmp_path, {"a.md": "See [[Mill]], [[Dam]] and [[Gate]].", "Mill.md": "A mill.", "works/Gate.md": "A gate."})
+    assert _linked(await load(tmp_path / "a.md"), tmp_path) == {"a.md": ["Mill.md"]}

@@ -248,6 +248,7 @@ def test_front_matter_of_other_generators() -> None:
         "a.md",
         "---\ntitle: >-\n  A title that\n  is folded\ndescription: One sentence\n  that goes on.\nms.date: 07/29/2024\n"
         "author: 'Ann O''Hara'\nno-loc: [Count, Length]\ntags: [\n  a,\n  b\n]\nhero:\n  tagline: nested\n"
+        "状态: fertig\nДата создания: 2024\n"
         "---\n# Heading\n",
     )
     assert (document.title, document.content) == ("A title that is folded", "# Heading\n")

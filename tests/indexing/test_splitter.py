@@ -231,6 +231,7 @@ def test_the_title_of_the_document_is_not_repeated() -> None:
         ("## **Bold** and _slanted_ and `code_here`", "Bold and slanted and code_here"),
         ("## snake_case_name and 2 * 3 * 4", "snake_case_name and 2 * 3 * 4"),
         ("## [Link](https://example.org) ![image](x.png)", "Link image"),
+        ("## About [[Mill#Wheel|the mill]] and [[Dam]], x[[1]]", "About the mill and Dam, x[[1]]"),
         ("## Anchored {#anchor .class}", "Anchored"),
         ("## A <b>tag</b>", "A tag"),
         (r"## Not \*bold\*", "Not *bold*"),

@@ -18,14 +18,15 @@ from typing import Any, Self
 from urllib.parse import unquote_to_bytes
 
 from libs.dataloader.errors import InvalidSourceError, LoadError, NothingMatchedError, SourceNotFoundError
-from libs.dataloader.formats import FORMATS, FileData, UnreadableError, read_document
+from libs.dataloader.formats import FORMATS, MARKDOWN, FileData, UnreadableError, read_document
 from libs.dataloader.formats.archive import size_text
+from libs.dataloader.notes import Notes, find_note_links
 from libs.dataloader.paths import namesake, printable, uri_of_path
 from libs.dataloader.types import Known, LoadFailure, LoadResult, SourceInfo, Unchanged
 from libs.dataloader.walk import Found, Selection, Walker, describe_os_error
 
 #: Part of every fingerprint: raised when a reader changes, so that files and pages are converted again.
-READERS_VERSION = "5"
+READERS_VERSION = "6"
 
 _BATCH_FILES = 256
 _BATCH_BYTES = 32_000_000
@@ -50,6 +51,7 @@ class _File:
     modified: float = 0.0
     fingerprint: Mapping[str, str] | None = None
     unchanged: bool = False
+    notes: Notes | None = None
 
 
 class DocumentLoader:
@@ -217,9 +219,10 @@ class DocumentLoader:
         """Files with their bytes and hashes, as many at a time as fit a fixed amount of memory."""
         batch: list[_File] = []
         size = 0
+        notes = Notes(self._uri, self._names) if self._is_folder() else None
         for file in self._files():
             if file.trouble is None:
-                self._read(file)
+                self._read(file, notes)
             size += len(file.data or b"")
             batch.append(file)
             if len(batch) >= _BATCH_FILES or size >= _BATCH_BYTES:
@@ -227,6 +230,9 @@ class DocumentLoader:
                 batch, size = [], 0
         if batch:
             yield batch
+
+    def _names(self) -> Iterator[str]:
+        return (printable(found.relative) for found in Walker(self._place, self._selection).walk() if not found.trouble)
 
     def _files(self) -> Iterator[_File]:
         if not self._is_folder():
@@ -253,7 +259,7 @@ class DocumentLoader:
             found.trouble or namesake(place),
         )
 
-    def _read(self, file: _File) -> None:
+    def _read(self, file: _File, notes: Notes | None) -> None:
         try:
             # Not blocking, lest something that is no file after all (a pipe) keeps the thread waiting for ever.
             handle = os.open(file.place, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
@@ -284,7 +290,23 @@ class DocumentLoader:
                 fingerprint["encoding"] = self._encoding
             if (reader := self._own_reader(file.path)) is not None:
                 fingerprint["reader"] = f"{type(reader).__module__}.{type(reader).__qualname__}"
+            elif b"[[" in file.data and FORMATS.get(os.path.splitext(file.path)[1].lower()) == MARKDOWN:  # noqa: PTH122
+                self._link(file, notes, fingerprint)
             file.fingerprint = fingerprint
+
+    def _link(self, file: _File, notes: Notes | None, fingerprint: dict[str, str]) -> None:
+        """Note which files links like ``[[Name]]`` can mean, which other files decide, too: they come and go."""
+        names = {name for name, _ in find_note_links((file.data or b"").decode("utf-8", "replace"))}
+        if notes is None:  # of a single file, the notes beside it
+            folder = os.path.dirname(self._place)  # noqa: PTH120
+            beside = [f"{name}.md" for name in names if ".." not in name]
+            notes = Notes(
+                os.path.dirname(self._uri),  # noqa: PTH120
+                lambda: [name for name in beside if os.path.isfile(os.path.join(folder, name))],  # noqa: PTH113, PTH118
+            )
+        if targets := sorted(filter(None, (notes.find(name, file.uri) for name in names))):
+            file.notes = notes
+            fingerprint["notes"] = hashlib.sha256("\n".join(targets).encode("utf-8", "replace")).hexdigest()[:16]
 
     def _own_reader(self, path: str) -> Any:
         if not self._readers:
@@ -310,6 +332,7 @@ class DocumentLoader:
                         uri=file.uri,
                         root_uri=self._uri if self._uri != file.uri else None,
                         encoding=self._encoding,
+                        notes=file.notes,
                         max_bytes=self._max_bytes,
                     )
                 )

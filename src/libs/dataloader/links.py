@@ -98,8 +98,12 @@ class LinkCollector:
 
     def add(self, href: str, text: str = "") -> None:
         """Add a link as it stands in the document."""
-        target = resolve_link(href, self._base, self._root)
-        if target is None or target == self._own:
+        if (target := resolve_link(href, self._base, self._root)) is not None:
+            self.add_target(target, text)
+
+    def add_target(self, target: str, text: str = "") -> None:
+        """Add a link whose target is known."""
+        if target == self._own:
             return
         text = " ".join(text.split())
         if not self._texts.get(target):

@@ -15,6 +15,7 @@ from core.rag.indexing.breaks import Breaks, Level, line_breaks, prose_breaks, r
 from core.rag.indexing.packing import Table
 from core.rag.indexing.sections import Heading, shortened
 from core.rag.indexing.tokens import TokenCounter
+from libs.dataloader.notes import without_brackets
 
 _LINE = re.compile(
     r"^ {0,3}(?:"
@@ -99,6 +100,8 @@ def plain_title(text: str, *, atx: bool) -> str:
     if atx:
         text = _ATX_CLOSING.sub("", text)
     text = _ATTRIBUTES.sub("", text)
+    if "[[" in text:
+        text = without_brackets(text)
     if "[" in text:
         text = _IMAGE_OR_LINK.sub(r"\1", _IMAGE_OR_LINK.sub(r"\1", text))  # an image inside a link: twice
     if "<" in text:

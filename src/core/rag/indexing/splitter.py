@@ -27,7 +27,7 @@ DEFAULT_CHUNK_OVERLAP = 200
 #: ``(start, end, heading, metadata)`` of a chunk; the metadata are those that its place gives it.
 type Span = tuple[int, int, str, dict[str, Any]]
 
-_VERSION = 2  # raised whenever the same settings begin to give other chunks
+_VERSION = 3  # raised whenever the same settings begin to give other chunks
 _PLACES = ("page", "slide", "sheet", "row", "cell")
 _SECTION_PLACES = ("slide", "sheet")  # nothing runs on from one of these into the next
 _SAMPLE = 512  # characters by which the length of a token is told

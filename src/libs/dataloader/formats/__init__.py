@@ -5,10 +5,10 @@ from __future__ import annotations
 from importlib import import_module
 
 from libs.dataloader.formats.base import Content, FileData, UnreadableError, check_length
-from libs.dataloader.formats.registry import FORMATS, Format, describe_binary, find_format
+from libs.dataloader.formats.registry import FORMATS, MARKDOWN, Format, describe_binary, find_format
 from libs.dataloader.types import Document
 
-__all__ = ["FORMATS", "Content", "FileData", "Format", "UnreadableError", "read_document", "read_file"]
+__all__ = ["FORMATS", "MARKDOWN", "Content", "FileData", "Format", "UnreadableError", "read_document", "read_file"]
 
 
 def read_file(file: FileData, mime_type: str | None = None) -> tuple[Content, Format]:

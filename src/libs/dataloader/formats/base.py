@@ -6,10 +6,13 @@ import posixpath
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from libs.dataloader.text import clean_text, decode_bytes, looks_binary
 from libs.dataloader.types import Link
+
+if TYPE_CHECKING:
+    from libs.dataloader.notes import Notes
 
 #: How much more than the limit for a file a compressed one may hold.
 EXPANSION = 4
@@ -64,6 +67,7 @@ class FileData:
         root_uri: ``file://`` URI of the folder that links beginning with ``/`` start from.
         encoding: Encoding that the user insists on.
         declared: Encoding that came with it from outside (HTTP header).
+        notes: The files that ``[[Name]]`` in it may mean; ``None`` where nothing is written so.
         max_bytes: Limit for the size of a file; what is compressed may expand to :data:`EXPANSION` times as much.
     """
 
@@ -73,6 +77,7 @@ class FileData:
     root_uri: str | None = None
     encoding: str | None = None
     declared: str | None = None
+    notes: Notes | None = None
     max_bytes: int = 50_000_000
 
     @property

@@ -5,16 +5,18 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 from libs.dataloader.formats.base import Content, FileData
 from libs.dataloader.formats.registry import Format
 from libs.dataloader.links import LinkCollector
+from libs.dataloader.notes import find_note_links, without_brackets
 
 _FRONT_MATTER = re.compile(
     r"\A(?P<fence>---|\+\+\+)[ \t]*\n(?P<body>.*?)^(?P=fence)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE
 )
-_FIELD = re.compile(r"^([A-Za-z](?:[\w -]{0,60}?|[\w.-]{0,60}))\s*[:=]\s*(.*)$")
+_FIELD = re.compile(r"^([^\W\d_](?:[\w -]{0,60}?|[\w.-]{0,60}))\s*[:=]\s*(.*)$")
 _BLOCK_SCALAR = re.compile(r"[|>][+\-1-9]{0,2}")
 _ITEM = re.compile(r"^\s+-\s+(.+)$|^-\s+(.+)$")
 _KEPT_FIELDS = {
@@ -27,6 +29,8 @@ _KEPT_FIELDS = {
     "modified": "modified",
     "description": "description",
     "summary": "description",
+    "alias": "aliases",
+    "aliases": "aliases",
     "tags": "tags",
     "keywords": "keywords",
     "categories": "categories",
@@ -71,16 +75,22 @@ def read(file: FileData, _kind: Format) -> Content:
     """Markdown as it is; the title is that of the front matter, else the first heading."""
     text = file.text()
     fields: dict[str, Any] = {}
+    properties = ""
     if (match := _FRONT_MATTER.match(text)) and (parsed := _front_matter(match["body"])):
-        fields, text = parsed, text[match.end() :].lstrip("\n")
+        fields, properties, text = parsed, match["body"], text[match.end() :].lstrip("\n")
     if file.path.lower().endswith(".mdx"):
         text = _without_imports(text).lstrip("\n")
     prose = _without_blocks(text)
     title = fields.get("title")
     metadata = {_KEPT_FIELDS[name]: value for name, value in fields.items() if name in _KEPT_FIELDS and value}
     collector = LinkCollector(file.uri, file.root_uri)
-    for href, words in find_links(text, _without_spans(prose)):
+    visible = _without_spans(prose)
+    for href, words in find_links(text, visible):
         collector.add(href, words)
+    if file.notes is not None and file.uri is not None:
+        for name, words in chain(find_note_links(properties), find_note_links(visible)):
+            if target := file.notes.find(name, file.uri):
+                collector.add_target(target, plain_words(words))
     return Content(
         text,
         "markdown",
@@ -148,7 +158,7 @@ def plain_words(text: str) -> str:
     text = text[:_LONGEST_WORDS]
     if _MARKUP.search(text) is None:
         return " ".join(text.split())
-    text = _IMAGE.sub(lambda match: match[1], text)
+    text = without_brackets(_IMAGE.sub(lambda match: match[1], text))
     parts: list[str] = []
     position = 0
     for words, _, start, end in _scan(text, {}):

@@ -1,0 +1,102 @@
+"""Links between notes: ``[[Name]]``, as Obsidian, Logseq, Foam and wikis write them."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
+
+from libs.dataloader.formats.registry import FORMATS, MARKDOWN
+
+_LINK = re.compile(r"\[\[(?P<name>[^\[\]|\n]{1,500}?)(?:\\?\|(?P<words>[^\[\]\n]{0,500}))?\]\]")
+_SLASH = re.compile(r"___|%2f", re.IGNORECASE)  # how Logseq writes one in the name of a file
+_SPACES = re.compile(r"[-_ ]+")
+_NUMBER = re.compile(r"[\d, ]+")
+
+
+def find_note_links(text: str) -> Iterator[tuple[str, str]]:
+    """Links as ``(name of the note, words)``, in order; those to places of the same note are none.
+
+    Args:
+        text: Markdown, without what is code.
+    """
+    for match in _LINK.finditer(text):
+        if name := _name(match):
+            yield name, match["words"] or name
+
+
+def without_brackets(text: str) -> str:
+    """The text with the words of such links alone; ``x[[1]]`` is none."""
+    return _LINK.sub(
+        lambda match: match[0] if _NUMBER.fullmatch(match["name"]) else match["words"] or _name(match), text
+    )
+
+
+def _name(match: re.Match[str]) -> str:
+    return match["name"].partition("#")[0].strip()
+
+
+class Notes:
+    """The files of a folder that a link may mean, by their names.
+
+    Args:
+        root: ``file://`` URI of the folder.
+        files: Gives their paths below it; asked once, when the first link is looked up.
+    """
+
+    def __init__(self, root: str, files: Callable[[], Iterable[str]]) -> None:
+        self._root = root.rstrip("/")
+        self._list = files
+
+    def find(self, name: str, uri: str) -> str | None:
+        """The file that a link means, as its URI: ``None`` where there is none.
+
+        A link gives the name of a note in any folder, or the end of its path. Where several have it, the one with just
+        this path is meant, else the one beside the note that links, else the one with the fewest folders above.
+
+        Args:
+            name: As written, without the place in the note.
+            uri: Of the note in which it stands.
+        """
+        whole, endings = self._names
+        folder = posixpath.dirname(uri.removeprefix(f"{self._root}/"))
+        name = name.replace("\\", "/")
+        beside = posixpath.normpath(posixpath.join(folder, name))
+        name = beside if name.startswith(".") else name.strip("/")
+        for written in (_folded, _loose):
+            found = whole.get(written(name)) or whole.get(written(beside)) or endings.get(written(name))
+            if found is not None:
+                return f"{self._root}/{found}"
+        return None
+
+    @cached_property
+    def _names(self) -> tuple[dict[str, str], dict[str, str]]:
+        """Files by all of their paths, and by the ends of these."""
+        whole: dict[str, str] = {}
+        endings: dict[str, str] = {}
+        files = sorted(self._list(), key=lambda path: (path.count("/"), path))
+        for written in (_folded, _loose):
+            for path in files:
+                stem, extension = posixpath.splitext(path)
+                kind = FORMATS.get(extension.lower())
+                if kind is None:
+                    continue  # an image, say
+                for name in (path, stem) if kind == MARKDOWN else (path,):
+                    ending = written(name)
+                    whole.setdefault(ending, path)
+                    while ending:
+                        endings.setdefault(ending, path)
+                        ending = ending.partition("/")[2]
+        return whole, endings
+
+
+def _folded(name: str) -> str:
+    # Some file systems take names apart into letters and accents, which nobody types.
+    return _SLASH.sub("/", unicodedata.normalize("NFC", name)).casefold()
+
+
+def _loose(name: str) -> str:
+    """As wikis call files: "My page" is ``My-page.md``."""
+    return _SPACES.sub(" ", _folded(name))
