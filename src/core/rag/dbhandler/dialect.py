@@ -251,6 +251,34 @@ async def index_search(
         raise
 
 
+async def keyword_candidates(
+    runner: Runner, statement: str, index: TextIndex, query: str, k: int, *, missing: re.Pattern[str]
+) -> dict[str, float]:
+    """The scores of nodes, by id, that the server finds in its keyword index.
+
+    Args:
+        runner: The store.
+        statement: Searches the index ``$name`` for ``$query``; its row has nodes of ``$namespace``, at most ``$k``, as
+            the lists ``ids`` and ``scores``.
+        index: What is searched.
+        query: By :func:`words_query`.
+        k: How many are wanted.
+        missing: See :func:`index_search`.
+
+    Raises:
+        IndexMissingError: where the server does not have the index.
+    """
+    rows = await index_search(
+        runner,
+        statement,
+        {"name": text_index_name(index.label), "query": query, "k": k, "namespace": index.namespace},
+        "A keyword search",
+        index=f"The keyword index of {index.label}",
+        missing=missing,
+    )
+    return scores_by_id(rows)
+
+
 async def define(runner: Runner, statement: str, what: str, *, there: re.Pattern[str]) -> None:
     """Create or drop an index or a constraint, unless somebody else was faster.
 

@@ -15,11 +15,11 @@ from core.rag.dbhandler.dialect import (
     define,
     differs,
     index_search,
+    keyword_candidates,
     matches,
     more_than,
     not_created,
     other_dimension,
-    scores_by_id,
     text_index_name,
     vector_index_names,
     word_queries,
@@ -257,18 +257,16 @@ class MemgraphDialect:
 
     async def text_candidates(self, index: TextIndex, words: Mapping[str, float], k: int) -> dict[str, float]:
         """See :class:`~core.rag.dbhandler.dialect.Dialect`."""
-        query = words_query("data.", index.key, words)
-        rows = await index_search(
+        return await keyword_candidates(
             self._runner,
             f"CALL text_search.search($name, $query, {self._limit}) YIELD node, score "
             "WITH node, score WHERE node.namespace = $namespace AND node.id IS NOT NULL "
             "RETURN collect(node.id) AS ids, collect(score) AS scores",
-            {"name": text_index_name(index.label), "query": query, "k": k, "namespace": index.namespace},
-            "A keyword search",
-            index=f"The keyword index of {index.label}",
+            index,
+            words_query("data.", index.key, words),
+            k,
             missing=_MISSING,
         )
-        return scores_by_id(rows)
 
     async def text_counts(self, index: TextIndex, words: Sequence[str]) -> dict[str, int]:
         """See :class:`~core.rag.dbhandler.dialect.Dialect`. Counts up to ``MAX_K``, the most that a search gives."""

@@ -15,6 +15,7 @@ from core.rag.dbhandler.dialect import (
     define,
     differs,
     index_search,
+    keyword_candidates,
     matches,
     more_than,
     not_created,
@@ -218,18 +219,16 @@ class Neo4jDialect:
 
     async def text_candidates(self, index: TextIndex, words: Mapping[str, float], k: int) -> dict[str, float]:
         """See :class:`~core.rag.dbhandler.dialect.Dialect`."""
-        query = words_query("", index.key, words)
-        rows = await index_search(
+        return await keyword_candidates(
             self._runner,
             "CALL db.index.fulltext.queryNodes($name, $query, {limit: $k}) YIELD node, score "
             "WHERE node.namespace = $namespace AND node.id IS NOT NULL "
             "RETURN collect(node.id) AS ids, collect(score) AS scores",
-            {"name": text_index_name(index.label), "query": query, "k": k, "namespace": index.namespace},
-            "A keyword search",
-            index=f"The keyword index of {index.label}",
+            index,
+            words_query("", index.key, words),
+            k,
             missing=_MISSING,
         )
-        return scores_by_id(rows)
 
     async def text_counts(self, index: TextIndex, words: Sequence[str]) -> dict[str, int]:
         """See :class:`~core.rag.dbhandler.dialect.Dialect`."""
