@@ -11,9 +11,9 @@ from core.rag.schema import SCHEMA_VERSION, Label
 #: Of the graph, not of a namespace: it is in none.
 _ID = "schema"
 
-#: Its version, or no row.
+#: Its version, or no row. It is read before there is an index on ids, and of this label there are two nodes at most.
 READ_VERSION = (
-    f"MATCH (v:{Label.SCHEMA_VERSION} {{id: '{_ID}'}}) WHERE v.version IS NOT NULL RETURN v.version AS version"
+    f"MATCH (v:{Label.SCHEMA_VERSION}) WHERE v.id = '{_ID}' AND v.version IS NOT NULL RETURN v.version AS version"
 )
 
 
