@@ -6,18 +6,22 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncIterator
+from typing import Any
 
 import numpy as np
 import pytest
 from neo4j import AsyncDriver, AsyncGraphDatabase
 from tests.servers.proxy import BoltProxy
 
+from core.rag.dbhandler import bolt
 from core.rag.dbhandler.bolt import BoltStore
+from core.rag.dbhandler.bolt_errors import Again, Failure
+from core.rag.dbhandler.bolt_work import RetryableError
 from core.rag.dbhandler.dialect import MAX_WORDS, text_index_name
 from core.rag.dbhandler.memgraph import MemgraphDialect
 from core.rag.dbhandler.neo4j import Neo4jDialect
 from core.rag.dbhandler.scan import scan_text
-from core.rag.dbhandler.store import Transaction
+from core.rag.dbhandler.store import Row, Transaction
 from core.rag.errors import (
     InvalidInputError,
     ModelMismatchError,
@@ -215,6 +219,36 @@ async def test_an_index_is_done_without_where_others_write_all_the_time(
     assert corner.found(found) == ["a"]
     assert corner.store.capabilities.notes
     assert all("missing" in note for note in corner.store.capabilities.notes)
+
+
+async def test_an_index_that_was_done_without_is_created_later_by_the_same_client(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And whoever answers somebody does not wait for it as long as a write may."""
+    store = await engine.open(MGRAG_RETRY_DEADLINE=3600)
+    index = VectorIndex("vector_later", "Vector_later", 3)
+    once = BoltStore._once
+
+    async def busy(self: BoltStore, statement: str, *arguments: Any, reading: bool) -> list[Row]:
+        if not reading:
+            failed = StoreConflictError("Cannot get unique access to the storage")
+            raise RetryableError(Failure(failed, Again.UNTIL_DEADLINE))
+        return await once(self, statement, *arguments, reading=reading)
+
+    try:
+        with monkeypatch.context() as patch:
+            patch.setattr(BoltStore, "_once", busy)
+            async with asyncio.timeout(60):
+                assert not await store.ensure_vector_index(index, patient=False)
+                assert not await store.ensure_vector_index(index), "tried again at once"
+        assert any("missing" in note for note in store.capabilities.notes)
+        monkeypatch.setattr(bolt, "_AGAIN_SECONDS", 0.0)
+        assert await store.ensure_vector_index(index)
+        assert await store.has_vector_index(index)
+        assert store.capabilities.notes == ()
+    finally:
+        await store.drop_vector_index(index)
+        await store.close()
 
 
 async def test_a_search_with_the_dimension_of_another_model(corner: Corner) -> None:

@@ -170,6 +170,12 @@ class ClientBase:
         parts = batches(list(dict.fromkeys(ids)), max_rows=at_once)
         return [row for part in parts for row in await self.read(statement, ids=part, **parameters)]
 
+    async def _ensure_vector_index(self, index: VectorIndex) -> None:
+        """Make sure that an index exists whose nodes somebody writes who waits for an answer, not for other writers."""
+        store = await self.connect()
+        if index not in self._vector_indexes and await store.ensure_vector_index(index, patient=False):
+            self._vector_indexes.add(index)
+
     async def _write[T](self, work: Callable[[Transaction], Awaitable[T]]) -> T:
         """Run a unit of work that is safe to repeat."""
         store = await self.connect()
@@ -178,12 +184,14 @@ class ClientBase:
             self._unmarked = False
         return await store.transaction(work)
 
-    async def _text_label(self, label: Label) -> str:
-        """``:Label`` that nodes with ``terms`` need to be indexed, or nothing; the index exists afterwards."""
+    async def _text_label(self, label: Label, *, patient: bool = True) -> str:
+        """``:Label`` that nodes with ``terms`` need to be indexed, or nothing.
+
+        The index exists afterwards, unless a server cannot create it now; see ``GraphStore.ensure_text_index``.
+        """
         store = await self.connect()
         index = TextIndex(label, self._namespace)
-        if index not in self._text_indexes:
-            await store.ensure_text_index(index)
+        if index not in self._text_indexes and await store.ensure_text_index(index, patient=patient):
             self._text_indexes.add(index)
         return f":{index.partition}" if store.capabilities.text_index_per_namespace else ""
 

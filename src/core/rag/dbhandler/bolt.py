@@ -10,8 +10,8 @@ from __future__ import annotations
 import logging
 import time
 import uuid
-from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext, suppress
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -59,6 +59,12 @@ _GRACE_SECONDS = 5.0
 #: A transaction may take as long as this many statements; the server ends it if the client cannot.
 _STATEMENTS = 10
 
+#: Who does not wait for others to let an index be created waits so many seconds all the same: most writes are short.
+_BRIEFLY_SECONDS = 1.0
+
+#: An index that could not be created, since others were writing, is tried again after so many seconds.
+_AGAIN_SECONDS = 60.0
+
 
 class BoltStore:
     """A :class:`~core.rag.dbhandler.store.GraphStore` on a server, from any number of event loops."""
@@ -73,6 +79,8 @@ class BoltStore:
         self._patience = self._retry_deadline = settings.connect_timeout
         self._gate = WriterGate()
         self._defining = WriterGate()
+        self._define_deadline = self._retry_deadline  # changed by whoever holds the gate
+        self._given_up: dict[str, float] = {}  # when the creation of an index was given up, by what is said of that
         self._commits = Commits()
         self._dialect: Dialect
         self._hinted: Callable[[str], str] = str  # as it is, until the server is known
@@ -118,7 +126,7 @@ class BoltStore:
         store._hinted = store._dialect.hinted
         store._words = WordSearch(store, store._dialect)
         store._patience = settings.query_timeout + min(_GRACE_SECONDS, settings.query_timeout)
-        store._retry_deadline = settings.retry_deadline
+        store._retry_deadline = store._define_deadline = settings.retry_deadline
         abilities = store._dialect.abilities
         store._capabilities = Capabilities(
             engine=store._dialect.name,
@@ -205,7 +213,7 @@ class BoltStore:
         """See :class:`~core.rag.dbhandler.dialect.Runner`."""
         self._check_open(what)
         self._check_writable()
-        await attempts(lambda: self._once(statement, None, what, reading=False), self._retry_deadline)
+        await attempts(lambda: self._once(statement, None, what, reading=False), self._define_deadline)
 
     async def _once(self, statement: str, parameters: Parameters | None, what: str, *, reading: bool) -> list[Row]:
         from neo4j import Query
@@ -289,24 +297,24 @@ class BoltStore:
         async with self._defining.hold():
             await self._dialect.ensure_schema()
 
-    async def ensure_text_index(self, index: TextIndex) -> None:
+    async def ensure_text_index(self, index: TextIndex, *, patient: bool = True) -> bool:
         """See :class:`~core.rag.dbhandler.store.GraphStore`. One index serves all namespaces."""
         self._check_open("Creating a keyword index")
-        async with self._defining.hold():
-            with self._unless_busy(_without_words(index)):
-                await self._dialect.ensure_text_index(index.label)
+        return await self._unless_busy(
+            lambda: self._dialect.ensure_text_index(index.label), _without_words(index), patient=patient
+        )
 
     async def drop_text_index(self, index: TextIndex) -> None:  # noqa: ARG002
         """Nothing to drop: other namespaces use the index, too."""
         self._check_open("Dropping a keyword index")
 
-    async def ensure_vector_index(self, index: VectorIndex) -> None:
+    async def ensure_vector_index(self, index: VectorIndex, *, patient: bool = True) -> bool:
         """See :class:`~core.rag.dbhandler.store.GraphStore`."""
         check_name(index.label)
         self._check_open("Creating a vector index")
-        async with self._defining.hold():
-            with self._unless_busy(_without(index)):
-                await self._dialect.ensure_vector_index(index)
+        return await self._unless_busy(
+            lambda: self._dialect.ensure_vector_index(index), _without(index), patient=patient
+        )
 
     async def has_vector_index(self, index: VectorIndex) -> bool:
         """See :class:`~core.rag.dbhandler.store.GraphStore`."""
@@ -401,17 +409,35 @@ class BoltStore:
         """See :class:`~core.rag.dbhandler.store.GraphStore`."""
         await self._drivers.close()
 
-    @contextmanager
-    def _unless_busy(self, note: str) -> Iterator[None]:
-        """Do without an index that cannot be created while others write, as searches can; the next command tries again.
+    async def _unless_busy(self, create: Callable[[], Awaitable[None]], note: str, *, patient: bool) -> bool:
+        """Do without an index that cannot be created while others write, as searches can, and try again later.
 
-        A server that wants to be alone for that may never be, however long one waits.
+        A server that wants to be alone for that may never be, however long one waits: so nobody waits long twice.
+
+        Args:
+            create: Creates the index unless it is there.
+            note: What is said while it is not.
+            patient: Whether to wait as long as for any other write.
         """
-        try:
-            yield
-        except StoreConflictError as error:
-            _log.info("%s", error)
-            self._note(note)
+        async with self._defining.hold():
+            given_up = self._given_up.get(note)
+            if given_up is not None and time.monotonic() - given_up < _AGAIN_SECONDS:
+                return False
+            if given_up is not None or not patient:
+                self._define_deadline = min(_BRIEFLY_SECONDS, self._retry_deadline)
+            try:
+                await create()
+            except StoreConflictError as error:
+                self._given_up[note] = time.monotonic()
+                _log.info("%s", error)
+                self._note(note)
+                return False
+            finally:
+                self._define_deadline = self._retry_deadline
+            if self._given_up.pop(note, None) is not None:
+                notes = tuple(said for said in self._capabilities.notes if said != note)
+                self._capabilities = replace(self._capabilities, notes=notes)
+            return True
 
     def _note(self, note: str) -> None:
         """Say once that something works otherwise than it should."""

@@ -320,9 +320,7 @@ class ConceptOperations(VectorStoreOperations):
     async def attach_concept_vectors(self, vectors: Sequence[VectorRow], store: VectorStoreInfo) -> None:
         """Store the vectors of nodes, which are no longer pending then; nodes that are gone get none."""
         index = store.index(Label.CONCEPT)
-        if index not in self._vector_indexes:
-            await (await self.connect()).ensure_vector_index(index)
-            self._vector_indexes.add(index)
+        await self._ensure_vector_index(index)
         rows = [
             {
                 "id": stable_id(Label.VECTOR, store.id, Label.CONCEPT, vector.node, str(vector.part)),

@@ -191,7 +191,7 @@ class ConversationOperations(MessageReading):
         self, messages: Sequence[InteractionRow], *, embedding: Sequence[float] | None = None
     ) -> Indexes:
         """Give messages their vectors, and make sure that the indexes that they go into are there."""
-        text_label = await self._text_label(Label.INTERACTION)
+        text_label = await self._text_label(Label.INTERACTION, patient=False)  # somebody waits for an answer
         spoken = [message for message in messages if not is_blank(message.properties["content"])]
         vectors: list[Sequence[float]] = []
         if embedding is not None:
@@ -207,9 +207,7 @@ class ConversationOperations(MessageReading):
             message.embedding = check_vector(vector, store.dimension, "The embedding")
             message.vector_id = vector_id(store.id, f"{Label.INTERACTION}:{message.id}")
         index = store.index(Label.INTERACTION)
-        if index not in self._vector_indexes:
-            await (await self.connect()).ensure_vector_index(index)
-            self._vector_indexes.add(index)
+        await self._ensure_vector_index(index)
         return Indexes(text_label, store.id, index.label)
 
     async def _note_speaker(self, conversation: Row, user_id: str | None) -> None:

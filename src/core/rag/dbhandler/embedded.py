@@ -236,7 +236,7 @@ class EmbeddedStore:
             if not await self._reading(lambda db: db.node_count, "Counting nodes"):
                 raise
 
-    async def ensure_text_index(self, index: TextIndex) -> None:
+    async def ensure_text_index(self, index: TextIndex, *, patient: bool = True) -> bool:  # noqa: ARG002
         """See :class:`~core.rag.dbhandler.store.GraphStore`."""
 
         def ensure(db: Any) -> None:
@@ -244,6 +244,7 @@ class EmbeddedStore:
                 dialect.create_text_index(db, index)
 
         await self.exclusively(ensure, f"Creating the keyword index of {index.label}")
+        return True
 
     async def has_vector_index(self, index: VectorIndex) -> bool:  # noqa: ARG002
         """See :class:`~core.rag.dbhandler.store.GraphStore`. There is none that could be missing."""
@@ -268,10 +269,11 @@ class EmbeddedStore:
         finally:
             await self.ensure_text_index(index)
 
-    async def ensure_vector_index(self, index: VectorIndex) -> None:
+    async def ensure_vector_index(self, index: VectorIndex, *, patient: bool = True) -> bool:  # noqa: ARG002
         """See :class:`~core.rag.dbhandler.store.GraphStore`. Nothing is created: vectors are compared exactly."""
         check_name(index.label)
         await self._reading(lambda db: dialect.check_dimension(db, index), f"Looking at the vectors of {index.name}")
+        return True
 
     async def drop_vector_index(self, index: VectorIndex) -> None:
         """Nothing to drop."""

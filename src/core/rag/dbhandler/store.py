@@ -129,12 +129,20 @@ class GraphStore(Protocol):
         """Create the constraints and property indexes of :mod:`core.rag.schema` that are missing."""
         ...
 
-    async def ensure_text_index(self, index: TextIndex) -> None:
-        """Create a keyword index unless it exists."""
+    async def ensure_text_index(self, index: TextIndex, *, patient: bool = True) -> bool:
+        """Create a keyword index unless it exists.
+
+        Args:
+            index: Label and namespace.
+            patient: Whether to wait long where that is not possible while others write to a server.
+
+        Returns:
+            Whether it is there. Searches do without where it is not, and a later call tries again.
+        """
         ...
 
-    async def ensure_vector_index(self, index: VectorIndex) -> None:
-        """Create a vector index unless it exists.
+    async def ensure_vector_index(self, index: VectorIndex, *, patient: bool = True) -> bool:
+        """Create a vector index unless it exists; arguments and result as of :meth:`ensure_text_index`.
 
         Raises:
             ModelMismatchError: if it exists with another dimension.
