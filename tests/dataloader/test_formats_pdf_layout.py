@@ -164,3 +164,38 @@ def test_nothing_is_lost_or_moved(pages: list[list[Line]], outline: list[Bookmar
         marks = re.sub(r"^(?:#{1,6} (?=.)|\\)", "", text, flags=re.MULTILINE) if has_headings else text
         left = iter(re.sub(r"\s", "", marks))
         assert all(letter in left for line in page for letter in line.text if letter in "ab1")
+
+
+def book(pages: int, head: str = "Report {0} of the harbour", foot: str = "{1}", size: float = 9) -> str:
+    """The content of a file whose pages have a head ({0}: which side) and a foot ({1}: the number from 8 on)."""
+    page = Page()
+    for number in range(pages):
+        names = ("on the left" if number % 2 else "on the right", number + 8)
+        page.write(head.format(*names), size=size)
+        page.write(f"Here begins the chapter that is called {'abcdefghijkl'[number]}.", *SENTENCES * 3, above=14)
+        page.write(f"Table {number + 1}", *SENTENCES[: number % 3 + 1], f"Sum of all: {number * 7}", above=14)
+        page.y = 50
+        page.write(foot.format(*names), size=9)
+        page.turn()
+    return convert("a.pdf", page.file()).content
+
+
+def test_what_runs_along_the_pages_is_said_once() -> None:
+    content = book(6)
+    assert content.count("Report on the left of the harbour") == 1
+    assert content.count("Report on the right of the harbour") == 1
+    assert re.search(r"^\d+$", content, re.MULTILINE) is None
+    assert [f"Table {number}" in content for number in range(1, 7)] == [True] * 6
+    assert content.count(SENTENCES[0]) == 24
+    assert book(6, foot="Page {1} of 13, printed in 2020").count("printed in 2020") == 1
+
+
+def test_what_only_looks_like_a_running_head_stays() -> None:
+    assert book(4).count("Report on the") == 4
+    assert re.findall(r"^\d+$", book(4), re.MULTILINE) == ["8", "9", "10", "11"]
+    assert book(6, head="Question {1}", size=18).count("Question ") == 6
+    page = Page()
+    for number in (3, 1, 12, 7, 30, 2):
+        page.write(f"Article {number}", *SENTENCES)
+        page.turn()
+    assert convert("a.pdf", page.file()).content.count("Article ") == 6
