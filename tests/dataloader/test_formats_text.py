@@ -599,3 +599,97 @@ def test_a_media_type_helps_where_it_says_something(name: str, mime_type: str, k
 
     file = FileData(f"https://example.org/{name}", b"a,b\n1,2\n")
     assert read_document(file, mime_type).format == kind
+
+
+# -- AsciiDoc and Org ----------------------------------------------------------------------------------------------
+
+ASCIIDOC = """= The mill: a {what}
+Ann Author
+:description: How it runs
+:url: https://example.org/mill
+// a comment
+
+Water comes by {url}[the race], see <<wheel,the wheel>>, xref:guide/dam.adoc#crest[its dam] and {unknown}.
+
+[[wheel]]
+== The wheel ==
+
+include::parts.adoc[]
+ifdef::draft[]
+image::wheel.png[Drawing of the wheel]
+endif::[]
+
+[source,python]
+----
+= no heading
+link:no.adoc[none]
+----
+
+Gates
+~~~~~
+
+....
+```
+....
+
+////
+A comment, too
+////
+
+----
+is never closed
+"""
+
+ORG = """#+TITLE: The mill
+#+author: Ann
+#+LANGUAGE: en
+# a comment
+* TODO The wheel :wood:iron:
+:PROPERTIES:
+:ID: 17
+:END:
+Water comes by [[https://example.org/race][the race]], see [[file:dam.org::*Crest][its dam]] and [[*Gates]].
+#+BEGIN_SRC emacs-lisp :tangle no
+(message "[[no.org]]")
+,* no heading
+#+END_SRC
+** Gates
+| a | b |
+|---+---|
+| 1 | 2 |
+#+begin_src
+is never closed
+"""
+
+
+def test_asciidoc_has_headings_code_and_links() -> None:
+    document = convert("mill.adoc", ASCIIDOC)
+    assert (document.title, document.format, document.mime_type) == ("The mill: a {what}", "markdown", "text/asciidoc")
+    assert document.metadata == {"description": "How it runs"}
+    assert targets(document) == ["https://example.org/mill", f"{URI}guide/dam.adoc", f"{URI}parts.adoc"]
+    assert document.content == (
+        "# The mill: a {what}\nAnn Author\n\n"
+        "Water comes by the race, see the wheel, its dam and {unknown}.\n\n"
+        "## The wheel\n\nDrawing of the wheel\n\n"
+        "```python\n= no heading\nlink:no.adoc[none]\n```\n\n### Gates\n\n````\n```\n````\n\n\n----\nis never closed\n"
+    )
+
+
+def test_org_has_headings_code_and_links() -> None:
+    document = convert("mill.org", ORG)
+    assert (document.title, document.format, document.mime_type) == ("The mill", "markdown", "text/x-org")
+    assert document.metadata == {"author": "Ann", "language": "en"}
+    assert [(link.target, link.text) for link in document.links] == [
+        ("https://example.org/race", "the race"),
+        (f"{URI}dam.org", "its dam"),
+    ]
+    assert document.content == (
+        "# TODO The wheel\nWater comes by the race, see its dam and Gates.\n"
+        '```emacs-lisp\n(message "[[no.org]]")\n* no heading\n```\n## Gates\n| a | b |\n|---|---|\n| 1 | 2 |\n'
+        "#+begin_src\nis never closed\n"
+    )
+
+
+@pytest.mark.parametrize("name", ["a.adoc", "a.org"])
+def test_nothing_but_settings_is_kept(name: str) -> None:
+    assert convert(name, ":toc: left\n" if name == "a.adoc" else "#+TITLE: A\n").content

@@ -56,6 +56,14 @@ def join_lines(lines: Iterable[str]) -> str:
     return "\n".join(kept)
 
 
+def fenced(text: str, language: str) -> str:
+    """Code as a block of Markdown, whatever stands in it."""
+    fence = "```"
+    while fence in text:
+        fence += "`"
+    return f"{fence}{language}\n{text}\n{fence}"
+
+
 @dataclass(frozen=True, slots=True)
 class FileData:
     """A file in memory.

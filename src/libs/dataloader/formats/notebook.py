@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from libs.dataloader.formats.base import Content, FileData, TextBuilder, UnreadableError
+from libs.dataloader.formats.base import Content, FileData, TextBuilder, UnreadableError, fenced
 from libs.dataloader.formats.markdown import find_links, first_heading
 from libs.dataloader.formats.registry import Format
 from libs.dataloader.links import LinkCollector
@@ -77,12 +77,12 @@ def _cell(cell: dict[str, Any], language: str) -> str:
         return f"{'#' * (level if isinstance(level, int) and 1 <= level <= 6 else 1)} {source}"
     if kind != "code":
         return source.strip()
-    blocks = [_fenced(source, language)] if source.strip() else []
+    blocks = [fenced(source, language)] if source.strip() else []
     outputs = cell.get("outputs")
     for output in outputs if isinstance(outputs, list) else []:
         text = clean_text(_output(output)).strip() if isinstance(output, dict) else ""
         if text:
-            blocks.append(_fenced(text if len(text) <= _LONGEST_OUTPUT else text[:_LONGEST_OUTPUT] + " …", ""))
+            blocks.append(fenced(text if len(text) <= _LONGEST_OUTPUT else text[:_LONGEST_OUTPUT] + " …", ""))
     return "\n\n".join(blocks)
 
 
@@ -98,10 +98,3 @@ def _joined(source: Any) -> str:
     if isinstance(source, list):
         return "".join(part for part in source if isinstance(part, str))
     return source if isinstance(source, str) else ""
-
-
-def _fenced(text: str, language: str) -> str:
-    fence = "```"
-    while fence in text:
-        fence += "`"
-    return f"{fence}{language}\n{text}\n{fence}"

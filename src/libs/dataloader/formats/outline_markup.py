@@ -1,0 +1,147 @@
+"""AsciiDoc and Org as Markdown: headings, code and links; everything else stays as it is written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from libs.dataloader.formats.base import Content, FileData, fenced, join_lines
+from libs.dataloader.formats.markdown import first_heading
+from libs.dataloader.formats.registry import Format
+from libs.dataloader.links import LinkCollector
+
+_ADOC_HEADING = re.compile(r"(={1,6}|#{1,6})[ \t]+(\S.*?)(?:[ \t]+\1)?[ \t]*$")
+_ADOC_ATTRIBUTE = re.compile(r":!?([\w-]+)!?:(?:[ \t]+(.*))?$")
+_ADOC_REFERENCE = re.compile(r"\{([\w-]{1,100})\}")
+_ADOC_UNDERLINE = re.compile(r"([=\-~^+])\1{3,}[ \t]*$")
+_ADOC_BLOCK = re.compile(r"(-{4,}|\.{4,}|`{3,}|/{4,})(\w*)[ \t]*$")
+_ADOC_STYLE = re.compile(r"\[(?:\[.*\]|(?:source|listing|,)?(?:,[ \t]*(?P<language>[\w+-]+))?[^\]\n]*)\][ \t]*$")
+_ADOC_LINK = re.compile(
+    r"(?P<xref><<(?P<place>[^<>,\n]{1,500})(?:,[ \t]*(?P<name>[^<>\n]{0,500}))?>>)"
+    r"|(?:(?P<macro>link|xref|image):{1,2}(?P<path>[^\s\[\]]{1,2000})|(?P<url>https?://[^\s\[\]<>]{1,2000}))"
+    r"(?:\[(?P<words>[^\[\]\n]{0,500})\])?"
+)
+_ADOC_SILENT = re.compile(r"//(?!/)|(?:ifn?def|ifeval|endif)::[^\[]*\[[^\]]*\][ \t]*$|toc::\[")
+_ADOC_INCLUDE = re.compile(r"include::([^\s\[\]{}]{1,2000})\[")
+_ORG_HEADING = re.compile(r"(\*+)[ \t]+(\S.*?)(?:[ \t]+:[\w@#%:]+:)?[ \t]*$")
+_ORG_KEYWORD = re.compile(r"#\+([\w-]+):[ \t]*(.*)$")
+_ORG_BEGIN = re.compile(r"[ \t]*#\+begin_(src|example|export|comment)\b[ \t]*([\w+-]*)", re.IGNORECASE)
+_ORG_LINK = re.compile(r"\[\[(?:file:)?([^\[\]\n]{1,2000})\](?:\[([^\[\]\n]{1,500})\])?\]")
+_ORG_PLACE = re.compile(r"[a-z]+://|\.{0,2}/|[^*#:\s][^:\n]*\.\w{1,8}(?:::|$)", re.IGNORECASE)
+_ORG_RULE = re.compile(r"[ \t]*\|-[-+]*\|[ \t]*$")
+_ORG_DRAWER = re.compile(r"[ \t]*:(?:PROPERTIES|LOGBOOK):[ \t]*$", re.IGNORECASE)
+_LONGEST_VALUE = 1000
+_FIELDS = {
+    "author": "author",
+    "date": "created",
+    "revdate": "created",
+    "description": "description",
+    "keywords": "keywords",  # ":language:" of AsciiDoc is that of code
+    "filetags": "tags",
+    "lang": "language",
+}
+
+
+def read(file: FileData, kind: Format) -> Content:
+    """The text as Markdown, as far as headings, code and links go."""
+    collector = LinkCollector(file.uri, file.root_uri)
+    fields: dict[str, str] = {}
+    convert = _org if kind.mime_type == "text/x-org" else _asciidoc
+    text = join_lines(convert(_Lines(file.text()), fields, collector)).strip("\n") + "\n"
+    if not text.strip():
+        return Content(file.text())  # nothing but settings, say
+    metadata = {_FIELDS[name]: value for name, value in fields.items() if name in _FIELDS and value}
+    return Content(text, "markdown", fields.get("title") or first_heading(text), metadata, collector.links())
+
+
+class _Lines:
+    """The lines of a text, from the first to the last."""
+
+    def __init__(self, text: str) -> None:
+        self._lines = text.split("\n")
+        self._place = 0
+        self._unclosed: set[str] = set()
+
+    def __iter__(self) -> Iterator[str]:
+        while self._place < len(self._lines):
+            self._place += 1
+            yield self._lines[self._place - 1]
+
+    def following(self) -> str:
+        """The next line, which stays the next."""
+        return self._lines[self._place] if self._place < len(self._lines) else ""
+
+    def skip(self) -> None:
+        """Go past the next line."""
+        self._place += 1
+
+    def until(self, closing: str) -> list[str] | None:
+        """Those before the line that closes a block, in whatever case, and go past it; ``None`` without one."""
+        if closing in self._unclosed:
+            return None
+        for index in range(self._place, len(self._lines)):
+            if self._lines[index].strip().lower() == closing:
+                inside, self._place = self._lines[self._place : index], index + 1
+                return inside
+        self._unclosed.add(closing)  # no need to look again, as often as it is opened
+        return None
+
+
+def _asciidoc(lines: _Lines, fields: dict[str, str], collector: LinkCollector) -> Iterator[str]:
+    def link(match: re.Match[str]) -> str:
+        if match["xref"]:
+            return match["name"] or match["place"]
+        words = (match["words"] or "").partition(",")[0].strip('"^ ')
+        href = match["path"] or match["url"]
+        if match["macro"] == "image":
+            return words
+        collector.add(href, words)
+        return words or href
+
+    language = ""
+    for raw in lines:
+        line = _ADOC_REFERENCE.sub(lambda match: fields.get(match[1].lower(), match[0]), raw) if "{" in raw else raw
+        following = lines.following()
+        if (block := _ADOC_BLOCK.match(raw)) and (inside := lines.until(block[1])) is not None:
+            if raw[0] != "/":  # a comment
+                yield fenced("\n".join(inside), block[2] or language)
+            language = ""
+        elif _ADOC_SILENT.match(raw):
+            continue
+        elif heading := _ADOC_HEADING.match(line):
+            yield f"{'#' * len(heading[1])} {_ADOC_LINK.sub(link, heading[2])}"
+        elif _ADOC_UNDERLINE.match(following) and line[:1].isalnum() and abs(len(following.rstrip()) - len(raw)) < 2:
+            lines.skip()
+            yield f"{'#' * ('=-~^+'.index(following[0]) + 1)} {_ADOC_LINK.sub(link, line)}"
+        elif attribute := _ADOC_ATTRIBUTE.match(line):
+            fields.setdefault(attribute[1].lower(), (attribute[2] or "")[:_LONGEST_VALUE])
+        elif style := _ADOC_STYLE.match(line):
+            language = style["language"] or ""
+        elif include := _ADOC_INCLUDE.match(line):
+            collector.add(include[1])
+        else:
+            yield _ADOC_LINK.sub(link, line) if ":" in line or "<<" in line else line
+
+
+def _org(lines: _Lines, fields: dict[str, str], collector: LinkCollector) -> Iterator[str]:
+    def link(match: re.Match[str]) -> str:
+        if _ORG_PLACE.match(match[1]):
+            collector.add(match[1].partition("::")[0] if "://" not in match[1] else match[1], match[2] or "")
+        return match[2] or match[1].lstrip("*#")
+
+    for line in lines:
+        if (begin := _ORG_BEGIN.match(line)) and (inside := lines.until(f"#+end_{begin[1].lower()}")) is not None:
+            if begin[1].lower() != "comment":
+                code = (row[1:] if row.startswith((",*", ",#")) else row for row in inside)
+                yield fenced("\n".join(code), begin[2] if begin[1].lower() == "src" else "")
+        elif _ORG_DRAWER.match(line) and lines.until(":end:") is not None:
+            continue
+        elif heading := _ORG_HEADING.match(line):
+            yield f"{'#' * min(len(heading[1]), 6)} {_ORG_LINK.sub(link, heading[2])}"
+        elif keyword := _ORG_KEYWORD.match(line):
+            name = keyword[1].lower()
+            fields.setdefault("lang" if name == "language" else name, keyword[2].strip())
+        elif _ORG_RULE.match(line):
+            yield line.replace("+", "|")
+        elif not line.startswith("# "):  # a comment
+            yield _ORG_LINK.sub(link, line) if "[[" in line else line
