@@ -215,3 +215,24 @@ def test_calendar_entries_are_records_with_whole_words() -> None:
 def test_pictures_in_a_vcard_are_no_text() -> None:
     card = "BEGIN:VCARD\nFN:Ann Heron\nPHOTO;ENCODING=b;TYPE=JPEG:/9j/4AAQSkZJRg\n ABAQAAAQABAAD\nEND:VCARD\n"
     assert convert("a.vcf", card * 2).content == "\n\n".join(["BEGIN:VCARD\nFN:Ann Heron\nEND:VCARD"] * 2)
+
+
+def test_an_archive_of_mail_has_all_of_its_messages() -> None:
+    document = convert(
+        "list.mbox",
+        "From ann@example.org Mon Jan  1 10:00:00 2024\n"
+        "From: Ann <ann@example.org>\nSubject: =?utf-8?q?Die_M=C3=BChle?=\nMIME-Version: 1.0\n"
+        "Content-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: base64\n\n"
+        "RGllIE3DvGhsZSBzdGVodCBzdGlsbC4=\n\n"
+        "From bo@example.org Mon Jan  1 11:00:00 2024\n"
+        "From: Bo <bo@example.org>\nSubject: Wheel\n\nSee https://example.org/wheel.\n\n>From the dam it is near.\n\n"
+        "From here it is far.\n",
+    )
+    assert document.content == (
+        "From: Ann <ann@example.org>\nSubject: Die Mühle\n\nDie Mühle steht still.\n\n"
+        "From: Bo <bo@example.org>\nSubject: Wheel\n\nSee https://example.org/wheel.\n\nFrom the dam it is near.\n\n"
+        "From here it is far.\n"
+    )
+    assert targets(document) == ["https://example.org/wheel"]
+    assert document.mime_type == "application/mbox"
+    assert document.metadata == {"message_count": 2}

@@ -1,17 +1,18 @@
-"""E-mail messages (eml)."""
+"""E-mail messages (eml), and archives of them (mbox)."""
 
 from __future__ import annotations
 
 import contextlib
 import re
+from collections.abc import Sequence
 from email import message_from_bytes, policy
 from email.message import Message
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from libs.dataloader.formats.base import Content, FileData, UnreadableError
+from libs.dataloader.formats.base import Content, FileData, UnreadableError, join_lines
 from libs.dataloader.formats.markdown import trim_url
-from libs.dataloader.formats.registry import Format
+from libs.dataloader.formats.registry import MBOX, Format
 from libs.dataloader.html import html_to_document
 from libs.dataloader.links import LinkCollector
 from libs.dataloader.text import bom_encoding, clean_text, decode_bytes, looks_binary
@@ -19,15 +20,19 @@ from libs.dataloader.text import bom_encoding, clean_text, decode_bytes, looks_b
 _SHOWN = ("From", "To", "Cc", "Date", "Subject")
 _URL = re.compile(r"https?://[^\s<>\"'`|]+")
 _MAX_DEPTH = 10
+_MBOX_FROM = re.compile(rb"(?:\A|(?<=\n)\r?\n)From [^\s\n]{1,500}[^\n]{0,100}\d\d:\d\d[^\n]{0,100}\n")
+_MBOX_QUOTED = re.compile(rb"^>(>*From )", re.MULTILINE)  # a line of a message that begins like those between them
 
 
-def read(file: FileData, _kind: Format) -> Content:
+def read(file: FileData, kind: Format) -> Content:
     """The headers that people read, the text (HTML where plain text is missing), and the names of attachments."""
     data = file.data
     if looks_binary(data[:4096]):
         raise UnreadableError("it is binary, not text")
     if bom_encoding(data) is not None or b"\x00" in data[:4096]:
         data = decode_bytes(data).text.encode()
+    if kind == MBOX and (places := [match.span() for match in _MBOX_FROM.finditer(data)]):
+        return _archive(data, places)
     # The older policy never fails on a malformed header.
     message = message_from_bytes(data, policy=policy.compat32)
     if not any(message.get(name) for name in (*_SHOWN, "Message-ID", "Received", "MIME-Version")):
@@ -43,6 +48,18 @@ def read(file: FileData, _kind: Format) -> Content:
     if names := [name for name, _ in _attachments(message)]:
         metadata["attachments"] = names
     return Content(text, "text", _header(message, "Subject") or None, metadata, collector.links())
+
+
+def _archive(data: bytes, places: Sequence[tuple[int, int]]) -> Content:
+    """The messages of an archive, one after the other; the lines between them are at these places."""
+    collector = LinkCollector(None)
+    ends = (*(start for start, _ in places[1:]), len(data))
+    messages = (
+        message_from_bytes(_MBOX_QUOTED.sub(rb"\1", data[start:end]), policy=policy.compat32)
+        for (_, start), end in zip(places, ends, strict=True)
+    )
+    text = join_lines(clean_text(_message(message, collector, 0)).strip() + "\n" for message in messages)
+    return Content(text, "text", None, {"message_count": len(places)}, collector.links())
 
 
 def _message(message: Message[str, str], collector: LinkCollector, depth: int) -> str:

@@ -31,6 +31,7 @@ RTF = Format("rtf", "application/rtf")
 JSON = Format("json_data", "application/json")
 JSONL = Format("json_data", "application/jsonl")
 EML = Format("mail", "message/rfc822")
+MBOX = Format("mail", "application/mbox")
 _OPEN_XML = "application/vnd.openxmlformats-officedocument."
 DOCX = Format("word", _OPEN_XML + "wordprocessingml.document")
 PPTX = Format("slides", _OPEN_XML + "presentationml.presentation")
@@ -53,6 +54,7 @@ FORMATS: dict[str, Format] = {
     ".rtf": RTF,
     ".epub": EPUB,
     ".eml": EML,
+    ".mbox": MBOX,
     ".csv": Format("delimited", "text/csv"),
     **dict.fromkeys((".tsv", ".tab"), Format("delimited", "text/tab-separated-values")),
     **dict.fromkeys((".json", ".geojson", ".jsonld", ".webmanifest"), JSON),
