@@ -10,16 +10,29 @@ from core.rag.ports import CONVERSATION_SEARCH
 if TYPE_CHECKING:
     from core.rag.answering.basic import BasicRAG
     from core.rag.answering.drift import DRIFTRAG
+    from core.rag.answering.events import Event
     from core.rag.answering.flow import KnowledgeRAGFlow
-    from core.rag.answering.types import Answer
+    from core.rag.answering.types import Answer, Citation
     from core.rag.dbhandler import MemGraphClient
+    from core.rag.dbhandler.recording import Inserted
+    from core.rag.dbhandler.transfer_file import TransferReport
     from core.rag.embedder import EmbeddingService, open_embedder
     from core.rag.errors import MGRagError
+    from core.rag.graph.context import GraphContext
     from core.rag.graph.knowledge_graph import KnowledgeGraph
     from core.rag.graph.nodes import UndirectedNode
+    from core.rag.graph.parts import EdgePage, GraphEdge, GraphNode, GraphStats, NeighbourPage, Piece
+    from core.rag.graph.searching import KnowledgeHit
     from core.rag.identity import standardize_resource_uri
     from core.rag.indexing import Indexer, IngestReport, TextSplitter
+    from core.rag.indexing.factfinding import FactReport
+    from core.rag.indexing.resolving import ResolutionReport
     from core.rag.knowledge_base import KnowledgeBase
+    from core.rag.llm import LanguageModel
+    from core.rag.maintenance.backup import BackupReport
+    from core.rag.maintenance.findings import DoctorReport
+    from core.rag.maintenance.reembed import ReembedReport
+    from core.rag.memory.records import Forgotten, Memory
     from core.rag.retrieval.hits import Hit
     from core.rag.schema import EdgeType, Label
     from core.rag.settings import Settings
@@ -27,20 +40,40 @@ if TYPE_CHECKING:
 _WHERE = {
     "DRIFTRAG": "core.rag.answering.drift",
     "Answer": "core.rag.answering.types",
+    "BackupReport": "core.rag.maintenance.backup",
     "BasicRAG": "core.rag.answering.basic",
+    "Citation": "core.rag.answering.types",
+    "DoctorReport": "core.rag.maintenance.findings",
+    "EdgePage": "core.rag.graph.parts",
     "EdgeType": "core.rag.schema",
     "EmbeddingService": "core.rag.embedder",
+    "Event": "core.rag.answering.events",
+    "FactReport": "core.rag.indexing.factfinding",
+    "Forgotten": "core.rag.memory.records",
+    "GraphContext": "core.rag.graph.context",
+    "GraphEdge": "core.rag.graph.parts",
+    "GraphNode": "core.rag.graph.parts",
+    "GraphStats": "core.rag.graph.parts",
     "Hit": "core.rag.retrieval.hits",
     "Indexer": "core.rag.indexing",
     "IngestReport": "core.rag.indexing",
+    "Inserted": "core.rag.dbhandler.recording",
     "KnowledgeBase": "core.rag.knowledge_base",
-    "KnowledgeRAGFlow": "core.rag.answering.flow",
     "KnowledgeGraph": "core.rag.graph.knowledge_graph",
+    "KnowledgeHit": "core.rag.graph.searching",
+    "KnowledgeRAGFlow": "core.rag.answering.flow",
     "Label": "core.rag.schema",
+    "LanguageModel": "core.rag.llm",
     "MGRagError": "core.rag.errors",
     "MemGraphClient": "core.rag.dbhandler",
+    "Memory": "core.rag.memory.records",
+    "NeighbourPage": "core.rag.graph.parts",
+    "Piece": "core.rag.graph.parts",
+    "ReembedReport": "core.rag.maintenance.reembed",
+    "ResolutionReport": "core.rag.indexing.resolving",
     "Settings": "core.rag.settings",
     "TextSplitter": "core.rag.indexing",
+    "TransferReport": "core.rag.dbhandler.transfer_file",
     "UndirectedNode": "core.rag.graph.nodes",
     "open_embedder": "core.rag.embedder",
     "standardize_resource_uri": "core.rag.identity",
@@ -49,20 +82,40 @@ _WHERE = {
 __all__ = [
     "DRIFTRAG",
     "Answer",
+    "BackupReport",
     "BasicRAG",
+    "Citation",
+    "DoctorReport",
+    "EdgePage",
     "EdgeType",
     "EmbeddingService",
+    "Event",
+    "FactReport",
+    "Forgotten",
+    "GraphContext",
+    "GraphEdge",
+    "GraphNode",
+    "GraphStats",
     "Hit",
     "Indexer",
     "IngestReport",
+    "Inserted",
     "KnowledgeBase",
     "KnowledgeGraph",
+    "KnowledgeHit",
     "KnowledgeRAGFlow",
     "Label",
+    "LanguageModel",
     "MGRagError",
     "MemGraphClient",
+    "Memory",
+    "NeighbourPage",
+    "Piece",
+    "ReembedReport",
+    "ResolutionReport",
     "Settings",
     "TextSplitter",
+    "TransferReport",
     "UndirectedNode",
     "open_embedder",
     "standardize_resource_uri",
