@@ -33,7 +33,7 @@ _TABLE_RULE = re.compile(r"^ {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*
 _SETEXT_LINES = 3  # a longer paragraph above a row of dashes is a paragraph above a rule
 
 _ATX_CLOSING = re.compile(r"(?:^|[ \t])#+[ \t]*$")
-_ATTRIBUTES = re.compile(r"[ \t]*\{[#.:][^{}]*\}[ \t]*$")
+_ATTRIBUTES = re.compile(r"[ \t]*\{[ \t]*(?:[#.:]|[\w:-]+=[\"'])[^{}]*\}[ \t]*$")
 _IMAGE_OR_LINK = re.compile(r"!?\[([^\[\]]*)\](?:\([^()\s]*(?:[ \t]+\"[^\"]*\")?\)|\[[^\[\]]*\])")
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>|<!--.*?-->")
 _STRONG = re.compile(r"(\*{1,3}|`+|~~)(?=\S)(.+?)(?<!\s)\1")
