@@ -274,3 +274,17 @@ def test_parts_of_names_and_of_speech_are_no_names(text: str, expected: dict[str
     assert not found.keys() & {"EE", "UU", "FF", "Creating"}
     if not text.isascii() and "。" in text:
         assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Open PowerShell. We use PowerShell here.", {"PowerShell": 2}),
+        ("- See GitHub\n- Install VS Code\n\nThen VS Code runs.", {"GitHub": 1, "VS Code": 2}),
+        ("Open Source is free. Create React App is not new.", {"Open Source": 1, "Create React App": 1}),
+        ("Open Source has its source. We like Open Source and Source.", {"Open Source": 2, "Source": 1}),
+        ("They work for Open Street Map.", {"Open Street Map": 1}),
+    ],
+)
+def test_a_command_is_no_part_of_a_name_that_stands_alone_elsewhere(text: str, expected: dict[str, int]) -> None:
+    assert spelt(text) == expected

@@ -17,7 +17,7 @@ from core.rag.analysis.language import detect_language
 from core.rag.analysis.stopwords import stop_words
 from core.rag.extraction import patterns
 from core.rag.extraction.acronyms import is_acronym, is_behind_article, leads_name, may_be_acronym
-from core.rag.extraction.openers import may_lead_name, opens_sentence
+from core.rag.extraction.openers import may_command, may_lead_name, opens_sentence
 from core.rag.extraction.words import is_unspaced, normalize_name
 from core.rag.extraction.wrapping import unwrapped
 from core.rag.headings import last_heading
@@ -55,6 +55,8 @@ _DEFINITION: Final = re.compile(
 #: What is said, not called so, in a script in which a sentence has no spaces that could be counted.
 _SPEECH: Final = re.compile("[。！？，；…]")
 _MAX_UNSPACED_CHARS: Final = 30
+#: A name as only products have it: PowerShell, GitHub.
+_HUMP: Final = re.compile(r"[^\W\d_][a-z]+[A-Z]")
 _MASK: Final = "\x00"
 
 
@@ -89,6 +91,7 @@ def names_in(text: str, heading: str = "") -> dict[str, Found]:
     pattern = patterns.names(language, ascii_only=text.isascii())
     waiting: list[str] = []  # single words that begin a sentence: names only if they are names elsewhere
     opened: list[tuple[str, str]] = []  # phrases behind a word that opens the sentence, and with it
+    commanded: list[tuple[str, _Phrase]] = []  # behind a verb that begins a sentence, and with it
     led: list[_Phrase] = []  # behind an article that begins a sentence
     acronyms: list[tuple[str, int]] = []  # that spell a function word, and where: names only if the text says so
     if not text.isupper():
@@ -98,6 +101,9 @@ def names_in(text: str, heading: str = "") -> dict[str, Found]:
                 continue
             if phrase.opener and _begins_sentence(text, match.start()):
                 opened.append((match[0].split(maxsplit=1)[1], phrase.name))
+                continue
+            if phrase.command and _begins_sentence(text, match.start()):
+                commanded.append((phrase.text.split(maxsplit=1)[1], phrase))
                 continue
             if phrase.led:
                 if _begins_sentence(text, match.start()):
@@ -121,6 +127,12 @@ def names_in(text: str, heading: str = "") -> dict[str, Found]:
                 _add(found, behind.led)
             elif behind is not None and not behind.function_word:
                 _count(found, behind.name, behind.text)
+        for rest, phrase in commanded:
+            name = normalize_name(rest)
+            if phrase.name not in found and name and (name in found or _HUMP.search(rest)):
+                _count(found, name, rest)
+            else:
+                _count(found, phrase.name, phrase.text)
         for phrase in led:
             if (whole := normalize_name(phrase.led)) in found:
                 found[whole].count += 1
@@ -203,8 +215,8 @@ def _explicit(text: str, found: dict[str, Found]) -> str:
 class _Phrase(NamedTuple):
     """A phrase with capitals, or a year: as it is spelt, normalised, whether it is a name wherever it stands, whether
     it is a function word in capitals, which is a name only where the text says so, and whether its first word is none
-    of the name where it begins a sentence. Behind an article that is part of the name unless a sentence begins there,
-    it is ``led`` by that; the rest may be no name at all, and empty.
+    of the name where it begins a sentence, or may be a command there. Behind an article that is part of the name unless
+    a sentence begins there, it is ``led`` by that; the rest may be no name at all, and empty.
     """
 
     text: str
@@ -212,6 +224,7 @@ class _Phrase(NamedTuple):
     sure: bool
     function_word: bool = False
     opener: bool = False
+    command: bool = False
     led: str = ""
 
 
@@ -229,7 +242,10 @@ def _phrase(found: str, language: str) -> _Phrase | None:
     ):
         text = " ".join(words)  # most that are more than a word
         name = normalize_name(text)
-        return _Phrase(text, name, sure=True, opener=opens_sentence(words[0], language)) if name else None
+        if not name:
+            return None
+        first = words[0]
+        return _Phrase(text, name, sure=True, opener=opens_sentence(first, language), command=may_command(first))
     if len(words) > 1:
         kept = words[1:] if words[1] == "the" and opens_sentence(words[0], language) else words[:]
         while kept and _is_small(kept[0], stop) and not leads_name(kept):

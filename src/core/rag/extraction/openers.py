@@ -35,6 +35,13 @@ vorgestern zudem zuerst zugleich zuletzt zunächst
     "finnish": "aluksi eilen hei lopulta myöhemmin nykyään sitten tänään",
 }
 
+# What manuals tell their readers to do. Names begin with these, too (Open Source, Press Association, Run DMC).
+_COMMANDS: Final = """
+add build change check choose clear click close configure copy create delete disable download edit enable
+enter export find go import install launch list load locate navigate open press push remove restart run save
+see select set start stop switch tap test try type uninstall update upgrade use verify view visit
+"""
+
 # Small words that lost their last letter before a word that is no name: L'arrêt, D'après, Nell'estate.
 _ELIDED: Final[dict[str, re.Pattern[str]]] = {
     "french": re.compile(r"(?:[cdjlmnst]|(?:jus|lors|puis|quoi)?qu)['’][^\W\d_]", re.IGNORECASE),
@@ -59,6 +66,11 @@ def may_lead_name(word: str, language: str) -> bool:
     return word[0].isupper() and word.lower() in _LEADING.get(language, ())
 
 
+def may_command(word: str) -> bool:
+    """Whether an English word at the beginning of a sentence may tell the reader to do something with what follows."""
+    return word.lower() in _commands()
+
+
 def opens_sentence(word: str, language: str) -> bool:
     """Whether a word at the beginning of a sentence is hardly ever part of a name behind it.
 
@@ -70,6 +82,11 @@ def opens_sentence(word: str, language: str) -> bool:
         return True
     elided = _ELIDED[language].match(word) if language in _ELIDED else None
     return elided is not None and word[elided.end() - 1].islower()
+
+
+@cache
+def _commands() -> frozenset[str]:
+    return frozenset(_COMMANDS.split())
 
 
 @cache
