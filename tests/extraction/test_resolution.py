@@ -33,6 +33,7 @@ def pairs(*names: str, titled: tuple[str, ...] = ()) -> set[frozenset[str]]:
     [
         ("TechCorp", "Tech Corp"),
         ("The Decemberists", "Decemberists"),
+        ("A Gentle Introduction", "Gentle Introduction"),
         ("Acme Inc.", "Acme"),
         ("Café Müller", "Cafe Muller"),
         ("Elisabeth of France", "Elizabeth of France"),
@@ -55,6 +56,9 @@ def test_what_is_the_same(a: str, b: str) -> None:
         ("Austria Hungary", "Austria"),
         ("King Henry", "King Harry"),
         ("Vienna Congress", "Sienna Congress"),
+        ("A-Team", "Team"),
+        ("A-levels", "Levels"),
+        ("'a + trait", "Trait"),
     ],
 )
 def test_what_is_not(a: str, b: str) -> None:

@@ -157,7 +157,8 @@ def _spellings(name: str) -> Collection[str]:
         key = folded.replace(" ", "")
         return (key,) if len(key) >= _SHORTEST_KEY else ()
     words = folded.split(" ")
-    if len(words) > 1 and words[0] in _ARTICLES:
+    # Before a single word the indefinite article is mostly none: A-Team and Team, A level and Level, &'a mut and mut.
+    if words[0] in _ARTICLES and len(words) > (1 if words[0] == "the" else 2):
         words = words[1:]
     keys = {"".join(words)}
     while len(words) > 1 and words[-1] in _LEGAL:
