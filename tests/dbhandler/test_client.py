@@ -250,6 +250,26 @@ async def test_process_chunks_embeds_with_the_clients_embedder(engine: Engine) -
             await client.process_chunks([DocumentChunk(path="note/9", content="x")])
 
 
+async def test_process_chunks_takes_vectors_as_an_embedder_gives_them(client: MemGraphClient) -> None:
+    texts = ["The mill turns.", "The pond is full."]
+    vectors: Any = await HashEmbedder(dimension=DIMENSION).get_embeddings(texts)
+    await client.create_document("note/1", " ".join(texts))
+    chunks = [DocumentChunk(path="note/1", content=text) for text in texts]
+    ids = await client.process_chunks(chunks, embeddings=vectors)
+    found = await client.search_chunks(vectors[1].tolist(), 1)
+    assert [hit["chunk_id"] for hit in found] == ids[1:]
+
+
+async def test_chunks_without_text_or_with_too_few_vectors_are_refused(client: MemGraphClient) -> None:
+    await client.create_document("note/1", "The mill turns.")
+    with pytest.raises(InvalidInputError, match="content of a chunk is empty"):
+        await client.create_document_chunk("note/1", " \n")
+    chunks = [DocumentChunk(path="note/1", content=text) for text in ("The mill", "turns.")]
+    with pytest.raises(InvalidInputError, match="2 chunks but 1 embeddings"):
+        await client.process_chunks(chunks, embeddings=[[1.0] * DIMENSION])
+    assert await client.get_document_chunks("note/1") == []
+
+
 async def test_search_ranks_by_cosine_and_the_fallback_agrees(client: MemGraphClient) -> None:
     generator = np.random.default_rng(7)
     vectors = generator.normal(size=(60, DIMENSION))

@@ -299,7 +299,8 @@ class DocumentOperations(IngestOperations):
         if embeddings is None and self._embedder is not None and chunks:
             names = [f"{chunk.path} (chunk {position} of those given)" for position, chunk in enumerate(chunks)]
             embeddings = (await embed_texts(self._embedder, [chunk.content for chunk in chunks], names)).tolist()
-        store = await self._store_for(embeddings[0]) if embeddings else None
+        # By its length: an embedder gives an array, which is neither true nor false.
+        store = await self._store_for(embeddings[0]) if embeddings is not None and len(embeddings) else None
         text_label = await self._text_label(Label.CHUNK)
         parents: dict[str, dict[str, Any]] = {}
         rows: list[ChunkRow] = []
