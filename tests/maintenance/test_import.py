@@ -113,3 +113,19 @@ async def test_what_the_file_lacks_altogether_stays(file: Path, tmp_path: Path) 
         assert {row["name"]: row["n"] for row in counts} == {"Olga Frost": 1, "Ida Falk": 1}
         assert (await kb.client.read("MATCH (:User)-[v:VIEWED]->(:Document) RETURN count(v) AS n")) == [{"n": 1}]
         assert (await kb.doctor()).healthy
+
+
+async def test_a_title_that_both_graphs_have_outlives_one_of_its_documents(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        async with opened(tmp_path / f"{name}.grafeo") as kb:
+            await kb.ingest([Document(path=name, title="Alpha Mill", content=f"What {name} says of it.")])
+            await kb.export(tmp_path / f"{name}.jsonl")
+    async with opened(tmp_path / "one.grafeo") as kb:
+        await kb.ingest([Document(path="pond", content="The pond is near Alpha Mill.")])
+        await kb.import_(tmp_path / "two.jsonl")
+        assert (await kb.doctor()).healthy
+        await kb.delete("two")
+        mentioned = await kb.client.read(
+            "MATCH (c:DocumentChunk {path: 'pond'})-[:MENTIONS]->(e:Entity {name: 'Alpha Mill'}) RETURN e.titled AS n"
+        )
+        assert mentioned == [{"n": 1}]

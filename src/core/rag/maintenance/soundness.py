@@ -17,7 +17,7 @@ from core.rag.dbhandler.rows import chunk_terms, from_json
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.dbhandler.writing import chain_chunks
 from core.rag.maintenance.flaws import Checks, Flaw, some
-from core.rag.schema import FROM_TEXT, Label, check_name, text_partition
+from core.rag.schema import FROM_TEXT, EdgeType, Label, check_name, text_partition
 
 if TYPE_CHECKING:
     from core.rag.dbhandler.vectors import VectorStoreInfo
@@ -265,26 +265,34 @@ class Soundness(Checks):
     async def _entities(self) -> list[Flaw]:
         # Apart, since an OPTIONAL MATCH looks at every edge for each of them.
         stored = await self._read(
-            "MATCH (e:Entity) WHERE e.namespace = $namespace RETURN e.id AS id, e.mention_count AS n"
+            "MATCH (e:Entity) WHERE e.namespace = $namespace "
+            "RETURN e.id AS id, e.mention_count AS n, e.titled AS titled"
         )
-        counted = await self._read(
-            "MATCH (c:DocumentChunk)-[m:MENTIONS]->(e:Entity) WHERE c.namespace = $namespace "
-            "RETURN e.id AS id, count(m) AS n"
-        )
-        mentions = {row["id"]: row["n"] for row in counted}
+        mentions = await self._edges_to_entities(Label.CHUNK, EdgeType.MENTIONS)
+        titles = await self._edges_to_entities(Label.DOCUMENT, EdgeType.TITLED)
         wrong = [
-            {"id": row["id"], "n": mentions.get(row["id"], 0)}
+            {"id": row["id"], "n": mentions.get(row["id"], 0), "titled": titles.get(row["id"])}
             for row in stored
-            if (row["n"] or 0) != mentions.get(row["id"], 0)
+            if (row["n"] or 0, row["titled"] or 0) != (mentions.get(row["id"], 0), titles.get(row["id"], 0))
         ]
         if not wrong:
             return []
 
         async def mend() -> None:
-            await self._in_parts(wrong, "UNWIND $rows AS row MATCH (e:Entity {id: row.id}) SET e.mention_count = row.n")
+            await self._in_parts(
+                wrong,
+                "UNWIND $rows AS row MATCH (e:Entity {id: row.id}) SET e.mention_count = row.n, e.titled = row.titled",
+            )
             await self._transact([row["id"] for row in wrong], remove_unused_entities)
 
-        return [Flaw(f"{len(wrong)} entities do not know how many chunks mention them.", mend)]
+        return [Flaw(f"{len(wrong)} entities do not know how many chunks or titles name them.", mend)]
+
+    async def _edges_to_entities(self, label: Label, edge: EdgeType) -> dict[str, int]:
+        """How many edges lead to each entity, by its id; without those that none leads to."""
+        rows = await self._read(
+            f"MATCH (a:{label})-[r:{edge}]->(e:Entity) WHERE a.namespace = $namespace RETURN e.id AS id, count(r) AS n"
+        )
+        return {row["id"]: row["n"] for row in rows}
 
     async def _leftovers(self) -> list[Flaw]:
         flaws = []
