@@ -601,6 +601,18 @@ def test_a_media_type_helps_where_it_says_something(name: str, mime_type: str, k
     assert read_document(file, mime_type).format == kind
 
 
+def test_labels_of_myst_are_not_text_and_its_documents_are_links() -> None:
+    text = "(mill)=\n# The mill\n\nSee {doc}`guide/dam` and {doc}`the gate </gate.md>`.\n\n(f.w:1)=\n## Wheel\n"
+    code = "\n```\n(mill)=\n{doc}`none`\n```\n"
+    document = convert("a.md", text + code)
+    assert document.content == text.replace("(mill)=\n", "").replace("(f.w:1)=\n", "") + code
+    assert [(link.target, link.text) for link in document.links] == [
+        (f"{URI}guide/dam.md", ""),
+        (f"{URI}gate.md", "the gate"),
+    ]
+    assert convert("a.md", "f(x)=1\n(x)= 2\n").content == "f(x)=1\n(x)= 2\n"
+
+
 # -- AsciiDoc and Org ----------------------------------------------------------------------------------------------
 
 ASCIIDOC = """= The mill: a {what}

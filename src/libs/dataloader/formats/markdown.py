@@ -42,6 +42,8 @@ _IMPORT = re.compile(
     r"(?:\"[^\"\n]{1,500}\"|'[^'\n]{1,500}')[ \t]*;?[ \t]*(?:\n|\Z)",
     re.MULTILINE,
 )
+_MYST_LABEL = re.compile(r"^\([\w.:-]{1,200}\)=[ \t]*(?:\n|\Z)", re.MULTILINE)
+_MYST_DOCUMENT = re.compile(r"\{doc\}`(?:([^`<>]{0,500})<([^`<>]{1,500})>|([^`<>]{1,500}))`")
 _FENCE_LINE = re.compile(r"^ {0,3}(`{3,}|~{3,})([^\n]*)$", re.MULTILINE)
 _TICKS = re.compile(r"`+")
 _ATX = re.compile(r"^ {0,3}(#{1,6})[ \t]+([^\n]*)$", re.MULTILINE)
@@ -79,7 +81,9 @@ def read(file: FileData, _kind: Format) -> Content:
     if (match := _FRONT_MATTER.match(text)) and (parsed := _front_matter(match["body"])):
         fields, properties, text = parsed, match["body"], text[match.end() :].lstrip("\n")
     if file.path.lower().endswith(".mdx"):
-        text = _without_imports(text).lstrip("\n")
+        text = _without(_IMPORT, text).lstrip("\n")
+    if ")=" in text:
+        text = _without(_MYST_LABEL, text)
     prose = _without_blocks(text)
     title = fields.get("title")
     metadata = {_KEPT_FIELDS[name]: value for name, value in fields.items() if name in _KEPT_FIELDS and value}
@@ -87,6 +91,9 @@ def read(file: FileData, _kind: Format) -> Content:
     visible = _without_spans(prose)
     for href, words in find_links(text, visible):
         collector.add(href, words)
+    for match in _MYST_DOCUMENT.finditer(prose):
+        name = (match[2] or match[3]).strip()  # without the ending that it has like this one
+        collector.add(name if name.endswith(file.extension) else name + file.extension, match[1] or "")
     if file.notes is not None and file.uri is not None:
         for name, words in chain(find_note_links(properties), find_note_links(visible)):
             if target := file.notes.find(name, file.uri):
@@ -114,11 +121,11 @@ def _without_spans(text: str) -> str:
     return _blanked(text, _code_spans(text)) if "`" in text else text
 
 
-def _without_imports(text: str) -> str:
-    """MDX without the modules that it imports, which no reader sees."""
+def _without(pattern: re.Pattern[str], text: str) -> str:
+    """Markdown without what no reader sees, such as the modules that MDX imports; in code it stays."""
     parts: list[str] = []
     position = 0
-    for match in _IMPORT.finditer(_without_blocks(text)):
+    for match in pattern.finditer(_without_blocks(text)):
         parts.append(text[position : match.start()])
         position = match.end()
     return "".join([*parts, text[position:]])
