@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import itertools
 
 import pytest
 from webserver import FakeClock, Reply, Request, WebServer, crawl, page, redirect
@@ -85,6 +86,24 @@ async def test_a_redirected_or_huge_robots_txt_is_read() -> None:
     pages = {"/robots.txt": redirect("/robots"), "/robots": robots(rules), "/": page("/a", "/b"), "/b": page()}
     async with WebServer(pages) as server:
         assert list((await crawl(WebLoader(server.url()))).documents) == ["/", "/b"]
+
+
+@pytest.mark.parametrize(
+    ("redirects", "obeyed"),
+    [(5, True), (6, False)],
+    ids=["as many as RFC 9309 asks for", "one more: as if there were none"],
+)
+async def test_redirects_of_robots_txt_are_followed_five_times(redirects: int, obeyed: bool) -> None:
+    steps = ["/robots.txt", *(f"/rules-{number}" for number in range(redirects))]
+    pages = {step: redirect(target) for step, target in itertools.pairwise(steps)}
+    pages[steps[-1]] = robots("User-agent: *\nDisallow: /closed")
+    async with WebServer({**pages, "/": page("/closed"), "/closed": page()}) as server:
+        assert ("/closed" in (await crawl(WebLoader(server.url()))).documents) is not obeyed
+
+
+async def test_a_robots_txt_that_redirects_to_no_web_page_is_none() -> None:
+    async with WebServer({"/robots.txt": redirect("mailto:admin@example.org"), "/": page()}) as server:
+        assert list((await crawl(WebLoader(server.url()))).documents) == ["/"]
 
 
 async def test_the_crawl_delay_is_kept() -> None:
