@@ -154,7 +154,7 @@ class DocumentOperations(IngestOperations):
         rows = await self.read(
             f"UNWIND $ids AS i MATCH (d:Document {{id: i}}) RETURN {DOCUMENT_COLUMNS}, d.content AS content, "
             "d.namespace AS namespace",
-            ids=list(dict.fromkeys((by_uri, path))) if path else [by_uri],
+            ids=list(dict.fromkeys((by_uri, path))),
         )
         rows = [row for row in rows if row["namespace"] == self._namespace]
         if not rows:
