@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -69,6 +70,13 @@ async def test_a_first_turn_is_a_plain_search(kb: KnowledgeBase) -> None:
     assert chunks == await kb.client.semantic_search_chunks(embedding, 8)
     worded = await kb.client.conversation_aware_search_chunks(embedding, asked, 8, query_text=question)
     assert [(chunk["chunk_id"], chunk["score"]) for chunk in worded] == [(hit.chunk_id, hit.score) for hit in plain]
+
+
+def test_turns_count_less_before_a_question_that_could_be_asked_alone() -> None:
+    said = Dialogue.of([Turn("user", "mill", [0.0, 1.0]), Turn("assistant", "tide", [0.0, 1.0])])
+    alone = replace(said, alone=True)
+    assert 0 < alone.terms({"tax": 1.0})["mill"] < said.terms({"tax": 1.0})["mill"] < 1
+    assert 0 < alone.vector([1.0, 0.0])[1] < said.vector([1.0, 0.0])[1]
 
 
 async def test_a_new_subject_is_not_dragged_back(kb: KnowledgeBase) -> None:

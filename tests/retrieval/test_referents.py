@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.embedders import HashEmbedder
 
 from core.rag import KnowledgeBase
-from core.rag.retrieval.referents import POINTED_AT, hangs_on, list_items, names_in, referents
+from core.rag.retrieval.referents import POINTED_AT, hangs_on, list_items, names_in, referents, stands_alone
 from dbhandler.kit import Engine
 from libs.dataloader import Document
 
@@ -76,6 +76,13 @@ def test_names_have_capitals_and_not_for_standing_first() -> None:
     assert hangs_on("When was he born?")
     assert not hangs_on("When was Guido Brignone born?")
     assert not hangs_on("How does the income tax return deadline affect that interest?")
+
+
+def test_a_question_with_words_of_its_own_and_no_pronoun_stands_alone() -> None:
+    assert stands_alone("What spices are used in blood sausage?")
+    assert not stands_alone("What spices are used in it by the cook?")
+    assert not stands_alone("What about Germany?")
+    assert not stands_alone("Welche Gewürze kommen in die Blutwurst?")
 
 
 @given(st.text(max_size=80), st.lists(st.text(max_size=120), max_size=3), st.lists(st.text(max_size=200), max_size=3))

@@ -32,6 +32,8 @@ ANSWER_VECTOR: Final = 0.15
 REFERENT_VECTOR: Final = 0.5
 #: Weight of the passages that answers referred to or that were found for them, as a leg of the fusion.
 EARLIER_WEIGHT: Final = 0.08
+#: Turns count so much less before a question that could be asked alone.
+ALONE: Final = 0.5
 #: Smaller weights change nothing, and each distinct one may be a search of its own.
 _LEAST_WEIGHT: Final = 0.01
 
@@ -70,6 +72,7 @@ class Dialogue:
         referents: What the question points back at.
         referent_vector: The vector of that; ``None`` where there is none.
         hanging: Whether the question says too little to be about anything else.
+        alone: Whether the question can be understood without what was said.
         earlier: For chunks that answers referred to, or that were found for them: how much that counts, up to 1.
     """
 
@@ -80,6 +83,7 @@ class Dialogue:
     referents: tuple[Referent, ...] = ()
     referent_vector: Sequence[float] | None = None
     hanging: bool = False
+    alone: bool = False
     earlier: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
@@ -121,8 +125,8 @@ class Dialogue:
         """
         total = _unit(question)
         for vector, weight in (
-            (self.questions[0].vector if self.questions else None, QUESTION_VECTOR),
-            (self.answers[0].vector if self.answers else None, ANSWER_VECTOR),
+            (self.questions[0].vector if self.questions else None, self._share * QUESTION_VECTOR),
+            (self.answers[0].vector if self.answers else None, self._share * ANSWER_VECTOR),
             (self.referent_vector, REFERENT_VECTOR),
         ):
             if vector is not None and len(vector) == len(question):
@@ -167,9 +171,15 @@ class Dialogue:
         """Passages of earlier answers, as a leg of the fusion: the best counts the same in a corpus of any size."""
         return Leg(self.earlier, 0.0, EARLIER_WEIGHT)
 
+    @property
+    def _share(self) -> float:
+        return ALONE if self.alone else 1.0
+
     def _weighted(self) -> list[tuple[Turn, float]]:
-        weighted = [(turn, QUESTION_DECAY**steps) for steps, turn in enumerate(self.questions, 1)]
-        weighted += [(turn, ANSWER_WEIGHT * QUESTION_DECAY**steps) for steps, turn in enumerate(self.answers)]
+        weighted = [(turn, self._share * QUESTION_DECAY**steps) for steps, turn in enumerate(self.questions, 1)]
+        weighted += [
+            (turn, self._share * ANSWER_WEIGHT * QUESTION_DECAY**steps) for steps, turn in enumerate(self.answers)
+        ]
         return [(turn, weight) for turn, weight in weighted if weight >= _LEAST_WEIGHT]
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from core.rag.analysis import query_terms
+from core.rag.analysis.language import is_surely_english
 
 #: What an ordinal points at counts like the words of the question; so do names that a pronoun stands for, divided by
 #: the square root of how many there are to choose from.
@@ -20,7 +21,7 @@ POINTED_AT: Final = 1.0
 CARRIED: Final = 0.3
 #: In a crowd of names a pronoun points at nobody.
 _MOST_NAMES: Final = 4
-#: A question of so few words that says "it" cannot stand alone.
+#: A question of so few words that says "it" cannot stand alone; one of as many that says nothing like it can.
 _FEW_WORDS: Final = 3
 _MAX_CHARS: Final = 20_000
 
@@ -184,6 +185,15 @@ def referents(question: str, questions: Sequence[str], answers: Sequence[str]) -
 def hangs_on(question: str) -> bool:
     """Whether a question says next to nothing but a pronoun, so that it has to be about what was said before."""
     return _says(question, _PRONOUNS) and not names_in(question) and len(set(query_terms(question))) <= _FEW_WORDS
+
+
+def stands_alone(question: str) -> bool:
+    """Whether a question can be understood without what was said before: it has words enough, and no pronoun.
+
+    In English only, where the table of pronouns is known to fit.
+    """
+    enough = len(set(query_terms(question))) >= _FEW_WORDS
+    return enough and not _says(question, _PRONOUNS) and is_surely_english(question.split())
 
 
 def names_in(text: str) -> list[str]:
