@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from core.rag import (
@@ -235,6 +236,22 @@ def test_functions_refuse_arguments_of_the_wrong_kind() -> None:
     with pytest.raises(InvalidInputError, match="A path or URL is text or a Path, not NoneType"):
         standardize_resource_uri(None)  # type: ignore[arg-type]
     assert standardize_resource_uri(Path("note") / "1") == "note/1"
+
+
+async def test_whole_numbers_of_numpy_are_whole_numbers() -> None:
+    two = np.int64(2)
+    async with KnowledgeBase.open("embedded::memory:", chunk_size=np.int64(64), chunk_overlap=np.int64(8)) as kb:
+        await kb.ingest([Document(path=f"note/{name}", content=f"The mill {name} grinds grain.") for name in "abc"])
+        assert len(await kb.search("mill", k=two, expand=two)) == 2
+        assert len(await kb.documents(limit=two)) == 2
+        assert await kb.entities(limit=two) == await kb.entities(limit=2)
+        assert await kb.traverse("note/a", depth=two, limit=two) == await kb.traverse("note/a", depth=2, limit=2)
+        conversation = await kb.client.create_conversation()
+        for text in ("One.", "Two.", "Three."):
+            await kb.client.add_message(conversation, text, "user")
+        assert len(await kb.client.get_conversation_messages(conversation, limit=two)) == 2
+        assert len(await kb.recall(query="Two", limit=two)) == 2
+        assert (await kb.ask("What grinds the mill?", k=two)).citations
 
 
 @pytest.mark.parametrize("name", CALLS)

@@ -125,9 +125,9 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
         if model is not None:
             check_text("The name of a model", model)
         if chunk_size is not None:
-            check_number("chunk_size", chunk_size, 1)
+            chunk_size = check_number("chunk_size", chunk_size, 1)
         if chunk_overlap is not None:
-            check_number("chunk_overlap", chunk_overlap, 0)
+            chunk_overlap = check_number("chunk_overlap", chunk_overlap, 0)
         settings = settings_for(settings)
         changes = {"chunk_size": chunk_size, "chunk_overlap": chunk_overlap}
         if given := {key: value for key, value in changes.items() if value is not None}:

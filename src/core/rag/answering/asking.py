@@ -178,6 +178,6 @@ def _check(question: str, k: int, token_budget: int | None) -> None:
         raise InvalidInputError("The question is empty.")
     if len(question) > MAX_QUESTION_CHARS:
         raise InvalidInputError(f"The question has {len(question)} characters; {MAX_QUESTION_CHARS} at most.")
-    check_number("k", k, 1, MAX_PASSAGES)
+    k = check_number("k", k, 1, MAX_PASSAGES)
     if token_budget is not None:
-        check_number("token_budget", token_budget, MIN_TOKEN_BUDGET)
+        token_budget = check_number("token_budget", token_budget, MIN_TOKEN_BUDGET)

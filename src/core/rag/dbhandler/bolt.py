@@ -336,7 +336,7 @@ class BoltStore:
 
     async def text_search(self, index: TextIndex, terms: Mapping[str, float], k: int) -> list[Match]:
         """See :class:`~core.rag.dbhandler.store.GraphStore`."""
-        check_k(k)
+        k = check_k(k)
         self._check_open("A keyword search")
         words = plain_words(check_terms(terms))
         if not words:
@@ -354,7 +354,7 @@ class BoltStore:
     async def vector_search(self, index: VectorIndex, query: Sequence[float], k: int) -> list[Match]:
         """See :class:`~core.rag.dbhandler.store.GraphStore`."""
         check_name(index.label)
-        check_k(k)
+        k = check_k(k)
         vector = check_vector(query, index.dimension)
         self._check_open("A vector search")
         if self._dialect.abilities.vector_search:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -59,13 +60,17 @@ _LARGEST_NORM = 1e18
 def check_number(name: str, value: int, least: int, most: int | None = None) -> int:
     """Refuse what is no whole number in a range.
 
+    Returns:
+        The number, as an ``int`` where it is one of another library, such as numpy's.
+
     Raises:
         InvalidInputError: naming the argument.
     """
-    if isinstance(value, bool) or not isinstance(value, int) or value < least or (most is not None and value > most):
+    number = operator.index(value) if hasattr(value, "__index__") and not isinstance(value, bool) else None
+    if number is None or number < least or (most is not None and number > most):
         rest = "up" if most is None else f"to {most}"
         raise InvalidInputError(f"{name} is {repr(value)[:100]}, but has to be a whole number from {least} {rest}.")
-    return value
+    return number
 
 
 def check_text(name: str, value: str) -> str:

@@ -35,7 +35,7 @@ class DialogueSearchOperations(RewritingOperations, SearchOperations):
             InvalidVectorError: on a vector of another dimension, one that is not finite, or one of zeros.
             InvalidInputError: on a limit or question that is none.
         """
-        check_k(limit)
+        limit = check_k(limit)
         check_optional(query_text=query_text)
         search = CONVERSATION_SEARCH.get()
         return await search(self, query_embedding, conversation_id, limit, query_text)

@@ -182,7 +182,7 @@ class DocumentOperations(IngestOperations):
         Raises:
             InvalidInputError: on arguments of the wrong kind.
         """
-        check_number("limit", limit, 1)
+        limit = check_number("limit", limit, 1)
         check_text("prefix", prefix)
         check_text("after", after)
         rows = await self.read(
@@ -259,7 +259,7 @@ class DocumentOperations(IngestOperations):
         if not check_text("The content of a chunk", content).strip():
             raise InvalidInputError("The content of a chunk is empty.")
         if start_char is not None:
-            check_number("start_char", start_char, 0)
+            start_char = check_number("start_char", start_char, 0)
         given = {} if metadata is None else check_mapping("The metadata of a chunk", metadata)
         parent = await self._require(document)
         start = max(parent["content"].find(content), 0) if start_char is None else start_char

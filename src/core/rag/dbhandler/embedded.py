@@ -281,7 +281,7 @@ class EmbeddedStore:
 
     async def text_search(self, index: TextIndex, terms: Mapping[str, float], k: int) -> list[Match]:
         """See :class:`~core.rag.dbhandler.store.GraphStore`."""
-        check_k(k)
+        k = check_k(k)
         terms = check_terms(terms)
         if not terms:
             return []
@@ -300,7 +300,7 @@ class EmbeddedStore:
     async def vector_search(self, index: VectorIndex, query: Sequence[float], k: int) -> list[Match]:
         """See :class:`~core.rag.dbhandler.store.GraphStore`."""
         check_name(index.label)
-        check_k(k)
+        k = check_k(k)
         vector = check_vector(query, index.dimension)
         tables = self._vectors
         found = await self._reading(lambda db: tables.search(db, index, vector, k), "A vector search")

@@ -47,8 +47,8 @@ class MessageReading(UserOperations):
             Dicts as from :meth:`find_conversation`, with ``beginning``: how the first message of one without a title
             begins, in one line.
         """
-        check_number("limit", limit, 1)
-        check_number("offset", offset, 0)
+        limit = check_number("limit", limit, 1)
+        offset = check_number("offset", offset, 0)
         rows = await self.conversations_of(user_id)
         rows.sort(key=lambda row: (row["updated_at"], row["id"]), reverse=True)
         rows = rows[offset : offset + limit]
@@ -79,7 +79,7 @@ class MessageReading(UserOperations):
             NotFoundError: when there is no such conversation, or no such message.
         """
         if limit is not None:
-            check_number("limit", limit, 1)
+            limit = check_number("limit", limit, 1)
         conversation = await self._require_conversation(conversation_id)
         low = 0 if after is None else await self._sequence_of(conversation, after)
         high = 2**53 if before is None else await self._sequence_of(conversation, before)
@@ -101,7 +101,7 @@ class MessageReading(UserOperations):
         Raises:
             NotFoundError: when there is no such conversation.
         """
-        check_number("limit", limit, 0)
+        limit = check_number("limit", limit, 0)
         conversation = await self._require_conversation(conversation_id)
         if limit < 1 or not conversation["last_id"]:
             return []

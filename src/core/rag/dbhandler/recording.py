@@ -125,7 +125,7 @@ class RecordOperations(ClientBase):
         Raises:
             InvalidInputError: on a limit that is not a whole number from 1 up, or what is no text.
         """
-        check_number("limit", limit, 1)
+        limit = check_number("limit", limit, 1)
         check_text("collection", collection)
         check_text("after", after)
         rows = await self.read(

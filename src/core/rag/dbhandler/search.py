@@ -38,7 +38,7 @@ class SearchOperations(VectorStoreOperations):
             InvalidVectorError: on a vector of another dimension, one that is not finite, or one of zeros.
             NotFoundError: when nothing has been embedded in this namespace, or there is no such index.
         """
-        check_k(k)
+        k = check_k(k)
         store = await self.find_vector_store(index_name)
         return await self.chunks_of_vectors(await self.match_vectors(store, query_vector, k), k)
 
@@ -53,7 +53,7 @@ class SearchOperations(VectorStoreOperations):
 
         It is chosen by itself where the engine has no vector functions.
         """
-        check_k(limit)
+        limit = check_k(limit)
         store = await self.find_vector_store(index_name)
         query = check_vector(query_embedding, store.dimension)
         matches = await scan_search(await self.connect(), store.index(), query, limit)
@@ -83,7 +83,7 @@ class SearchOperations(VectorStoreOperations):
         Returns:
             Dicts as ``find_document`` gives them, with ``score`` and ``chunk_id`` of the best chunk.
         """
-        check_k(limit)
+        limit = check_k(limit)
         best: dict[str, dict[str, Any]] = {}
         wanted = min(limit * _CHUNKS_PER_DOCUMENT, MAX_K)
         while True:
@@ -123,7 +123,7 @@ class SearchOperations(VectorStoreOperations):
             k: At most this many, 1 to 10,000.
             label: What to search.
         """
-        check_k(k)
+        k = check_k(k)
         graph = await self.connect()
         return await graph.text_search(TextIndex(label, self._namespace), terms, k) if terms else []
 
@@ -166,7 +166,7 @@ class SearchOperations(VectorStoreOperations):
             NotFoundError: when there is no such chunk.
         """
         check_text("chunk_id", chunk_id)
-        check_number("reach", reach, 0)
+        reach = check_number("reach", reach, 0)
         centre = (await self.chunks_by_id([chunk_id])).get(chunk_id)
         if centre is None:
             raise NotFoundError(f"There is no chunk {chunk_id[:200]!r} in namespace {self._namespace!r}.")

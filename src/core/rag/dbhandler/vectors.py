@@ -125,7 +125,7 @@ class VectorStoreOperations(ClientBase):
         """
         if not check_text("The name of a model", model).strip():
             raise InvalidInputError("The name of a model is empty.")
-        check_number("The dimension of an embedding", dimension, 1)
+        dimension = check_number("The dimension of an embedding", dimension, 1)
         stores = await self.vector_stores()
         for store in stores:
             if store.model == model and store.dimension == dimension:

@@ -74,8 +74,8 @@ class GraphContext:
 
 async def ask_context(client: MemGraphClient, question: str, context_depth: int = 2, limit: int = 5) -> GraphContext:
     """See :meth:`core.rag.KnowledgeBase.ask_context`."""
-    check_number("context_depth", context_depth, 0, _MAX_DEPTH)
-    check_number("limit", limit, 1, 100)
+    context_depth = check_number("context_depth", context_depth, 0, _MAX_DEPTH)
+    limit = check_number("limit", limit, 1, 100)
     hits, around = await search_around(client, question, "hybrid", limit, context_depth)
     relations = await _relations(client, around, hits, limit)
     texts = await _lines(client, hits)

@@ -69,7 +69,7 @@ async def search_nodes(client: MemGraphClient, query: str, limit: int = 20, kind
     """See :meth:`core.rag.KnowledgeBase.search_nodes`."""
     from core.rag.extraction.words import normalize_name, normalized_words
 
-    check_number("limit", limit, 1, MAX_VISITED)
+    limit = check_number("limit", limit, 1, MAX_VISITED)
     check_text("A query", query)
     words = list(dict.fromkeys(normalized_words(query)))[:50]
     if not words:
@@ -92,7 +92,7 @@ async def list_entities(
     client: MemGraphClient, kind: str | None = None, limit: int = 100, after: str = ""
 ) -> tuple[list[GraphNode], str]:
     """See :meth:`core.rag.KnowledgeBase.entities`."""
-    check_number("limit", limit, 1, MAX_VISITED)
+    limit = check_number("limit", limit, 1, MAX_VISITED)
     rows = await client.list_entities(kind=kind, after=_cursor(after), limit=limit + 1)
     last = rows[limit - 1] if len(rows) > limit else None
     following = json.dumps([last["name"], last["id"]], ensure_ascii=False) if last else ""
@@ -103,7 +103,7 @@ async def list_edges(
     client: MemGraphClient, relation: str | None = None, limit: int = 100, after: str = ""
 ) -> EdgePage:
     """See :meth:`core.rag.KnowledgeBase.edges`."""
-    check_number("limit", limit, 1, MAX_VISITED)
+    limit = check_number("limit", limit, 1, MAX_VISITED)
     found = await client.edge_page(relation, _cursor(after, 3), limit + 1)
     rows = found[:limit]
     names = {row[end]: row[f"{end}_name"] for row in rows for end in ("source", "target")}
@@ -116,7 +116,7 @@ async def neighbours(
     client: MemGraphClient, name: str, edge_types: Sequence[str] | None = None, limit: int = 100, after: str = ""
 ) -> NeighbourPage:
     """See :meth:`core.rag.KnowledgeBase.neighbors`."""
-    check_number("limit", limit, 1, MAX_VISITED)
+    limit = check_number("limit", limit, 1, MAX_VISITED)
     node = await find(client, name)
     edges = await _edges_from(client, node, edge_types)
     label = Label(node.label)
@@ -153,9 +153,9 @@ async def traverse(
     induced: bool = False,
 ) -> Piece:
     """See :meth:`core.rag.KnowledgeBase.traverse`."""
-    check_number("depth", depth, 1, MAX_DEPTH)
-    check_number("limit", limit, 1, MAX_VISITED)
-    check_number("fan_out", fan_out, 1, FAN_OUT)
+    depth = check_number("depth", depth, 1, MAX_DEPTH)
+    limit = check_number("limit", limit, 1, MAX_VISITED)
+    fan_out = check_number("fan_out", fan_out, 1, FAN_OUT)
     if direction not in ("both", "out", "in"):
         raise InvalidInputError(f"direction is {repr(direction)[:100]}, but has to be 'both', 'out' or 'in'.")
     skipped = _offset(after)
@@ -211,7 +211,7 @@ async def shortest_path(
     edge_types: Sequence[str] | None = None,
 ) -> Path | None:
     """See :meth:`core.rag.KnowledgeBase.shortest_path`."""
-    check_number("max_depth", max_depth, 1, MAX_DEPTH)
+    max_depth = check_number("max_depth", max_depth, 1, MAX_DEPTH)
     a, b = await find(client, start), await find(client, end)
     edges = checked_edges(edge_types)
     code = DEFINED_EDGES if Label.SYMBOL in (a.label, b.label) else ()

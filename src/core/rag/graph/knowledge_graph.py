@@ -225,7 +225,7 @@ class KnowledgeGraph(GraphBuilder):
         Returns:
             Each node once.
         """
-        check_number("topk_k", topk_k, 1, MAX_K)
+        topk_k = check_number("topk_k", topk_k, 1, MAX_K)
         if not isinstance(content, str | Iterable):
             raise InvalidInputError(f"content is one text or several, not {type(content).__name__}.")
         labels = _labels(constraint_labels)
@@ -255,8 +255,8 @@ class KnowledgeGraph(GraphBuilder):
     async def _walk_from(
         self, start: str, steps: int, labels: Collection[str] | None, limit: int, *, block: bool
     ) -> Walk:
-        check_number("steps", steps, 0, MAX_DEPTH)
-        check_number("limit", limit, 1, 10 * MAX_NODES)
+        steps = check_number("steps", steps, 0, MAX_DEPTH)
+        limit = check_number("limit", limit, 1, 10 * MAX_NODES)
         return await self._neighbours.walk(start, steps, labels if block else None, limit)
 
     async def _near(self, node: UndirectedNode | None, distance: float) -> Collection[str] | None:

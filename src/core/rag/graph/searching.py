@@ -82,7 +82,7 @@ async def search_around(
     """
     if mode not in MODES:
         raise InvalidInputError(f"There is no mode {str(mode)[:50]!r}; there are {', '.join(MODES)}.")
-    check_number("limit", limit, 1, 1000)
+    limit = check_number("limit", limit, 1, 1000)
     check_text("A query", query)
     query = query.encode("utf-8", "replace").decode()
     if not query.strip():

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any
 
+from core.rag.dbhandler.checks import check_number
 from core.rag.errors import InvalidInputError
 from core.rag.indexing.breaks import Breaks, line_breaks, prose_breaks, record_breaks, without_surrogates
 from core.rag.indexing.code import code_sections
@@ -83,8 +84,8 @@ class TextSplitter:
         *,
         count_tokens: Callable[[str], int] | None = None,
     ) -> None:
-        _check_number("chunk_size", chunk_size, 1)
-        _check_number("chunk_overlap", chunk_overlap, 0)
+        chunk_size = check_number("chunk_size", chunk_size, 1)
+        chunk_overlap = check_number("chunk_overlap", chunk_overlap, 0)
         if chunk_overlap >= chunk_size:
             raise InvalidInputError(
                 f"chunk_overlap ({chunk_overlap}) must be less than chunk_size ({chunk_size}): "
@@ -270,11 +271,6 @@ class TextSplitter:
         per_token = len(sample) / max(self._counter.count(sample), 1)
         length = min(max(self.chunk_size / _PIECES_PER_CHUNK * per_token, _PIECE[0]), _PIECE[1])
         return 1 << round(math.log2(length))
-
-
-def _check_number(name: str, value: Any, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise InvalidInputError(f"{name} must be a whole number of tokens, at least {least}, not {value!r}.")
 
 
 def _default_id(document: Document) -> str:

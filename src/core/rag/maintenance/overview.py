@@ -63,7 +63,7 @@ async def documents(
 ) -> list[dict[str, Any]]:
     """See :meth:`core.rag.KnowledgeBase.documents`."""
     if limit is not None:
-        check_number("limit", limit, 1)
+        limit = check_number("limit", limit, 1)
     wanted = await client.document_paths(prefix=prefix, after=after)
     if limit is not None and len(wanted) > limit:
         last = wanted[limit - 1]["path"]

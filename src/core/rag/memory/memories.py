@@ -94,7 +94,7 @@ class Memories:
             InvalidInputError: on a limit that is not a whole number from 1 up.
         """
         if limit is not None:
-            check_number("limit", limit, 1)
+            limit = check_number("limit", limit, 1)
         if await self._client.find_conversation(session_id) is None:
             return []
         messages = await self._client.get_conversation_messages(session_id, before=before)
@@ -134,7 +134,7 @@ class Memories:
         check_text("A query", query)
         if not query.strip():
             raise InvalidInputError("The query is empty.")
-        check_number("limit", limit, 1, 1000)
+        limit = check_number("limit", limit, 1, 1000)
         scope = await self._scope(session_id, user_id)
         if scope is not None and not scope:
             return []
@@ -232,9 +232,9 @@ class Memories:
         """
         from core.rag.memory.compaction import TRIES, older
 
-        check_number("keep", keep, 0)
+        keep = check_number("keep", keep, 0)
         if sentences is not None:
-            check_number("sentences", sentences, 1)
+            sentences = check_number("sentences", sentences, 1)
         if await self._client.find_conversation(session_id) is None:
             raise NotFoundError(f"There is no session {session_id[:200]!r}.")
         for _ in range(TRIES):

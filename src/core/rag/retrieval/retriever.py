@@ -63,10 +63,10 @@ class Retriever:
         expand: int = 0,
     ) -> list[Hit]:
         """See :meth:`core.rag.KnowledgeBase.search`."""
-        check_k(k)
+        k = check_k(k)
         if mode not in MODES:
             raise InvalidInputError(f"There is no search mode {str(mode)[:50]!r}; there are {', '.join(MODES)}.")
-        check_number("expand", expand, 0, MAX_EXPAND)
+        expand = check_number("expand", expand, 0, MAX_EXPAND)
         query = query.encode("utf-8", "replace").decode()  # lone surrogates are no text
         if not query.strip():
             raise InvalidInputError("The query is empty.")
