@@ -148,6 +148,7 @@ async def test_updates_of_the_configuration(graph: KnowledgeBase) -> None:
     drift.update_config(max_traversal_depth=4, top_k_paths=10, min_path_score=0.4)
     assert (drift.config.max_traversal_depth, drift.config.top_k_paths, drift.config.min_path_score) == (4, 10, 0.4)
     result = await drift.query("What is machine learning?")
+    assert result.paths
     assert all(path.score >= 0.4 for path in result.paths)
     with pytest.raises(InvalidInputError, match="min_path_score"):
         drift.update_config(min_path_score=2.0)
