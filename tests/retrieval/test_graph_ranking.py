@@ -16,7 +16,7 @@ from core.rag.retrieval.graph.auto import BRIDGED_SHARE, blended, graph_share
 from core.rag.retrieval.graph.bridging import Seed, Sentence, Way, ways, worths
 from core.rag.retrieval.graph.neighbourhood import Entity, Neighbourhood
 from core.rag.retrieval.graph.pagerank import CONTINUATION, ROUNDS, TITLE_BOOST, pagerank
-from core.rag.retrieval.graph.question import MAX_WORDS, Question, named_in, possible_names, weigh
+from core.rag.retrieval.graph.question import MAX_WORDS, Question, named_in, possible_names, shares, weigh
 from core.rag.retrieval.graph.ranking import Ranked, in_order
 from core.rag.retrieval.graph.why import trace
 
@@ -151,6 +151,21 @@ def test_words_weigh_by_how_few_passages_have_them() -> None:
     assert Question("?", {}).share(["x"]) == 0.0
 
 
+def test_a_name_is_no_rarer_than_the_word_that_it_is() -> None:
+    held = shares(["definit", "tide"], [{"definit"}, {"definit", "tide"}, {"sea"}, set()])
+    question = Question("?", {}, held=held)
+    assert question.commonness("definition") == 0.5
+    assert question.commonness("tide definition") == question.commonness("sigmet") == 0.0
+    assert shares(["tide"], []) == {}
+    around = Neighbourhood(1_000)
+    around.add_entities([Entity("e", "definition", 1, 0)])
+    around.add_subject("e", "p", "d")
+    [(rare, _)] = anchors(around, list(around.entities.values()), lambda _: 0.0).values()
+    [(common, _)] = anchors(around, list(around.entities.values()), lambda _: 0.0, question.commonness).values()
+    assert rare == 1.0
+    assert common < 0.2
+
+
 def test_the_sentence_that_has_what_the_title_leaves_is_worth_most() -> None:
     question = Question("?", {"mill": 1.0, "built": 2.0, "who": 0.0})
     values = worths(question, {"mill"}, [{"mill"}, {"built", "mason"}, {"weather"}], None)
@@ -219,8 +234,12 @@ def test_a_path_is_followed_back_to_where_it_began_and_ends_in_a_circle() -> Non
 
 def test_the_graph_is_believed_as_far_as_names_lead() -> None:
     about = Way(0.3, "a", "", "e", True, 0.1)
-    assert graph_share(Ranked({}, anchors={"a": (0.9, "e")})) == 1.0
+    adds_nothing = Way(0.3, "a", "", "e", True, 0.0)
+    named = {"a": (0.9, "e"), "b": (0.4, "f")}
+    assert graph_share(Ranked({}, anchors=named)) == 0.9
+    assert graph_share(Ranked({}, anchors=named, common=frozenset("a"))) == 0.4
     assert graph_share(Ranked({}, anchors={"a": (0.1, "e")}, ways={"b": about})) == BRIDGED_SHARE
+    assert graph_share(Ranked({}, ways={"b": adds_nothing})) == 0.0
     assert graph_share(Ranked({}, ways={"b": Way(0.9, "a", "", "e", False, 0.1)})) == 0.0
     assert graph_share(Ranked({})) == 0.0
 

@@ -168,8 +168,22 @@ async def test_common_words_are_no_names_even_if_they_are_titles(engine: Engine)
         await kb.ingest([Document(path=t, title=t, content=c) for t, c in articles.items()])
         await kb.ingest(_documents())
         question = "Do rotor blades kill a bird in the wind by night?"
-        found = {mode: await kb.search(question, k=20, mode=mode) for mode in ("hybrid", "auto")}  # type: ignore[arg-type]
+        found = {mode: await kb.search(question, k=20, mode=mode) for mode in ("hybrid", "graph", "auto")}  # type: ignore[arg-type]
         assert _paths(found["auto"]) == _paths(found["hybrid"])
+        assert _paths(found["graph"])[0] == "Turbines and wildlife"
+
+
+async def test_a_word_that_a_text_without_title_begins_with_is_no_name_if_others_have_it_too(engine: Engine) -> None:
+    terms = ["tide gauge", "spring tide", "tidal bore", "slack water", "storm surge", "tidal range", "ebb tide"]
+    texts = {
+        f"{number}.txt": f"What {terms[number % 7]} means: the definition of pilot {number}." for number in range(28)
+    }
+    texts["gut.txt"] = "Definition of gut - the belly, in what one feels Definition of gut - says a dictionary."
+    async with engine.knowledge() as kb:
+        await kb.ingest([Document(path=path, content=content) for path, content in texts.items()])
+        for mode in ("graph", "auto"):
+            hits = await kb.search("definition of slack water", k=4, mode=mode)  # type: ignore[arg-type]
+            assert all("slack water" in hit.content for hit in hits)
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,10 @@ def is_common(name: str, title: str, content: str) -> bool:
 
 
 def anchors(
-    around: Neighbourhood, named: Iterable[Entity], near: Callable[[str], float]
+    around: Neighbourhood,
+    named: Iterable[Entity],
+    near: Callable[[str], float],
+    commonness: Callable[[str], float] = lambda _name: 0.0,
 ) -> dict[str, tuple[float, str]]:
     """The anchors with how strongly the question asks for each, at most ``MAX_PASSAGES``.
 
@@ -46,6 +49,7 @@ def anchors(
         named: The entities that the question names.
         near: How near a passage is to the question by itself: of a long document that is named, the nearest chunk is
             meant, the others the less.
+        commonness: The share of the chunks that have a name as a word, mentioned or not.
 
     Returns:
         By passage, from 0 to 1: how specific its name is, divided by the roots of the number of documents with that
@@ -59,7 +63,7 @@ def anchors(
         having = max(entity.titled, len(documents))
         if not documents or having > MAX_BEARERS:
             continue
-        strength = around.specificity(entity.id) / math.sqrt(having)
+        strength = around.specificity(entity.id, commonness(entity.name)) / math.sqrt(having)
         for passages in documents.values():
             passages.sort(key=lambda passage: (-near(passage), passage))
             for rank, passage in enumerate(passages, 1):

@@ -1,9 +1,13 @@
 """Which of graph and hybrid search to believe, by what the question and what was found look like.
 
 A graph helps where names lead from one passage to the next. Two things tell: the question names what some passage is
-about, or a sentence of what was found does, and leads to that passage. Where neither is so, as with abstracts and
-posts, a walk through shared names only stirs a ranking that is good. Nor is it so where a question has a word in common
-with a title: "do wind turbines kill birds" does not begin at the article "Wind".
+about, or a sentence of what was found does, and leads to a passage that has more of the question. Where neither is so,
+as with abstracts and posts, a walk through shared names only stirs a ranking that is good. Nor is it so where a
+question has a word in common with a title: "do wind turbines kill birds" does not begin at the article "Wind".
+
+The more specific the name, the more is told by it: who asks for a film wants that film and what hangs on it, but of
+"brown bears in Alaska" most passages are not in the article "Alaska". So the graph is believed as far as the most
+specific name goes.
 """
 
 from __future__ import annotations
@@ -13,23 +17,19 @@ from typing import Final
 
 from core.rag.retrieval.graph.ranking import Ranked
 
-#: The question names a document if the name is at least this specific and unambiguous (0 to 1).
-NAMED: Final = 0.35
 #: A bridge to a document counts from this score on.
 BRIDGED: Final = 0.05
 #: The share of the graph where only bridges speak for it.
 BRIDGED_SHARE: Final = 0.5
-#: Its share where nothing does and yet it is asked for.
+#: Its share at least where it is asked for.
 LEAST_SHARE: Final = 0.3
 
 
 def graph_share(ranked: Ranked) -> float:
     """How far to believe the graph, from 0 (hybrid search alone) to 1 (the graph alone)."""
-    if any(strength >= NAMED and passage not in ranked.common for passage, (strength, _) in ranked.anchors.items()):
-        return 1.0
-    if any(way.about and way.score >= BRIDGED for way in ranked.ways.values()):
-        return BRIDGED_SHARE
-    return 0.0
+    named = max((at[0] for passage, at in ranked.anchors.items() if passage not in ranked.common), default=0.0)
+    bridged = any(way.about and way.gain > 0.0 and way.score >= BRIDGED for way in ranked.ways.values())
+    return max(named, BRIDGED_SHARE if bridged else 0.0)
 
 
 def blended(hybrid: Mapping[str, float], graph: Mapping[str, float], share: float) -> dict[str, float]:

@@ -187,9 +187,17 @@ class Neighbourhood:
         """The weight of an entity: ln(1 + N / n) for one that n of the N chunks mention."""
         return math.log1p(self.total / max(self.entities[entity].mention_count, 1))
 
-    def specificity(self, entity: str) -> float:
-        """The same from 0 to 1: 1 for what one chunk mentions."""
-        return self.rarity(entity) / math.log1p(max(self.total, 1)) if self.total else 0.0
+    def specificity(self, entity: str, held: float = 0.0) -> float:
+        """The same from 0 to 1: 1 for what one chunk mentions.
+
+        Args:
+            entity: The entity.
+            held: The share of the chunks that have its name as a word, mentioned or not.
+        """
+        if not self.total:
+            return 0.0
+        rarity = min(self.rarity(entity), math.log1p(1 / held)) if held > 0.0 else self.rarity(entity)
+        return rarity / math.log1p(max(self.total, 1))
 
     def _room_for(self, passage: str) -> bool:
         if passage not in self.mentions:

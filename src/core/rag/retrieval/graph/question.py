@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
+from core.rag.analysis import analyze
 from core.rag.extraction.matching import NameTable
 from core.rag.extraction.mentions import is_sought
 from core.rag.extraction.names import names_in
@@ -27,11 +28,13 @@ class Question:
         text: As it was asked.
         weights: For each analysed word, how much it tells: its idf.
         vector: Its embedding; ``None`` where there is none.
+        held: The share of the chunks that have each analysed word, as far as a sample tells.
     """
 
     text: str
     weights: Mapping[str, float]
     vector: tuple[float, ...] | None = None
+    held: Mapping[str, float] = field(default_factory=dict)
 
     def share(self, words: Collection[str]) -> float:
         """How much of the question these words are, from 0 to 1."""
@@ -41,6 +44,20 @@ class Question:
     def without(self, words: Collection[str]) -> dict[str, float]:
         """What is left of the words of the question without these."""
         return {word: weight for word, weight in self.weights.items() if word not in words}
+
+    def commonness(self, name: str) -> float:
+        """The share of the chunks that have a name of the question in whatever spelling; 0 if it has several words.
+
+        Mentions are counted where a name is written like one: "definition" is rare with a capital, and no rare word.
+        """
+        words = analyze(name)
+        return self.held.get(words[0], 0.0) if len(words) == 1 and " " not in name else 0.0
+
+
+def shares(terms: Iterable[str], sample: Iterable[AbstractSet[str]]) -> dict[str, float]:
+    """The share of chunks that have each word, from the words of some chunks drawn by lot."""
+    held = list(sample)
+    return {term: sum(term in words for words in held) / len(held) for term in terms} if held else {}
 
 
 def weigh(terms: Iterable[str], sample: Iterable[AbstractSet[str]]) -> dict[str, float]:

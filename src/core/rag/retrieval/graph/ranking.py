@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
@@ -18,6 +19,7 @@ from core.rag.retrieval.graph.pagerank import pagerank
 from core.rag.retrieval.graph.question import Question, named_in, possible_names
 from core.rag.retrieval.graph.reading import GraphReader, Text
 from core.rag.retrieval.graph.why import Trace, trace
+from core.rag.together import together
 from core.rag.unit_vectors import unit_vectors
 
 if TYPE_CHECKING:
@@ -76,7 +78,7 @@ class Ranked:
     ways: dict[str, Way] = field(default_factory=dict)
     anchors: dict[str, tuple[float, str]] = field(default_factory=dict)
     around: Neighbourhood = field(default_factory=lambda: Neighbourhood(0))
-    common: set[str] = field(default_factory=set)
+    common: AbstractSet[str] = frozenset()
 
     @property
     def is_linked(self) -> bool:
@@ -153,17 +155,19 @@ class GraphRanking:
         around.add_passages(base)
         await self._reader.add_titled(around, [entity.id for entity in bearers(named)])
         await self._reader.add_holders(around, [entity.id for entity in named if not entity.titled])
-        asked = anchors(around, named, lambda passage: found.scores.get(passage, 0.0))
-        await self._widen(around, {*base, *asked})
+        asked = anchors(around, named, lambda passage: found.scores.get(passage, 0.0), question.commonness)
+        texts, _ = await together(self._reader.texts(asked), self._widen(around, {*base, *asked}))
+        common = {passage for passage, text in texts.items() if _is_common(around, asked[passage][1], text)}
         subjects = {entity for _, entity in asked.values()} | {entity.id for entity in named if entity.is_selective}
         await self._reader.add_facts(around, subjects)
         near = _closeness(around, found)
         scores = _walk(around, named, found, near)
         for passage, (strength, _) in asked.items():
-            scores[passage] = max(scores.get(passage, 0.0), strength)
+            if passage not in common:
+                scores[passage] = max(scores.get(passage, 0.0), strength)
         names = frozenset(entity.id for entity in named)
-        ranked = Ranked(scores, dict(scores), names, anchors=asked, around=around)
-        await self._bridge(question, ranked, named, near)
+        ranked = Ranked(scores, dict(scores), names, anchors=asked, around=around, common=common)
+        await self._bridge(question, ranked, named, near, texts)
         for passage, score in found.scores.items():
             known = ranked.scores.get(passage, 0.0)
             ranked.scores[passage] = known + _REST * score * (1 - known)
@@ -176,12 +180,17 @@ class GraphRanking:
         await self._reader.add_surroundings(around, entities)
 
     async def _bridge(
-        self, question: Question, ranked: Ranked, named: Sequence[Entity], near: Mapping[str, float]
+        self,
+        question: Question,
+        ranked: Ranked,
+        named: Sequence[Entity],
+        near: Mapping[str, float],
+        texts: Mapping[str, Text],
     ) -> None:
         base = dict(ranked.scores)
         best = sorted(base, key=lambda passage: (-base[passage], passage))[:SEEDS]
         chosen = list(dict.fromkeys([*best, *ranked.anchors]))
-        seeds = await self._seeds(question, ranked, {passage: base[passage] for passage in chosen}, {})
+        seeds = await self._seeds(question, ranked, {passage: base[passage] for passage in chosen}, {}, texts)
         await self._step(question, ranked, seeds, named, near, gaining=False)
         await self._further(question, ranked, seeds, named, near)
 
@@ -201,7 +210,7 @@ class GraphRanking:
         if not reached:
             return
         await self._widen(ranked.around, set(reached))
-        more = await self._seeds(question, ranked, {passage: ranked.scores[passage] for passage in reached}, led)
+        more = await self._seeds(question, ranked, {passage: ranked.scores[passage] for passage in reached}, led, {})
         more = [seed for seed in more if question.share(question.weights.keys() - seed.words) >= LEFT]
         await self._step(question, ranked, more, named, near, gaining=True)
 
@@ -227,13 +236,14 @@ class GraphRanking:
                 ranked.scores[passage] = score + way.score * (1 - score)
 
     async def _seeds(
-        self, question: Question, ranked: Ranked, scores: Mapping[str, float], led: Mapping[str, frozenset[str]]
+        self,
+        question: Question,
+        ranked: Ranked,
+        scores: Mapping[str, float],
+        led: Mapping[str, frozenset[str]],
+        known: Mapping[str, Text],
     ) -> list[Seed]:
-        texts = await self._reader.texts(scores)
-        for passage, (_, entity) in ranked.anchors.items():
-            text = texts.get(passage)
-            if text is not None and is_common(ranked.around.entities[entity].name, text.title, text.content):
-                ranked.common.add(passage)
+        texts = {**known, **await self._reader.texts([passage for passage in scores if passage not in known])}
         spans = {key: sentence_spans(text.content)[:_MAX_SENTENCES] for key, text in texts.items()}
         sentences = {key: [texts[key].content[start:end] for start, end in spans[key]] for key in texts}
         cosines = await self._cosines(question, sentences)
@@ -310,6 +320,10 @@ class GraphRanking:
 
 def _others(same: Mapping[str, Sequence[str]]) -> list[str]:
     return list(dict.fromkeys(other for others in same.values() for other in others))
+
+
+def _is_common(around: Neighbourhood, entity: str, text: Text) -> bool:
+    return is_common(around.entities[entity].name, text.title, text.content)
 
 
 def _closeness(around: Neighbourhood, found: Found) -> dict[str, float]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from core.rag.retrieval.graph.auto import LEAST_SHARE, blended, graph_share
-from core.rag.retrieval.graph.question import Question, weigh
+from core.rag.retrieval.graph.question import Question, shares, weigh
 from core.rag.retrieval.graph.ranking import Found, GraphRanking, Ranked
 from core.rag.retrieval.graph.reading import GraphReader
 from core.rag.retrieval.graph.why import Because
@@ -66,11 +66,12 @@ class GraphSearch:
         )
         local = self._embedder.usage.requests == 0
         ranking = GraphRanking(GraphReader(self._client), self._embedder if local else None)
-        question = Question(text, weigh(terms, sample), tuple(vector) if vector is not None else None)
+        asked = list(terms)
+        question = Question(
+            text, weigh(asked, sample), tuple(vector) if vector is not None else None, shares(asked, sample)
+        )
         ranked = await ranking.rank(question, found)
-        share = graph_share(ranked)
-        if not auto:
-            share = 1.0 if share > 0 else LEAST_SHARE
+        share = graph_share(ranked) if auto else max(graph_share(ranked), LEAST_SHARE)
         if not ranked.is_linked or share <= 0.0:
             return hybrid
         self._ranked, self._share = ranked, share
