@@ -47,7 +47,9 @@ _WORD: Final = re.compile(rf"[^\W_{_UNSPACED}]+|[{_UNSPACED}]+")
 _UNSPACED_WORD: Final = re.compile(f"[{_UNSPACED}]")
 
 
-@lru_cache(maxsize=50_000)
+# An index is made anew from all names, in the same order, so one more name than are kept and none is found again.
+# A document has two names or more, headings beside.
+@lru_cache(maxsize=200_000)
 def _words(text: str) -> tuple[str, ...]:
     """The different words of a name, folded."""
     words: list[str] = []
