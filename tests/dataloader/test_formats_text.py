@@ -687,6 +687,12 @@ def test_asciidoc_has_headings_code_and_links() -> None:
     )
 
 
+def test_values_of_asciidoc_do_not_make_a_small_file_a_huge_text() -> None:
+    document = convert("bomb.adoc", f":a: {'x' * 1000}\n\n" + "{a}" * 100_000 + "\n\nThe end.\n")
+    assert len(document.content) < 1_500_000
+    assert document.content.endswith("The end.\n")
+
+
 def test_org_has_headings_code_and_links() -> None:
     document = convert("mill.org", ORG)
     assert (document.title, document.format, document.mime_type) == ("The mill", "markdown", "text/x-org")

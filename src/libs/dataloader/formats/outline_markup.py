@@ -31,6 +31,7 @@ _ORG_PLACE = re.compile(r"[a-z]+://|\.{0,2}/|[^*#:\s][^:\n]*\.\w{1,8}(?:::|$)", 
 _ORG_RULE = re.compile(r"[ \t]*\|-[-+]*\|[ \t]*$")
 _ORG_DRAWER = re.compile(r"[ \t]*:(?:PROPERTIES|LOGBOOK):[ \t]*$", re.IGNORECASE)
 _LONGEST_VALUE = 1000
+_MOST_EXPANDED = 1_000_000  # characters that references to values may add to a text
 _FIELDS = {
     "author": "author",
     "date": "created",
@@ -98,9 +99,19 @@ def _asciidoc(lines: _Lines, fields: dict[str, str], collector: LinkCollector) -
         collector.add(href, words)
         return words or href
 
+    room = _MOST_EXPANDED
+
+    def value(match: re.Match[str]) -> str:
+        nonlocal room
+        found = fields.get(match[1].lower())
+        if found is None or len(found) > room:
+            return match[0]
+        room -= len(found)
+        return found
+
     language = ""
     for raw in lines:
-        line = _ADOC_REFERENCE.sub(lambda match: fields.get(match[1].lower(), match[0]), raw) if "{" in raw else raw
+        line = _ADOC_REFERENCE.sub(value, raw) if "{" in raw else raw
         following = lines.following()
         if (block := _ADOC_BLOCK.match(raw)) and (inside := lines.until(block[1])) is not None:
             if raw[0] != "/":  # a comment
