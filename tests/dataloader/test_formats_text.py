@@ -693,6 +693,12 @@ def test_values_of_asciidoc_do_not_make_a_small_file_a_huge_text() -> None:
     assert document.content.endswith("The end.\n")
 
 
+@pytest.mark.parametrize(("name", "mark"), [("wide.adoc", "="), ("wide.org", "*")])
+def test_headings_with_very_many_blanks_are_read(name: str, mark: str) -> None:
+    blanks = " " * 200_000
+    assert convert(name, f"{mark} Mill{blanks}wheel\n").content == f"# Mill{blanks}wheel\n"
+
+
 def test_org_has_headings_code_and_links() -> None:
     document = convert("mill.org", ORG)
     assert (document.title, document.format, document.mime_type) == ("The mill", "markdown", "text/x-org")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from libs.dataloader.formats.base import Content, FileData, fenced, join_lines
 from libs.dataloader.formats.markdown import first_heading
 from libs.dataloader.formats.registry import Format
 from libs.dataloader.links import LinkCollector
 
-_ADOC_HEADING = re.compile(r"(={1,6}|#{1,6})[ \t]+(\S.*?)(?:[ \t]+\1)?[ \t]*$")
+_ADOC_HEADING = re.compile(r"(={1,6}|#{1,6})[ \t]+(\S.*)")
 _ADOC_ATTRIBUTE = re.compile(r":!?([\w-]+)!?:(?:[ \t]+(.*))?$")
 _ADOC_REFERENCE = re.compile(r"\{([\w-]{1,100})\}")
 _ADOC_UNDERLINE = re.compile(r"([=\-~^+])\1{3,}[ \t]*$")
@@ -23,7 +23,8 @@ _ADOC_LINK = re.compile(
 )
 _ADOC_SILENT = re.compile(r"//(?!/)|(?:ifn?def|ifeval|endif)::[^\[]*\[[^\]]*\][ \t]*$|toc::\[")
 _ADOC_INCLUDE = re.compile(r"include::([^\s\[\]{}]{1,2000})\[")
-_ORG_HEADING = re.compile(r"(\*+)[ \t]+(\S.*?)(?:[ \t]+:[\w@#%:]+:)?[ \t]*$")
+_ORG_HEADING = re.compile(r"(\*+)[ \t]+(\S.*)")
+_ORG_TAGS = re.compile(r":[\w@#%:]+:")
 _ORG_KEYWORD = re.compile(r"#\+([\w-]+):[ \t]*(.*)$")
 _ORG_BEGIN = re.compile(r"[ \t]*#\+begin_(src|example|export|comment)\b[ \t]*([\w+-]*)", re.IGNORECASE)
 _ORG_LINK = re.compile(r"\[\[(?:file:)?([^\[\]\n]{1,2000})\](?:\[([^\[\]\n]{1,500})\])?\]")
@@ -120,7 +121,8 @@ def _asciidoc(lines: _Lines, fields: dict[str, str], collector: LinkCollector) -
         elif _ADOC_SILENT.match(raw):
             continue
         elif heading := _ADOC_HEADING.match(line):
-            yield f"{'#' * len(heading[1])} {_ADOC_LINK.sub(link, heading[2])}"
+            words = _without_last(heading[2], heading[1].__eq__)
+            yield f"{'#' * len(heading[1])} {_ADOC_LINK.sub(link, words)}"
         elif _ADOC_UNDERLINE.match(following) and line[:1].isalnum() and abs(len(following.rstrip()) - len(raw)) < 2:
             lines.skip()
             yield f"{'#' * ('=-~^+'.index(following[0]) + 1)} {_ADOC_LINK.sub(link, line)}"
@@ -148,7 +150,8 @@ def _org(lines: _Lines, fields: dict[str, str], collector: LinkCollector) -> Ite
         elif _ORG_DRAWER.match(line) and lines.until(":end:") is not None:
             continue
         elif heading := _ORG_HEADING.match(line):
-            yield f"{'#' * min(len(heading[1]), 6)} {_ORG_LINK.sub(link, heading[2])}"
+            words = _without_last(heading[2], _ORG_TAGS.fullmatch)
+            yield f"{'#' * min(len(heading[1]), 6)} {_ORG_LINK.sub(link, words)}"
         elif keyword := _ORG_KEYWORD.match(line):
             name = keyword[1].lower()
             fields.setdefault("lang" if name == "language" else name, keyword[2].strip())
@@ -156,3 +159,9 @@ def _org(lines: _Lines, fields: dict[str, str], collector: LinkCollector) -> Ite
             yield line.replace("+", "|")
         elif not line.startswith("# "):  # a comment
             yield _ORG_LINK.sub(link, line) if "[[" in line else line
+
+
+def _without_last(heading: str, is_mark: Callable[[str], object]) -> str:
+    """A heading without its last word where that is a mark."""
+    words = heading.rsplit(maxsplit=1)
+    return words[0] if len(words) == 2 and is_mark(words[1]) else heading.rstrip()
