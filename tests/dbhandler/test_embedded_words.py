@@ -134,9 +134,7 @@ async def test_every_change_is_seen_by_the_next_search(store: EmbeddedStore) -> 
             case 3:
                 await write(store, "MATCH (c:DocumentChunk) WITH c LIMIT 1 SET c += $props", props={"terms": "w3 w4"})
             case 4 if step % 5 == 0:
-                await store.drop_text_index(INDEX)
-                assert await found(store, {"w0": 1.0}) == []
-                await store.ensure_text_index(INDEX)
+                await store.drop_text_index(INDEX)  # the search makes it again
         terms = dict.fromkeys(generator.sample(WORDS[:8], 3), 1.0)
         assert await found(store, terms) == dialect.text_search(store._db, INDEX, terms, 10), step
         kept += bool(store._words._indexes[INDEX].scores)
