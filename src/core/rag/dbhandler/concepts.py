@@ -84,9 +84,8 @@ class ConceptOperations(VectorStoreOperations):
     async def _put(self, tx: Transaction, rows: Sequence[ConceptRow]) -> tuple[dict[str, str], set[str]]:
         stands: dict[str, str] = {}
         ids = {concept_id(self._namespace, row.key): row.key for row in rows}
-        for part in batches(sorted(ids)):
-            found = await tx.run("UNWIND $ids AS i MATCH (n:Concept {id: i}) RETURN n.id AS id", {"ids": part})
-            stands.update((ids[row["id"]], ids[row["id"]]) for row in found)
+        found = await run_for_ids(tx, "UNWIND $ids AS i MATCH (n:Concept {id: i}) RETURN n.id AS id", sorted(ids))
+        stands.update((ids[row["id"]], ids[row["id"]]) for row in found)
         same = await self._same_content(tx, [row for row in rows if row.key not in stands])
         new: list[Row] = []
         now = utc_now()

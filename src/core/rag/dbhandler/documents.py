@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from core.rag.dbhandler.batches import MAX_ROWS, batches, run_for_rows
@@ -199,17 +199,21 @@ class DocumentOperations(IngestOperations):
         return {row["id"]: row for row in await self._counted(rows)}
 
     async def _counted(self, rows: Sequence[Row]) -> list[dict[str, Any]]:
-        """Found documents with their ``chunk_count``, from rows of ``DOCUMENT_COLUMNS``.
+        """Found documents with their ``chunk_count``, from rows of ``DOCUMENT_COLUMNS``."""
+        counts = await self._chunk_counts(row["id"] for row in rows)
+        return [found_document({**row, "chunk_count": counts.get(row["id"], 0)}) for row in rows]
 
-        Counted apart: an OPTIONAL MATCH looks at every edge of the graph on the embedded engine.
+    async def _chunk_counts(self, ids: Iterable[str]) -> dict[str, int]:
+        """How many chunks documents have, by id; those without are left out.
+
+        Asked for apart: an OPTIONAL MATCH looks at every edge of the graph on the embedded engine.
         """
-        found = await self.read_for_ids(
+        rows = await self.read_for_ids(
             "UNWIND $ids AS i MATCH (d:Document {id: i})<-[:CHUNK_OF]-(c:DocumentChunk) "
             "RETURN d.id AS id, count(c) AS n",
-            (row["id"] for row in rows),
+            ids,
         )
-        counts = {row["id"]: row["n"] for row in found}
-        return [found_document({**row, "chunk_count": counts.get(row["id"], 0)}) for row in rows]
+        return {row["id"]: row["n"] for row in rows}
 
     async def get_document_chunks(self, path: str) -> list[dict[str, Any]]:
         """All chunks of a document, in order.
@@ -365,7 +369,8 @@ class DocumentOperations(IngestOperations):
         unique = sorted(set(check_texts("ids", ids)))
         graph = await self.connect()
         count = 0
-        async with graph.removing_texts(TextIndex(Label.CHUNK, self._namespace), await self._chunks_of(unique)):
+        chunks = sum((await self._chunk_counts(unique)).values())
+        async with graph.removing_texts(TextIndex(Label.CHUNK, self._namespace), chunks):
             for part in batches(unique, max_rows=200):
 
                 async def work(tx: Transaction, part: list[str] = part) -> int:
@@ -373,13 +378,6 @@ class DocumentOperations(IngestOperations):
 
                 count += await self._write(work)
         return count
-
-    async def _chunks_of(self, documents: Sequence[str]) -> int:
-        """How many chunks documents have together."""
-        rows = await self.read_for_ids(
-            "UNWIND $ids AS i MATCH (d:Document {id: i})<-[:CHUNK_OF]-(c:DocumentChunk) RETURN count(c) AS n", documents
-        )
-        return sum(row["n"] for row in rows)
 
     async def _require(self, path: str) -> dict[str, Any]:
         document = await self.find_document(path)

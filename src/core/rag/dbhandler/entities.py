@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from core.rag.dbhandler.batches import batches, run_for_rows
+from core.rag.dbhandler.batches import batches, run_for_ids, run_for_rows
 from core.rag.dbhandler.entity_state import EntityChange, EntityState
 from core.rag.dbhandler.lines import EACH_LINE, FIELD, is_safe, packed
 from core.rag.dbhandler.locking import lock
@@ -289,14 +289,12 @@ class _Writes:
 
 async def _smallest_titles(tx: Transaction, ids: Iterable[str]) -> dict[str, str]:
     """The title that names each of these entities, where there is one: the first by alphabet."""
-    found: dict[str, str] = {}
-    for part in batches(sorted(ids)):
-        rows = await tx.run(
-            "UNWIND $ids AS i MATCH (e:Entity {id: i})<-[t:TITLED]-(d:Document) RETURN e.id AS id, min(t.text) AS text",
-            {"ids": part},
-        )
-        found.update((row["id"], row["text"]) for row in rows)
-    return found
+    rows = await run_for_ids(
+        tx,
+        "UNWIND $ids AS i MATCH (e:Entity {id: i})<-[t:TITLED]-(d:Document) RETURN e.id AS id, min(t.text) AS text",
+        sorted(ids),
+    )
+    return {row["id"]: row["text"] for row in rows}
 
 
 async def remove_unused_entities(tx: Transaction, ids: Sequence[str]) -> None:

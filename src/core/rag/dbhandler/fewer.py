@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.batches import run_for_ids
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.schema import EdgeType, Label, check_name
 
@@ -81,13 +81,11 @@ async def _degrees(tx: Transaction, kind: EdgeKind, ids: Sequence[str], *, backw
     """How many edges of a kind lead from nodes (or to them, ``backward``), by id; counted up to ``_MANY``."""
     label, edge = check_name(kind.end if backward else kind.start), f"[r:{check_name(kind.type)}]"
     pattern = f"(n)<-{edge}-()" if backward else f"(n)-{edge}->()"
-    found: dict[str, int] = {}
-    for part in batches(sorted(set(ids))):
-        rows = await tx.run(
-            f"UNWIND $ids AS i MATCH (n:{label} {{id: i}}) "
-            f"CALL {{ WITH n MATCH {pattern} WITH r LIMIT {_MANY} RETURN count(r) AS edges }} "
-            "RETURN n.id AS id, edges",
-            {"ids": part},
-        )
-        found.update((row["id"], row["edges"]) for row in rows)
-    return found
+    rows = await run_for_ids(
+        tx,
+        f"UNWIND $ids AS i MATCH (n:{label} {{id: i}}) "
+        f"CALL {{ WITH n MATCH {pattern} WITH r LIMIT {_MANY} RETURN count(r) AS edges }} "
+        "RETURN n.id AS id, edges",
+        sorted(set(ids)),
+    )
+    return {row["id"]: row["edges"] for row in rows}

@@ -266,14 +266,14 @@ class _Siblings:
 
 async def _chunk_positions(tx: Transaction, documents: Sequence[str]) -> dict[str, list[Row]]:
     positions: dict[str, list[Row]] = {identifier: [] for identifier in documents}
-    for part in batches(documents):
-        rows = await tx.run(
-            "UNWIND $ids AS i MATCH (d:Document {id: i})<-[:CHUNK_OF]-(c:DocumentChunk) RETURN d.id AS document, "
-            "c.id AS id, c.chunk_index AS index, c.start_char AS start, c.content_hash AS hash",
-            {"ids": part},
-        )
-        for row in rows:
-            positions[row.pop("document")].append(row)
+    rows = await run_for_ids(
+        tx,
+        "UNWIND $ids AS i MATCH (d:Document {id: i})<-[:CHUNK_OF]-(c:DocumentChunk) RETURN d.id AS document, "
+        "c.id AS id, c.chunk_index AS index, c.start_char AS start, c.content_hash AS hash",
+        documents,
+    )
+    for row in rows:
+        positions[row.pop("document")].append(row)
     return positions
 
 
@@ -325,14 +325,13 @@ async def _merge_chunks(tx: Transaction, chunks: Sequence[ChunkRow], namespace: 
 
 async def chain_chunks(tx: Transaction, replaced: Sequence[str], wanted: Sequence[Row]) -> None:
     """Make the NEXT edges those in ``wanted``; only replaced documents can have others."""
-    there: set[tuple[str, str]] = set()
-    for part in batches(replaced):
-        rows = await tx.run(
-            "UNWIND $ids AS i MATCH (d:Document {id: i})<-[:CHUNK_OF]-(a:DocumentChunk) "
-            "MATCH (a)-[:NEXT]->(b:DocumentChunk) RETURN a.id AS a, b.id AS b",
-            {"ids": part},
-        )
-        there |= {(row["a"], row["b"]) for row in rows}
+    rows = await run_for_ids(
+        tx,
+        "UNWIND $ids AS i MATCH (d:Document {id: i})<-[:CHUNK_OF]-(a:DocumentChunk) "
+        "MATCH (a)-[:NEXT]->(b:DocumentChunk) RETURN a.id AS a, b.id AS b",
+        replaced,
+    )
+    there = {(row["a"], row["b"]) for row in rows}
     pairs = {(row["a"], row["b"]) for row in wanted}
     await run_for_rows(
         tx,

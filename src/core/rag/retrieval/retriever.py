@@ -85,6 +85,7 @@ class Retriever:
             graph = GraphSearch(self._client, self._embedder, legs)
         rank, among = self._ranking(legs, query, mode, dialogue, graph)
         if wanted is None:
+            # More than are shown, for fusion and for approximate indexes; words need neither, and cost a server texts.
             best = await rank(k if mode == "keyword" else max(k, _FIRST_CANDIDATES))
         else:
             best = await self._filtered(legs, rank, among, wanted, k)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Final
@@ -57,7 +57,7 @@ class Question:
 def shares(terms: Iterable[str], sample: Iterable[AbstractSet[str]]) -> dict[str, float]:
     """The share of chunks that have each word, from the words of some chunks drawn by lot."""
     held = list(sample)
-    return {term: sum(term in words for words in held) / len(held) for term in terms} if held else {}
+    return {term: number / len(held) for term, number in _holding(terms, held).items()} if held else {}
 
 
 def weigh(terms: Iterable[str], sample: Iterable[AbstractSet[str]]) -> dict[str, float]:
@@ -66,11 +66,14 @@ def weigh(terms: Iterable[str], sample: Iterable[AbstractSet[str]]) -> dict[str,
     Five hundred chunks do: what none of them has is rare enough.
     """
     held = list(sample)
-    weights = {}
-    for term in terms:
-        having = sum(term in words for words in held)
-        weights[term] = math.log1p((len(held) - having + 0.5) / (having + 0.5))
-    return weights
+    return {
+        term: math.log1p((len(held) - number + 0.5) / (number + 0.5)) for term, number in _holding(terms, held).items()
+    }
+
+
+def _holding(terms: Iterable[str], sample: Sequence[AbstractSet[str]]) -> dict[str, int]:
+    """How many chunks of a sample have each word."""
+    return {term: sum(term in words for words in sample) for term in terms}
 
 
 def possible_names(text: str) -> list[str]:
