@@ -1,0 +1,175 @@
+"""Tools that read a knowledge base."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from core.rag.dbhandler.checks import check_number
+from mgrag.mcp.lease import Lease
+
+_Limit = Annotated[int, Field(ge=1, le=50, description="At most this many.")]
+_Filters = Annotated[
+    str | None,
+    Field(description="Only some documents: 'path:docs/ updated>=2026-01-01'. Seldom needed."),
+]
+_Node = Annotated[str, Field(description="Name or id of an entity, or path of a document.")]
+
+#: Characters of a document that are given at once.
+_PAGE_CHARS = 20_000
+
+
+class ReadingTools:
+    """What an agent may ask; the docstrings are written for agents.
+
+    Args:
+        lease: The knowledge base.
+    """
+
+    def __init__(self, lease: Lease) -> None:
+        self._lease = lease
+
+    def all(self) -> tuple[Callable[..., Awaitable[dict[str, Any]]], ...]:
+        """The tools, as an agent is told of them."""
+        return (
+            self.search,
+            self.ask,
+            self.graph_context,
+            self.read_document,
+            self.list_documents,
+            self.find_entities,
+            self.neighbors,
+            self.find_path,
+            self.recall,
+            self.list_memories,
+            self.status,
+        )
+
+    async def search(
+        self,
+        query: Annotated[str, Field(description="What to look for: a question, words or names.")],
+        k: _Limit = 5,
+        mode: Annotated[
+            Literal["auto", "graph", "hybrid", "vector", "keyword", "fuzzy"],
+            Field(description="Leave it at auto; fuzzy finds misspelt titles and names."),
+        ] = "auto",
+        filters: _Filters = None,
+        expand: Annotated[int, Field(ge=0, le=5, description="Neighbouring passages to add on either side.")] = 0,
+    ) -> dict[str, Any]:
+        """Find passages of the documents by words, by meaning, and by where the names in them lead.
+
+        Each hit has its content, path, heading and score, and because: what led to it.
+        """
+        async with self._lease.use() as kb:
+            hits = await kb.search(query, k, mode, filters=filters, expand=expand)
+        return {"hits": [hit.to_dict() for hit in hits]}
+
+    async def ask(
+        self,
+        question: Annotated[str, Field(description="A whole question.")],
+        k: _Limit = 5,
+        filters: _Filters = None,
+    ) -> dict[str, Any]:
+        """Answer a question from the documents, with citations that were checked against their sources.
+
+        Where the server has no language model of its own, the answer is the best sentences, word for word. Where it is
+        not supported, it says so.
+        """
+        async with self._lease.use() as kb:
+            answer = await kb.ask(question, k=k, filters=filters)
+        given = answer.to_dict()
+        return {name: given[name] for name in ("text", "supported", "citations", "unsupported", "missing")}
+
+    async def graph_context(
+        self,
+        question: Annotated[str, Field(description="A question, or the names that it is about.")],
+        depth: Annotated[int, Field(ge=1, le=4, description="Steps in the graph.")] = 2,
+        limit: _Limit = 5,
+    ) -> dict[str, Any]:
+        """Facts, records and passages around the entities that a question names, ready to reason over."""
+        async with self._lease.use() as kb:
+            return (await kb.ask_context(question, depth, limit)).to_dict()
+
+    async def read_document(
+        self,
+        path: Annotated[str, Field(description="Path or URL as in a hit; or a title that only one document has.")],
+        start: Annotated[int, Field(ge=0, description="The first character wanted.")] = 0,
+    ) -> dict[str, Any]:
+        """The text of a document, at most 20,000 characters at once; next_start, if there is one, gives the rest."""
+        start = check_number("start", start, 0)
+        async with self._lease.use() as kb:
+            document = await kb.show(path)
+        content = document["content"]
+        end = min(start + _PAGE_CHARS, len(content))
+        names = ("path", "title", "mime_type", "updated_at", "metadata", "references")
+        return {
+            **{name: document[name] for name in names},
+            "content": content[start:end],
+            "start": start,
+            "length": len(content),
+            "next_start": end if end < len(content) else None,
+        }
+
+    async def list_documents(
+        self,
+        prefix: Annotated[str, Field(description="Only paths that begin with it.")] = "",
+        limit: Annotated[int, Field(ge=1, le=500, description="At most this many.")] = 100,
+        after: Annotated[str, Field(description="The last path of the page before.")] = "",
+    ) -> dict[str, Any]:
+        """The documents that there are, by path."""
+        async with self._lease.use() as kb:
+            found = await kb.documents(prefix=prefix, limit=limit, after=after)
+        names = ("path", "title", "mime_type", "chunk_count", "updated_at")
+        return {"documents": [{name: document[name] for name in names} for document in found]}
+
+    async def find_entities(
+        self,
+        query: Annotated[str, Field(description="Words of a name, or their beginnings.")],
+        limit: _Limit = 20,
+        type: Annotated[str | None, Field(description="Only entities of this type.")] = None,  # noqa: A002
+    ) -> dict[str, Any]:
+        """People, organisations, products, terms … of the knowledge graph, by name."""
+        async with self._lease.use() as kb:
+            found = await kb.search_nodes(query, limit, type=type)
+        return {"entities": [asdict(node) for node in found]}
+
+    async def neighbors(self, node: _Node, limit: _Limit = 20) -> dict[str, Any]:
+        """What is connected to an entity or document in the graph, and how."""
+        async with self._lease.use() as kb:
+            return (await kb.neighbors(node, limit=limit)).to_dict()
+
+    async def find_path(self, start: _Node, end: _Node) -> dict[str, Any]:
+        """How two entities or documents are connected: a shortest path between them; null where there is none."""
+        async with self._lease.use() as kb:
+            path = await kb.shortest_path(start, end)
+        return {"path": None if path is None else path.to_dict()}
+
+    async def recall(
+        self,
+        query: Annotated[str, Field(description="What is looked for.")],
+        session_id: Annotated[str | None, Field(description="Only of this session.")] = None,
+        user_id: Annotated[str | None, Field(description="Only of this user.")] = None,
+        limit: _Limit = 5,
+    ) -> dict[str, Any]:
+        """Find what was remembered: in a session, in all sessions of a user, or in all there are."""
+        async with self._lease.use() as kb:
+            found = await kb.recall(session_id, query, limit, user_id=user_id)
+        return {"memories": [memory.to_dict() for memory in found]}
+
+    async def list_memories(
+        self,
+        session_id: Annotated[str, Field(description="The session.")],
+        limit: _Limit = 20,
+    ) -> dict[str, Any]:
+        """The last memories of a session, in order."""
+        async with self._lease.use() as kb:
+            found = await kb.memories(session_id, limit=limit)
+        return {"memories": [memory.to_dict() for memory in found]}
+
+    async def status(self) -> dict[str, Any]:
+        """How much there is in the graph, of what kind, and in which engine."""
+        async with self._lease.use() as kb:
+            return await kb.status()

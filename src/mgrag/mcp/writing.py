@@ -1,0 +1,140 @@
+"""Tools that change a knowledge base."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field
+
+from core.rag.errors import InvalidInputError
+from libs.dataloader import Document
+from mgrag.mcp.lease import Lease
+
+
+class Fact(BaseModel):
+    """A fact that an agent states."""
+
+    subject: str = Field(description="Name of an entity.")
+    relation: str = Field(description="In lower case, such as works_for.")
+    object: str = Field(description="Name of another entity.")
+    fact: str = Field(default="", description="The fact as a sentence.")
+
+
+class WritingTools:
+    """What an agent may change; the docstrings are written for agents.
+
+    Args:
+        lease: The knowledge base.
+        roots: The folders that files may be ingested from; none: no files.
+        allow_private: Whether pages may be fetched from addresses that only this machine or its network can reach.
+    """
+
+    def __init__(self, lease: Lease, roots: Sequence[Path], *, allow_private: bool) -> None:
+        self._lease = lease
+        self._roots = [root.resolve() for root in roots]
+        self._allow_private = allow_private
+
+    def all(self) -> tuple[Callable[..., Awaitable[dict[str, Any]]], ...]:
+        """The tools, as an agent is told of them."""
+        return (self.add_document, self.ingest, self.remember, self.add_facts, self.rate)
+
+    def destructive(self) -> tuple[Callable[..., Awaitable[dict[str, Any]]], ...]:
+        """Those that remove what cannot be had again."""
+        return (self.delete_document, self.forget)
+
+    async def add_document(
+        self,
+        path: Annotated[str, Field(description="A name for it, such as notes/2026-01-31 kick-off.")],
+        content: Annotated[str, Field(description="The text, in Markdown.")],
+        title: Annotated[str | None, Field(description="Its title; else the last part of its name.")] = None,
+        metadata: Annotated[dict[str, Any] | None, Field(description="Anything to filter by later.")] = None,
+    ) -> dict[str, Any]:
+        """Store a text as a document; one that is there under this name is replaced."""
+        document = Document(path=path, content=content, title=title, metadata=metadata or {}, mime_type="text/markdown")
+        async with self._lease.use(create=True) as kb:
+            return (await kb.ingest(document)).to_dict()
+
+    async def ingest(
+        self,
+        source: Annotated[str, Field(description="The address of a page or site; or a file or folder, where allowed.")],
+        max_pages: Annotated[int, Field(ge=1, le=1000, description="At most so many pages of a site.")] = 50,
+        url_pattern: Annotated[str | None, Field(description="Only pages whose address matches this regex.")] = None,
+    ) -> dict[str, Any]:
+        """Load a web page or site, or files, into the knowledge base; only what changed is done again."""
+        web: dict[str, Any] = {}
+        if source.lower().startswith(("http://", "https://")):
+            web = {"max_urls": max_pages, "url_pattern": url_pattern, "allow_private": self._allow_private}
+        else:
+            self._check_root(source)
+        async with self._lease.use(create=True) as kb:
+            return (await kb.ingest(source, **web)).to_dict()
+
+    async def delete_document(
+        self, path: Annotated[str, Field(description="Its whole path or URL.")]
+    ) -> dict[str, Any]:
+        """Remove a document, with its passages and whatever nothing else refers to."""
+        async with self._lease.use() as kb:
+            if not await kb.delete(path):
+                raise InvalidInputError(await kb.explain_missing(path))
+        return {"deleted": path}
+
+    async def remember(
+        self,
+        session_id: Annotated[str, Field(description="The session that it belongs to.")],
+        content: Annotated[str, Field(description="What to keep, in whole sentences.")],
+        role: Annotated[str, Field(description="Who said it: user, assistant …")] = "user",
+        tags: Annotated[list[str] | None, Field(description="Words to find it by.")] = None,
+        user_id: Annotated[str | None, Field(description="The user, to recall it in other sessions, too.")] = None,
+    ) -> dict[str, Any]:
+        """Keep something for later; exact repeats are counted, not stored twice."""
+        async with self._lease.use(create=True) as kb:
+            return {"memoryId": await kb.remember(session_id, role, content, tags or (), user_id=user_id)}
+
+    async def forget(
+        self,
+        memory_id: Annotated[str | None, Field(description="This memory.")] = None,
+        session_id: Annotated[str | None, Field(description="All of this session.")] = None,
+        user_id: Annotated[str | None, Field(description="All of this user, documents viewed and ratings too.")] = None,
+    ) -> dict[str, Any]:
+        """Remove every trace of a memory, a session or a user. There is no way back."""
+        async with self._lease.use() as kb:
+            return (await kb.forget(session_id=session_id, memory_id=memory_id, user_id=user_id)).to_dict()
+
+    async def add_facts(
+        self, facts: Annotated[list[Fact], Field(min_length=1, max_length=500, description="The facts.")]
+    ) -> dict[str, Any]:
+        """State facts about entities; entities that are not there are made."""
+        async with self._lease.use(create=True) as kb:
+            return {"stored": await kb.add_triples([fact.model_dump() for fact in facts])}
+
+    async def rate(
+        self,
+        target: Annotated[str, Field(description="chunk_id of a hit, or path of a document.")],
+        value: Annotated[float, Field(ge=-1, le=1, description="From -1 (wrong) to 1 (just right).")],
+        query: Annotated[str | None, Field(description="What was asked.")] = None,
+        user_id: Annotated[str | None, Field(description="Who says so.")] = None,
+    ) -> dict[str, Any]:
+        """Say how helpful a passage was; later rankings regard it gently."""
+        async with self._lease.use() as kb:
+            return {"rated": await kb.feedback(target, value, query, user_id)}
+
+    def _check_root(self, source: str) -> None:
+        """Refuse a file or folder outside of what was allowed.
+
+        Raises:
+            InvalidInputError: naming the folders that are allowed.
+        """
+        place = Path(source).expanduser().resolve()
+        if any(place.is_relative_to(root) for root in self._roots):
+            return
+        if not self._roots:
+            raise InvalidInputError(
+                f"This server takes no files ({source[:200]}); whoever starts it may allow a folder: mgrag mcp --root"
+                " FOLDER. A text can be stored with add_document."
+            )
+        raise InvalidInputError(
+            f"{source[:200]} is not in a folder that this server takes files from:"
+            f" {', '.join(map(str, self._roots))}. A text can be stored with add_document."
+        )

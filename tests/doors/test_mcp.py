@@ -1,0 +1,243 @@
+"""The MCP server, by its own client: in this process, and as the command that an agent's configuration names."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from mcp import Client, StdioServerParameters
+
+from core.rag import KnowledgeBase
+from mgrag.mcp.lease import Lease
+from mgrag.mcp.server import build_server
+
+NOTES = {
+    "notes/heron.md": "# Project Heron\n\nProject Heron is led by Maria Lindqvist. Its budget is 42,000 EUR.\n",
+    "notes/lindqvist.md": "# Maria Lindqvist\n\nMaria Lindqvist works for the Kestrel Trust in Hull.\n",
+}
+READING = {
+    "search", "ask", "graph_context", "read_document", "list_documents", "find_entities", "neighbors", "find_path",
+    "recall", "list_memories", "status",
+}  # fmt: skip
+WRITING = {"add_document", "ingest", "remember", "add_facts", "rate", "delete_document", "forget"}
+
+
+class Agent:
+    """What an agent sees of the server."""
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+
+    async def __call__(self, tool: str, **arguments: Any) -> Any:
+        """The result of a tool that succeeds."""
+        result = await self.client.call_tool(tool, arguments)
+        assert not result.is_error, result.content[0].text
+        return json.loads(result.content[0].text)
+
+    async def fails(self, tool: str, **arguments: Any) -> str:
+        """What a tool says that fails."""
+        result = await self.client.call_tool(tool, arguments)
+        assert result.is_error, result.content
+        return result.content[0].text
+
+    async def tools(self) -> dict[str, Any]:
+        return {tool.name: tool for tool in (await self.client.list_tools()).tools}
+
+
+@asynccontextmanager
+async def serving(uri: str, hold: float = 3600, **options: Any) -> AsyncIterator[Agent]:
+    lease = Lease(lambda create: KnowledgeBase.open(uri, create=create), hold)
+    async with Client(build_server(lease, **options)) as client:
+        yield Agent(client)
+
+
+def command(*options: str) -> StdioServerParameters:
+    """What stands in the configuration of an agent."""
+    return StdioServerParameters(command=sys.executable, args=["-m", "mgrag", "mcp", *options], env=dict(os.environ))
+
+
+@asynccontextmanager
+async def with_notes() -> AsyncIterator[Agent]:
+    async with serving("embedded::memory:") as agent:
+        for path, content in NOTES.items():
+            await agent("add_document", path=path, content=content)
+        yield agent
+
+
+async def test_what_is_stored_is_found_read_and_answered() -> None:
+    async with with_notes() as agent:
+        found = await agent("search", query="Where does the leader of Project Heron work?", k=2)
+        assert {hit["path"] for hit in found["hits"]} == set(NOTES)
+        answer = await agent("ask", question="What is the budget of Project Heron?")
+        assert "42,000" in answer["text"]
+        assert answer["citations"][0]["path"] == "notes/heron.md"
+        document = await agent("read_document", path="notes/heron.md")
+        assert document["content"] == NOTES["notes/heron.md"]
+        assert document["next_start"] is None
+        listed = await agent("list_documents", prefix="notes/")
+        assert [row["path"] for row in listed["documents"]] == sorted(NOTES)
+        assert (await agent("status"))["nodes"]["Document"] == 2
+
+
+async def test_a_long_document_is_read_in_pages() -> None:
+    async with with_notes() as agent:
+        content = "".join(f"Line {number} of the log of the tide mill.\n" for number in range(2000))
+        await agent("add_document", path="log", content=content)
+        start: int | None = 0
+        read = ""
+        while start is not None:
+            page = await agent("read_document", path="log", start=start)
+            assert 0 < len(page["content"]) <= 20_000
+            read += page["content"]
+            start = page["next_start"]
+        assert read == content
+        assert (await agent("read_document", path="log", start=10**9))["content"] == ""
+
+
+async def test_the_same_text_again_changes_nothing() -> None:
+    async with with_notes() as agent:
+        again = await agent("add_document", path="notes/heron.md", content=NOTES["notes/heron.md"])
+        assert (again["documents"]["unchanged"], again["documents"]["updated"]) == (1, 0)
+        changed = await agent("add_document", path="notes/heron.md", content="# Project Heron\n\nIt has ended.\n")
+        assert changed["documents"]["updated"] == 1
+        assert "42,000" not in json.dumps(await agent("search", query="budget of Project Heron"))
+
+
+async def test_the_graph_is_walked() -> None:
+    async with with_notes() as agent:
+        assert (await agent("find_entities", query="lindqvist"))["entities"][0]["name"] == "Maria Lindqvist"
+        facts = [{"subject": "Maria Lindqvist", "relation": "works_for", "object": "Kestrel Trust"}]
+        assert await agent("add_facts", facts=facts) == {"stored": 1}
+        near = await agent("neighbors", node="Maria Lindqvist")
+        assert "Kestrel Trust" in {node["name"] for node in near["nodes"]}
+        way = await agent("find_path", start="Maria Lindqvist", end="Kestrel Trust")
+        assert [node["name"] for node in way["path"]["nodes"]] == ["Maria Lindqvist", "Kestrel Trust"]
+        context = await agent("graph_context", question="Who works for the Kestrel Trust?")
+        assert "works_for" in context["contextChunks"][0]["text"] or "Maria" in context["contextChunks"][0]["text"]
+
+
+async def test_memory_is_kept_recalled_and_forgotten() -> None:
+    async with with_notes() as agent:
+        kept = await agent(
+            "remember", session_id="s1", content="Ada prefers tea to coffee.", user_id="ada", tags=["drink"]
+        )
+        assert (await agent("recall", query="what does Ada drink?"))["memories"][0]["memoryId"] == kept["memoryId"]
+        assert (await agent("list_memories", session_id="s1"))["memories"][0]["content"] == "Ada prefers tea to coffee."
+        assert (await agent("forget", memory_id=kept["memoryId"]))["memories"] == 1
+        assert (await agent("recall", query="what does Ada drink?"))["memories"] == []
+
+
+async def test_a_document_is_rated_and_deleted() -> None:
+    async with with_notes() as agent:
+        hit = (await agent("search", query="Project Heron", k=1))["hits"][0]
+        assert await agent("rate", target=hit["chunk_id"], value=1, query="heron") == {"rated": [hit["chunk_id"]]}
+        assert await agent("delete_document", path="notes/heron.md") == {"deleted": "notes/heron.md"}
+        assert "notes/heron.md" in await agent.fails("read_document", path="notes/heron.md")
+        assert "notes/heron.md" in await agent.fails("delete_document", path="notes/heron.md")
+
+
+async def test_errors_say_what_to_do_and_the_server_goes_on() -> None:
+    async with with_notes() as agent:
+        assert "filter" in (await agent.fails("search", query="heron", filters="path:")).lower()
+        assert "nowhere" in await agent.fails("neighbors", node="nowhere to be found")
+        assert "50" in await agent.fails("search", query="heron", k=1000)
+        assert (await agent("search", query="heron", k=1))["hits"]
+
+
+async def test_files_come_from_allowed_folders_only(tmp_path: Path) -> None:
+    allowed, secret = tmp_path / "allowed", tmp_path / "secret"
+    for folder in (allowed, secret):
+        folder.mkdir()
+        (folder / "a.md").write_text("# A\n\nThe heron stands.\n")
+    (allowed / "way-out").symlink_to(secret)
+    async with serving("embedded::memory:") as agent:
+        assert "--root" in await agent.fails("ingest", source=str(allowed))
+    async with serving("embedded::memory:", roots=[allowed]) as agent:
+        for place in (secret, allowed / ".." / "secret", allowed / "way-out", "~", "/etc/passwd", f"{allowed}-other"):
+            assert str(allowed) in await agent.fails("ingest", source=str(place)), place
+        assert (await agent("ingest", source=str(allowed / "a.md")))["documents"]["added"] == 1
+
+
+async def test_addresses_of_this_machine_are_not_fetched() -> None:
+    async with serving("embedded::memory:") as agent:
+        assert "only public addresses" in await agent.fails("ingest", source="http://127.0.0.1:9/admin")
+
+
+async def test_an_agent_that_may_only_read(tmp_path: Path) -> None:
+    async with serving("embedded::memory:") as agent:
+        tools = await agent.tools()
+    assert set(tools) == READING | WRITING
+    assert {name for name, tool in tools.items() if tool.annotations.read_only_hint} == READING
+    assert {name for name, tool in tools.items() if tool.annotations.destructive_hint} == {"delete_document", "forget"}
+    assert all(tool.description and tool.input_schema for tool in tools.values())
+    async with serving("embedded::memory:", writing=False) as agent:
+        assert set(await agent.tools()) == READING
+
+
+async def test_a_graph_that_is_not_there_is_made_by_the_first_that_is_stored(tmp_path: Path) -> None:
+    file = tmp_path / "new.grafeo"
+    async with serving(f"embedded:{file}") as agent:
+        assert "new.grafeo" in await agent.fails("search", query="heron")
+        assert not file.exists()
+        await agent("add_document", path="a", content="The heron stands.")
+        assert (await agent("search", query="heron"))["hits"][0]["path"] == "a"
+    assert file.exists()
+
+
+async def test_others_may_use_the_graph_between_calls(tmp_path: Path) -> None:
+    status = [sys.executable, "-m", "mgrag", "status", "--json", "--db", str(tmp_path / "g.grafeo")]
+    async with serving(f"embedded:{tmp_path / 'g.grafeo'}", hold=0) as agent:
+        await agent("add_document", path="a", content="The heron stands.")
+        done = subprocess.run(status, capture_output=True, text=True, check=True)
+        assert json.loads(done.stdout)["nodes"]["Document"] == 1
+        assert (await agent("search", query="heron"))["hits"]
+
+
+async def test_the_command_speaks_the_protocol(tmp_path: Path) -> None:
+    async with Client(command("--db", str(tmp_path / "g.grafeo"), "--hold", "0")) as client:
+        agent = Agent(client)
+        assert set(await agent.tools()) == READING | WRITING
+        await agent("add_document", path="notes/heron.md", content=NOTES["notes/heron.md"])
+        assert (await agent("search", query="budget of Heron"))["hits"][0]["path"] == "notes/heron.md"
+
+
+async def test_the_command_for_reading_only(tmp_path: Path) -> None:
+    file = tmp_path / "g.grafeo"
+    async with KnowledgeBase.open(f"embedded:{file}") as kb:
+        await kb.remember("s", "user", "Ada prefers tea.")
+    before = file.read_bytes()
+    async with Client(command("--read-only", "--db", str(file), "--hold", "0")) as client:
+        agent = Agent(client)
+        assert set(await agent.tools()) == READING
+        assert (await agent("recall", query="tea"))["memories"][0]["content"] == "Ada prefers tea."
+    assert file.read_bytes() == before
+
+
+async def test_a_setting_that_makes_no_sense_is_told_before_it_serves(tmp_path: Path) -> None:
+    settings = {**os.environ, "MGRAG_CHUNK_SIZE": "none"}
+    done = subprocess.run(
+        [sys.executable, "-m", "mgrag", "mcp"], env=settings, cwd=tmp_path, input="", capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "MGRAG_CHUNK_SIZE" in done.stderr
+
+
+async def test_many_calls_at_once_share_one_opening(tmp_path: Path) -> None:
+    async with serving(f"embedded:{tmp_path / 'g.grafeo'}", hold=0) as agent:
+        await asyncio.gather(*(agent("add_document", path=f"n/{i}", content=f"Heron number {i}.") for i in range(8)))
+        found = await asyncio.gather(*(agent("search", query=f"heron {i}", k=10) for i in range(8)))
+        assert all(len(hits["hits"]) == 8 for hits in found)
+
+
+def test_without_its_package_the_command_says_what_to_install(tmp_path: Path) -> None:
+    program = "import sys; sys.modules['mcp'] = None; sys.argv[1:] = ['mcp']; from mgrag.cli import main; main()"
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, input="", capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "pip install 'memgraph-rag[mcp]'" in done.stderr
