@@ -73,6 +73,25 @@ async def test_without_robots_txt_everything_is_allowed(status: int) -> None:
         assert list((await crawl(WebLoader(server.url()))).documents) == ["/"]
 
 
+async def test_of_a_huge_robots_txt_the_beginning_counts() -> None:
+    text = "User-agent: *\n" + "".join(f"Disallow: /closed/{number:06}/\n" for number in range(40_000))
+    last = text[: 500 * 1024].count("\n") - 2  # the next rule is cut off, and would forbid more than it says
+    async with WebServer(
+        {
+            "/robots.txt": robots(text),
+            "/": page(f"/closed/{last:06}/", f"/closed/{last + 1:06}/", "/open"),
+        },
+        fallback=lambda r: page(text=r.target),
+    ) as server:
+        assert list((await crawl(WebLoader(server.url()))).documents) == ["/", f"/closed/{last + 1:06}/", "/open"]
+
+
+async def test_a_robots_txt_that_is_not_modified_though_nobody_asked_forbids_everything() -> None:
+    async with WebServer({"/robots.txt": Reply(status=304), "/": page()}) as server:
+        with pytest.raises(LoadError, match="could not be read, so nothing may be fetched: HTTP 304 Not Modified"):
+            await crawl(WebLoader(server.url()))
+
+
 @pytest.mark.parametrize("status", [429, 500, 503])
 async def test_a_robots_txt_that_cannot_be_read_forbids_everything(status: int) -> None:
     async with WebServer({"/robots.txt": Reply(status=status), "/": page()}) as server:

@@ -30,6 +30,9 @@ _REDIRECTS = frozenset((301, 302, 303, 307, 308))
 _PERMANENT_REDIRECTS = frozenset((301, 308))
 _RETRIED = frozenset((408, 425, 429, *range(500, 600))) - {501, 505, 511}
 
+#: Said of an answer that only makes sense to a conditional request, where none was sent.
+UNASKED_304 = "HTTP 304 Not Modified, although nothing was asked on a condition"
+
 #: Given the response's headers and the beginning of its body: why the rest is not wanted, or ``None``.
 Check = Callable[[httpx.Headers, bytes], str | None]
 
@@ -302,8 +305,11 @@ async def _read(response: httpx.Response, check: Check | None, limit: int, *, tr
     unchecked = check is not None
     try:
         async for piece in _pieces(response):
+            room = limit - received
             received += len(piece)
             if received > limit:
+                if truncate:
+                    decoder.feed(piece[:room])
                 raise TooMuchError
             decoder.feed(piece)
             if unchecked and len(head := decoder.head(1024)) == 1024:

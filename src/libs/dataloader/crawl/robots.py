@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import math
 from dataclasses import dataclass, field
+from http import HTTPStatus
 
 from protego import Protego
 
-from libs.dataloader.crawl.fetch import BlockedError, Fetcher, FetchError, UnreachableError
+from libs.dataloader.crawl.fetch import UNASKED_304, BlockedError, Fetcher, FetchError, UnreachableError
 from libs.dataloader.crawl.urls import host_and_port, join_url, origin
 
 MAX_CRAWL_DELAY = 30.0
@@ -94,8 +95,13 @@ class Robots:
                 if error.status is not None and 400 <= error.status < 500 and error.status != 429:
                     return Rules(robot=robot)
                 return Rules(unavailable=error.reason, robot=robot)
+            if answer.status == HTTPStatus.NOT_MODIFIED:
+                return Rules(unavailable=UNASKED_304, robot=robot)
             if answer.location is None:
-                text = answer.body.decode("utf-8", "replace").removeprefix("\ufeff")
+                body = answer.body
+                if len(body) == _MAX_BYTES:  # perhaps cut off: half a rule may mean another one
+                    body = body[: body.rfind(b"\n") + 1]
+                text = body.decode("utf-8", "replace").removeprefix("\ufeff")
                 return Rules(Protego.parse(text), robot=robot)
             target = join_url(url, answer.location)
             if target is None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import httpx
 
-from libs.dataloader.crawl.fetch import Fetched, Fetcher, FetchError, RedirectError, UnwantedError
+from libs.dataloader.crawl.fetch import UNASKED_304, Fetched, Fetcher, FetchError, RedirectError, UnwantedError
 from libs.dataloader.crawl.media import Kind, kind_of
 from libs.dataloader.crawl.pages import Page, conditions, is_read_as_now, links_to_follow, read_page
 from libs.dataloader.crawl.robots import Robots, product_token
@@ -203,7 +203,7 @@ class Visitor:
 
             answer = await self.fetcher.get(url, headers=conditions(known, url), check=check)
             if answer.status == 304 and known is None:
-                raise FetchError("HTTP 304 Not Modified, although nothing was asked on a condition")
+                raise FetchError(UNASKED_304)
         except UnwantedError as error:
             if is_start or names_a_page(url):
                 return Visit(url, failure=error)
