@@ -58,6 +58,12 @@ async def test_feedback_never_hides_a_perfect_match(kb: KnowledgeBase) -> None:
     assert (await order(kb, "invoices sent Monday"))[0] == "c"
 
 
+async def test_feedback_names_what_was_perhaps_meant(kb: KnowledgeBase) -> None:
+    await kb.ingest(Document(path="docs/people.csv", content="Ann and Bob."))
+    with pytest.raises(NotFoundError, match=r"no chunk and no document 'people.csv' .* Similar: docs/people.csv\."):
+        await kb.feedback("people.csv", 1)
+
+
 async def test_ones_own_feedback_counts_first(kb: KnowledgeBase) -> None:
     first, second = (await order(kb))[:2]
     for user in range(5):

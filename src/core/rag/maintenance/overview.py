@@ -119,12 +119,12 @@ async def delete_namespace(client: MemGraphClient, name: str) -> int:
     return await client.in_namespace(name).delete_everything()
 
 
-async def not_found(client: MemGraphClient, path: str) -> str:
+async def not_found(client: MemGraphClient, path: str, what: str = "document") -> str:
     """A message about a document that is not there, with the paths that were perhaps meant."""
     from rapidfuzz import fuzz, process
 
     check_text("A path", path)
-    message = f"There is no document {path[:200]!r} in namespace {client.namespace!r}."
+    message = f"There is no {what} {path[:200]!r} in namespace {client.namespace!r}."
     known = [row["path"] for row in (await client.document_paths())[:_COMPARED]]
     similar = process.extract(path[:1000], known, scorer=fuzz.WRatio, limit=_SIMILAR, score_cutoff=_SIMILAR_PERCENT)
     if similar:

@@ -64,7 +64,12 @@ class People:
             InvalidInputError: on a value out of range.
             NotFoundError: when there is no such chunk or document.
         """
-        return await self._client.rate(target, value, query=query, user_id=user_id)
+        try:
+            return await self._client.rate(target, value, query=query, user_id=user_id)
+        except NotFoundError:
+            from core.rag.maintenance.overview import not_found
+
+            raise NotFoundError(await not_found(self._client, target, "chunk and no document")) from None
 
     async def history(self, user_id: str) -> list[dict[str, Any]]:
         """The documents that a user viewed: ``document_id, path, title, count, first_at, last_at``, latest first."""
