@@ -111,7 +111,7 @@ def delete(
     context: typer.Context,
     paths: Annotated[
         list[str] | None,
-        typer.Argument(metavar="PATH...", help="Whole paths or URLs of documents, as mgrag list prints them, or ids."),
+        typer.Argument(metavar="PATH", help="Whole paths or URLs of documents, as mgrag list prints them, or ids."),
     ] = None,
     prefix: Annotated[str, typer.Option(metavar="PATH", help="All documents whose path begins so.")] = "",
     source: Annotated[str, typer.Option(metavar="NAME", help="All documents of a source, by its name or URI.")] = "",

@@ -29,7 +29,7 @@ def register(app: typer.Typer) -> None:
 
 def ingest(
     context: typer.Context,
-    sources: Annotated[list[str], typer.Argument(metavar="PATH_OR_URL...", help="Files, folders, web addresses.")],
+    sources: Annotated[list[str], typer.Argument(metavar="PATH_OR_URL", help="Files, folders, web addresses.")],
     include: Annotated[list[str] | None, typer.Option(metavar="GLOB", help="Only these files; repeatable.")] = None,
     exclude: Annotated[list[str] | None, typer.Option(metavar="GLOB", help="Not these files; repeatable.")] = None,
     gitignore: Annotated[bool, typer.Option(help="Skip what .gitignore files say.")] = True,
