@@ -183,6 +183,7 @@ CALLS: dict[str, tuple[Callable[[Any], Awaitable[object]], str]] = {
     "show": (lambda kb: kb.show(None), "id of a document is text, not NoneType"),
     "delete": (lambda kb: kb.delete(Path("note")), "id of a document is text, not PosixPath"),
     "export": (lambda kb: kb.export("x.jsonl", namespaces="default"), r"use \['default'\]"),
+    "no sources": (lambda kb: kb.ingest({}), "A dict is no source: give paths"),
     "a path": (lambda kb: kb.ingest("\ud800"), r"'\\ud800': a path holds no half characters"),
     "include": (lambda kb: kb.ingest(".", include=5), r"include takes patterns such as '\*.md', not int"),
     "exclude": (lambda kb: kb.ingest(".", exclude=[3]), r"exclude takes patterns such as '\*.md', not int"),
@@ -284,6 +285,11 @@ NAMING: dict[str, Callable[[Any], Awaitable[object]]] = {
     "a direction": lambda kb: kb.traverse("note", direction=LONG),
     "a weight": lambda kb: kb.link("note", "mill", weight=LONG),
     "a model": lambda kb: kb.client.ensure_vector_store(LONG, 256),
+    "a field of a filter": lambda kb: kb.search("mill", filters=f"{LONG}=1"),
+    "a field of a dict": lambda kb: kb.search("mill", filters={LONG: 1}),
+    "an operator": lambda kb: kb.search("mill", filters={"path": {LONG: 1}}),
+    "a key of metadata": lambda kb: kb.search("mill", filters={f"metadata.{LONG}": {"<": [1, 2]}}),
+    "a date": lambda kb: kb.search("mill", filters=f"updated>={LONG[:900]}"),
 }
 
 

@@ -6,6 +6,7 @@ import json
 from datetime import UTC, date, datetime
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -132,6 +133,10 @@ def test_metadata_may_be_json_and_keys_may_have_dots() -> None:
     assert not wanted.matches({"metadata": "not JSON"})
     assert not wanted.matches({})
     assert parse_filter('metadata."odd key"=1').matches({"metadata": {"odd key": 1}})
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    assert parse_filter({"metadata.n": np.int64(3)}) == parse_filter({"metadata.n": 3})
 
 
 def test_sources_may_stand_under_two_keys() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Collection, Iterable, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Collection, Iterable, Mapping, Sequence
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, cast
 
@@ -80,7 +80,7 @@ def loaders_for(sources: Source | Iterable[Source], settings: Settings, **option
                 raise InvalidInputError(f"{error}.") from error
         elif isinstance(source, Loader):
             loaders.append(source)
-        elif isinstance(source, Iterable | AsyncIterable) and not isinstance(source, bytes | bytearray):
+        elif isinstance(source, Iterable | AsyncIterable) and not isinstance(source, bytes | bytearray | Mapping):
             loaders.append(IterableLoader(cast("Iterable[Document] | AsyncIterable[Document]", source)))
         else:
             raise InvalidInputError(

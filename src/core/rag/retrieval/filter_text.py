@@ -62,7 +62,7 @@ def parse_text(text: str) -> Node:
         FilterError: With the place and what is allowed there.
     """
     if len(text) > MAX_CHARACTERS:
-        raise FilterError(f"A filter has at most {MAX_CHARACTERS:,} characters, this one {len(text):,}.")
+        raise FilterError(f"A filter has at most {MAX_CHARACTERS:,} characters; this one has {len(text):,}.")
     return _Parser(text).parse()
 
 
@@ -73,22 +73,25 @@ def check_test(field: str, operator: Operator, values: Iterable[Scalar]) -> Node
         FilterError: Saying what is allowed.
     """
     kept = tuple(values)
+    shown = field[:100]
     allowed = allowed_operators(field)
     if operator not in allowed:
-        raise FilterError(f"{field} is not compared with {operator!r}, but with {', '.join(map(repr, allowed))}")
+        raise FilterError(f"{shown} cannot be compared with {operator!r}, only with {', '.join(map(repr, allowed))}")
     if len(kept) > MAX_VALUES:
-        raise FilterError(f"{field} has {len(kept):,} values, but at most {MAX_VALUES:,} are allowed")
+        raise FilterError(f"{shown} has {len(kept):,} values, but at most {MAX_VALUES:,} are allowed")
     if operator in {"<", "<=", ">", ">="} and len(kept) != 1:
-        raise FilterError(f"{field} {operator} takes one value, not {len(kept)}")
+        raise FilterError(f"{shown} {operator} takes one value, not {len(kept)}")
     for value in kept:
         if isinstance(value, int) and abs(value) > MAX_INTEGER:
-            raise FilterError(f"A number for {field} is larger than {MAX_INTEGER}")
+            raise FilterError(f"A number for {shown} is larger than {MAX_INTEGER}")
         if isinstance(value, str) and len(value) > MAX_VALUE_CHARACTERS:
-            raise FilterError(f"A value of {field} has more than {MAX_VALUE_CHARACTERS:,} characters")
+            raise FilterError(f"A value of {shown} has more than {MAX_VALUE_CHARACTERS:,} characters")
         if value is None and operator != "=":
-            raise FilterError(f"null is compared with '=' and '!=' only, not with {operator!r}")
+            raise FilterError(f"null can be compared with '=' and '!=' only, not with {operator!r}")
         if field in DATE_FIELDS and value is not None and period(str(value)) is None:
-            raise FilterError(f"{value!r} is no date; one is written 2026, 2026-01, 2026-01-31 or 2026-01-31T12:00:00Z")
+            raise FilterError(
+                f"{str(value)[:100]!r} is not a date: write 2026, 2026-01, 2026-01-31 or 2026-01-31T12:00:00Z"
+            )
     if not field.startswith(METADATA):
         kept = tuple(None if value is None else str(value) for value in kept)
     if field == "mime_type":
@@ -181,7 +184,9 @@ class _Parser:
         if field is None:
             self._at = start
             self._fail(
-                f"expected a field ({_FIELDS}), 'not' or '('" if not name else f"{name!r} is no field: {_FIELDS}"
+                f"expected a field ({_FIELDS}), 'not' or '('"
+                if not name
+                else f"{name[:100]!r} is not a field; fields are {_FIELDS}"
             )
         self._move(self._at)
         return field
@@ -206,7 +211,7 @@ class _Parser:
             return _unquote(quoted)
         bare = _BARE.match(self._text, self._at)
         if bare is None:
-            self._fail('expected a value; one with spaces, commas, quotes or parentheses stands in "quotes"')
+            self._fail('expected a value; put one with spaces, commas, quotes or parentheses in "quotes"')
         self._move(bare.end())
         word = bare[0]
         if word == "null" or (typed and word in _WORDS):

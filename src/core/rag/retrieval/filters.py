@@ -63,6 +63,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from math import isfinite
+from operator import index
 from typing import Any, Final
 
 from core.rag.errors import FilterError
@@ -202,7 +203,7 @@ def _parse_dict(value: object, place: str, depth: int) -> Node:
         raise FilterError(f"{place} has to be a dict of fields, 'and', 'or' and 'not', not {type(value).__name__}.")
     if len(value) > MAX_TESTS:
         raise FilterError(f"{place} has {len(value):,} keys, but at most {MAX_TESTS} are allowed.")
-    return all_of(_parse_key(key, inner, f"{place}.{key}", depth) for key, inner in value.items())
+    return all_of(_parse_key(key, inner, f"{place}.{str(key)[:100]}", depth) for key, inner in value.items())
 
 
 def _parse_key(key: object, inner: object, place: str, depth: int) -> Node:
@@ -220,7 +221,7 @@ def _parse_key(key: object, inner: object, place: str, depth: int) -> Node:
         return negation(_parse_dict(inner, place, depth + 1))
     field = field_name(key)
     if field is None:
-        raise FilterError(f"{place[:200]}: {key[:100]!r} is no field: {_KEYS}.")
+        raise FilterError(f"{place}: {key[:100]!r} is not a field; fields are {_KEYS}.")
     try:
         if isinstance(inner, Mapping):
             return all_of(_parse_operator(field, name, values, place) for name, values in inner.items())
@@ -230,7 +231,7 @@ def _parse_key(key: object, inner: object, place: str, depth: int) -> Node:
 
 
 def _parse_operator(field: str, name: object, inner: object, place: str) -> Node:
-    values = _values(inner, f"{place}[{name!r}]")
+    values = _values(inner, f"{place}[{str(name)[:100]!r}]")
     if name == "!=":
         return negation(check_test(field, "=", values))
     if name == "in":
@@ -240,7 +241,7 @@ def _parse_operator(field: str, name: object, inner: object, place: str) -> Node
             if operator in {"prefix", "contains"}:
                 values = [value if value is None else str(value) for value in values]
             return check_test(field, operator, values)
-    raise FilterError(f"{place}: {name!r} is no operator: {', '.join(_OPERATOR_NAMES)}.")
+    raise FilterError(f"{place}: {str(name)[:100]!r} is not an operator; operators are {', '.join(_OPERATOR_NAMES)}.")
 
 
 def _values(inner: object, place: str) -> list[Scalar]:
@@ -253,6 +254,8 @@ def _values(inner: object, place: str) -> list[Scalar]:
             values.append(item.isoformat())
         elif item is None or isinstance(item, str | int) or (isinstance(item, float) and isfinite(item)):
             values.append(item)
+        elif hasattr(item, "__index__"):  # of numpy
+            values.append(index(item))
         else:
             raise FilterError(f"{place} has to be a string, a finite number, true, false or null, not {item!r:.100}.")
     return values
