@@ -93,6 +93,10 @@ CALLS: dict[str, tuple[Callable[[Any], Awaitable[object]], str]] = {
         "The heading of a chunk is text, not int",
     ),
     "no chunks": (lambda kb: kb.client.process_chunks(None), "chunks is a sequence of DocumentChunk, not NoneType"),
+    "a chunk without text": (
+        lambda kb: kb.client.process_chunks([DocumentChunk(path="note", content=" \n")]),
+        "The content of a chunk is empty",
+    ),
     "other than chunks": (lambda kb: kb.client.process_chunks("note"), "a sequence of DocumentChunk; 'n' is none"),
     "delete_documents": (lambda kb: kb.client.delete_documents("note"), r"not one text: use \['note'\]"),
     "ids": (lambda kb: kb.client.delete_documents([3]), "Each of ids is text, not int"),
@@ -253,6 +257,24 @@ async def test_whole_numbers_of_numpy_are_whole_numbers() -> None:
         assert len(await kb.client.get_conversation_messages(conversation, limit=two)) == 2
         assert len(await kb.recall(query="Two", limit=two)) == 2
         assert (await kb.ask("What grinds the mill?", k=two)).citations
+
+
+async def test_numbers_of_numpy_are_numbers() -> None:
+    two = np.int64(2)
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        report = await kb.ingest(
+            Document(path="note", content="Ada works at TechCorp.", metadata={"pages": two, "share": np.float32(0.5)})
+        )
+        assert report.documents.failed == []
+        assert (await kb.show("note"))["metadata"] == {"pages": 2, "share": 0.5}
+        chunk = DocumentChunk(path="note", content="works", start_char=two, end_char=np.int64(7))
+        await kb.client.process_chunks([chunk])
+        await kb.client.create_document_chunk("note", "TechCorp", two, start_char=two, metadata={"page": two})
+        stored = {row["content"]: row for row in await kb.client.get_document_chunks("note")}
+        assert (stored["works"]["start_char"], stored["works"]["end_char"]) == (2, 7)
+        assert stored["TechCorp"]["metadata"]["page"] == 2
+        assert await kb.feedback("note", np.float32(0.5))
+        await kb.link("Ada", "TechCorp", "advises", weight=two, create=True)
 
 
 @pytest.mark.parametrize("name", CALLS)

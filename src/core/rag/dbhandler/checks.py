@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,16 @@ def check_number(name: str, value: int, least: int, most: int | None = None) -> 
         rest = "up" if most is None else f"to {most}"
         raise InvalidInputError(f"{name} is {repr(value)[:100]}, but has to be a whole number from {least} {rest}.")
     return number
+
+
+def as_float(value: object) -> float:
+    """A number as a float, also one of another library; NaN, which is in no range, for what is none or too large."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return math.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return math.nan
 
 
 def check_text(name: str, value: str) -> str:

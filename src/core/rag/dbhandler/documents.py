@@ -260,8 +260,7 @@ class DocumentOperations(IngestOperations):
             NotFoundError: when there is no such document.
             InvalidInputError: on a content without text, or a position below 0.
         """
-        if not check_text("The content of a chunk", content).strip():
-            raise InvalidInputError("The content of a chunk is empty.")
+        _check_content(content)
         if start_char is not None:
             start_char = check_number("start_char", start_char, 0)
         given = {} if metadata is None else check_mapping("The metadata of a chunk", metadata)
@@ -295,9 +294,9 @@ class DocumentOperations(IngestOperations):
 
         Raises:
             NotFoundError: naming the first document that does not exist; nothing is stored then.
-            InvalidInputError: on what is no chunk, or one of other than texts.
+            InvalidInputError: on what is no chunk, one without text, or one of other than texts.
         """
-        _check_chunks(chunks)
+        places = _check_chunks(chunks)
         if embeddings is not None and len(embeddings) != len(chunks):
             raise InvalidInputError(f"There are {len(chunks)} chunks but {len(embeddings)} embeddings.")
         if embeddings is None and self._embedder is not None and chunks:
@@ -314,7 +313,7 @@ class DocumentOperations(IngestOperations):
             if key not in parents:
                 parents[key] = await self._require(key)
             row = chunk_rows(parents[key]["id"], parents[key]["title"], [chunk])[0]
-            row.properties["chunk_index"] = chunk.metadata.get("chunk_index", -1)
+            row.properties |= places[position]
             if embeddings is not None and store is not None:
                 _give_vector(row, embeddings[position], store)
             rows.append(row)
@@ -417,16 +416,34 @@ async def _retitle(tx: Transaction, document: str, title: str) -> None:
     )
 
 
-def _check_chunks(chunks: Sequence[DocumentChunk]) -> None:
+def _check_content(content: str) -> None:
+    if not check_text("The content of a chunk", content).strip():
+        raise InvalidInputError("The content of a chunk is empty.")
+
+
+def _check_chunks(chunks: Sequence[DocumentChunk]) -> list[dict[str, int]]:
+    """Refuse what is no chunk.
+
+    Returns:
+        Where each stands, in numbers that every engine stores.
+    """
     if not isinstance(chunks, Sequence):
         raise InvalidInputError(f"chunks is a sequence of DocumentChunk, not {type(chunks).__name__}.")
+    places = []
     for chunk in chunks:
         if not isinstance(chunk, DocumentChunk):
             raise InvalidInputError(f"chunks is a sequence of DocumentChunk; {str(chunk)[:50]!r} is none.")
-        check_text("The content of a chunk", chunk.content)
+        _check_content(chunk.content)
         check_text("The heading of a chunk", chunk.heading)
-        check_number("start_char", chunk.start_char, 0)
-        check_number("chunk_index (-1: behind the last one)", chunk.metadata.get("chunk_index", -1), -1)
+        index = chunk.metadata.get("chunk_index", -1)
+        places.append(
+            {
+                "start_char": check_number("start_char", chunk.start_char, 0),
+                "end_char": check_number("end_char", chunk.end_char, 0),
+                "chunk_index": check_number("chunk_index (-1: behind the last one)", index, -1),
+            }
+        )
+    return places
 
 
 def _give_vector(row: ChunkRow, embedding: Sequence[float], store: VectorStoreInfo) -> None:

@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from core.rag.dbhandler.checks import check_mapping, check_number, check_optional, check_text
+from core.rag.dbhandler.checks import as_float, check_mapping, check_number, check_optional, check_text
 from core.rag.dbhandler.concepts import ConceptOperations, ConceptRow
 from core.rag.dbhandler.documents import DocumentOperations
 from core.rag.dbhandler.entities import FROM_CALLER
@@ -296,9 +296,10 @@ def positive(value: float, what: str) -> float:
     Raises:
         InvalidInputError: when it is none.
     """
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
+    number = as_float(value)
+    if not 0 < number < math.inf:
         raise InvalidInputError(f"{what} is {repr(value)[:100]}, but has to be a number above 0.")
-    return float(value)
+    return number
 
 
 def _schema(schema: Mapping[str, Any]) -> str:

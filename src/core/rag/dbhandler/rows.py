@@ -6,6 +6,7 @@ import json
 import posixpath
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
+from numbers import Integral, Real
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -37,15 +38,19 @@ DOCUMENT_COLUMNS = (
 )
 
 
-def _as_text(value: Any) -> str:
+def _plain(value: Any) -> str | float:
     if isinstance(value, date):  # and datetime
         return value.isoformat()
+    if isinstance(value, Integral):  # of numpy, as a table of pandas gives them
+        return int(value)
+    if isinstance(value, Real):
+        return float(value)
     raise TypeError(f"Object of type {type(value).__name__} is not JSON serializable")
 
 
 _encode = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False).encode
 _encode_metadata = json.JSONEncoder(
-    ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False, default=_as_text
+    ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False, default=_plain
 ).encode
 
 

@@ -6,7 +6,7 @@ import math
 import uuid
 from typing import Any
 
-from core.rag.dbhandler.checks import check_optional
+from core.rag.dbhandler.checks import as_float, check_optional
 from core.rag.dbhandler.documents import DocumentOperations
 from core.rag.dbhandler.rows import merge_properties
 from core.rag.dbhandler.store import Row, Transaction
@@ -130,7 +130,7 @@ class UserOperations(DocumentOperations):
             InvalidInputError: on a value out of range.
             NotFoundError: when there is no such chunk or document.
         """
-        if isinstance(value, bool) or not isinstance(value, int | float) or not -1 <= value <= 1:
+        if not -1 <= as_float(value) <= 1:
             raise InvalidInputError(f"A rating is a number from -1 to 1, not {repr(value)[:100]}.")
         check_optional(query=query)
         chunks = await self._rated_chunks(target)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from core.rag.dbhandler import MemGraphClient
-from core.rag.dbhandler.checks import check_number, check_text
+from core.rag.dbhandler.checks import as_float, check_number, check_text
 from core.rag.dbhandler.store import MAX_K
 from core.rag.errors import InvalidInputError, NotFoundError
 from core.rag.graph.neighbours import Neighbours
@@ -235,6 +235,5 @@ def _check_nodes(nodes: Iterable[UndirectedNode]) -> None:
 
 
 def _check_cosine(name: str, value: float) -> None:
-    # Written so that NaN, which compares with nothing, is refused.
-    if isinstance(value, bool) or not isinstance(value, int | float) or not -1 <= value <= 1:
+    if not -1 <= as_float(value) <= 1:
         raise InvalidInputError(f"{name} is {value!r}, but has to be a number from -1 to 1.")

@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from core.rag.dbhandler import MemGraphClient
-from core.rag.dbhandler.checks import check_number, check_texts
+from core.rag.dbhandler.checks import as_float, check_number, check_texts
 from core.rag.dbhandler.store import MAX_DEPTH, MAX_K
 from core.rag.errors import InvalidInputError
 from core.rag.graph.building import GraphBuilder
@@ -262,8 +262,7 @@ class KnowledgeGraph(GraphBuilder):
     async def _near(self, node: UndirectedNode | None, distance: float) -> Collection[str] | None:
         if node is None:
             return None
-        number = isinstance(distance, int | float) and not isinstance(distance, bool)
-        if not number or not 0 <= distance <= MAX_DEPTH:
+        if not 0 <= as_float(distance) <= MAX_DEPTH:
             raise InvalidInputError(f"constraint_distance is {distance!r}, but has to be from 0 to {MAX_DEPTH}.")
         return (await self._walk(node, MAX_DEPTH if distance == 0 else int(distance), None, 10 * MAX_NODES)).steps
 
