@@ -141,6 +141,12 @@ def test_a_page_with_nothing_but_navigation_keeps_it() -> None:
         ("text <div>block</div> tail", "text\n\nblock\n\ntail"),
         ("<p>Use <code>x </code>from<code> y</code>.</p>", "Use `x` from `y`."),
         ("<pre>\n    a\n      b\n</pre>", "```\na\n  b\n```"),
+        (
+            "<pre><i>gsize</i>\nf (<em>const <a>guchar</a> *in</em>, <i>int</i> n);</pre>",
+            "```\ngsize\nf (const guchar *in, int n);\n```",
+        ),
+        ("<pre><code><b><i>npm i</i></b>\n<b><i>npm</i> run</b></code></pre>", "```\nnpm i\nnpm run\n```"),
+        ("<pre><div>a<br></div><div>b</div>\n<div>c <button>Copy</button></div></pre>", "```\na\nb\nc\n```"),
         ("<table><tr><th>A<th>B<tr><td>c<td><pre>d</pre></table>", "| A | B |\n| --- | --- |\n| c | d |"),
         ("a<!-- comment -->b<?php x ?>c", "abc"),
     ],

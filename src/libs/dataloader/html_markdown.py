@@ -23,6 +23,7 @@ _SKIPPED = frozenset(
     "script style template noscript svg canvas iframe object embed audio video map select button input textarea "  # noqa: SIM905
     "rp rt head title meta link base source track area datalist progress meter".split()
 )
+_LINES = frozenset(("div", "li", "p"))  # in code each is a line
 _CODE = frozenset(("code", "kbd", "samp", "tt"))
 # The space of East Asia goes beside the end of a line only. What is before it is looked at once, from where it begins.
 _SPACES = re.compile(
@@ -238,13 +239,19 @@ class _Writer:
     # -- writing -----------------------------------------------------------------------------------------------
 
     def _code_block(self, node: HtmlElement) -> None:
+        from lxml import etree
+
         parts: list[str] = []
-        for part in node.iter():
-            if part.tag == "br":
-                parts.append("\n")
-            if isinstance(part.tag, str) and part.text and part.tag not in _SKIPPED:
-                parts.append(part.text)
-            if part is not node and part.tail:
+        walk = etree.iterwalk(node, events=("start", "end"))
+        for event, part in walk:
+            if event == "start":
+                if part.tag == "br" or (part.tag in _LINES and parts and not parts[-1].endswith("\n")):
+                    parts.append("\n")
+                if part.tag in _SKIPPED:
+                    walk.skip_subtree()
+                elif part.text:
+                    parts.append(part.text)
+            elif part is not node and part.tail:
                 parts.append(part.tail)
         text = "".join(parts).replace("\r\n", "\n").replace("\r", "\n")
         text = dedent(text.strip("\n").rstrip())
