@@ -199,9 +199,10 @@ class RecollectionOperations(ConversationOperations):
             ):
                 return False
             for part in batches(replaced):
+                # MERGE looks through the edges of its left node: of a message, which has few; the summary may have any.
                 await tx.run(
                     "MATCH (s:Interaction {id: $summary}) UNWIND $ids AS i MATCH (m:Interaction {id: i}) "
-                    "MERGE (s)-[:SUMMARIZES]->(m)",
+                    "MERGE (m)<-[:SUMMARIZES]-(s)",
                     {"summary": summary.id, "ids": part},
                 )
                 await tx.run(
