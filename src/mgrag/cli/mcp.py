@@ -24,25 +24,25 @@ def register(app: typer.Typer) -> None:
 def mcp(
     context: typer.Context,
     read_only: Annotated[
-        bool, typer.Option("--read-only", help="Agents may search, but store and delete nothing.")
+        bool, typer.Option("--read-only", help="Agents can search, but not store or delete anything.")
     ] = False,
     root: Annotated[
         list[Path] | None,
         typer.Option(
-            metavar="FOLDER", exists=True, file_okay=False, help="Agents may ingest files from here; repeatable."
+            metavar="FOLDER", exists=True, file_okay=False, help="Agents may ingest files below this folder; repeatable."
         ),
     ] = None,
     allow_private: Annotated[
-        bool, typer.Option("--allow-private", help="Agents may have pages fetched from this machine and its network.")
+        bool, typer.Option("--allow-private", help="Agents may fetch pages from this machine and its network.")
     ] = False,
     hold: Annotated[
-        float, typer.Option(metavar="SECONDS", min=0, help="Close an embedded graph after so long without use.")
+        float, typer.Option(metavar="SECONDS", min=0, help="Close an embedded graph after this long without a call.")
     ] = 2.0,
     model: ModelOption = None,
     db: DbOption = None,
     namespace: NamespaceOption = None,
 ) -> None:
-    """Serve the knowledge base to agents: the Model Context Protocol on standard input and output."""
+    """Serve the knowledge base to agents over the Model Context Protocol (standard input and output)."""
     chosen = common(context, db, namespace, as_json=False)
 
     def opener(create: bool) -> KnowledgeBase:
@@ -59,7 +59,7 @@ def mcp(
 
         await opener(create=False).close()  # a setting that makes no sense is told now, not to an agent later
         if sys.stdin.isatty():
-            note("mgrag: Agents start this command themselves, and talk to it through a pipe; see docs/mcp.md.")
+            note("mgrag: Waiting for an MCP client on standard input. Clients start this command themselves: see docs/mcp.md.")
         lease = Lease(opener, hold)
         server = build_server(lease, writing=not read_only, roots=root or (), allow_private=allow_private)
         await server.run_stdio_async()

@@ -75,8 +75,8 @@ class ReadingTools:
     ) -> dict[str, Any]:
         """Answer a question from the documents, with citations that were checked against their sources.
 
-        Where the server has no language model of its own, the answer is the best sentences, word for word. Where it is
-        not supported, it says so.
+        Without a language model on the server, the answer consists of the most relevant sentences, quoted verbatim.
+        "supported" says whether the sources support the answer.
         """
         async with self._lease.use() as kb:
             answer = await kb.ask(question, k=k, filters=filters)
