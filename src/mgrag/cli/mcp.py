@@ -29,7 +29,10 @@ def mcp(
     root: Annotated[
         list[Path] | None,
         typer.Option(
-            metavar="FOLDER", exists=True, file_okay=False, help="Agents may ingest files below this folder; repeatable."
+            metavar="FOLDER",
+            exists=True,
+            file_okay=False,
+            help="Agents may ingest files below this folder; repeatable.",
         ),
     ] = None,
     allow_private: Annotated[
@@ -59,7 +62,9 @@ def mcp(
 
         await opener(create=False).close()  # a setting that makes no sense is told now, not to an agent later
         if sys.stdin.isatty():
-            note("mgrag: Waiting for an MCP client on standard input. Clients start this command themselves: see docs/mcp.md.")
+            note(
+                "mgrag: Waiting for an MCP client on standard input. Clients start this command themselves: see docs/mcp.md."
+            )
         lease = Lease(opener, hold)
         server = build_server(lease, writing=not read_only, roots=root or (), allow_private=allow_private)
         await server.run_stdio_async()

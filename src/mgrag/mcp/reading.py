@@ -14,7 +14,7 @@ from mgrag.mcp.lease import Lease
 _Limit = Annotated[int, Field(ge=1, le=50, description="At most this many.")]
 _Filters = Annotated[
     str | None,
-    Field(description="Only some documents: 'path:docs/ updated>=2026-01-01'. Seldom needed."),
+    Field(description="Restricts the documents: 'path:docs/ updated>=2026-01-01'. Rarely needed."),
 ]
 _Node = Annotated[str, Field(description="Name or id of an entity, or path of a document.")]
 
@@ -54,14 +54,14 @@ class ReadingTools:
         k: _Limit = 5,
         mode: Annotated[
             Literal["auto", "graph", "hybrid", "vector", "keyword", "fuzzy"],
-            Field(description="Leave it at auto; fuzzy finds misspelt titles and names."),
+            Field(description="Normally auto; fuzzy finds misspelt titles and names."),
         ] = "auto",
         filters: _Filters = None,
         expand: Annotated[int, Field(ge=0, le=5, description="Neighbouring passages to add on either side.")] = 0,
     ) -> dict[str, Any]:
-        """Find passages of the documents by words, by meaning, and by where the names in them lead.
+        """Find passages of the documents, by words, by meaning, and by following names from one passage to the next.
 
-        Each hit has its content, path, heading and score, and because: what led to it.
+        Each hit has its content, path, heading and score; "because" says what led to it.
         """
         async with self._lease.use() as kb:
             hits = await kb.search(query, k, mode, filters=filters, expand=expand)
@@ -69,11 +69,11 @@ class ReadingTools:
 
     async def ask(
         self,
-        question: Annotated[str, Field(description="A whole question.")],
+        question: Annotated[str, Field(description="The question, as a whole sentence.")],
         k: _Limit = 5,
         filters: _Filters = None,
     ) -> dict[str, Any]:
-        """Answer a question from the documents, with citations that were checked against their sources.
+        """Answer a question from the documents, with citations that have been checked against their sources.
 
         Without a language model on the server, the answer consists of the most relevant sentences, quoted verbatim.
         "supported" says whether the sources support the answer.
@@ -86,19 +86,19 @@ class ReadingTools:
     async def graph_context(
         self,
         question: Annotated[str, Field(description="A question, or the names that it is about.")],
-        depth: Annotated[int, Field(ge=1, le=4, description="Steps in the graph.")] = 2,
+        depth: Annotated[int, Field(ge=1, le=4, description="How many steps to follow in the graph.")] = 2,
         limit: _Limit = 5,
     ) -> dict[str, Any]:
-        """Facts, records and passages around the entities that a question names, ready to reason over."""
+        """Get facts, records and passages about the entities that a question names, to reason about."""
         async with self._lease.use() as kb:
             return (await kb.ask_context(question, depth, limit)).to_dict()
 
     async def read_document(
         self,
-        path: Annotated[str, Field(description="Path or URL as in a hit; or a title that only one document has.")],
-        start: Annotated[int, Field(ge=0, description="The first character wanted.")] = 0,
+        path: Annotated[str, Field(description="Path or URL, as in a hit; or a unique title.")],
+        start: Annotated[int, Field(ge=0, description="Position of the first character to read.")] = 0,
     ) -> dict[str, Any]:
-        """The text of a document, at most 20,000 characters at once; next_start, if there is one, gives the rest."""
+        """Read a document, up to 20,000 characters at a time; pass "next_start" as start to read on."""
         start = check_number("start", start, 0)
         async with self._lease.use() as kb:
             document = await kb.show(path)
@@ -117,9 +117,9 @@ class ReadingTools:
         self,
         prefix: Annotated[str, Field(description="Only paths that begin with it.")] = "",
         limit: Annotated[int, Field(ge=1, le=500, description="At most this many.")] = 100,
-        after: Annotated[str, Field(description="The last path of the page before.")] = "",
+        after: Annotated[str, Field(description="The last path of the previous page.")] = "",
     ) -> dict[str, Any]:
-        """The documents that there are, by path."""
+        """List the documents, sorted by path."""
         async with self._lease.use() as kb:
             found = await kb.documents(prefix=prefix, limit=limit, after=after)
         names = ("path", "title", "mime_type", "chunk_count", "updated_at")
@@ -127,34 +127,34 @@ class ReadingTools:
 
     async def find_entities(
         self,
-        query: Annotated[str, Field(description="Words of a name, or their beginnings.")],
+        query: Annotated[str, Field(description="Words of the name, or the beginnings of words.")],
         limit: _Limit = 20,
         type: Annotated[str | None, Field(description="Only entities of this type.")] = None,  # noqa: A002
     ) -> dict[str, Any]:
-        """People, organisations, products, terms … of the knowledge graph, by name."""
+        """Find entities of the knowledge graph (people, organisations, products, terms …) by name."""
         async with self._lease.use() as kb:
             found = await kb.search_nodes(query, limit, type=type)
         return {"entities": [asdict(node) for node in found]}
 
     async def neighbors(self, node: _Node, limit: _Limit = 20) -> dict[str, Any]:
-        """What is connected to an entity or document in the graph, and how."""
+        """List what an entity or a document is connected to in the graph, and how."""
         async with self._lease.use() as kb:
             return (await kb.neighbors(node, limit=limit)).to_dict()
 
     async def find_path(self, start: _Node, end: _Node) -> dict[str, Any]:
-        """How two entities or documents are connected: a shortest path between them; null where there is none."""
+        """Find the shortest connection between two entities or documents; null if there is none."""
         async with self._lease.use() as kb:
             path = await kb.shortest_path(start, end)
         return {"path": None if path is None else path.to_dict()}
 
     async def recall(
         self,
-        query: Annotated[str, Field(description="What is looked for.")],
+        query: Annotated[str, Field(description="What to look for.")],
         session_id: Annotated[str | None, Field(description="Only of this session.")] = None,
         user_id: Annotated[str | None, Field(description="Only of this user.")] = None,
         limit: _Limit = 5,
     ) -> dict[str, Any]:
-        """Find what was remembered: in a session, in all sessions of a user, or in all there are."""
+        """Search what was remembered: in one session, in all sessions of a user, or everywhere."""
         async with self._lease.use() as kb:
             found = await kb.recall(session_id, query, limit, user_id=user_id)
         return {"memories": [memory.to_dict() for memory in found]}
@@ -164,12 +164,12 @@ class ReadingTools:
         session_id: Annotated[str, Field(description="The session.")],
         limit: _Limit = 20,
     ) -> dict[str, Any]:
-        """The last memories of a session, in order."""
+        """List the latest memories of a session, in order."""
         async with self._lease.use() as kb:
             found = await kb.memories(session_id, limit=limit)
         return {"memories": [memory.to_dict() for memory in found]}
 
     async def status(self) -> dict[str, Any]:
-        """How much there is in the graph, of what kind, and in which engine."""
+        """Report what the graph contains, how much of it, and which engine stores it."""
         async with self._lease.use() as kb:
             return await kb.status()

@@ -46,23 +46,27 @@ class WritingTools:
 
     async def add_document(
         self,
-        path: Annotated[str, Field(description="A name for it, such as notes/2026-01-31 kick-off.")],
+        path: Annotated[str, Field(description="Its name, such as notes/2026-01-31 kick-off.")],
         content: Annotated[str, Field(description="The text, in Markdown.")],
-        title: Annotated[str | None, Field(description="Its title; else the last part of its name.")] = None,
-        metadata: Annotated[dict[str, Any] | None, Field(description="Anything to filter by later.")] = None,
+        title: Annotated[str | None, Field(description="Its title, if other than the last part of its name.")] = None,
+        metadata: Annotated[dict[str, Any] | None, Field(description="Values to filter by later.")] = None,
     ) -> dict[str, Any]:
-        """Store a text as a document; one that is there under this name is replaced."""
+        """Store a text as a document; replaces the document of the same name, if there is one."""
         document = Document(path=path, content=content, title=title, metadata=metadata or {}, mime_type="text/markdown")
         async with self._lease.use(create=True) as kb:
             return (await kb.ingest(document)).to_dict()
 
     async def ingest(
         self,
-        source: Annotated[str, Field(description="The address of a page or site; or a file or folder, where allowed.")],
-        max_pages: Annotated[int, Field(ge=1, le=1000, description="At most so many pages of a site.")] = 50,
-        url_pattern: Annotated[str | None, Field(description="Only pages whose address matches this regex.")] = None,
+        source: Annotated[
+            str, Field(description="URL of a page or site; or a file or folder, if the server allows it.")
+        ],
+        max_pages: Annotated[int, Field(ge=1, le=1000, description="Maximum number of pages of a site.")] = 50,
+        url_pattern: Annotated[
+            str | None, Field(description="Only pages whose URL matches this regular expression.")
+        ] = None,
     ) -> dict[str, Any]:
-        """Load a web page or site, or files, into the knowledge base; only what changed is done again."""
+        """Load a web page, a site, or files into the knowledge base; only changes are processed."""
         web: dict[str, Any] = {}
         if source.lower().startswith(("http://", "https://")):
             web = {"max_urls": max_pages, "url_pattern": url_pattern, "allow_private": self._allow_private}
@@ -74,7 +78,7 @@ class WritingTools:
     async def delete_document(
         self, path: Annotated[str, Field(description="Its whole path or URL.")]
     ) -> dict[str, Any]:
-        """Remove a document, with its passages and whatever nothing else refers to."""
+        """Remove a document, its passages, and everything that nothing else refers to."""
         async with self._lease.use() as kb:
             if not await kb.delete(path):
                 raise InvalidInputError(await kb.explain_missing(path))
@@ -83,12 +87,14 @@ class WritingTools:
     async def remember(
         self,
         session_id: Annotated[str, Field(description="The session that it belongs to.")],
-        content: Annotated[str, Field(description="What to keep, in whole sentences.")],
+        content: Annotated[str, Field(description="What to remember, in whole sentences.")],
         role: Annotated[str, Field(description="Who said it: user, assistant …")] = "user",
-        tags: Annotated[list[str] | None, Field(description="Words to find it by.")] = None,
-        user_id: Annotated[str | None, Field(description="The user, to recall it in other sessions, too.")] = None,
+        tags: Annotated[list[str] | None, Field(description="Words by which to find it.")] = None,
+        user_id: Annotated[
+            str | None, Field(description="The user whom it concerns, to recall it in other sessions.")
+        ] = None,
     ) -> dict[str, Any]:
-        """Keep something for later; exact repeats are counted, not stored twice."""
+        """Store something to recall later; exact repeats are counted, not stored again."""
         async with self._lease.use(create=True) as kb:
             return {"memoryId": await kb.remember(session_id, role, content, tags or (), user_id=user_id)}
 
@@ -96,16 +102,18 @@ class WritingTools:
         self,
         memory_id: Annotated[str | None, Field(description="This memory.")] = None,
         session_id: Annotated[str | None, Field(description="All of this session.")] = None,
-        user_id: Annotated[str | None, Field(description="All of this user, documents viewed and ratings too.")] = None,
+        user_id: Annotated[
+            str | None, Field(description="All of this user, including viewed documents and ratings.")
+        ] = None,
     ) -> dict[str, Any]:
-        """Remove every trace of a memory, a session or a user. There is no way back."""
+        """Remove every trace of a memory, a session or a user. This cannot be undone."""
         async with self._lease.use() as kb:
             return (await kb.forget(session_id=session_id, memory_id=memory_id, user_id=user_id)).to_dict()
 
     async def add_facts(
         self, facts: Annotated[list[Fact], Field(min_length=1, max_length=500, description="The facts.")]
     ) -> dict[str, Any]:
-        """State facts about entities; entities that are not there are made."""
+        """Store facts about entities; entities that do not exist yet are created."""
         async with self._lease.use(create=True) as kb:
             return {"stored": await kb.add_triples([fact.model_dump() for fact in facts])}
 
@@ -116,7 +124,7 @@ class WritingTools:
         query: Annotated[str | None, Field(description="What was asked.")] = None,
         user_id: Annotated[str | None, Field(description="Who says so.")] = None,
     ) -> dict[str, Any]:
-        """Say how helpful a passage was; later rankings regard it gently."""
+        """Rate how helpful a passage was; later searches take it into account."""
         async with self._lease.use() as kb:
             return {"rated": await kb.feedback(target, value, query, user_id)}
 
