@@ -158,3 +158,101 @@ def test_frames_are_links() -> None:
 def test_frames_within_a_page_lead_to_pages_of_the_same_site() -> None:
     html = f"<main><p>{LONG}</p></main><iframe src='/own'></iframe><iframe src='//video.example/1'></iframe><iframe>"
     assert [link.target for link in html_to_document(html, BASE).page_links] == ["https://example.org/own"]
+
+
+# -- what generators write in their own way ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<table class='highlighttable'><tr><td class='linenos'><div class='linenodiv'><pre>1\n2</pre></div></td>"
+        "<td class='code'><div><pre>a = 1\n  b\n</pre></div></td></tr></table>",
+        "<table class='lntable'><tr><td class='lntd'><pre><code><span class='lnt'>1\n</span>"
+        "<span class='lnt'>2\n</span></code></pre></td><td class='lntd'><pre><code>a = 1\n  b\n</code></pre>"
+        "</td></tr></table>",
+        "<pre><span class='linenos'>1</span>a = 1\n<span class='linenos'>2</span>  b</pre>",
+        "<table class='rouge-table'><tr><td class='rouge-gutter gl'><pre class='lineno'>1\n2\n</pre></td>"
+        "<td class='rouge-code'><pre>a = 1\n  b\n</pre></td></tr></table>",
+        "<pre><code><table><tr><td class='hljs-ln-numbers'>1</td><td class='hljs-ln-code'>a = 1</td></tr>"
+        "<tr><td class='hljs-ln-numbers'>2</td><td class='hljs-ln-code'>  b</td></tr></table></code></pre>",
+        "<div class='language-sh line-numbers-mode'><span class='lang'>sh</span><pre><code><b class='line'><i>a = 1</i>"
+        "</b>\n<b class='line'><i>  b</i></b></code></pre><div class='line-numbers-wrapper'><span>1</span><br>"
+        "<span>2</span></div></div>",
+    ],
+)
+def test_numbers_of_lines_are_no_code(html: str) -> None:
+    assert body(html).replace("```sh", "```") == "```\na = 1\n  b\n```"
+
+
+def test_code_with_numbers_and_a_title_keeps_its_lines() -> None:
+    html = """<table class='highlighttable'><tr><th colspan=2 class='filename'>f.py</th></tr>
+    <tr><td class='linenos'><pre>1\n2</pre></td><td class='code'><pre>a\n  b</pre></td></tr></table>"""
+    assert body(html) == "f.py\n\n```\na\n  b\n```"
+
+
+def test_numbers_that_are_called_lines_are_text_where_there_is_no_code() -> None:
+    assert "| 7 | Central |" in body(
+        "<table><tr><th>Line</th><th>To</th></tr><tr><td class='line-number'>7</td><td>Central</td></tr></table>"
+    )
+    assert body("<pre class='line-numbers'><code>42</code></pre>") == "```\n42\n```"
+
+
+def test_the_permalink_of_a_caption_is_no_text() -> None:
+    html = "<table><caption>Options<a class='headerlink' href='#o'>¶</a></caption><tr><th>A<th>B<tr><td>c<td>d</table>"
+    assert body(html).startswith("Options\n\n|")
+
+
+def test_elements_with_the_role_of_a_table() -> None:
+    html = """<div role=table><div role=rowgroup><div role=row><span role=columnheader>A</span>
+    <span role=columnheader>B</span></div></div>
+    <div role=rowgroup><div role=row><span role=cell>c</span><span role=cell>d</span></div></div></div>"""
+    assert body(html) == "| A | B |\n| --- | --- |\n| c | d |"
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<div><input type=radio id=a><input type=radio id=b><div class='tabbed-labels'><label for=a>npm</label>"
+        "<label for=b>Yarn</label></div><div class='tabbed-content'><div>One</div><div>Two</div></div></div>",
+        "<div class='vp-code-group'><div class='tabs'><input type=radio id=a><label for=a>npm</label>"
+        "<input type=radio id=b><label for=b>Yarn</label></div>"
+        "<div class='blocks'><div>One</div><div>Two</div></div></div>",
+    ],
+)
+def test_tabs_of_radio_buttons_say_their_name(html: str) -> None:
+    assert body(html) == "npm\n\nOne\n\nYarn\n\nTwo"
+
+
+def test_a_page_of_doxygen() -> None:
+    html = """<html><head><meta name="generator" content="Doxygen 1.9.4"></head><body>
+    <div id="titlearea"><table><tr><td><img alt="Logo" src="l.png"></td><td>Lib 3.4</td></tr></table></div>
+    <div class="header"><div class="summary"><a href="#m">Methods</a> | <a href="a">All</a></div>
+    <div class="headertitle"><div class="title">C Class Reference<div class="ingroups"><a href="g">Group</a></div>
+    </div></div></div>
+    <div class="contents"><p>A class. <a href="#d">More...</a></p>
+    <div class="fragment"><div class="line"><span class="lineno">    1</span>&#160;f(a);</div>
+<div class="line"><span class="lineno">    2</span>&#160;&#160;&#160;<span>g</span>(b);</div>
+</div><h2><span class="permalink"><a href="#m">◆&#160;</a></span>m()</h2></div></body></html>"""
+    page = html_to_document(html, BASE)
+    assert page.markdown == "# C Class Reference\n\nA class.\n\n```\nf(a);\n  g(b);\n```\n\n## m()"
+    assert "https://example.org/docs/g" in [link.target for link in page.page_links]
+
+
+def test_a_page_of_javadoc() -> None:
+    html = """<html><head><meta name="generator" content="javadoc/ClassWriterImpl"></head><body><main>
+    <div class="summary-table three-column-summary"><div class="table-header col-first">Type</div>
+    <div class="table-header col-second">Method</div><div class="table-header col-last">Description</div>
+    <div class="col-first">int</div><div class="col-second"><code>clear(int)</code></div>
+    <div class="col-last"><div class="block">Clears.</div></div></div></main></body></html>"""
+    row = "| Type | Method | Description |\n| --- | --- | --- |\n| int | clear(int) | Clears. |"
+    assert html_to_document(html, BASE).markdown == row
+
+
+def test_a_page_of_rustdoc() -> None:
+    html = """<html><head><meta name="generator" content="rustdoc"></head><body><main>
+    <details open><summary class="hideme"><span>Expand description</span></summary><p>A type.</p></details>
+    <section><span class="rightside"><span class="since">1.0.0</span> · <a class="src" href="s.rs">Source</a></span>
+    <h4>pub fn f()</h4></section><p>Does it.</p><section><a href="#v" class="anchor">§</a><h3>None</h3></section>
+    </main></body></html>"""
+    assert html_to_document(html, BASE).markdown == "A type.\n\n#### pub fn f()\n\n1.0.0\n\nDoes it.\n\n### None"

@@ -109,6 +109,7 @@ def html_to_document(
         return HtmlPage(None, "", encoding=used)
 
     from libs.dataloader.html_content import main_content
+    from libs.dataloader.html_generators import as_plain_html
     from libs.dataloader.html_markdown import html_to_markdown
     from libs.dataloader.html_panels import unwrap_titles
 
@@ -128,6 +129,7 @@ def html_to_document(
             canonical = target
     targets = [refresh_target(meta.get(name, "")) for name in ("http-equiv:refresh", "noscript:refresh")]
     refresh, in_noscript = (resolve_link(target, base, root_url) if target else None for target in targets)
+    as_plain_html(tree, meta.get("generator", ""))  # what it drops are links all the same
     heading = _first_heading(tree)
     body = tree.find("body")
     body = tree if body is None else body

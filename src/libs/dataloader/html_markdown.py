@@ -23,7 +23,7 @@ _SKIPPED = frozenset(
     "script style template noscript svg canvas iframe object embed audio video map select button input textarea "  # noqa: SIM905
     "rp rt head title meta link base source track area datalist progress meter".split()
 )
-_LINES = frozenset(("div", "li", "p"))  # in code each is a line
+_LINES = frozenset(("div", "li", "p", "tr"))  # in code each is a line
 _CODE = frozenset(("code", "kbd", "samp", "tt"))
 # The space of East Asia goes beside the end of a line only. What is before it is looked at once, from where it begins.
 _SPACES = re.compile(
@@ -32,7 +32,7 @@ _SPACES = re.compile(
 )
 _INVISIBLE = re.compile("[\u00ad\u200b\u2060\ufeff]")
 _LIKE_MARKUP = re.compile(r"(#{1,6}\s|```|~~~)")
-_PERMALINKS = frozenset(("#", "¶", "§", "🔗", "", "link", "permalink"))
+_PERMALINKS = frozenset(("#", "¶", "§", "🔗", "◆", "", "link", "permalink"))
 _LANGUAGE = re.compile(r"(?:^|\s)(?:language-|lang-|highlight-(?:source-)?|brush:\s*)([A-Za-z0-9+#_.-]+)")
 _SUPERSCRIPT = re.compile(r"[+\-−–]?\d+|[n-]")
 _LAYOUT_ROW_CHARS = 240
@@ -253,7 +253,7 @@ class _Writer:
                     parts.append(part.text)
             elif part is not node and part.tail:
                 parts.append(part.tail)
-        text = "".join(parts).replace("\r\n", "\n").replace("\r", "\n")
+        text = "".join(parts).replace("\r\n", "\n").replace("\r", "\n").replace("\xa0", " ")
         text = dedent(text.strip("\n").rstrip())
         if not text.strip():
             return

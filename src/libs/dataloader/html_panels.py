@@ -49,6 +49,13 @@ def _labels(root: HtmlElement) -> Iterator[tuple[HtmlElement, str]]:
             for tab, panel in zip(tabs, panels, strict=True):
                 if label := " ".join(tab.text_content().split()):
                     yield panel, label
+    radios = set(root.xpath(".//input[@type='radio']/@id"))
+    for tabs in root.xpath(".//div[label][not(*[not(self::input or self::label)])]") if radios else ():
+        labels, panels = tabs.findall("label"), tabs.getnext()  # tabs that need no script: PyMdown, VitePress
+        if panels is not None and len(labels) == len(panels) and all(label.get("for") in radios for label in labels):
+            for label, panel in zip(labels, panels, strict=True):
+                yield panel, " ".join(label.text_content().split())
+            tabs.drop_tree()
 
 
 def _size(node: HtmlElement) -> int:

@@ -1,0 +1,119 @@
+"""What programs that write documentation do with other elements than those that HTML has for it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lxml.html import HtmlElement
+
+_LINE_NUMBERS = re.compile(
+    r"(?:.+-)?line-?n(?:o|os|um|ums|umber|umbers)(?:-.+)?|linenodiv|sourceLineNo|lnt?|lntd|(?:.+-)?gutter|"
+    r"blob-num|hljs-ln-.+"
+)
+_DIGITS = re.compile(r"[\d\s]*")
+_COLUMNS = {"two-column-": 2, "three-column-": 3, "four-column-": 4}
+_ROLES = {
+    "table": "table",
+    "grid": "table",
+    "rowgroup": "tbody",
+    "row": "tr",
+    "columnheader": "th",
+    "rowheader": "th",
+    "cell": "td",
+    "gridcell": "td",
+}
+
+
+def as_plain_html(tree: HtmlElement, generator: str) -> None:
+    """Rewrite what is code, a table or a heading only for those who see the page, and drop what stands beside it.
+
+    Numbers of lines, permalinks and names of languages beside code go; elements with the role of a table become one;
+    and what Doxygen, Javadoc and rustdoc write in their own way becomes what others write.
+
+    Args:
+        tree: The page; it is changed.
+        generator: What the page says wrote it (``<meta name=generator>``), or an empty string.
+    """
+    for link in tree.xpath(".//a[contains(@class, 'headerlink')]"):
+        if "#" in link.get("href", ""):
+            link.drop_tree()
+    for name in tree.xpath(".//div[starts-with(@class, 'language-')]/span[@class='lang']"):  # VitePress
+        name.drop_tree()
+    for name, rewrite in _GENERATORS.items():
+        if generator.lower().startswith(name):
+            rewrite(tree)
+    _drop_line_numbers(tree)
+    _tables_of_roles(tree)
+
+
+def _drop_line_numbers(tree: HtmlElement) -> None:
+    for node in tree.xpath(".//*[@class][self::td or self::th or self::div or self::span or self::a]"):
+        if not any(map(_LINE_NUMBERS.fullmatch, node.get("class").split())):
+            continue
+        parent = node.getparent()
+        if parent is None or not _DIGITS.fullmatch(node.text_content()) or not _is_beside_code(node, parent):
+            continue
+        if node.tag in ("td", "th") and (table := next(node.iterancestors("table"), None)) is not None:
+            table.set("role", "presentation")  # it was made for the numbers
+        node.drop_tree()
+
+
+def _is_beside_code(node: HtmlElement, parent: HtmlElement) -> bool:
+    if node.find(".//code") is not None:
+        return False
+    if parent.find("pre") is not None or next(node.iterancestors("pre"), None) is not None:
+        return True
+    return node.tag in ("td", "th") and any(cell.find(".//pre") is not None for cell in parent if cell is not node)
+
+
+def _tables_of_roles(tree: HtmlElement) -> None:
+    for table in tree.xpath(".//div[@role='table' or @role='grid']"):
+        for node in table.xpath("descendant-or-self::*[self::div or self::span or self::ul or self::li]"):
+            node.tag = _ROLES.get(node.get("role"), node.tag)
+
+
+def _doxygen(tree: HtmlElement) -> None:
+    for part in tree.xpath(
+        ".//div[@id='titlearea'] | .//div[@class='header']/div[@class='summary'] | .//div[@class='ingroups']"
+        " | .//a[.='More...']"
+    ):
+        part.drop_tree()
+    for title in tree.xpath(".//div[@class='headertitle']/div[@class='title']"):
+        title.tag = "h1"
+    for code in tree.xpath(".//div[@class='fragment']"):
+        code.tag = "pre"
+
+
+def _javadoc(tree: HtmlElement) -> None:
+    from lxml.html import Element
+
+    for table in tree.xpath(".//div[contains(@class, '-column-')]"):
+        width = next((width for name, width in _COLUMNS.items() if name in table.get("class")), 0)
+        cells = list(table)
+        if not width or len(cells) % width or any(cell.tag != "div" for cell in cells):
+            continue
+        table.tag = "table"
+        for start in range(0, len(cells), width):
+            row = Element("tr")
+            for cell in cells[start : start + width]:
+                cell.tag = "th" if "table-header" in cell.get("class", "").split() else "td"
+                row.append(cell)
+            table.append(row)
+
+
+def _rustdoc(tree: HtmlElement) -> None:
+    for part in tree.xpath(".//summary[@class='hideme'] | .//a[@class='anchor' or @class='doc-anchor']"):
+        part.drop_tree()
+    for source in tree.xpath(".//a[@class='src' or @class='src rightside']"):
+        before = source.getprevious()
+        if before is not None and (before.tail or "").strip() == "·":
+            before.tail = ""
+        source.drop_tree()
+    for since in tree.xpath(".//span[contains(@class, 'rightside')][following-sibling::*[1][self::h3 or self::h4]]"):
+        since.getnext().addnext(since)  # the version that a function came with: it stood before its heading
+
+
+_GENERATORS: dict[str, Callable[[HtmlElement], None]] = {"doxygen": _doxygen, "javadoc": _javadoc, "rustdoc": _rustdoc}
