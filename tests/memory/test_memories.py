@@ -214,6 +214,23 @@ async def test_what_somebody_says_in_the_session_of_another_is_theirs(kb: Knowle
     assert await traces(kb.client, ["ann", "Ann"]) == []
 
 
+async def test_a_user_is_the_same_by_the_id_of_the_node(kb: KnowledgeBase) -> None:
+    node = await kb.client.create_or_get_user("ann")
+    await kb.remember("own", "user", FACTS[0], user_id="ann")
+    assert await kb.remember("own", "user", FACTS[0], user_id=node) == await kb.remember("own", "user", FACTS[0])
+    talk = await kb.client.create_conversation(user_id="bob")
+    await kb.client.add_message(talk, FACTS[3], "user", user_id=node)
+    await kb.remember(talk, "user", FACTS[1], user_id=node)
+    for user in ("ann", node):
+        found = await kb.recall(query="tide mill, sofa, Platform Core", user_id=user, limit=10)
+        assert {memory.content for memory in found} == {FACTS[0], FACTS[1], FACTS[3]}
+    assert len((await kb.export_user("ann"))["messages"]) == 2
+    gone = await kb.forget(user_id="ann")
+    assert (gone.memories, gone.sessions, gone.users) == (3, 1, 1)
+    assert await kb.memories(talk) == []
+    assert await traces(kb.client, ["ann", node, *FACTS]) == []
+
+
 async def test_others_do_not_crowd_out_what_somebody_said(kb: KnowledgeBase) -> None:
     for number in range(20):
         await kb.remember("s", "user", f"The weir, the weir, weir {number}.", user_id="ann")

@@ -131,7 +131,7 @@ class ConversationOperations(MessageReading):
         message = InteractionRow(identifier, properties, retrieved=retrieved_rows(retrieved))
         message.documents, message.resources = await self._resolved(references)
         conversation = await self._require_conversation(conversation_id)
-        await self._note_speaker(conversation, user_id)
+        properties["user_id"] = await self._note_speaker(conversation, user_id)
         await self.append_interactions(conversation["node_id"], [message], embedding=embedding)
         return identifier
 
@@ -210,18 +210,24 @@ class ConversationOperations(MessageReading):
         await self._ensure_vector_index(index)
         return Indexes(text_label, store.id, index.label)
 
-    async def _note_speaker(self, conversation: Row, user_id: str | None) -> None:
-        """Link a user to a conversation of somebody else, or of nobody, in which they say something."""
+    async def _note_speaker(self, conversation: Row, user_id: str | None) -> str:
+        """Link a user to a conversation of somebody else, or of nobody, in which they say something.
+
+        Returns:
+            The id that messages name the user by, also where that of the node was given; empty for nobody.
+        """
         if not user_id or user_id == conversation["user_id"]:
-            return
-        user, node = await self.create_or_get_user(user_id), conversation["node_id"]
-        there = await self.read(
+            return user_id or ""
+        known = await self._find_user(user_id)
+        user = known["id"] if known else await self.create_or_get_user(user_id)
+        external = str(known["external_id"]) if known else user_id
+        node = conversation["node_id"]
+        if external == conversation["user_id"] or await self.read(
             "MATCH (u:User {id: $user})-[:SPOKE_IN]->(c:Conversation) WHERE c.id = $id RETURN c.id AS id LIMIT 1",
             user=user,
             id=node,
-        )
-        if there:
-            return
+        ):
+            return external
 
         async def work(tx: Transaction) -> None:
             await tx.run(
@@ -230,6 +236,7 @@ class ConversationOperations(MessageReading):
             )
 
         await self._write(work)
+        return external
 
     async def _open_conversation(
         self, title: str | None = None, user_id: str | None = None, conversation_id: str | None = None

@@ -37,11 +37,15 @@ class ErasureOperations(RecollectionOperations):
         )
 
     async def messages_of_person(self, external_id: str) -> list[Row]:
-        """``id`` and ``session_id`` of all messages that a user is said to have written."""
+        """``id`` and ``session_id`` of all messages that a user is said to have written.
+
+        Earlier versions named a user by the id of the node where the caller did.
+        """
         return await self.read(
-            "MATCH (m:Interaction) WHERE m.namespace = $namespace AND m.user_id = $user "
+            "MATCH (m:Interaction) WHERE m.namespace = $namespace AND (m.user_id = $user OR m.user_id = $node) "
             "RETURN m.id AS id, m.session_id AS session_id",
             user=external_id,
+            node=self._user_node(external_id),
         )
 
     async def delete_user(self, node: str) -> bool:

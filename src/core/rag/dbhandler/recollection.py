@@ -43,7 +43,7 @@ class RecollectionOperations(ConversationOperations):
         session = await self._find_conversation(session_id)
         if session is None:
             session = await self._open_conversation(None, user_id, session_id)
-        await self._note_speaker(session, user_id)
+        properties = {**properties, "user_id": await self._note_speaker(session, user_id)}
         node, owner = session["node_id"], session["user_id"]
         speaker = speaker_of(properties, owner)
         said = (Label.INTERACTION, self._namespace, node, properties["role"], properties["content"])
