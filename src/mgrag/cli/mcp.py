@@ -62,9 +62,7 @@ def mcp(
 
         await opener(create=False).close()  # a setting that makes no sense is told now, not to an agent later
         if sys.stdin.isatty():
-            note(
-                "mgrag: Waiting for an MCP client on standard input. Clients start this command themselves: see docs/mcp.md."
-            )
+            note("mgrag: Waiting for an MCP client on standard input; clients start this command themselves.")
         lease = Lease(opener, hold)
         server = build_server(lease, writing=not read_only, roots=root or (), allow_private=allow_private)
         await server.run_stdio_async()
