@@ -21,8 +21,8 @@ SEARCHES = (
 NEXT = (
     ('search "Who lent money to Margaret Harrow?" -k 2', "another search"),
     ('ask "Who paid for the clay?"', "an answer with its sources"),
-    ('graph path "Josiah Penrose" "Lighthouse Fund"', "what connects two names"),
-    ("status", "what is in the graph"),
+    ('graph path "Josiah Penrose" "Lighthouse Fund"', "how two names are connected"),
+    ("status", "what the graph contains"),
 )
 
 
@@ -49,9 +49,9 @@ def main(namespace: str = "demo") -> None:
     print("\nTry next:")
     for command, what in NEXT:
         show(f"{command} --namespace {namespace}", what)
-    print("And with files of your own:")
+    print("With your own files:")
     show("ingest PATH_OR_URL", "files, folders, web pages")
-    show("--help", "everything else")
+    show("--help", "all commands")
 
 
 if __name__ == "__main__":

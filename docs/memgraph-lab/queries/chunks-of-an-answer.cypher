@@ -1,5 +1,5 @@
 // Chunks that an answer used
-// For each answer of a conversation, the passages that were retrieved for it, best first.
+// The passages retrieved for each answer of a conversation, best first.
 WITH 'default' AS namespace, 'talk' AS conversation
 MATCH (a:Interaction {session_id: conversation}) WHERE a.namespace = namespace
 MATCH (a)-[r:RETRIEVED]->(c:DocumentChunk)-[:CHUNK_OF]->(d:Document)

@@ -1,5 +1,5 @@
 // Concepts and topics
-// What documents are about and explain, and how concepts hang together.
+// What documents are about and explain, and how concepts are related.
 WITH 'default' AS namespace
 MATCH (n) WHERE (n:Concept OR n:Topic) AND n.namespace = namespace
 OPTIONAL MATCH (n)-[r:RELATED_TO]->(other:Concept)

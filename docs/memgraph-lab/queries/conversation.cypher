@@ -1,5 +1,5 @@
 // A conversation with what it retrieved
-// Who said what after what, and the passages behind each answer, as a graph.
+// The messages in order, and the passages behind each answer, as a graph.
 WITH 'default' AS namespace, 'talk' AS conversation
 MATCH (t:Conversation) WHERE t.namespace = namespace AND (t.id = conversation OR t.session_id = conversation)
 MATCH (t)<-[p:PART_OF]-(i:Interaction)

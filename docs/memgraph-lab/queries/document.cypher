@@ -1,5 +1,5 @@
 // A document with its chunks
-// The chunks in their order, with what they mention and the vectors that searches compare.
+// Its chunks in order, the entities they mention, and their vectors.
 WITH 'default' AS namespace, 'notes/mill.md' AS path
 MATCH (d:Document {path: path}) WHERE d.namespace = namespace
 MATCH (d)<-[p:CHUNK_OF]-(c:DocumentChunk)

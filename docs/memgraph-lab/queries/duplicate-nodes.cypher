@@ -1,5 +1,5 @@
 // Nodes that are there twice
-// An id that several nodes of one kind have. There should be none: constraints forbid it.
+// Ids shared by several nodes of one kind. There should be none: constraints forbid it.
 WITH 'default' AS namespace
 MATCH (n) WHERE n.namespace = namespace
 UNWIND labels(n) AS label

@@ -1,5 +1,5 @@
 // Entities that are mentioned together
-// Pairs of entities by the number of passages that name both.
+// Pairs of entities, by the number of passages that mention both.
 WITH 'default' AS namespace
 MATCH (a:Entity) WHERE a.namespace = namespace
 MATCH (a)<-[:MENTIONS]-(c:DocumentChunk)-[:MENTIONS]->(b:Entity)

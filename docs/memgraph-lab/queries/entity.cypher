@@ -1,5 +1,5 @@
 // The neighbourhood of an entity
-// Where it is mentioned, what it is related to, and what that is related to. Write its name in small letters.
+// Where it is mentioned, what it is related to, and what that is related to. Write its name in lower case.
 WITH 'default' AS namespace, 'margaret harrow' AS name
 MATCH (e:Entity {normalized_name: name}) WHERE e.namespace = namespace
 MATCH (e)-[r]-(near)

@@ -1,5 +1,5 @@
 // What people thought of answers
-// Ratings of passages, the latest first: 1 is good, -1 is bad.
+// Ratings of passages, latest first: 1 is good, -1 is bad.
 WITH 'default' AS namespace
 MATCH (u:User) WHERE u.namespace = namespace
 MATCH (u)-[r:RATED]->(c:DocumentChunk)

@@ -1,5 +1,5 @@
 // Links between documents
-// Which documents refer to which, and to what outside.
+// Which documents link to each other, and to what outside the graph.
 WITH 'default' AS namespace
 MATCH (d:Document) WHERE d.namespace = namespace
 MATCH (d)-[r:REFERENCES]->(target)

@@ -1,5 +1,5 @@
 // Passages that answers use most
-// How often each passage was retrieved, and how high it stood.
+// How often each passage was retrieved, and at which rank.
 WITH 'default' AS namespace
 MATCH (c:DocumentChunk) WHERE c.namespace = namespace
 MATCH (c)<-[r:RETRIEVED]-(:Interaction)

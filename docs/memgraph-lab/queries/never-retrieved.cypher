@@ -1,5 +1,5 @@
 // Documents that no answer has used
-// Nothing of them was ever retrieved: they may be hard to find, or not needed.
+// Documents of which no passage was ever retrieved: they may be hard to find, or not needed.
 WITH 'default' AS namespace
 MATCH (d:Document) WHERE d.namespace = namespace
 OPTIONAL MATCH (d)<-[:CHUNK_OF]-(:DocumentChunk)<-[r:RETRIEVED]-(:Interaction)

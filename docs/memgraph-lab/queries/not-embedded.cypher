@@ -1,5 +1,5 @@
 // Chunks without a vector
-// No search by meaning finds them; `mgrag doctor --repair` embeds them.
+// Searches by meaning cannot find them; `mgrag doctor --repair` embeds them.
 WITH 'default' AS namespace
 MATCH (s:VectorStore) WHERE s.namespace = namespace AND s.status = 'active'
 WITH namespace, s.id AS store

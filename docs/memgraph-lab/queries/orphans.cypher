@@ -1,5 +1,5 @@
 // Orphans
-// Nodes that hang in the air. There should be none; `mgrag doctor --repair` removes them.
+// Nodes that have lost what they belong to. There should be none; `mgrag doctor --repair` removes them.
 WITH 'default' AS namespace
 MATCH (c:DocumentChunk) WHERE c.namespace = namespace
 OPTIONAL MATCH (c)-[r:CHUNK_OF]->(:Document)

@@ -1,5 +1,5 @@
 // What is in a namespace
-// How many nodes of each kind. Second labels, by which the indexes tell namespaces apart, are left out.
+// The number of nodes of each kind, without the additional labels that keep the indexes of namespaces apart.
 WITH 'default' AS namespace
 MATCH (n) WHERE n.namespace = namespace
 UNWIND labels(n) AS label

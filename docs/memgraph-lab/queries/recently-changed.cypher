@@ -1,5 +1,5 @@
 // What changed last
-// The documents that were written last, with the number of their chunks.
+// The most recently written documents, with their number of chunks.
 WITH 'default' AS namespace
 MATCH (d:Document) WHERE d.namespace = namespace
 OPTIONAL MATCH (d)<-[:CHUNK_OF]-(c:DocumentChunk)

@@ -1,5 +1,5 @@
 // Records that have an entity
-// Rows of tables and JSON that name it, and in which field.
+// The rows of tables and JSON files that contain it, and in which field.
 WITH 'default' AS namespace, 'margaret harrow' AS name
 MATCH (e:Entity {normalized_name: name}) WHERE e.namespace = namespace
 MATCH (e)<-[h:HAS_ENTITY]-(r:Record)

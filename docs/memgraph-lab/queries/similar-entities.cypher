@@ -1,5 +1,5 @@
 // Entities that may be the same
-// Equal names of another type, or of another spelling that was folded away.
+// Entities whose names are equal apart from type or spelling.
 WITH 'default' AS namespace
 MATCH (e:Entity) WHERE e.namespace = namespace
 WITH e.normalized_name AS name, count(e) AS entities, collect(e.type) AS types WHERE entities > 1

@@ -1,5 +1,5 @@
 // Vector stores that searches do not use
-// Left by a change of the embedding model (`mgrag reembed`), with the number of vectors in each.
+// Stores left over from a change of embedding model (`mgrag reembed`), with their number of vectors.
 WITH 'default' AS namespace
 MATCH (s:VectorStore) WHERE s.namespace = namespace AND s.status <> 'active'
 OPTIONAL MATCH (s)<-[r:STORED_IN]-(:Vector)

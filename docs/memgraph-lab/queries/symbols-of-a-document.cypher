@@ -1,5 +1,5 @@
 // What a source file defines
-// Functions and classes of a file, and which of them call which.
+// The functions and classes of a file, and which of them call each other.
 WITH 'default' AS namespace, 'src/mill.py' AS path
 MATCH (d:Document {path: path}) WHERE d.namespace = namespace
 MATCH (d)<-[i:DEFINED_IN]-(s:Symbol)
