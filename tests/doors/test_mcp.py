@@ -148,6 +148,7 @@ async def test_errors_say_what_to_do_and_the_server_goes_on() -> None:
         assert "filter" in (await agent.fails("search", query="heron", filters="path:")).lower()
         assert "nowhere" in await agent.fails("neighbors", node="nowhere to be found")
         assert "50" in await agent.fails("search", query="heron", k=1000)
+        assert "1 to 2000 characters" in await agent.fails("add_document", path="", content="x")
         assert (await agent("search", query="heron", k=1))["hits"]
 
 

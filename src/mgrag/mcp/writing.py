@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, Field
 
-from core.rag.errors import InvalidInputError
+from core.rag.errors import InvalidInputError, SourceError
 from libs.dataloader import Document
 from mgrag.mcp.lease import Lease
+
+if TYPE_CHECKING:
+    from core.rag.indexing.report import IngestReport
+
+
+#: So many failures are named in an error.
+_REASONS = 5
 
 
 class Fact(BaseModel):
@@ -54,7 +61,7 @@ class WritingTools:
         """Store a text as a document; replaces the document of the same name, if there is one."""
         document = Document(path=path, content=content, title=title, metadata=metadata or {}, mime_type="text/markdown")
         async with self._lease.use(create=True) as kb:
-            return (await kb.ingest(document)).to_dict()
+            return _outcome(await kb.ingest(document))
 
     async def ingest(
         self,
@@ -73,7 +80,7 @@ class WritingTools:
         else:
             self._check_root(source)
         async with self._lease.use(create=True) as kb:
-            return (await kb.ingest(source, **web)).to_dict()
+            return _outcome(await kb.ingest(source, **web))
 
     async def delete_document(
         self, path: Annotated[str, Field(description="Its whole path or URL.")]
@@ -146,3 +153,16 @@ class WritingTools:
             f"{source[:200]} is not in a folder that this server takes files from:"
             f" {', '.join(map(str, self._roots))}. A text can be stored with add_document."
         )
+
+
+def _outcome(report: IngestReport) -> dict[str, Any]:
+    """The report of an ingest, for the agent.
+
+    Raises:
+        SourceError: when nothing could be stored, with the reasons.
+    """
+    done = report.documents
+    if done.failed and not (done.added or done.updated or done.unchanged):
+        reasons = (f"{one.path}: {one.reason}" if one.path else one.reason for one in done.failed[:_REASONS])
+        raise SourceError(f"Nothing was stored. {'; '.join(reasons)}")
+    return report.to_dict()
