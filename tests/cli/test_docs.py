@@ -81,7 +81,7 @@ def test_every_command_and_option_has_a_help_text(name: str) -> None:
 def test_exit_codes_are_in_the_help_and_in_the_documentation(mgrag: Command) -> None:
     done = mgrag("--help")
     assert done.code == 0
-    for code, meaning in re.findall(r"^(\d+)  (.+)$", EXIT_CODES, re.MULTILINE):
+    for code, meaning in re.findall(r"^ *(\d+)  (.+)$", EXIT_CODES, re.MULTILINE):
         assert " ".join(f"{code} {meaning}".split()) in " ".join(done.out.split())
         assert f"| {code} | {meaning} |" in DOCS
 

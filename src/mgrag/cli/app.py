@@ -12,7 +12,7 @@ from mgrag.cli.runtime import EXIT_CODES
 
 app = typer.Typer(
     name="mgrag",
-    help="Files and web pages in, searchable knowledge graph out: on Memgraph, Neo4j, or an embedded graph.",
+    help="Turn files and web pages into a searchable knowledge graph, in Memgraph, Neo4j or a local file.",
     epilog=EXIT_CODES,
     invoke_without_command=True,
     pretty_exceptions_enable=False,
@@ -28,7 +28,7 @@ def options(
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
     version: Annotated[bool, typer.Option("--version", help="Print the version and exit.", is_eager=True)] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show where an unexpected error comes from.")] = False,  # noqa: ARG001
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an unexpected error.")] = False,  # noqa: ARG001
 ) -> None:
     """Options for every command."""
     if version:

@@ -42,21 +42,29 @@ class Strategy(StrEnum):
 
 StrategyOption = Annotated[
     Strategy,
-    typer.Option(help="Entities, relations and passages; passages by meaning; along the relations; or what fits."),
+    typer.Option(
+        help="How to find the material for the answer: flow uses entities, relations and passages; basic uses passages"
+        " found by meaning; drift follows relations in several steps; auto chooses."
+    ),
 ]
 ConversationOption = Annotated[
     str | None,
-    typer.Option("--conversation", metavar="ID", help="The conversation it belongs to; made when not there."),
+    typer.Option(
+        "--conversation", metavar="ID", help="Conversation that this belongs to; created if it does not exist."
+    ),
 ]
-PassagesOption = Annotated[int, typer.Option("-k", "--limit", metavar="N", help="At most this many passages.")]
+PassagesOption = Annotated[int, typer.Option("-k", "--limit", metavar="N", help="Maximum number of passages to use.")]
 FilterOption = Annotated[
-    str | None, typer.Option("--filter", metavar="FILTER", help="Such as 'path:docs/ mime:text/html'.")
+    str | None,
+    typer.Option("--filter", metavar="FILTER", help="Only documents that match, such as 'path:docs/ mime:text/html'."),
 ]
-UserOption = Annotated[str | None, typer.Option("--user", metavar="ID", help="Who asks.")]
+UserOption = Annotated[str | None, typer.Option("--user", metavar="ID", help="User who is asking.")]
 ExtractsOption = Annotated[
-    bool, typer.Option("--extracts", help="Sentences of the passages, even where there is a language model.")
+    bool, typer.Option("--extracts", help="Answer with sentences from the passages, without the language model.")
 ]
-ContextOption = Annotated[bool, typer.Option("--show-context", help="Also print what the answer is made of.")]
+ContextOption = Annotated[
+    bool, typer.Option("--show-context", help="Also print the material that the answer is based on.")
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -67,7 +75,7 @@ def register(app: typer.Typer) -> None:
 
 def ask(
     context: typer.Context,
-    question: Annotated[str, typer.Argument(help="What you want to know.")],
+    question: Annotated[str, typer.Argument(help="The question to answer.")],
     strategy: StrategyOption = Strategy.AUTO,
     conversation: ConversationOption = None,
     k: PassagesOption = 5,
@@ -77,7 +85,7 @@ def ask(
     show_context: ContextOption = False,
     mermaid: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", parser=target_file, help="Write a diagram of entities and relations."),
+        typer.Option(metavar="FILE", parser=target_file, help="Write a Mermaid diagram of the entities and relations."),
     ] = None,
     model: ModelOption = None,
     db: DbOption = None,
@@ -109,7 +117,10 @@ def chat(
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Ask one question after the other in a conversation; exit, quit, Ctrl-D or Ctrl-C leaves."""
+    """Ask questions in a conversation.
+
+    To leave, type exit or quit, or press Ctrl-D or Ctrl-C.
+    """
     import asyncio
     import uuid
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from core.rag.dbhandler.transfer_file import TransferReport
     from core.rag.maintenance.backup import BackupReport
 
-AllNamespaces = Annotated[bool, typer.Option("--all-namespaces", help="All namespaces, not only one.")]
+AllNamespaces = Annotated[bool, typer.Option("--all-namespaces", help="All namespaces instead of one.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -28,12 +28,15 @@ def register(app: typer.Typer) -> None:
 
 def backup(
     context: typer.Context,
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A file that does not exist.")],
+    file: Annotated[str, typer.Argument(metavar="FILE", help="File to create; it must not exist.")],
     db: DbOption = None,
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Write a verified copy of the whole graph, all namespaces (of a server: an export)."""
+    """Write a verified copy of the whole graph.
+
+    It holds all namespaces. The copy of a server is an export.
+    """
     _check_named(file)
     chosen = common(context, db, namespace, as_json)
     report = run(lambda: _backup(chosen, file))
@@ -48,15 +51,15 @@ async def _backup(chosen: Common, file: str) -> BackupReport:
 
 def restore(
     context: typer.Context,
-    file: Annotated[str, typer.Argument(metavar="FILE", help="What backup or export wrote.")],
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A file written by backup or export.")],
     force: Annotated[
-        bool, typer.Option("--force", help="Replace a graph that is not empty; it is kept aside under a dated name.")
+        bool, typer.Option("--force", help="Replace a graph that is not empty; the old one is kept under a dated name.")
     ] = False,
     db: DbOption = None,
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Put a backup in the place of the graph, verified, in one step."""
+    """Replace the graph with a backup, in one verified step."""
     _check_named(file)
     chosen = common(context, db, namespace, as_json)
     report = run(lambda: _restore(chosen, file, force=force))
@@ -74,13 +77,16 @@ async def _restore(chosen: Common, file: str, *, force: bool) -> BackupReport:
 
 def export(
     context: typer.Context,
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A file that does not exist; compressed if named .gz.")],
+    file: Annotated[
+        str,
+        typer.Argument(metavar="FILE", help="File to create; it must not exist. Compressed if its name ends in .gz."),
+    ],
     all_namespaces: AllNamespaces = False,
     db: DbOption = None,
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Write the namespace to a file of JSON lines that any engine can import."""
+    """Write a namespace to a JSON Lines file for any engine."""
     _check_named(file)
     chosen = common(context, db, namespace, as_json)
     found = run(lambda: _export(chosen, file, everything=all_namespaces))
@@ -95,13 +101,13 @@ async def _export(chosen: Common, file: str, *, everything: bool) -> dict[str, T
 
 def import_(
     context: typer.Context,
-    file: Annotated[str, typer.Argument(metavar="FILE", help="What export wrote.")],
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A file written by export.")],
     all_namespaces: AllNamespaces = False,
     db: DbOption = None,
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Bring an export into the graph; what is there already is updated."""
+    """Load an export into the graph, updating what exists."""
     _check_named(file)
     chosen = common(context, db, namespace, as_json)
     found = run(lambda: _import(chosen, file, everything=all_namespaces))

@@ -27,16 +27,16 @@ def register(app: typer.Typer) -> None:
 
 def list_documents(
     context: typer.Context,
-    prefix: Annotated[str, typer.Option(metavar="PATH", help="Only paths that begin so.")] = "",
-    limit: Annotated[int | None, typer.Option(metavar="N", help="At most so many. Default: all.")] = None,
+    prefix: Annotated[str, typer.Option(metavar="PATH", help="Only documents whose path starts with this.")] = "",
+    limit: Annotated[int | None, typer.Option(metavar="N", help="Maximum number of documents. Default: all.")] = None,
     after: Annotated[
-        str, typer.Option(metavar="PATH", help="Only paths behind this one: the last one of the page before.")
+        str, typer.Option(metavar="PATH", help="Start after this path (the last one of the previous page).")
     ] = "",
     db: DbOption = None,
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List the documents by path, with their chunks, times and sources."""
+    """List the documents, sorted by path."""
     chosen = common(context, db, namespace, as_json)
     found = with_kb(chosen, lambda kb: kb.documents(prefix=prefix, limit=limit, after=after))
     if chosen.json:
@@ -61,13 +61,13 @@ def list_documents(
 
 def show(
     context: typer.Context,
-    path: Annotated[str, typer.Argument(help="Path, URL or id of a document, last part of its path, or title.")],
-    chunks: Annotated[bool, typer.Option("--chunks", help="With the text of every chunk.")] = False,
+    path: Annotated[str, typer.Argument(help="Path, URL or id of a document, or its file name or title.")],
+    chunks: Annotated[bool, typer.Option("--chunks", help="Also print the text of every chunk.")] = False,
     db: DbOption = None,
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show a document: title, metadata, sources, links, and its chunks with heading, place and characters."""
+    """Show a document with its metadata, links and chunks."""
     chosen = common(context, db, namespace, as_json)
     found = with_kb(chosen, lambda kb: kb.show(path))
     if not chosen.json:
@@ -111,16 +111,19 @@ def delete(
     context: typer.Context,
     paths: Annotated[
         list[str] | None,
-        typer.Argument(metavar="PATH", help="Whole paths or URLs of documents, as mgrag list prints them, or ids."),
+        typer.Argument(metavar="PATH", help="Full paths or URLs of documents, as printed by mgrag list, or ids."),
     ] = None,
-    prefix: Annotated[str, typer.Option(metavar="PATH", help="All documents whose path begins so.")] = "",
-    source: Annotated[str, typer.Option(metavar="NAME", help="All documents of a source, by its name or URI.")] = "",
+    prefix: Annotated[str, typer.Option(metavar="PATH", help="All documents whose path starts with this.")] = "",
+    source: Annotated[str, typer.Option(metavar="NAME", help="All documents from this source (name or URI).")] = "",
     yes: YesOption = False,
     db: DbOption = None,
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Remove documents with their chunks, vectors and whatever nothing else refers to."""
+    """Delete documents with their chunks and vectors.
+
+    Whatever nothing else refers to goes with them.
+    """
     chosen = common(context, db, namespace, as_json)
     if sum((bool(paths), bool(prefix), bool(source))) != 1:
         fail("Name documents, or --prefix, or --source: exactly one of these.", EXIT_USAGE)

@@ -18,19 +18,25 @@ if TYPE_CHECKING:
     from core.rag.indexing.resolving import ResolutionReport
     from core.rag.knowledge_base import KnowledgeBase
 
-commands = typer.Typer(help="Entities and what connects them.", no_args_is_help=True)
+commands = typer.Typer(help="Explore and edit entities and their connections.", no_args_is_help=True)
 
 NodeArgument = Annotated[
     str,
-    typer.Argument(metavar="NAME", help="Name or id of an entity, concept, topic or symbol, or path of a document."),
+    typer.Argument(
+        metavar="NAME", help="Name or id of an entity, concept, topic or symbol, or the path of a document."
+    ),
 ]
-LimitOption = Annotated[int, typer.Option("-k", "--limit", metavar="N", help="At most this many.")]
-AfterOption = Annotated[str, typer.Option(metavar="NEXT", help="The next page: what the page before printed for it.")]
+LimitOption = Annotated[int, typer.Option("-k", "--limit", metavar="N", help="Maximum number to list.")]
+AfterOption = Annotated[
+    str, typer.Option(metavar="NEXT", help="Continue after the previous page, with the value it printed.")
+]
 EdgeOption = Annotated[
     list[str] | None,
-    typer.Option("--edge-type", metavar="TYPE", help="Follow these edges, such as RELATED or MENTIONS; repeatable."),
+    typer.Option(
+        "--edge-type", metavar="TYPE", help="Follow only these edges, such as RELATED or MENTIONS; repeatable."
+    ),
 ]
-DepthOption = Annotated[int, typer.Option(metavar="STEPS", help="How far around it.")]
+DepthOption = Annotated[int, typer.Option(metavar="STEPS", help="Maximum distance from the node, in edges.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -42,7 +48,7 @@ def register(app: typer.Typer) -> None:
 def stats(
     context: typer.Context, db: DbOption = None, namespace: NamespaceOption = None, as_json: JsonOption = False
 ) -> None:
-    """Count entities and the edges between them, by type."""
+    """Count entities and their edges, by type."""
     chosen = common(context, db, namespace, as_json)
     found = with_kb(chosen, lambda kb: kb.graph_stats()).to_dict()
     if chosen.json:
@@ -59,15 +65,15 @@ def stats(
 @commands.command()
 def entities(
     context: typer.Context,
-    query: Annotated[str | None, typer.Argument(help="Words of their names. Default: all, by name.")] = None,
-    kind: Annotated[str | None, typer.Option("--type", metavar="TYPE", help="Only those of this type.")] = None,
+    query: Annotated[str | None, typer.Argument(help="Words in the name. Default: list all entities by name.")] = None,
+    kind: Annotated[str | None, typer.Option("--type", metavar="TYPE", help="Only entities of this type.")] = None,
     limit: LimitOption = 20,
     after: AfterOption = "",
     db: DbOption = None,
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List entities, or find them by words of their names."""
+    """List entities, or find them by words in their names."""
     chosen = common(context, db, namespace, as_json)
 
     async def work(kb: KnowledgeBase) -> tuple[list[GraphNode], str]:
@@ -96,7 +102,7 @@ def neighbors(
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List what an edge leads to, by name, in pages."""
+    """List the neighbours of a node by name, in pages."""
     chosen = common(context, db, namespace, as_json)
 
     async def work(kb: KnowledgeBase) -> list[NeighbourPage]:
@@ -124,7 +130,7 @@ def neighbors(
 @commands.command()
 def edges(
     context: typer.Context,
-    relation: Annotated[str | None, typer.Option(metavar="TYPE", help="Only those that say this.")] = None,
+    relation: Annotated[str | None, typer.Option(metavar="TYPE", help="Only edges with this relation.")] = None,
     limit: LimitOption = 20,
     after: AfterOption = "",
     db: DbOption = None,
@@ -147,10 +153,12 @@ def edges(
 @commands.command()
 def path(
     context: typer.Context,
-    start: Annotated[str, typer.Argument(help="Name or id of one end.")],
-    end: Annotated[str, typer.Argument(help="Name or id of the other one.")],
-    weighted: Annotated[bool, typer.Option("--weighted", help="Heavy edges are short: 1 / weight each.")] = False,
-    depth: Annotated[int, typer.Option(metavar="STEPS", help="At most this many edges.")] = 6,
+    start: Annotated[str, typer.Argument(help="Name or id of the first node.")],
+    end: Annotated[str, typer.Argument(help="Name or id of the second node.")],
+    weighted: Annotated[
+        bool, typer.Option("--weighted", help="Let each edge count 1 / weight, so that heavy edges are short.")
+    ] = False,
+    depth: Annotated[int, typer.Option(metavar="STEPS", help="Maximum number of edges in the path.")] = 6,
     edge_type: EdgeOption = None,
     db: DbOption = None,
     namespace: NamespaceOption = None,
@@ -177,7 +185,7 @@ def show(
     name: NodeArgument,
     html: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", parser=target_file, help="Write a picture: one page that needs nothing else."),
+        typer.Option(metavar="FILE", parser=target_file, help="Write a self-contained web page."),
     ] = None,
     mermaid: Annotated[
         Path | None,
@@ -193,7 +201,7 @@ def show(
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what is around a node: as text, or as a picture for browsers and other programs."""
+    """Show the graph around a node, as text or as a picture."""
     chosen = common(context, db, namespace, as_json)
     targets = {"html": html, "mermaid": mermaid, "graphml": graphml}
     wanted = {kind: target for kind, target in targets.items() if target is not None}
@@ -216,17 +224,17 @@ def show(
 @commands.command()
 def link(
     context: typer.Context,
-    source: Annotated[str, typer.Argument(help="Name or id of the one that it leads from.")],
-    target: Annotated[str, typer.Argument(help="Name or id of the one that it leads to.")],
-    relation: Annotated[str, typer.Option(metavar="TYPE", help="What it says, such as works_at.")] = "related",
-    fact: Annotated[str, typer.Option(metavar="TEXT", help="The same in words.")] = "",
-    weight: Annotated[float, typer.Option(metavar="NUMBER", help="How much it counts, above 0.")] = 1.0,
-    create: Annotated[bool, typer.Option("--create", help="Make entities that are not there.")] = False,
+    source: Annotated[str, typer.Argument(help="Name or id of the node that the link starts at.")],
+    target: Annotated[str, typer.Argument(help="Name or id of the node that the link leads to.")],
+    relation: Annotated[str, typer.Option(metavar="TYPE", help="Type of the relation, such as works_at.")] = "related",
+    fact: Annotated[str, typer.Option(metavar="TEXT", help="The relation as a sentence.")] = "",
+    weight: Annotated[float, typer.Option(metavar="NUMBER", help="Weight of the link, above 0.")] = 1.0,
+    create: Annotated[bool, typer.Option("--create", help="Create the entities if they do not exist.")] = False,
     db: DbOption = None,
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Link two entities, or two concepts, by hand."""
+    """Add a link between two entities or two concepts."""
     chosen = common(context, db, namespace, as_json)
     edge = with_kb(chosen, lambda kb: kb.link(source, target, relation, fact=fact, weight=weight, create=create))
     if chosen.json:
@@ -238,14 +246,14 @@ def link(
 @commands.command()
 def unlink(
     context: typer.Context,
-    source: Annotated[str, typer.Argument(help="Name or id of one end, or the id of a link.")],
+    source: Annotated[str, typer.Argument(help="Name or id of one end, or the id of the link.")],
     target: Annotated[str | None, typer.Argument(help="Name or id of the other end.")] = None,
-    relation: Annotated[str | None, typer.Option(metavar="TYPE", help="Only what says this.")] = None,
+    relation: Annotated[str | None, typer.Option(metavar="TYPE", help="Only links with this relation.")] = None,
     db: DbOption = None,
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Take back links that were made by hand."""
+    """Remove links that were added by hand."""
     chosen = common(context, db, namespace, as_json)
     count = with_kb(chosen, lambda kb: kb.unlink(source, target, relation))
     if chosen.json:
@@ -266,7 +274,10 @@ def remove(
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Take back an entity that was made by hand, with its links; it stays only where documents or records have it."""
+    """Remove an entity that was added by hand, and its links.
+
+    It stays if documents or records mention it.
+    """
     chosen = common(context, db, namespace, as_json)
     removed = with_kb(chosen, lambda kb: kb.remove_entity(name))
     if chosen.json:
@@ -281,13 +292,16 @@ def remove(
 def resolve(
     context: typer.Context,
     vectors: Annotated[
-        bool, typer.Option("--vectors/--no-vectors", help="Also compare what names mean (the default), or do not.")
+        bool, typer.Option("--vectors/--no-vectors", help="Whether to compare the meaning of names, too.")
     ] = True,
     db: DbOption = None,
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Find entities that are one under several names, and note it; split undoes it."""
+    """Find and link different names of the same entity.
+
+    mgrag graph split undoes a wrong match.
+    """
     chosen = common(context, db, namespace, as_json)
 
     async def work() -> ResolutionReport:
@@ -306,13 +320,13 @@ def resolve(
 @commands.command()
 def merge(
     context: typer.Context,
-    alias: Annotated[str, typer.Argument(help="Name or id of the one.")],
-    entity: Annotated[str, typer.Argument(help="Name or id of the other, under which both are known.")],
+    alias: Annotated[str, typer.Argument(help="Name or id of the alias.")],
+    entity: Annotated[str, typer.Argument(help="Name or id of the main entity.")],
     db: DbOption = None,
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Say that two entities are one; split undoes it."""
+    """Declare two entities to be the same; split undoes it."""
     chosen = common(context, db, namespace, as_json)
     with_kb(chosen, lambda kb: kb.merge_entities(alias, entity))
     if chosen.json:
@@ -326,13 +340,13 @@ def split(
     context: typer.Context,
     entity: Annotated[str, typer.Argument(help="Name or id of an entity.")],
     other: Annotated[
-        str | None, typer.Argument(help="The one that it is not. Default: all it was merged with.")
+        str | None, typer.Argument(help="The entity that it is not. Default: all that it was merged with.")
     ] = None,
     db: DbOption = None,
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Undo a merge, whoever made it; it is not made again."""
+    """Undo a merge, and keep it from being made again."""
     chosen = common(context, db, namespace, as_json)
     count = with_kb(chosen, lambda kb: kb.split_entity(entity, other))
     if chosen.json:

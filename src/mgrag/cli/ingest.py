@@ -29,28 +29,43 @@ def register(app: typer.Typer) -> None:
 
 def ingest(
     context: typer.Context,
-    sources: Annotated[list[str], typer.Argument(metavar="PATH_OR_URL", help="Files, folders, web addresses.")],
-    include: Annotated[list[str] | None, typer.Option(metavar="GLOB", help="Only these files; repeatable.")] = None,
-    exclude: Annotated[list[str] | None, typer.Option(metavar="GLOB", help="Not these files; repeatable.")] = None,
-    gitignore: Annotated[bool, typer.Option(help="Skip what .gitignore files say.")] = True,
-    url_pattern: Annotated[str | None, typer.Option(metavar="REGEX", help="Only pages whose address matches.")] = None,
-    max_urls: Annotated[int | None, typer.Option(metavar="N", help="At most so many pages of a site.")] = None,
-    prune: Annotated[bool, typer.Option("--prune", help="Remove documents that vanished from these sources.")] = False,
-    strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 if any document failed.")] = False,
+    sources: Annotated[list[str], typer.Argument(metavar="PATH_OR_URL", help="Files, folders and web addresses.")],
+    include: Annotated[
+        list[str] | None, typer.Option(metavar="GLOB", help="Only files that match; repeatable.")
+    ] = None,
+    exclude: Annotated[
+        list[str] | None, typer.Option(metavar="GLOB", help="Skip files or folders that match; repeatable.")
+    ] = None,
+    gitignore: Annotated[bool, typer.Option(help="Whether to skip files that .gitignore excludes.")] = True,
+    url_pattern: Annotated[
+        str | None, typer.Option(metavar="REGEX", help="Only web pages whose address matches.")
+    ] = None,
+    max_urls: Annotated[int | None, typer.Option(metavar="N", help="Fetch at most N pages of each site.")] = None,
+    prune: Annotated[
+        bool, typer.Option("--prune", help="Delete documents that are no longer in these sources.")
+    ] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with code 1 if any document failed.")] = False,
     extract: Annotated[
-        Extract | None, typer.Option(help="What else finds entities, beside rules: llm (a language model).")
+        Extract | None, typer.Option(help="Extract more entities and facts with a language model (MGRAG_LLM_MODEL).")
     ] = None,
     model: ModelOption = None,
     new_store: Annotated[
-        bool, typer.Option("--new-store", help="Build a second vector store where the graph has another model.")
+        bool, typer.Option("--new-store", help="If the graph uses another model, add a second vector store.")
     ] = False,
-    chunk_size: Annotated[int | None, typer.Option(metavar="TOKENS", help="Longest chunk.")] = None,
-    chunk_overlap: Annotated[int | None, typer.Option(metavar="TOKENS", help="What neighbours share.")] = None,
+    chunk_size: Annotated[
+        int | None, typer.Option(metavar="TOKENS", help="Maximum size of a chunk. Default: MGRAG_CHUNK_SIZE.")
+    ] = None,
+    chunk_overlap: Annotated[
+        int | None, typer.Option(metavar="TOKENS", help="Overlap of neighbouring chunks. Default: MGRAG_CHUNK_OVERLAP.")
+    ] = None,
     db: DbOption = None,
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Load files, folders and web pages into the graph; only what changed is done again."""
+    """Load files, folders and web pages into the graph.
+
+    Run it again at any time: only what changed is processed.
+    """
     web = {"url_pattern": url_pattern, "max_urls": max_urls}
     options: dict[str, Any] = {
         "include": tuple(include or ()),

@@ -13,9 +13,9 @@ from mgrag.cli.runtime import EXIT_NOT_FOUND, confirm, with_kb
 if TYPE_CHECKING:
     from core.rag.memory.records import Forgotten, Memory
 
-commands = typer.Typer(help="Remember what was said, recall it, and forget it.", no_args_is_help=True)
+commands = typer.Typer(help="Remember, recall and forget what was said.", no_args_is_help=True)
 
-SessionArgument = Annotated[str, typer.Argument(metavar="SESSION", help="The session, or the id of a conversation.")]
+SessionArgument = Annotated[str, typer.Argument(metavar="SESSION", help="A session, or the id of a conversation.")]
 UserOption = Annotated[str | None, typer.Option("--user", metavar="ID", help="The user.")]
 
 
@@ -30,13 +30,13 @@ def remember(
     session: SessionArgument,
     content: Annotated[str, typer.Argument(help="What was said.")],
     role: Annotated[str, typer.Option(help="Who said it.")] = "user",
-    tag: Annotated[list[str] | None, typer.Option(metavar="TAG", help="A word to find it by; repeatable.")] = None,
+    tag: Annotated[list[str] | None, typer.Option(metavar="TAG", help="Keyword to find it by; repeatable.")] = None,
     user: UserOption = None,
     db: DbOption = None,
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Keep something that was said; exact repeats are counted."""
+    """Store something that was said; exact repeats are counted."""
     chosen = common(context, db, namespace, as_json)
     identifier = with_kb(
         chosen,
@@ -51,13 +51,15 @@ def remember(
 def list_memories(
     context: typer.Context,
     session: SessionArgument,
-    limit: Annotated[int | None, typer.Option("-k", "--limit", help="Only the last so many.")] = None,
-    compacted: Annotated[bool, typer.Option("--compacted", help="Also what a summary stands for.")] = False,
+    limit: Annotated[int | None, typer.Option("-k", "--limit", help="Only the last N.")] = None,
+    compacted: Annotated[
+        bool, typer.Option("--compacted", help="Also list memories that a summary has replaced.")
+    ] = False,
     db: DbOption = None,
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List what a session remembers, in order."""
+    """List the memories of a session, in order."""
     chosen = common(context, db, namespace, as_json)
     found = with_kb(chosen, lambda kb: kb.memories(session, limit=limit, compacted=compacted))
     _print(chosen, {"memories": [memory.to_dict() for memory in found]}, _lines(found))
@@ -66,15 +68,15 @@ def list_memories(
 @commands.command()
 def recall(
     context: typer.Context,
-    query: Annotated[str, typer.Argument(help="What is looked for.")],
-    session: Annotated[str | None, typer.Option(metavar="SESSION", help="Only of this session.")] = None,
+    query: Annotated[str, typer.Argument(help="What to search for.")],
+    session: Annotated[str | None, typer.Option(metavar="SESSION", help="Only in this session.")] = None,
     user: UserOption = None,
-    limit: Annotated[int, typer.Option("-k", "--limit", help="At most this many.")] = 5,
+    limit: Annotated[int, typer.Option("-k", "--limit", help="Maximum number of memories.")] = 5,
     db: DbOption = None,
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Find what was said: in a session, in all sessions of a user, or in all there are."""
+    """Find what was said: in one session, of one user, or anywhere."""
     chosen = common(context, db, namespace, as_json)
     found = with_kb(chosen, lambda kb: kb.recall(session, query, limit, user_id=user), embedding=True)
     _print(chosen, {"memories": [memory.to_dict() for memory in found]}, _lines(found))
@@ -83,16 +85,21 @@ def recall(
 @commands.command()
 def forget(
     context: typer.Context,
-    session: Annotated[str | None, typer.Option(metavar="SESSION", help="All of this session.")] = None,
+    session: Annotated[str | None, typer.Option(metavar="SESSION", help="Everything in this session.")] = None,
     memory: Annotated[str | None, typer.Option(metavar="ID", help="This memory.")] = None,
     user: UserOption = None,
-    before: Annotated[str | None, typer.Option(metavar="TIME", help="What was said before (ISO 8601).")] = None,
+    before: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Everything said before this time (ISO 8601).")
+    ] = None,
     yes: YesOption = False,
     db: DbOption = None,
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Remove every trace of a session, a memory, or a user, or of what is older than a time."""
+    """Delete memories without a trace.
+
+    Name a session, a memory, a user, or a time before which everything goes.
+    """
     chosen = common(context, db, namespace, as_json)
     what = [
         *([f"of the session {session!r}"] if session is not None else []),
@@ -110,12 +117,12 @@ def forget(
 def compact(
     context: typer.Context,
     session: SessionArgument,
-    keep: Annotated[int, typer.Option(help="The last so many stay as they are.")] = 20,
+    keep: Annotated[int, typer.Option(help="Leave the last N memories as they are.")] = 20,
     db: DbOption = None,
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Put a summary in the place of older memories."""
+    """Replace older memories with a summary."""
     chosen = common(context, db, namespace, as_json)
     summary = with_kb(chosen, lambda kb: kb.compact(session, keep), embedding=True)
     _print(chosen, {"memoryId": summary}, summary or "There was nothing to compact.")

@@ -57,13 +57,13 @@ def list_namespaces(
 @group.command(name="delete")
 def delete_namespace(
     context: typer.Context,
-    name: Annotated[str, typer.Argument(help="Its name.")],
+    name: Annotated[str, typer.Argument(help="Name of the namespace.")],
     yes: YesOption = False,
     db: DbOption = None,
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Remove a namespace with everything in it."""
+    """Delete a namespace with everything in it."""
     chosen = common(context, db, namespace, as_json)
     there = with_kb(chosen, lambda kb: kb.namespaces())
     if name in there:

@@ -14,19 +14,24 @@ DbOption = Annotated[
     typer.Option(
         "--db",
         metavar="URI",
-        help="The graph: a file, embedded:PATH, or bolt://HOST:7687. Default: MEMGRAPH_URI, else .mgrag/graph.grafeo.",
+        help="The graph to use: a file, embedded:PATH, or bolt://HOST:7687. Default: MEMGRAPH_URI, otherwise"
+        " .mgrag/graph.grafeo.",
     ),
 ]
 NamespaceOption = Annotated[
     str | None,
-    typer.Option("--namespace", metavar="NAME", help="What to read and write. Default: MGRAG_NAMESPACE, else default."),
+    typer.Option(
+        "--namespace", metavar="NAME", help="Namespace to work in. Default: MGRAG_NAMESPACE, otherwise default."
+    ),
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document on standard output.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as one JSON document.")]
 ModelOption = Annotated[
     str | None,
-    typer.Option("--model", metavar="NAME", help="Embedding model. Default: MGRAG_EMBEDDING_MODEL, else wordllama."),
+    typer.Option(
+        "--model", metavar="NAME", help="Embedding model. Default: MGRAG_EMBEDDING_MODEL, otherwise wordllama."
+    ),
 ]
-YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 
 _URI = re.compile(r"(?:embedded:|[A-Za-z][A-Za-z0-9+.-]*://)")
 

@@ -14,18 +14,14 @@ from mgrag.cli.runtime import EXIT_NOT_FOUND, confirm, fail, with_kb
 if TYPE_CHECKING:
     from core.rag.knowledge_base import KnowledgeBase
 
-users = typer.Typer(
-    help="What is known of a user: see it, take it out, make it anonymous, forget it.", no_args_is_help=True
-)
-conversations = typer.Typer(
-    help="Conversations: list them, show one, make it anonymous, delete it.", no_args_is_help=True
-)
+users = typer.Typer(help="See, export, anonymize or delete data about a user.", no_args_is_help=True)
+conversations = typer.Typer(help="List, show, anonymize or delete conversations.", no_args_is_help=True)
 
 UserArgument = Annotated[str, typer.Argument(metavar="USER", help="The id of the user.")]
-ConversationArgument = Annotated[str, typer.Argument(metavar="ID", help="The id of the conversation, or the session.")]
+ConversationArgument = Annotated[str, typer.Argument(metavar="ID", help="The id of the conversation or session.")]
 RegionOption = Annotated[
     str | None,
-    typer.Option(metavar="CODE", help="Where phone numbers without a country code are from, such as DE."),
+    typer.Option(metavar="CODE", help="Country of phone numbers without a country code, such as DE."),
 ]
 
 
@@ -38,15 +34,20 @@ def register(app: typer.Typer) -> None:
 
 def feedback(
     context: typer.Context,
-    target: Annotated[str, typer.Argument(help="Id of a chunk; or path, URL or id of a document.")],
-    value: Annotated[float, typer.Argument(min=-1, max=1, help="From -1 (wrong) to 1 (just right); 0 takes it back.")],
-    query: Annotated[str | None, typer.Option(metavar="TEXT", help="What was asked.")] = None,
-    user: Annotated[str | None, typer.Option("--user", metavar="ID", help="Who says so.")] = None,
+    target: Annotated[str, typer.Argument(help="Id of a chunk, or path, URL or id of a document.")],
+    value: Annotated[
+        float, typer.Argument(min=-1, max=1, help="From -1 (wrong) to 1 (exactly right); 0 withdraws a rating.")
+    ],
+    query: Annotated[str | None, typer.Option(metavar="TEXT", help="The question that it was found for.")] = None,
+    user: Annotated[str | None, typer.Option("--user", metavar="ID", help="User who gives the rating.")] = None,
     db: DbOption = None,
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Say how helpful a passage was; later rankings regard it gently. Write a value below 0 behind --."""
+    """Rate how helpful a passage was.
+
+    Ratings influence later rankings gently. Write a negative value after --, as in: mgrag feedback CHUNK -- -0.5
+    """
     chosen = common(context, db, namespace, as_json)
     chunks = with_kb(chosen, lambda kb: kb.feedback(target, value, query, user))
     if chosen.json:
@@ -63,7 +64,7 @@ def history(
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List the documents that a user viewed, the latest first."""
+    """List the documents that a user viewed, latest first."""
     chosen = common(context, db, namespace, as_json)
     viewed = with_kb(chosen, lambda kb: kb.history(user))
     if chosen.json:
@@ -85,7 +86,7 @@ def export(
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Print all that is stored of a person, as JSON."""
+    """Print everything stored about a user, as JSON."""
     chosen = common(context, db, namespace, as_json)
     print_json(with_kb(chosen, lambda kb: kb.export_user(user)))
 
@@ -99,7 +100,10 @@ def forget_user(
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Remove every trace of a person: sessions, what they said elsewhere, views, ratings, the user itself."""
+    """Delete every trace of a user.
+
+    This covers sessions, what they said elsewhere, views, ratings and the user itself.
+    """
     chosen = common(context, db, namespace, as_json)
     confirm(f"Forget everything of the user {user!r}?", yes=yes)
     print_forgotten(chosen, with_kb(chosen, lambda kb: kb.forget(user_id=user)))
@@ -115,7 +119,10 @@ def anonymize_user(
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Replace names, addresses and numbers in what a person said, and cut the link to them."""
+    """Anonymize what a user said.
+
+    Names, addresses and numbers are replaced, and the link to the user is removed.
+    """
     chosen = common(context, db, namespace, as_json)
     confirm(f"Anonymize everything that the user {user!r} said? It cannot be undone.", yes=yes)
     _print_anonymized(chosen, with_kb(chosen, lambda kb: kb.anonymize(user_id=user, region=region), embedding=True))
@@ -124,14 +131,14 @@ def anonymize_user(
 @conversations.command("list")
 def list_conversations(
     context: typer.Context,
-    user: Annotated[str | None, typer.Option("--user", metavar="ID", help="Only those of this user.")] = None,
-    limit: Annotated[int, typer.Option("-k", "--limit", metavar="N", help="At most so many.")] = 50,
-    offset: Annotated[int, typer.Option(metavar="N", help="Leave so many out at the beginning.")] = 0,
+    user: Annotated[str | None, typer.Option("--user", metavar="ID", help="Only conversations of this user.")] = None,
+    limit: Annotated[int, typer.Option("-k", "--limit", metavar="N", help="Maximum number of conversations.")] = 50,
+    offset: Annotated[int, typer.Option(metavar="N", help="Skip the first N.")] = 0,
     db: DbOption = None,
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List conversations, the one changed last first."""
+    """List conversations, most recently changed first."""
     chosen = common(context, db, namespace, as_json)
     found = with_kb(chosen, lambda kb: kb.client.list_conversations(user, limit, offset))
     if chosen.json:
@@ -156,12 +163,15 @@ def list_conversations(
 def show_conversation(
     context: typer.Context,
     conversation: ConversationArgument,
-    limit: Annotated[int | None, typer.Option("-k", "--limit", metavar="N", help="Only the last so many.")] = None,
+    limit: Annotated[int | None, typer.Option("-k", "--limit", metavar="N", help="Only the last N messages.")] = None,
     db: DbOption = None,
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Print the messages of a conversation, in order, with what they refer to."""
+    """Print the messages of a conversation, in order.
+
+    What they refer to is listed with them.
+    """
     chosen = common(context, db, namespace, as_json)
     found, messages = with_kb(chosen, lambda kb: _conversation(kb, conversation, limit))
     if chosen.json:
@@ -185,7 +195,7 @@ def delete_conversation(
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Remove a conversation with everything that belonged to it."""
+    """Delete a conversation with everything in it."""
     chosen = common(context, db, namespace, as_json)
     found, _ = with_kb(chosen, lambda kb: _conversation(kb, conversation, 1))
     messages = counted(found["message_count"], "message")
@@ -207,7 +217,10 @@ def anonymize_conversation(
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Replace names, addresses and numbers in a conversation, and cut the link to whose it was."""
+    """Anonymize a conversation.
+
+    Names, addresses and numbers are replaced, and the link to its user is removed.
+    """
     chosen = common(context, db, namespace, as_json)
     confirm(f"Anonymize the conversation {conversation!r}? It cannot be undone.", yes=yes)
     _print_anonymized(

@@ -23,13 +23,16 @@ def reembed(
     context: typer.Context,
     model: ModelOption = None,
     drop_old: Annotated[
-        bool, typer.Option("--drop-old", help="Remove the vectors of other models when it is done.")
+        bool, typer.Option("--drop-old", help="Delete the vectors of other models afterwards.")
     ] = False,
     db: DbOption = None,
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Change the embedding model: make all vectors anew, beside the old ones, and use them when all are there."""
+    """Switch to another embedding model.
+
+    New vectors are made for all chunks and messages, and replace the old ones once they are complete.
+    """
     chosen = common(context, db, namespace, as_json)
     report = run(lambda: _reembed(chosen, model, drop_old=drop_old))
     if chosen.json:

@@ -19,24 +19,16 @@ if TYPE_CHECKING:
     from core.rag.knowledge_base import KnowledgeBase
     from mgrag.cli.options import Common
 
-EXIT_CODES = """
+EXIT_CODES = """\b
 Exit codes:
-
-0  done
-
-1  failed, nothing of what was asked for could be done, the doctor found problems, or the output cannot be written
-
-2  the command line or a setting makes no sense
-
-3  the graph database cannot be reached, is locked, refuses the password, is full, or takes no writes
-
-4  what was named is not in the graph, or there is no graph yet
-
-5  the embedding provider or the language model failed
-
-130  interrupted (Ctrl-C, SIGTERM); what was finished before is stored
-
-141  whoever read the output stopped reading (as head does)
+    0  success
+    1  failed, found problems (doctor), or could not write the output
+    2  invalid command line or setting
+    3  graph database unreachable, locked, full, read-only, or access refused
+    4  what was named is not in the graph, or there is no graph yet
+    5  the embedding provider or the language model failed
+  130  interrupted (Ctrl-C, SIGTERM); what was finished before is stored
+  141  the reader of the output closed it (as head does)
 """
 
 EXIT_FAILED = 1

@@ -38,21 +38,28 @@ def register(app: typer.Typer) -> None:
 
 def search(
     context: typer.Context,
-    query: Annotated[str, typer.Argument(help="What to look for.")],
-    k: Annotated[int, typer.Option("-k", "--limit", metavar="N", help="At most this many hits.")] = 5,
+    query: Annotated[str, typer.Argument(help="What to search for.")],
+    k: Annotated[int, typer.Option("-k", "--limit", metavar="N", help="Maximum number of hits.")] = 5,
     mode: Annotated[
-        Mode, typer.Option(help="What fits; or by the graph, words and meaning, meaning, words, or names.")
+        Mode,
+        typer.Option(
+            help="How to search: auto chooses; graph follows names between passages; hybrid combines words and"
+            " meaning; vector is meaning, keyword words, fuzzy names with typos."
+        ),
     ] = Mode.AUTO,
     filters: Annotated[
-        str | None, typer.Option("--filter", metavar="FILTER", help="Such as 'path:docs/ mime:text/html'.")
+        str | None,
+        typer.Option(
+            "--filter", metavar="FILTER", help="Only documents that match, such as 'path:docs/ mime:text/html'."
+        ),
     ] = None,
-    expand: Annotated[int, typer.Option(metavar="N", help="Add N neighbouring chunks on either side.")] = 0,
+    expand: Annotated[int, typer.Option(metavar="N", help="Add N neighbouring chunks on each side of a hit.")] = 0,
     model: ModelOption = None,
     db: DbOption = None,
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Find passages by words, by meaning, and by where the names in them lead."""
+    """Find passages by keyword, by meaning and by graph."""
     chosen = common(context, db, namespace, as_json)
     hits = run(lambda: _search(chosen, model, query, k, mode, filters, expand))
     if chosen.json:

@@ -25,7 +25,7 @@ def register(app: typer.Typer) -> None:
 def status(
     context: typer.Context, db: DbOption = None, namespace: NamespaceOption = None, as_json: JsonOption = False
 ) -> None:
-    """Say what is in the graph: nodes and edges, vector stores, facts, engine, location, size."""
+    """Show what is in the graph: counts, vector stores, size."""
     chosen = common(context, db, namespace, as_json)
     found = with_kb(chosen, lambda kb: kb.status())
     if chosen.json:
@@ -60,13 +60,16 @@ def status(
 
 def doctor(
     context: typer.Context,
-    repair: Annotated[bool, typer.Option("--repair", help="Mend what can be mended.")] = False,
+    repair: Annotated[bool, typer.Option("--repair", help="Repair what can be repaired.")] = False,
     model: ModelOption = None,
     db: DbOption = None,
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Check the environment and the graph (all namespaces, or the one that is named), and say what to do."""
+    """Check the environment and the graph, and say what to do.
+
+    All namespaces are checked, or the one that --namespace names.
+    """
     chosen = common(context, db, namespace, as_json)
     report = run(lambda: _examine(chosen, model, repair=repair))
     if chosen.json:
