@@ -172,8 +172,9 @@ def check_name(name: str) -> str:
     Raises:
         InvalidNameError: unless it is 1 to 64 ASCII letters, digits and underscores, not beginning with a digit.
     """
-    if not _NAME.fullmatch(name):
-        shown = name if len(name) <= 64 else name[:61] + "…"
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        text = str(name)
+        shown = text if len(text) <= 64 else text[:61] + "…"
         raise InvalidNameError(
             f"{shown!r} cannot be a label, edge type or index name: use 1 to 64 ASCII letters, digits and"
             " underscores, not beginning with a digit."

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from core.rag.dbhandler.batches import batches
-from core.rag.dbhandler.checks import check_text
+from core.rag.dbhandler.checks import check_kind, check_text, check_texts
 from core.rag.dbhandler.removing import remove_unused_sources
 from core.rag.dbhandler.revectoring import RevectoringOperations
 from core.rag.dbhandler.store import Transaction
@@ -67,6 +67,7 @@ class AdminOperations(RevectoringOperations):
 
     async def count_vectors(self, store: VectorStoreInfo) -> int:
         """How many vectors of chunks a vector store has."""
+        check_kind("store", store, VectorStoreInfo)
         rows = await self.read(f"MATCH (v:{store.index().label}) RETURN count(v) AS n")
         return int(rows[0]["n"])
 
@@ -122,7 +123,7 @@ class AdminOperations(RevectoringOperations):
 
     async def sources_of(self, documents: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
         """Where documents come from: by document id, the ``name``, ``type`` and ``uri`` of each of their sources."""
-        found: dict[str, list[dict[str, Any]]] = {identifier: [] for identifier in documents}
+        found: dict[str, list[dict[str, Any]]] = {identifier: [] for identifier in check_texts("documents", documents)}
         for row in await self.read_for_ids(
             "UNWIND $ids AS i MATCH (d:Document {id: i})-[:SOURCED_FROM]->(s:Source) "
             "RETURN d.id AS id, s.name AS name, s.type AS type, s.uri AS uri",
@@ -138,7 +139,7 @@ class AdminOperations(RevectoringOperations):
         rows = await self.read(
             "UNWIND $ids AS i MATCH (s:Source {id: i}) OPTIONAL MATCH (s)-[r]-() WITH s.id AS id, count(r) AS k "
             "WHERE k = 0 RETURN id",
-            ids=list(ids),
+            ids=check_texts("ids", ids),
         )
         if rows:
             await self._write(lambda tx: remove_unused_sources(tx, [row["id"] for row in rows]))

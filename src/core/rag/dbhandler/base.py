@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from core.rag.dbhandler.batches import MAX_ROWS, batches
-from core.rag.dbhandler.checks import check_optional, check_text
+from core.rag.dbhandler.checks import check_kind, check_optional, check_text, check_texts
 from core.rag.dbhandler.gate import WriterGate
 from core.rag.dbhandler.store import DEFAULT_POOL_SIZE, GraphStore, Row, Transaction, open_store
 from core.rag.dbhandler.versions import mark_version, stored_version
@@ -167,7 +167,7 @@ class ClientBase:
         Returns:
             The rows of all batches.
         """
-        parts = batches(list(dict.fromkeys(ids)), max_rows=at_once)
+        parts = batches(list(dict.fromkeys(check_texts("ids", ids))), max_rows=at_once)
         return [row for part in parts for row in await self.read(statement, ids=part, **parameters)]
 
     async def _ensure_vector_index(self, index: VectorIndex) -> None:
@@ -190,7 +190,7 @@ class ClientBase:
         The index exists afterwards, unless a server cannot create it now; see ``GraphStore.ensure_text_index``.
         """
         store = await self.connect()
-        index = TextIndex(label, self._namespace)
+        index = TextIndex(check_kind("label", label, Label), self._namespace)
         if index not in self._text_indexes and await store.ensure_text_index(index, patient=patient):
             self._text_indexes.add(index)
         return f":{index.partition}" if store.capabilities.text_index_per_namespace else ""

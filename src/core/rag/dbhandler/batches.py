@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from core.rag.dbhandler.checks import check_texts
+
 if TYPE_CHECKING:
     from core.rag.dbhandler.store import Row, Transaction
 
@@ -50,7 +52,8 @@ async def run_for_ids(tx: Transaction, statement: str, ids: Sequence[str], **par
     Returns:
         The rows of all batches.
     """
-    return [row for part in batches(ids) for row in await tx.run(statement, {**parameters, "ids": part})]
+    parts = batches(check_texts("ids", ids))
+    return [row for part in parts for row in await tx.run(statement, {**parameters, "ids": part})]
 
 
 async def run_for_rows(tx: Transaction, statement: str, rows: Sequence[Row], **parameters: Any) -> list[Row]:

@@ -119,7 +119,11 @@ def check_texts(name: str, values: Iterable[str]) -> list[str]:
         raise InvalidInputError(f"{name} is a sequence of texts, not one text: use [{values[:50]!r}].")
     if not isinstance(values, Iterable):
         raise InvalidInputError(f"{name} is a sequence of texts, not {type(values).__name__}.")
-    return [check_text(f"Each of {name}", value) for value in values]
+    texts = list(values)
+    if not _TEXT.issuperset(map(type, texts)):  # all are most often, and there may be very many
+        for text in texts:
+            check_text(f"Each of {name}", text)
+    return texts
 
 
 def check_file(file: str | os.PathLike[str]) -> Path:
@@ -136,7 +140,7 @@ def check_file(file: str | os.PathLike[str]) -> Path:
     return Path(file)
 
 
-def check_mapping(name: str, value: Mapping[str, Any]) -> Mapping[str, Any]:
+def check_mapping[M: Mapping[Any, Any]](name: str, value: M) -> M:
     """Refuse what is no mapping.
 
     Raises:
@@ -144,6 +148,26 @@ def check_mapping(name: str, value: Mapping[str, Any]) -> Mapping[str, Any]:
     """
     if not isinstance(value, Mapping):
         raise InvalidInputError(f"{name} is a mapping, not {type(value).__name__}.")
+    return value
+
+
+def check_limit(limit: int) -> int:
+    """Refuse what is no number of rows.
+
+    Raises:
+        InvalidInputError: unless it is a whole number from 0 up.
+    """
+    return check_number("limit", limit, 0)
+
+
+def check_kind[T](name: str, value: T, kind: type[T]) -> T:
+    """Refuse what is of another kind.
+
+    Raises:
+        InvalidInputError: naming the argument.
+    """
+    if not isinstance(value, kind):
+        raise InvalidInputError(f"{name} is a {kind.__name__}, not {type(value).__name__}.")
     return value
 
 

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from core.rag.dbhandler.batches import batches, run_for_ids, run_for_rows
+from core.rag.dbhandler.checks import check_kind, check_limit, check_text, check_texts
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.dbhandler.vectors import VectorStoreInfo, VectorStoreOperations, merge_vectors
 from core.rag.errors import NotFoundError
@@ -204,7 +205,7 @@ class ConceptOperations(VectorStoreOperations):
     async def remove_concepts(self, ids: Iterable[str]) -> int:
         """Remove nodes with their edges and vectors; returns how many there were."""
         count = 0
-        for part in batches(sorted(set(ids))):
+        for part in batches(sorted(set(check_texts("ids", ids)))):
 
             async def work(tx: Transaction, part: list[str] = part) -> int:
                 found = await tx.run(
@@ -234,7 +235,7 @@ class ConceptOperations(VectorStoreOperations):
         rows = await self.read(
             "UNWIND $hashes AS h MATCH (n:Concept {content_hash: h}) WHERE n.namespace = $namespace "
             f"RETURN {NODE_COLUMNS}, n.created_at AS created_at",
-            hashes=[content_hash(content)],
+            hashes=[content_hash(check_text("The content of a node", content))],
         )
         return sorted(rows, key=lambda row: (row["created_at"], row["key"]))
 
@@ -262,11 +263,11 @@ class ConceptOperations(VectorStoreOperations):
             are more than ``limit``.
         """
         rows: list[Row] = []
-        for part in batches(list(ids), max_rows=1000):
+        for part in batches(check_texts("ids", ids), max_rows=1000):
             rows += await self.read(
                 "UNWIND $ids AS i MATCH (n:Concept {id: i})-[:RELATED_TO]-(m:Concept) "
                 "RETURN i AS a, m.id AS id, m.label AS label, m.head AS head "
-                f"LIMIT {int(limit) + 1 - len(rows)}",
+                f"LIMIT {check_limit(limit) + 1 - len(rows)}",
                 ids=part,
             )
             if len(rows) > limit:
@@ -279,7 +280,7 @@ class ConceptOperations(VectorStoreOperations):
         return await self.read(
             f"MATCH (n:Concept {{id: $id}})-[:RELATED_TO]-(m:Concept) {where}"
             "WITH m.id AS id, m.label AS label, m.head AS head "
-            f"ORDER BY head, id LIMIT {int(limit)} RETURN id, label, head",
+            f"ORDER BY head, id LIMIT {check_limit(limit)} RETURN id, label, head",
             id=node,
             labels=list(labels or ()),
         )
@@ -289,6 +290,7 @@ class ConceptOperations(VectorStoreOperations):
 
         ``None`` where the vector store itself is gone.
         """
+        check_kind("store", store, VectorStoreInfo)
         there = await self.read("MATCH (s:VectorStore {id: $id}) RETURN s.concepts_marked AS marked", id=store.id)
         if not there:
             return None
@@ -296,7 +298,7 @@ class ConceptOperations(VectorStoreOperations):
             await self._mark_pending(store)
         return await self.read(
             "MATCH (n:Concept {pending: $key}) "
-            f"RETURN n.id AS id, n.content AS content, n.trunks AS trunks LIMIT {int(limit)}",
+            f"RETURN n.id AS id, n.content AS content, n.trunks AS trunks LIMIT {check_limit(limit)}",
             key=text_partition(self._namespace),
         )
 
@@ -318,6 +320,7 @@ class ConceptOperations(VectorStoreOperations):
 
     async def attach_concept_vectors(self, vectors: Sequence[VectorRow], store: VectorStoreInfo) -> None:
         """Store the vectors of nodes, which are no longer pending then; nodes that are gone get none."""
+        check_kind("store", store, VectorStoreInfo)
         index = store.index(Label.CONCEPT)
         await self._ensure_vector_index(index)
         rows = [
@@ -351,10 +354,11 @@ class ConceptOperations(VectorStoreOperations):
 
     async def concept_vectors(self, ids: Sequence[str], store: VectorStoreInfo) -> list[Row]:
         """The vectors of nodes in a vector store: ``id`` of the node, and ``embedding``."""
+        check_kind("store", store, VectorStoreInfo)
         return await self.read(
             "UNWIND $ids AS i MATCH (n:Concept {id: i})<-[:EMBEDDING_OF]-"
             f"(v:{check_name(store.index(Label.CONCEPT).label)}) RETURN i AS id, v.embedding AS embedding",
-            ids=list(ids),
+            ids=check_texts("ids", ids),
         )
 
     async def concepts_of_vectors(self, ids: Sequence[str]) -> dict[str, tuple[str, str]]:

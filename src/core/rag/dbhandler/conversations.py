@@ -147,7 +147,7 @@ class ConversationOperations(MessageReading):
         """
         rows = await self.read(
             "UNWIND [$id] AS i MATCH (m:Interaction {id: i}) WHERE m.namespace = $namespace RETURN m.id AS id",
-            id=message_id or "-",
+            id=check_text("The id of a message", message_id) or "-",
         )
         if not rows:
             raise NotFoundError(f"There is no message {message_id[:200]!r} in namespace {self._namespace!r}.")

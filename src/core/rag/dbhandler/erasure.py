@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any
 
 from core.rag.dbhandler.batches import batches, run_for_rows
+from core.rag.dbhandler.checks import check_texts
 from core.rag.dbhandler.messages import CONVERSATION_COLUMNS
 from core.rag.dbhandler.recollection import RecollectionOperations
 from core.rag.dbhandler.store import Row, Transaction
@@ -112,19 +113,19 @@ class ErasureOperations(RecollectionOperations):
         for row in await self.read(
             "UNWIND $ids AS i MATCH (m:Interaction {id: i})-[:REFERENCES]->(d:Document) "
             "RETURN m.id AS id, d.id AS target",
-            ids=list(ids),
+            ids=check_texts("ids", ids),
         ):
             of(row)["documents"].append(row["target"])
         for row in await self.read(
             "UNWIND $ids AS i MATCH (m:Interaction {id: i})-[:REFERENCES]->(t:Resource) "
             "RETURN m.id AS id, t.uri AS uri",
-            ids=list(ids),
+            ids=check_texts("ids", ids),
         ):
             of(row)["resources"].append(row["uri"])
         for row in await self.read(
             "UNWIND $ids AS i MATCH (m:Interaction {id: i})-[r:RETRIEVED]->(c:DocumentChunk) "
             "RETURN m.id AS id, c.id AS chunk, r.rank AS rank, r.score AS score",
-            ids=list(ids),
+            ids=check_texts("ids", ids),
         ):
             of(row)["retrieved"].append({"chunk": row["chunk"], "rank": row["rank"], "score": row["score"]})
         return found

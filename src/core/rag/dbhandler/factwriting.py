@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from core.rag.dbhandler.base import ClientBase
 from core.rag.dbhandler.batches import batches, run_for_rows
-from core.rag.dbhandler.checks import check_texts, one_line
+from core.rag.dbhandler.checks import check_limit, check_texts, one_line
 from core.rag.dbhandler.entities import EntityLedger
 from core.rag.dbhandler.facts import FactChanges, Triple, write_triples
 from core.rag.dbhandler.knowledge import positive
@@ -100,7 +100,7 @@ class FactOperations(ClientBase):
         """Chunks whose extraction failed: ``id``, ``path``, ``reason``."""
         return await self.read(
             "MATCH (c:DocumentChunk) WHERE c.namespace = $namespace AND c.facts_error IS NOT NULL "
-            f"RETURN c.id AS id, c.path AS path, c.facts_error AS reason ORDER BY path, id LIMIT {int(limit)}"
+            f"RETURN c.id AS id, c.path AS path, c.facts_error AS reason ORDER BY path, id LIMIT {check_limit(limit)}"
         )
 
     async def add_triples(self, triples: Sequence[Triple]) -> int:

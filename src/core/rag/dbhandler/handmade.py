@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from core.rag.dbhandler.checks import check_optional, check_text, check_texts
 from core.rag.dbhandler.entities import FROM_CALLER, EntityLedger, remove_unused_entities
 from core.rag.dbhandler.fewer import RELATED, directed
 from core.rag.dbhandler.store import Row, Transaction
@@ -26,7 +27,7 @@ class LinkOperations(VectorStoreOperations):
         Returns:
             Its id.
         """
-        normalized = normalize_name(name)
+        normalized = normalize_name(check_text("The name of an entity", name))
         identifier = entity_id(self._namespace, normalized)
         props = {"name": name, "normalized_name": normalized, "type": kind, "mention_count": 0, "origin": FROM_CALLER}
 
@@ -51,7 +52,8 @@ class LinkOperations(VectorStoreOperations):
         Raises:
             NotFoundError: when one of the two is gone.
         """
-        identifier = link_id(source, target, relation)
+        check_texts("the ids of entities", (source, target))
+        identifier = link_id(source, target, check_text("relation", relation))
 
         async def work(tx: Transaction) -> list[Row]:
             ((backward, rows),) = await directed(tx, RELATED, [{"a": source, "b": target, "link": identifier}])
@@ -83,6 +85,8 @@ class LinkOperations(VectorStoreOperations):
         Returns:
             How many there were.
         """
+        check_texts("the ids of entities", (a, b))
+        check_optional(relation=relation, link=link)
         which = "WHERE r.origin = $origin "
         which += "AND r.type = $relation " if relation is not None else ""
         which += "AND r.id = $link " if link is not None else ""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from core.rag.dbhandler.batches import run_for_ids, run_for_rows
+from core.rag.dbhandler.checks import check_kind, check_texts
 from core.rag.dbhandler.lines import EACH_ID, packed
 from core.rag.dbhandler.removing import remove_unused_sources
 from core.rag.dbhandler.rows import merge_properties
@@ -62,7 +63,7 @@ class IngestOperations(VectorStoreOperations):
         Returns:
             Its id.
         """
-        uri = standardize_resource_uri(source.uri)
+        uri = standardize_resource_uri(check_kind("source", source, SourceInfo).uri)
         identifier = source_id(self._namespace, uri)
         if await self.read("MATCH (s:Source {id: $id}) RETURN s.id AS id", id=identifier):
             return identifier
@@ -96,7 +97,7 @@ class IngestOperations(VectorStoreOperations):
         rows = await self.read(
             "UNWIND $ids AS i MATCH (d:Document {id: i})-[r:REFERENCES]->(t) WHERE r.origin = $origin "
             "RETURN d.id AS id, collect(t.uri) AS uris",
-            ids=list(ids),
+            ids=check_texts("ids", ids),
             origin=FROM_TEXT,
         )
         return {row["id"]: tuple(row["uris"]) for row in rows}
@@ -123,7 +124,7 @@ class IngestOperations(VectorStoreOperations):
         """Say that documents come from this source, too."""
         rows = await self.read(
             "UNWIND $ids AS i MATCH (d:Document {id: i})-[:SOURCED_FROM]->(s:Source {id: $source}) RETURN d.id AS id",
-            ids=list(ids),
+            ids=check_texts("ids", ids),
             source=source,
         )
         missing = sorted(set(ids) - {row["id"] for row in rows})

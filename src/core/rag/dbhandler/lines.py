@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from core.rag.dbhandler.batches import MAX_BYTES, batches
+from core.rag.dbhandler.checks import check_texts
 
 FIELD: Final = "\x1f"
 _LINE: Final = "\x1e"
@@ -46,6 +47,7 @@ def packed(rows: Sequence[str]) -> Iterator[dict[str, str]]:
     Args:
         rows: The fields of each, joined by ``FIELD``.
     """
+    rows = check_texts("ids", rows)
     for start in range(0, len(rows), _MAX_LINES):
         part = rows[start : start + _MAX_LINES]
         lines = _LINE.join(part)

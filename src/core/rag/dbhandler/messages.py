@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from core.rag.dbhandler.checks import check_number, check_text, check_texts
+from core.rag.dbhandler.checks import check_kind, check_number, check_text, check_texts
 from core.rag.dbhandler.message_rows import MESSAGE_COLUMNS, beginning_of, found_message
 from core.rag.dbhandler.rows import MAX_PATH_CHARS
 from core.rag.dbhandler.store import Row
@@ -144,7 +144,7 @@ class MessageReading(UserOperations):
         numbered = await self.read(
             "UNWIND $ids AS i MATCH (c:Conversation {id: i})<-[:PART_OF]-(m:Interaction) "
             "RETURN c.id AS conversation, m.id AS id, m.sequence AS sequence",
-            ids=list(nodes),
+            ids=check_texts("nodes", nodes),
         )
         numbered.sort(key=lambda row: row["sequence"], reverse=True)
         first = {row["conversation"]: row["id"] for row in numbered}
@@ -178,11 +178,12 @@ class MessageReading(UserOperations):
 
     async def message_vectors(self, ids: Sequence[str], store: VectorStoreInfo) -> dict[str, list[float]]:
         """The vectors of messages in a vector store, by id of the message."""
+        check_kind("store", store, VectorStoreInfo)
         label = store.index(Label.INTERACTION).label
         rows = await self.read(
             f"UNWIND $ids AS i MATCH (m:Interaction {{id: i}})<-[:EMBEDDING_OF]-(v:{label}) "
             "RETURN m.id AS id, v.embedding AS embedding",
-            ids=list(ids),
+            ids=check_texts("ids", ids),
         )
         return {row["id"]: row["embedding"] for row in rows}
 
@@ -199,13 +200,13 @@ class MessageReading(UserOperations):
         found = await self.read(
             "UNWIND $ids AS i MATCH (m:Interaction {id: i})-[r:RETRIEVED]->(c:DocumentChunk) "
             "RETURN m.id AS id, c.id AS chunk, r.rank - 1 AS place",
-            ids=list(ids),
+            ids=check_texts("ids", ids),
         )
         referred = await self.read(
             "UNWIND $ids AS i MATCH (m:Interaction {id: i})-[r:REFERENCES]->(d:Document) "
             "MATCH (d)<-[:CHUNK_OF]-(c:DocumentChunk) RETURN m.id AS id, c.id AS chunk, r.position AS place "
             "LIMIT 500",
-            ids=list(ids),
+            ids=check_texts("ids", ids),
         )
         return [*found, *referred]
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from core.rag.analysis import index_terms
 from core.rag.dbhandler.batches import batches, run_for_rows
+from core.rag.dbhandler.checks import check_kind, check_texts
 from core.rag.dbhandler.conversations import ConversationOperations
 from core.rag.dbhandler.interactions import (
     Indexes,
@@ -112,7 +113,7 @@ class RecollectionOperations(ConversationOperations):
         """Messages by id, with ``session_id``; ids that are not there are left out."""
         rows = await self.read(
             f"UNWIND $ids AS i MATCH (m:Interaction {{id: i}}) WHERE m.namespace = $namespace RETURN {MESSAGE_COLUMNS}",
-            ids=list(dict.fromkeys(ids)),
+            ids=list(dict.fromkeys(check_texts("ids", ids))),
         )
         return {row["id"]: found_message(row) for row in rows}
 
@@ -138,16 +139,17 @@ class RecollectionOperations(ConversationOperations):
             "UNWIND $ids AS i MATCH (c:Conversation {id: i})<-[:PART_OF]-(m:Interaction) "
             "WHERE coalesce(m.compacted_into, '') = '' RETURN c.id AS session, m.id AS id, m.sequence AS sequence, "
             "m.terms AS terms, m.tags AS tags, m.role AS role, m.timestamp AS timestamp",
-            ids=list(nodes),
+            ids=check_texts("nodes", nodes),
         )
 
     async def session_vectors(self, nodes: Sequence[str], store: VectorStoreInfo) -> dict[str, list[float]]:
         """The vectors of the messages of conversations (ids of their nodes), by id of the message."""
+        check_kind("store", store, VectorStoreInfo)
         label = check_name(store.index(Label.INTERACTION).label)
         rows = await self.read(
             "UNWIND $ids AS i MATCH (c:Conversation {id: i})<-[:PART_OF]-(m:Interaction) "
             f"MATCH (m)<-[:EMBEDDING_OF]-(v:{label}) RETURN m.id AS id, v.embedding AS embedding",
-            ids=list(nodes),
+            ids=check_texts("nodes", nodes),
         )
         return {row["id"]: row["embedding"] for row in rows}
 
@@ -157,7 +159,7 @@ class RecollectionOperations(ConversationOperations):
             "UNWIND $ids AS i MATCH (m:Interaction {id: i})-[:PART_OF]->(c:Conversation) "
             "WHERE c.namespace = $namespace RETURN m.id AS id, c.id AS node_id, c.revision AS revision, "
             "c.message_count AS message_count",
-            ids=list(ids),
+            ids=check_texts("ids", ids),
         )
         return {row.pop("id"): row for row in rows}
 
@@ -166,7 +168,7 @@ class RecollectionOperations(ConversationOperations):
         rows = await self.read(
             "UNWIND $ids AS i MATCH (v:Vector {id: i})-[:EMBEDDING_OF]->(m:Interaction) "
             "RETURN v.id AS vector, m.id AS id",
-            ids=list(ids),
+            ids=check_texts("ids", ids),
         )
         return {row["vector"]: row["id"] for row in rows}
 
@@ -221,7 +223,7 @@ class RecollectionOperations(ConversationOperations):
     async def summaries_of(self, ids: Sequence[str]) -> list[str]:
         """Ids of the summaries that stand for any of these messages, and of those that stand for these, and so on."""
         found: dict[str, None] = {}
-        wanted = list(ids)
+        wanted = check_texts("ids", ids)
         while wanted:
             rows = await self.read_for_ids(
                 "UNWIND $ids AS i MATCH (m:Interaction {id: i})<-[:SUMMARIZES]-(s:Interaction) "

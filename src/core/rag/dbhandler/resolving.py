@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from core.rag.dbhandler.base import ClientBase
 from core.rag.dbhandler.batches import batches, run_for_rows
+from core.rag.dbhandler.checks import check_texts
 from core.rag.dbhandler.entities import FROM_CALLER, FROM_RULE, remove_unused_entities
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.extraction.names import type_of
@@ -128,6 +129,7 @@ class ResolutionOperations(ClientBase):
 
     async def merge_entity(self, alias: str, entity: str) -> None:
         """Note that a person takes two entities, by id, for one."""
+        check_texts("the ids of entities", (alias, entity))
 
         async def work(tx: Transaction) -> None:
             (distinction,) = self._distinctions(alias, [entity])
@@ -151,6 +153,7 @@ class ResolutionOperations(ClientBase):
         Returns:
             How many SAME_AS edges were removed.
         """
+        check_texts("the ids of entities", (entity, *check_texts("others", others)))
 
         async def work(tx: Transaction) -> int:
             rows = await tx.run(

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.checks import check_kind, check_number, check_text, check_texts
 from core.rag.dbhandler.interactions import Indexes, InteractionRow, attach_message_vectors
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.dbhandler.vectors import ACTIVE, BUILDING, STANDBY, VectorStoreInfo, VectorStoreOperations
@@ -26,6 +27,8 @@ class RevectoringOperations(VectorStoreOperations):
 
     async def prepare_vector_store(self, model: str, dimension: int) -> VectorStoreInfo:
         """The vector store of a model, to be filled; a new one is not searched before it is made the active one."""
+        check_text("The name of a model", model)
+        dimension = check_number("The dimension of an embedding", dimension, 1)
         for store in await self.vector_stores():
             if store.model == model and store.dimension == dimension:
                 await self._ensure_index(store)
@@ -34,6 +37,7 @@ class RevectoringOperations(VectorStoreOperations):
 
     async def activate_vector_store(self, store: VectorStoreInfo) -> VectorStoreInfo:
         """Make a vector store the active one, and note at each document that its chunks have vectors in it."""
+        check_kind("store", store, VectorStoreInfo)
         pages = list(batches(await self._document_ids()))
 
         async def note(tx: Transaction, page: list[str]) -> None:
@@ -81,6 +85,7 @@ class RevectoringOperations(VectorStoreOperations):
         Returns:
             Whether it was removed.
         """
+        check_kind("store", store, VectorStoreInfo)
         for target in (Label.ENTITY, Label.CONCEPT):
             rows = await self.read(f"MATCH (v:{store.index(target).label}) RETURN count(v) AS n")
             if rows[0]["n"]:
@@ -101,6 +106,7 @@ class RevectoringOperations(VectorStoreOperations):
 
     async def chunks_without_vector(self, store: VectorStoreInfo) -> list[str]:
         """Ids of the chunks that have no vector in a vector store, in order."""
+        check_kind("store", store, VectorStoreInfo)
         rows = await self.read("MATCH (c:DocumentChunk) WHERE c.namespace = $namespace RETURN c.id AS id")
         done = await self.read(f"MATCH (v:{store.index().label})-[:EMBEDDING_OF]->(c:DocumentChunk) RETURN c.id AS id")
         return sorted({row["id"] for row in rows} - {row["id"] for row in done})
@@ -110,6 +116,7 @@ class RevectoringOperations(VectorStoreOperations):
 
         Those that a summary stands for need none, nor do those without anything to embed.
         """
+        check_kind("store", store, VectorStoreInfo)
         rows = await self.read(
             "MATCH (m:Interaction) WHERE m.namespace = $namespace AND coalesce(m.compacted_into, '') = '' "
             "RETURN m.id AS id"
@@ -124,6 +131,7 @@ class RevectoringOperations(VectorStoreOperations):
 
     async def attach_vectors_of_messages(self, vectors: Mapping[str, Sequence[float]], store: VectorStoreInfo) -> None:
         """Store vectors of messages, by their ids; messages that are gone get none."""
+        check_kind("store", store, VectorStoreInfo)
         index = store.index(Label.INTERACTION)
         await (await self.connect()).ensure_vector_index(index)
         indexes = Indexes("", store.id, index.label)
@@ -162,7 +170,7 @@ class RevectoringOperations(VectorStoreOperations):
             "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i})-[:CHUNK_OF]->(d:Document) RETURN c.id AS id, "
             "d.path AS path, d.title AS title, c.heading AS heading, c.content AS content, c.metadata AS metadata, "
             "c.chunk_index AS chunk_index",
-            ids=list(ids),
+            ids=check_texts("ids", ids),
         )
 
     async def attach_vectors(self, chunks: Sequence[ChunkRow], store: VectorStoreInfo) -> set[str]:
@@ -175,6 +183,7 @@ class RevectoringOperations(VectorStoreOperations):
         Returns:
             Vectors that were to be reused but are not there; their chunks got none.
         """
+        check_kind("store", store, VectorStoreInfo)
         missing: set[str] = set()
         for part in batches(list(chunks)):
 

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from core.rag.dbhandler.checks import check_k, check_number, check_text, check_vector
+from core.rag.dbhandler.checks import (
+    check_k,
+    check_kind,
+    check_mapping,
+    check_number,
+    check_text,
+    check_texts,
+    check_vector,
+)
 from core.rag.dbhandler.rows import CHUNK_COLUMNS, DOCUMENT_COLUMNS, found_chunk, found_document
 from core.rag.dbhandler.scan import cosine_similarity, scan_search
 from core.rag.dbhandler.store import MAX_K, Match
@@ -109,6 +117,8 @@ class SearchOperations(VectorStoreOperations):
         self, store: VectorStoreInfo, query: Sequence[float], k: int, target: Label = Label.CHUNK
     ) -> list[Match]:
         """Ids of Vector nodes by cosine, best first, from the engine or, where it cannot, computed here."""
+        check_kind("store", store, VectorStoreInfo)
+        check_kind("target", target, Label)
         vector = check_vector(query, store.dimension)
         graph = await self.connect()
         if graph.capabilities.vector_search:
@@ -124,6 +134,8 @@ class SearchOperations(VectorStoreOperations):
             label: What to search.
         """
         k = check_k(k)
+        check_mapping("terms", terms)
+        check_kind("label", label, Label)
         graph = await self.connect()
         return await graph.text_search(TextIndex(label, self._namespace), terms, k) if terms else []
 
@@ -149,7 +161,7 @@ class SearchOperations(VectorStoreOperations):
 
     async def chunks_by_id(self, ids: Iterable[str]) -> dict[str, dict[str, Any]]:
         """Chunks of the namespace by id; ids that are not there are left out."""
-        unique = list(dict.fromkeys(ids))
+        unique = list(dict.fromkeys(check_texts("ids", ids)))
         if not unique:
             return {}
         rows = await self.read(

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from core.rag.dbhandler.base import ClientBase
 from core.rag.dbhandler.batches import batches, run_for_ids
+from core.rag.dbhandler.checks import check_texts
 from core.rag.dbhandler.entities import EntityLedger
 from core.rag.dbhandler.mentions import recompute
 from core.rag.dbhandler.store import Transaction
@@ -36,7 +37,7 @@ class TitleOperations(ClientBase):
 
     async def set_linked(self, sources: Iterable[str]) -> None:
         """Note that the titles of these sources were looked for."""
-        ids = sorted(sources)
+        ids = sorted(check_texts("sources", sources))
 
         async def work(tx: Transaction) -> None:
             await run_for_ids(tx, "UNWIND $ids AS i MATCH (s:Source {id: i}) SET s.unlinked = null", ids)
@@ -51,7 +52,8 @@ class TitleOperations(ClientBase):
     async def chunk_texts(self, ids: Sequence[str]) -> dict[str, str]:
         """The content of chunks by id."""
         rows = await self.read(
-            "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i}) RETURN c.id AS id, c.content AS content", ids=list(ids)
+            "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i}) RETURN c.id AS id, c.content AS content",
+            ids=check_texts("ids", ids),
         )
         return {row["id"]: row["content"] for row in rows}
 

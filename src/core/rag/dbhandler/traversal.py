@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from core.rag.dbhandler.batches import batches
-from core.rag.dbhandler.checks import check_characters, check_text
+from core.rag.dbhandler.checks import check_characters, check_limit, check_mapping, check_text, check_texts
 from core.rag.dbhandler.rows import from_json
 from core.rag.dbhandler.store import Row
 from core.rag.dbhandler.vectors import VectorStoreOperations
@@ -62,7 +62,7 @@ class TraversalOperations(VectorStoreOperations):
             rows = await self.read_for_ids(
                 f"UNWIND $ids AS i MATCH (n:{label} {{id: i}}) WHERE n.namespace = $namespace "
                 f"RETURN {node_columns('n')}",
-                [identifier for identifier in ids if identifier not in found],
+                [identifier for identifier in check_texts("ids", ids) if identifier not in found],
             )
             found.update((row["id"], plain_node(row)) for row in rows)
         return found
@@ -92,7 +92,7 @@ class TraversalOperations(VectorStoreOperations):
             rows = await self.read(
                 f"MATCH (n:{label}) WHERE n.namespace = $namespace AND n.normalized_name = $name "
                 f"WITH n, n.name AS shown, n.id AS i ORDER BY shown, i LIMIT 1 RETURN {node_columns('n')}",
-                name=normalize_name(name),
+                name=normalize_name(check_text("The name of a node", name)),
             )
             if rows:
                 return plain_node(rows[0])
@@ -103,7 +103,7 @@ class TraversalOperations(VectorStoreOperations):
         rows = await self.read(
             "MATCH (s:Symbol)-[:DEFINED_IN]->(d:Document) WHERE s.namespace = $namespace "
             "AND (s.name = $name OR s.id = $name) WITH s, d.path AS path, s.id AS i "
-            f"ORDER BY path, i LIMIT {int(limit)} RETURN {node_columns('s')}, path",
+            f"ORDER BY path, i LIMIT {check_limit(limit)} RETURN {node_columns('s')}, path",
             name=name,
         )
         return [{**plain_node(row), "path": row["path"]} for row in rows]
@@ -126,14 +126,14 @@ class TraversalOperations(VectorStoreOperations):
         """
         types = _any_of(edges)
         rows: list[Row] = []
-        for label, ids in nodes.items():
+        for label, ids in check_mapping("nodes", nodes).items():
             for outward in _outward(direction):
                 pattern = f"-[r:{types}]->(m)" if outward else f"<-[r:{types}]-(m)"
-                for part in batches(list(ids), max_rows=1000):
+                for part in batches(check_texts("ids", ids), max_rows=1000):
                     found = await self.read(
                         f"UNWIND $ids AS i MATCH (n:{check_name(label)} {{id: i}}){pattern} "
                         f"WHERE n.namespace = $namespace RETURN i AS here, {node_columns('m')}, {_EDGE_COLUMNS} "
-                        f"LIMIT {int(limit) + 1 - len(rows)}",
+                        f"LIMIT {check_limit(limit) + 1 - len(rows)}",
                         ids=part,
                     )
                     rows += [{**row, **plain_node(row), "outward": outward} for row in found]
@@ -152,7 +152,7 @@ class TraversalOperations(VectorStoreOperations):
             found = await self.read(
                 f"MATCH (n:{check_name(label)} {{id: $id}}){pattern} "
                 f"WITH r, m, coalesce(r.weight, r.count, 0) AS w, {_SHOWN}, "
-                f"m.id AS other ORDER BY w DESC, shown, other LIMIT {int(limit)} "
+                f"m.id AS other ORDER BY w DESC, shown, other LIMIT {check_limit(limit)} "
                 f"RETURN $id AS here, {node_columns('m')}, {_EDGE_COLUMNS}",
                 id=node,
             )
@@ -168,7 +168,7 @@ class TraversalOperations(VectorStoreOperations):
             f"MATCH (n:{check_name(label)} {{id: $id}})-[:{types}]-(m) "
             f"WITH DISTINCT m WITH m, m.id AS i, {_SHOWN} "
             "WHERE shown > $name OR (shown = $name AND i > $after) "
-            f"WITH m, shown, i ORDER BY shown, i LIMIT {int(limit)} RETURN {node_columns('m')}, shown",
+            f"WITH m, shown, i ORDER BY shown, i LIMIT {check_limit(limit)} RETURN {node_columns('m')}, shown",
             id=node,
             name=after[0],
             after=after[1],
@@ -183,11 +183,11 @@ class TraversalOperations(VectorStoreOperations):
         """The edges between one node and others, either way; rows as :meth:`hop` gives them, ``here`` is the node."""
         types = _any_of(edges)
         rows: list[Row] = []
-        for other, ids in others.items():
+        for other, ids in check_mapping("others", others).items():
             for outward in (True, False):
                 # From the others, which have fewer edges than a hub.
                 pattern = f"<-[r:{types}]-" if outward else f"-[r:{types}]->"
-                for part in batches(list(ids)):
+                for part in batches(check_texts("ids", ids)):
                     found = await self.read(
                         f"UNWIND $ids AS i MATCH (m:{check_name(other)} {{id: i}}){pattern}"
                         f"(n:{check_name(label)} {{id: $id}}) WHERE n.namespace = $namespace "
@@ -217,7 +217,7 @@ class TraversalOperations(VectorStoreOperations):
             "WHERE (source > $a OR (source = $a AND (target > $b OR (target = $b AND key > $key)))) "
             + ("AND said = $relation " if relation is not None else "")
             + "WITH r, source, target, source_name, target_name, said, key "
-            f"ORDER BY source, target, key LIMIT {int(limit)} "
+            f"ORDER BY source, target, key LIMIT {check_limit(limit)} "
             f"RETURN source, target, source_name, target_name, said, key, {_EDGE_COLUMNS}",
             a=after[0],
             b=after[1],
@@ -246,7 +246,7 @@ class TraversalOperations(VectorStoreOperations):
         """How many edges of these types nodes have, by id; those without any are left out."""
         types = _any_of(edges)
         found: dict[str, int] = {}
-        for label, ids in nodes.items():
+        for label, ids in check_mapping("nodes", nodes).items():
             rows = await self.read_for_ids(
                 f"UNWIND $ids AS i MATCH (n:{check_name(label)} {{id: i}})-[r:{types}]-() RETURN i, count(r) AS n",
                 ids,
@@ -271,7 +271,7 @@ class TraversalOperations(VectorStoreOperations):
                 "AND any(w IN $words WHERE (' ' + n.normalized_name) CONTAINS w) "
                 + (f"AND {type_key} = $kind " if kind is not None else "")
                 + "WITH n, coalesce(n.mention_count, 0) AS mentions, n.name AS shown, n.id AS i "
-                f"ORDER BY mentions DESC, shown, i LIMIT {int(limit)} RETURN {node_columns('n')}, mentions",
+                f"ORDER BY mentions DESC, shown, i LIMIT {check_limit(limit)} RETURN {node_columns('n')}, mentions",
                 words=[word if is_unspaced(word) else f" {word}" for word in words],
                 kind=kind or "",
             )
@@ -285,7 +285,7 @@ class TraversalOperations(VectorStoreOperations):
             "AND (n.name > $name OR n.id > $after) "
             + ("AND n.type = $kind " if kind is not None else "")
             + "WITH n, n.name AS shown, n.id AS i "
-            f"ORDER BY shown, i LIMIT {int(limit)} "
+            f"ORDER BY shown, i LIMIT {check_limit(limit)} "
             f"RETURN {node_columns('n')}, coalesce(n.mention_count, 0) AS mentions",
             kind=kind or "",
             name=after[0],
@@ -314,12 +314,12 @@ class TraversalOperations(VectorStoreOperations):
     async def attached(self, entities: Sequence[str], limit: int) -> list[Row]:
         """Records and documents that have or mention entities: ``entity``, ``label``, ``id``, ``weight``."""
         rows: list[Row] = []
-        for part in batches(list(entities), max_rows=500):
+        for part in batches(check_texts("entities", entities), max_rows=500):
             rows += [
                 {**row, "label": Label.RECORD, "weight": 1}
                 for row in await self.read(
                     "UNWIND $ids AS i MATCH (e:Entity {id: i})<-[:HAS_ENTITY]-(n:Record) "
-                    f"RETURN DISTINCT i AS entity, n.id AS id LIMIT {int(limit)}",
+                    f"RETURN DISTINCT i AS entity, n.id AS id LIMIT {check_limit(limit)}",
                     ids=part,
                 )
             ]
@@ -328,7 +328,7 @@ class TraversalOperations(VectorStoreOperations):
                 for row in await self.read(
                     "UNWIND $ids AS i MATCH (e:Entity {id: i})<-[m:MENTIONS]-(c:DocumentChunk) "
                     "RETURN i AS entity, c.parent_id AS id, sum(coalesce(m.count, 1)) AS weight "
-                    f"ORDER BY entity, weight DESC, id LIMIT {int(limit)}",
+                    f"ORDER BY entity, weight DESC, id LIMIT {check_limit(limit)}",
                     ids=part,
                 )
             ]
@@ -371,7 +371,7 @@ def strength(row: Row) -> tuple[float, str, str, str]:
 
 def _any_of(edges: Sequence[EdgeType]) -> str:
     """Edge types as a pattern has them: ``RELATED|SAME_AS``."""
-    return "|".join(map(check_name, edges))
+    return "|".join(map(check_name, check_texts("edges", edges)))
 
 
 def _outward(direction: str) -> tuple[bool, ...]:

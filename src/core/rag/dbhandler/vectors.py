@@ -99,6 +99,7 @@ class VectorStoreOperations(ClientBase):
         Raises:
             NotFoundError: when there is none; nothing has been embedded in this namespace, or the name is wrong.
         """
+        check_text("index_name", index_name)
         stores = await self.vector_stores()
         if index_name == DEFAULT_VECTOR_INDEX and stores:
             return stores[0]
