@@ -55,10 +55,10 @@ async def stored(engine: Engine, corner: Corner) -> list[str]:
         await store.close()
 
 
-@pytest.mark.fault("A connection is cut around a commit")
+@pytest.mark.fault("A connection is cut during a commit")
 @pytest.mark.parametrize("moment", ["before", "during", "answered", "after"])
 async def test_a_cut_around_a_commit(engine: Engine, proxy: BoltProxy, through: Corner, moment: CommitMoment) -> None:
-    """The transaction is repeated whole: what was acknowledged is there, once."""
+    """The whole transaction is repeated; everything that was acknowledged is stored exactly once."""
     cut = proxy.cut_on_commit(moment)
     assert await write(through, "a") == (1 if moment == "after" else 2)
     await cut.wait()
@@ -67,10 +67,10 @@ async def test_a_cut_around_a_commit(engine: Engine, proxy: BoltProxy, through: 
     assert await through.stored() == ["a", "b"]
 
 
-@pytest.mark.fault("A connection is cut while documents are ingested, around one of the commits")
+@pytest.mark.fault("A connection is cut during one of the commits of an ingest")
 @pytest.mark.parametrize("moment", ["before", "during", "answered", "after"])
 async def test_a_cut_in_the_middle_of_an_ingest(engine: Engine, proxy: BoltProxy, moment: CommitMoment) -> None:
-    """Every document is there once, with its chunks and vectors; an update that is cut is whole, too."""
+    """Every document is stored exactly once, with its chunks and vectors; an interrupted update is complete, too."""
     namespace = engine.namespace()
     first, second = documents(12), documents(12, version=2)
     async with knowledge(engine, namespace, proxy.uri) as kb:
@@ -88,9 +88,9 @@ async def test_a_cut_in_the_middle_of_an_ingest(engine: Engine, proxy: BoltProxy
     assert proxy.accepted > 1
 
 
-@pytest.mark.fault("Connections are cut at any moment, again and again")
+@pytest.mark.fault("Connections are cut again and again, at random moments")
 async def test_cuts_at_any_moment(engine: Engine, proxy: BoltProxy) -> None:
-    """The ingest ends as if nothing had happened."""
+    """The ingest completes as if nothing had happened."""
     namespace = engine.namespace()
     given = documents(20)
     chosen = random.Random(7)
@@ -106,9 +106,11 @@ async def test_cuts_at_any_moment(engine: Engine, proxy: BoltProxy) -> None:
         await assert_sound(kb.client, given)
 
 
-@pytest.mark.fault("The server is gone for a while in the middle of an ingest: all lines cut, none accepted")
+@pytest.mark.fault(
+    "The server is unreachable for a while during an ingest: all connections are cut, and new ones are refused"
+)
 async def test_a_server_that_is_gone_for_a_while(engine: Engine, proxy: BoltProxy) -> None:
-    """The ingest waits for it and completes."""
+    """The ingest waits for the server and completes."""
     namespace = engine.namespace()
     given = documents(12)
     async with knowledge(engine, namespace, proxy.uri) as kb:
@@ -126,9 +128,9 @@ async def test_a_server_that_is_gone_for_a_while(engine: Engine, proxy: BoltProx
         await assert_sound(kb.client, given)
 
 
-@pytest.mark.fault("The server is gone for longer than the deadline")
+@pytest.mark.fault("The server is unreachable for longer than the deadline")
 async def test_a_server_that_does_not_come_back(engine: Engine, proxy: BoltProxy) -> None:
-    """One clear error after the deadline; the same client works again when the server is back."""
+    """There is one clear error after the deadline; the same client works again once the server is back."""
     store = await Engine(proxy.uri, engine.username, engine.password).open(MGRAG_RETRY_DEADLINE=0.5)
     corner = Corner(engine, store)
     await store.ensure_schema()
@@ -146,10 +148,10 @@ async def test_a_server_that_does_not_come_back(engine: Engine, proxy: BoltProxy
     await store.close()
 
 
-@pytest.mark.fault("A query that is never answered")
+@pytest.mark.fault("A query is never answered")
 @pytest.mark.parametrize("direction", ["to_server", "to_client"])
 async def test_a_query_that_is_never_answered(engine: Engine, proxy: BoltProxy, direction: str) -> None:
-    """One error after the time limit, nothing repeated; the client works again at once."""
+    """There is one error after the time limit, and nothing is repeated; the client can be used again at once."""
     store = await Engine(proxy.uri, engine.username, engine.password).open(MGRAG_QUERY_TIMEOUT=1.0)
     corner = Corner(engine, store)
     await store.ensure_schema()
@@ -168,9 +170,9 @@ async def test_a_query_that_is_never_answered(engine: Engine, proxy: BoltProxy, 
     await store.close()
 
 
-@pytest.mark.fault("The pool is exhausted")
+@pytest.mark.fault("The connection pool is exhausted")
 async def test_an_exhausted_pool(engine: Engine) -> None:
-    """Waiting is bounded and the error names the setting; the client works again when a connection is free."""
+    """The wait is limited, and the error names the setting; the client works again once a connection is free."""
     from core.rag.dbhandler.store import open_store
     from dbhandler.kit import make_settings
 
@@ -203,9 +205,9 @@ async def test_an_exhausted_pool(engine: Engine) -> None:
     await store.close()
 
 
-@pytest.mark.fault("A slow line: every answer takes longer")
+@pytest.mark.fault("A slow connection: every answer is delayed")
 async def test_a_slow_line(engine: Engine, proxy: BoltProxy) -> None:
-    """Slow, but all is there."""
+    """Everything is stored; it only takes longer."""
     given = documents(3)
     async with knowledge(engine, engine.namespace(), proxy.uri) as kb:
         proxy.delay(0.05)
@@ -217,7 +219,7 @@ async def test_a_slow_line(engine: Engine, proxy: BoltProxy) -> None:
 
 @pytest.mark.fault("A task is cancelled during a query, a write, or a commit")
 async def test_cancellation_leaks_no_connection(engine: Engine, proxy: BoltProxy) -> None:
-    """All or nothing is stored, and no connection stays behind in the pool."""
+    """Either everything is stored or nothing, and no connection leaks from the pool."""
     from core.rag.dbhandler.store import open_store
     from dbhandler.kit import make_settings
 

@@ -30,10 +30,10 @@ async def own(server: Neo4jServer) -> AsyncIterator[Engine]:
     yield Engine(server.uri, server.user, server.password)
 
 
-@pytest.mark.fault("The server is killed (SIGKILL), or stopped, and started in the middle of an ingest")
+@pytest.mark.fault("The server is killed (SIGKILL) or stopped during an ingest, and started again")
 @pytest.mark.parametrize("end", ["kill", "stop"])
 async def test_a_server_that_ends_in_the_middle_of_an_ingest(own: Engine, server: Neo4jServer, end: str) -> None:
-    """The ingest waits and completes: nothing lost, nothing twice, indexes whole."""
+    """The ingest waits and completes; nothing is lost or duplicated, and the indexes are complete."""
     given = documents(30)
     async with (
         BoltProxy(own.uri) as proxy,
@@ -56,7 +56,7 @@ async def test_a_server_that_ends_in_the_middle_of_an_ingest(own: Engine, server
 
 @pytest.mark.fault("The server is stopped while the client is idle")
 async def test_a_server_that_is_stopped_and_started_between_two_calls(own: Engine, server: Neo4jServer) -> None:
-    """An error while it is down, and the same client works when it is back."""
+    """There is an error while the server is down; the same client works again once it is back."""
     store = await own.open(MGRAG_RETRY_DEADLINE=0.5)
     await store.ensure_schema()
     corner = Corner(own, store)
@@ -72,7 +72,7 @@ async def test_a_server_that_is_stopped_and_started_between_two_calls(own: Engin
 
 @pytest.mark.fault("A transaction is larger than the server accepts")
 async def test_a_transaction_that_is_too_large(own: Engine) -> None:
-    """One error that says so, nothing repeated, nothing stored; smaller ones work."""
+    """There is one error that says so; nothing is repeated or stored, and smaller transactions work."""
     store = await own.open(MGRAG_RETRY_DEADLINE=DEADLINE)
     await store.ensure_schema()
     corner = Corner(own, store)

@@ -28,9 +28,9 @@ PROCESSES = 8
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.fault(f"{PROCESSES} processes ingest overlapping folders at once, into a namespace that is new")
+@pytest.mark.fault(f"{PROCESSES} processes ingest overlapping folders into a new namespace at the same time")
 async def test_processes_ingest_overlapping_folders_at_once(engine: Engine, tmp_path: Path) -> None:
-    """Everything is there once: one vector store, no source, document or chunk twice."""
+    """There is one vector store, and no source, document or chunk is duplicated."""
     namespace = engine.namespace(used_before=False)
     given = documents(5 * (PROCESSES + 2))
     folders = [tmp_path / f"part{number}" for number in range(PROCESSES + 2)]
@@ -71,9 +71,9 @@ async def test_processes_ingest_overlapping_folders_at_once(engine: Engine, tmp_
         await assert_found(kb, everything[::10])
 
 
-@pytest.mark.fault("4 clients ingest different versions of the same documents at once, and again")
+@pytest.mark.fault("4 clients repeatedly ingest different versions of the same documents at the same time")
 async def test_clients_replace_the_same_documents_at_once(engine: Engine) -> None:
-    """Each document is one of the versions, whole: nothing of another one is left."""
+    """Each document is exactly one of the versions; nothing is left of the others."""
     namespace = engine.namespace()
     async with AsyncExitStack() as stack:
         clients = [await stack.enter_async_context(knowledge(engine, namespace)) for _ in range(4)]
@@ -94,10 +94,10 @@ async def test_clients_replace_the_same_documents_at_once(engine: Engine) -> Non
 
 
 @pytest.mark.fault(
-    "A storm of conflicts: 40 writers in 4 clients, each of which wants what the next one has, and a hub"
+    "A storm of conflicts: 40 writers in 4 clients, each needing a node that the next one holds, and one common hub"
 )
 async def test_a_storm_of_conflicts_on_a_hub(engine: Engine) -> None:
-    """Every edge is there, once."""
+    """Every edge is stored exactly once."""
     writers = 40
     stores = [await engine.open(MGRAG_RETRY_DEADLINE=DEADLINE) for _ in range(4)]
     await stores[0].ensure_schema()
@@ -147,9 +147,9 @@ async def test_a_storm_of_conflicts_on_a_hub(engine: Engine) -> None:
         await store.close()
 
 
-@pytest.mark.fault("Searches while vectors and words are written, changed, deleted and rolled back")
+@pytest.mark.fault("Searches run while vectors and words are written, changed, deleted and rolled back")
 async def test_searches_during_writes(engine: Engine) -> None:
-    """No search fails, and each finds only what was there."""
+    """No search fails, and none finds anything that was not stored."""
     store = await engine.open(MGRAG_RETRY_DEADLINE=DEADLINE)
     await store.ensure_schema()
     corner = Corner(engine, store)
@@ -195,9 +195,11 @@ async def test_searches_during_writes(engine: Engine) -> None:
     await store.close()
 
 
-@pytest.mark.fault("A keyword index has lost what was committed (a crash of Memgraph loses the last of it; here, all)")
+@pytest.mark.fault(
+    "A keyword index has lost committed entries (a crash of Memgraph loses the latest ones; here, all are lost)"
+)
 async def test_a_keyword_index_that_lost_transactions_is_found_and_repaired(engine: Engine) -> None:
-    """Searches go on with the words in the graph, and say so; `mgrag doctor` finds and repairs it."""
+    """Searches use the words stored in the graph instead, and say so; `mgrag doctor` finds and repairs the problem."""
     store = await engine.open()
     await store.ensure_schema()
     corner = Corner(engine, store)
@@ -228,9 +230,9 @@ class Wide(HashEmbedder):
         return np.random.default_rng(zlib.crc32(text.encode())).normal(size=self.dimension)
 
 
-@pytest.mark.fault("A document of 10 MB, and vectors of 3,072 dimensions, over a slow line")
+@pytest.mark.fault("A document of 10 MB with vectors of 3,072 dimensions is sent over a slow connection")
 async def test_a_document_of_ten_megabytes_with_wide_vectors(engine: Engine, proxy: BoltProxy) -> None:
-    """No message is too large: all of it is there, and is replaced as a whole."""
+    """No message is too large: everything is stored, and is replaced as a whole."""
     chosen = random.Random(6).choices([f"grain{number}" for number in range(5000)], k=1_100_000)
     words = " ".join(chosen)[:10_000_000]
     given = [Document(path="large", content=words), *documents(3)]
