@@ -48,7 +48,7 @@ def test_files_are_read_in_linear_time(name: str, unit: str, size: int) -> None:
     check_growth(read, size)
 
 
-@pytest.mark.parametrize("unit", ["a", "A-", "’D", "du’D", "1 ", "a.", " \n"])
+@pytest.mark.parametrize("unit", ["a", "A-", "’D", "du’D", "1 ", "a.", " \n", "Frau Dr. ", "Via de l’"])
 def test_memories_are_made_anonymous_in_linear_time(unit: str) -> None:
     check_growth(lambda size: Anonymizer().text(unit * size), 12_000)
     check_growth(lambda size: Anonymizer().learn(unit * size), 12_000)

@@ -77,6 +77,17 @@ async def test_somebody_without_a_conversation_is_found_by_what_they_said(kb: Kn
         ("Ask Grace Miller, and Juan Carlos García.", "Ask [person 1], and [person 2]."),
         ("ann.lee@example.org wrote; Lee did.", "[email 1] wrote; [person 1] did."),
         ("no-reply@example.org: Reply soon.", "[email 1]: Reply soon."),
+        ("メールはtaro.abe@example.jpです。", "メールは[email 1]です。"),
+        ("Frau Dr. Weber und Herr Prof. Dr. med. Klein.", "Frau Dr. [person 1] und Herr Prof. Dr. med. [person 2]."),
+        ("Frau Dr. hat Zeit. Dear Madame, hello.", "Frau Dr. hat Zeit. Dear Madame, hello."),
+        ("Madame Lefèvre, M. Durand.", "Madame [person 1], M. [person 2]."),
+        ("El señor Rodríguez y la señorita Vega.", "El señor [person 1] y la señorita [person 2]."),
+        ("Il signor Bianchi. La signora Conti.", "Il signor [person 1]. La signora [person 2]."),
+        ("Je m’appelle Zoulou Kra. Ik heet Zus van den Oord.", "Je m’appelle [person 1]. Ik heet [person 2]."),
+        ("Sanne de Vries met Der Vries.", "[person 1] met Der [person 1]."),
+        ("Pieter van den Berg; Mr. van den Berg.", "[person 1]; Mr. [person 1]."),
+        ("Sabine von Siemens, Den Haag.", "[person 1] von Siemens, Den Haag."),
+        ("Mio fratello. Pero no. Nada más. Love it.", "Mio fratello. Pero no. Nada más. Love it."),
     ],
 )
 def test_names_that_texts_give_away(text: str, expected: str) -> None:
@@ -98,6 +109,14 @@ def test_names_that_texts_give_away(text: str, expected: str) -> None:
         ("PIN 1234 3782 822463 10005.", "PIN 1234 [card 1]."),
         ("In 2019 2020 2021 2022 2023, at 10:30:15, x[1::2]", "In 2019 2020 2021 2022 2023, at 10:30:15, x[1::2]"),
         ("From 2001:db8::ff00:42:8329 and fe80::1.", "From [address 1] and [address 2]."),
+        ("My IP is 192.168.1.44. Or 10.0.0.7", "My IP is [address 1]. Or [address 2]"),
+        ("Section 1.2.3.4.5 of 1.2.3", "Section 1.2.3.4.5 of 1.2.3"),
+        ("Vivo en la Calle Mayor 15, Madrid.", "Vivo en la [address 1], Madrid."),
+        ("Avenida de la Constitución, n.º 3; calle 15", "[address 1]; calle 15"),
+        ("Abito in Via Giuseppe Garibaldi 10, Milano", "Abito in [address 1], Milano"),
+        ("Rua dos Pinheiros 120. Via Zoom at 10", "[address 1]. Via Zoom at 10"),
+        ("3 bis, avenue des Champs-Élysées", "[address 1]"),
+        ("au 12 rue de l’Église", "au [address 1]"),
     ],
 )
 def test_numbers_beside_other_words(text: str, expected: str) -> None:

@@ -16,9 +16,15 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
 
 from core.rag.errors import InvalidInputError
-from core.rag.memory.given_names import names_in
+from core.rag.memory.given_names import PARTICLES, SMALL_WORDS, names_in
 
-_EMAIL = re.compile(r"(?<![\w.+-])[\w.+%-]{1,64}@(?:[\w-]{1,63}\.)+[^\W\d_]{2,24}(?![\w-])")
+#: A letter, digit or _ of a script that puts blanks between words: in others addresses stand right beside words.
+_SPACED = r"[^\W\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]"
+_SPACED_LETTER = rf"(?:(?![\d_]){_SPACED})"
+_EMAIL = re.compile(
+    rf"(?<!{_SPACED})(?<![.+-])(?:{_SPACED}|[.+%-]){{1,64}}@(?:(?:{_SPACED}|-){{1,63}}\.)+{_SPACED_LETTER}{{2,24}}"
+    rf"(?!{_SPACED}|-)"
+)
 # Looking ahead: what a number is followed by may belong to it by its form, and be the beginning of the next one.
 _IBAN = re.compile(r"\b(?=(?P<number>[A-Z]{2}\d{2}(?:[ ]?[A-Z0-9]){11,30})\b)")
 _CARD = re.compile(r"(?<![\w-])\d(?:[ -]?\d){12,18}(?![\w-])")
@@ -33,27 +39,33 @@ _NUMBERED = re.compile(
     r"(?:\s*[:=#]|\s+(?:is|ist|est|es|è)\b)?\s*(?P<number>\d(?:[ -]?\d){4,33})(?![\w-])"
 )
 _IP = re.compile(
-    r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w.])"
+    r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?!\w|\.\w)"
     r"|(?<![\w:.])(?:[0-9A-Fa-f]{0,4}:){2,7}(?:[0-9A-Fa-f]{1,4}|(?:\d{1,3}\.){3}\d{1,3})?(?![\w:])"
 )
 #: Between the words of a name; a dot or hyphen as in an address of theirs.
 _BETWEEN_NAMES = r"(?:\s+|[.-])"
 _WORD = r"[^\W\d_a-zß-öø-ÿ][^\W\d_]*(?:[-'’][^\W\d_]+){0,9}"
+#: A word of the name of a street, with the small ones before it.
+_STREET_WORD = rf"(?:(?:de|du|des|del|della|dei|dos|das|da|do|les|la|las|los|le|el)\s+|[dl]['’])*{_WORD}"
 _STREET = re.compile(
     rf"\b\d{{1,5}}[a-z]?\s+(?:{_WORD}\s+){{1,3}}"
     r"(?:Street|St|Road|Rd|Avenue|Ave|Lane|Ln|Drive|Dr|Boulevard|Blvd|Square|Sq|Way|Court|Ct|Place|Pl|Terrace)\b\.?"
     rf"|\b(?:{_WORD}\s)?[^\W\d_]*(?:straße|strasse|str\.|weg|platz|allee|gasse|Straße|Strasse|Weg|Platz|Allee|Gasse)"
     r"\s+\d{1,4}[a-z]?\b"
-    rf"|\b\d{{1,5}},?\s+(?:rue|avenue|boulevard|place|via|calle|plaza)\s+(?:(?:de|du|des|la|le|della|del)\s+)*{_WORD}",
+    rf"|\b\d{{1,5}}(?:[ ]?(?:bis|ter))?,?\s+(?:rue|avenue|boulevard|place|chemin|impasse|allée|quai)\s+{_STREET_WORD}"
+    rf"|\b(?:[Cc]alle|[Aa]venida|[Rr]ua|[Vv]iale|[Pp]iazza|Via|Corso|Largo|Paseo|Plaza|Praça)"
+    rf"(?:\s+{_STREET_WORD}){{1,4}},?\s+(?:n[.º°]*\s*)?\d{{1,4}}\b",
 )
-_TITLED = re.compile(
-    rf"\b(?:Mr|Mrs|Ms|Miss|Mx|Dr|Prof|Sir|Madam|Herrn?|Frau|M|Mme|Mlle|Señora?|Sra?|Signora?)\b\.?\s+"
-    rf"(?P<name>{_WORD}(?:\s+{_WORD}){{0,2}})"
+#: One or several of these: "Frau Dr.", "Prof. Dr. med.". In Romance languages they are written small, too.
+_TITLES = (
+    r"(?:(?:Mr|Mrs|Ms|Miss|Mx|Dr(?:\.[ ]?(?:med|phil|rer|nat|jur)\b)*|Prof|Sir|Madam|Herrn?|Frau|M|Mme|Mlle|Sra?|Sig|"
+    r"Dott|(?i:señor(?:a|ita)?|signor[ae]?|signorina|monsieur|madame|mademoiselle))\b\.?\s+){1,5}+"
 )
-_NAME = rf"(?P<name>{_WORD}(?:[ ]+{_WORD}){{0,2}})"
+_TITLED = re.compile(rf"\b{_TITLES}(?P<name>{SMALL_WORDS}{_WORD}(?:\s+{SMALL_WORDS}{_WORD}){{0,2}})")
+_NAME = rf"(?P<name>{_WORD}(?:[ ]+{SMALL_WORDS}{_WORD}){{0,2}})"
 _INTRODUCED = re.compile(
-    r"\b(?i:my name is|my name's|i am called|call me|this is|mein name ist|ich hei(?:ß|ss)e|je m'appelle|me llamo|"
-    rf"mi chiamo)\s+{_NAME}"
+    r"\b(?i:my name is|my name['’]s|i am called|call me|this is|mein name ist|ich hei(?:ß|ss)e|je m['’]appelle|"
+    rf"mon nom est|me llamo|mi nombre es|mi chiamo|il mio nome è|mijn naam is|ik heet)\s+{_NAME}"
 )
 #: "I am" goes before much else: one word has to stand alone, and to look like no nationality.
 _I_AM = re.compile(
@@ -63,14 +75,15 @@ _I_AM = re.compile(
 )
 _ADDRESSED = re.compile(
     r"(?:^|[.!?,]\s+)(?:Hi|Hello|Hey|Dear|Hallo|Liebe|Lieber|Bonjour|Cher|Chère|Hola|Querid[oa]|Ciao|Car[oa])[ ]+"
-    rf"(?!(?:There|All|Everyone|Team|World|Sir|Madam|Mrs?|Ms|Mx|Dr|Prof|Herrn?|Frau)\b){_NAME}(?=[ ]*[,.!:\n]|$)",
+    r"(?!(?:There|All|Everyone|Team|World|Sir|Mrs?|Ms|Mx|Dr|Prof|Herrn?|Frau|M|Mme|Mlle|Sra?|Sig|Madame?|Monsieur|"
+    rf"Mademoiselle|Señor(?:a|ita)?|Signor[ae]?|Signorina)\b){_NAME}(?=[ ]*[,.!:\n]|$)",
     re.MULTILINE,
 )
 _SIGNED = re.compile(
     r"(?i:\b(?:regards|sincerely|yours|cheers|best wishes|gr(?:ü|ue)(?:ß|ss)en?|cordialement|saludos|saluti))[,!]?\s+"
     rf"{_NAME}(?=[ ]*[.!]?[ ]*(?:\n|$))"
 )
-_MAILBOX = re.compile(r"(?<![^\W\d_])(?P<first>[^\W\d_]{2,})[._-](?P<last>[^\W\d_]{2,})@")
+_MAILBOX = re.compile(rf"(?<!{_SPACED})(?P<first>{_SPACED_LETTER}{{2,}})[._-](?P<last>{_SPACED_LETTER}{{2,}})@")
 #: Mailboxes of nobody.
 _OFFICES = frozenset(("no", "not", "do", "reply", "info", "help", "support", "sales", "service", "customer", "team"))
 _SHORTEST_PART = 3
@@ -174,7 +187,8 @@ class Anonymizer:
         parts = whole.split()
         known = next((self._people[part.lower()] for part in (whole, *parts) if part.lower() in self._people), "")
         word = as_word or known or self._word("person", whole.lower())
-        for known_as in (whole, *(part for part in parts if len(part) >= _SHORTEST_PART)):
+        own = (part for part in parts if len(part) >= _SHORTEST_PART and part not in PARTICLES)
+        for known_as in (whole, *own):
             if (key := known_as.lower()) not in self._people:
                 self._people[key] = word
                 words = _words(key)

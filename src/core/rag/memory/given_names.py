@@ -26,11 +26,22 @@ _AMBIGUOUS: Final = frozenset(
         "israel chad india asia troy victoria alexandria houston denver london brooklyn savannah phoenix kent chester",
         "lance royal major justice king dale glen cliff forest brook clay stone wade bud buddy sunny merry happy",
         "les des dan per jan ana dora else nadir tan can deniz mina mai ali sol luz mar paz rio leon german roman",
+        "ale alla allen anders ante asta aura che dag darin del dina durante elke hanno inna ise lot love lucky mare",
+        "marine mihin mio nada nas oni pero sem sina sole tali till tor toy uno ville wolf över",
     )
     for word in line.split()
 )
 _WORD = r"[^\W\d_a-zß-öø-ÿ][^\W\d_]*(?:[-'’][^\W\d_]+)*"
-_CAPITALS = re.compile(rf"(?<!\w)(?P<first>{_WORD})(?:[ ]+(?P<second>{_WORD}))?(?:[ ]+(?P<third>{_WORD}))?(?!\w)")
+#: What stands between a given name and a family name, written small: de Vries, van den Berg, von der Leyen.
+PARTICLES: Final = (
+    *("van", "von", "den", "der", "de", "del", "della", "da", "di", "do", "dos", "das", "du", "la", "le"),
+    *("zu", "zum", "af", "av", "el", "al", "bin", "ibn", "ten", "ter", "'t"),
+)
+#: Zero to three of them, each with a blank behind it.
+SMALL_WORDS: Final = rf"(?:(?:{'|'.join(sorted(PARTICLES, key=len, reverse=True))})[ ]+){{0,3}}"
+_CAPITALS = re.compile(
+    rf"(?<!\w)(?P<first>{_WORD})(?:[ ]+(?P<second>{SMALL_WORDS}{_WORD}))?(?:[ ]+(?P<third>{SMALL_WORDS}{_WORD}))?(?!\w)"
+)
 _NOT_A_NAME: Final = frozenset(("And", "Or", "Is", "Will", "The", "Of", "In", "On", "At", "To", "I"))
 
 
@@ -60,6 +71,9 @@ def names_in(text: str) -> Iterator[str]:
         more = []
         for other in others:
             if other is None or other in _NOT_A_NAME:
+                break
+            # "Anna von Siemens" may be from there
+            if " " in other and family.isdisjoint((other, other.rpartition(" ")[2])):
                 break
             more.append(other)
         known = first in given and (first not in _AMBIGUOUS or (bool(more) and more[0] in family))
