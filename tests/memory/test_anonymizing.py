@@ -9,6 +9,7 @@ import pytest
 from core.rag import KnowledgeBase
 from core.rag.memory.anonymizing import Anonymizer
 from core.rag.memory.forgetting import traces
+from libs.dataloader import Document
 
 
 async def test_what_a_person_said_elsewhere_and_what_others_said_of_them(kb: KnowledgeBase) -> None:
@@ -33,6 +34,28 @@ async def test_what_a_person_said_elsewhere_and_what_others_said_of_them(kb: Kno
     added = await kb.client.add_message("team", "And now?", "user", user_id="bob")
     recent = await kb.client.recent_messages("team", 9)
     assert [message["id"] for message in recent] == [*(message["id"] for message in messages), added]
+
+
+async def test_names_in_what_others_wrote_beside_messages(kb: KnowledgeBase) -> None:
+    await kb.ingest([Document(path="tea", content="Tea is made with hot water.")])
+    await kb.client.create_or_get_user("ann-77", "Ann Harrow")
+    await kb.feedback("tea", 1, "how does Ann Harrow like it?", "bob")
+    await kb.feedback("tea", 1, "how is it made?", "bob")
+    await kb.client.create_conversation("Lunch with Ann", "bob", "bob-1")
+    await kb.remember("bob-1", "user", "She was late.", tags=["Harrow", "lunch"], user_id="bob")
+    await kb.remember("bob-1", "user", "He was not.", metadata={"with": ["Ann Harrow", "Carl"]}, user_id="bob")
+
+    assert (await kb.anonymize(user_id="ann-77"))["elsewhere"] == 2
+
+    assert await traces(kb.client, ["ann-77", "Ann", "Harrow"]) == []
+    first, second = await kb.memories("bob-1")
+    assert first.tags == ("[person 1]", "lunch")
+    assert second.metadata == {"with": ["[person 1]", "Carl"]}
+    assert (await kb.client.find_conversation("bob-1") or {})["title"] == "Lunch with [person 1]"
+    asked = {rating["query"] for rating in (await kb.export_user("bob"))["ratings"]}
+    assert asked == {"how does [person 1] like it?", "how is it made?"}
+    await kb.feedback("tea", 0, "how does [person 1] like it?", "bob")
+    assert len((await kb.export_user("bob"))["ratings"]) == 1
 
 
 async def test_summaries_and_what_they_stand_for_are_kept_and_anonymous(kb: KnowledgeBase) -> None:

@@ -103,6 +103,29 @@ class ErasureOperations(RecollectionOperations):
 
         await self._write(work)
 
+    async def rewrite_rated_questions(self, rewrite: Callable[[str], str]) -> None:
+        """Rewrite the questions that came with ratings, whosever they are."""
+        rows = await self.read(
+            "MATCH (u:User)-[r:RATED]->(c:DocumentChunk) WHERE u.namespace = $namespace AND r.query <> '' "
+            "RETURN u.id AS user, c.id AS chunk, r.key AS key, r.query AS query"
+        )
+        changed = [
+            {**row, "new": new, "new_key": rating_key(new)}
+            for row in rows
+            if (new := rewrite(row["query"])) != row["query"]
+        ]
+
+        async def work(tx: Transaction) -> None:
+            await run_for_rows(
+                tx,
+                "UNWIND $rows AS row MATCH (u:User {id: row.user})-[r:RATED]->(c:DocumentChunk {id: row.chunk}) "
+                "WHERE r.key = row.key SET r.query = row.new, r.key = row.new_key",
+                changed,
+            )
+
+        if changed:
+            await self._write(work)
+
     async def message_links(self, ids: Sequence[str]) -> dict[str, dict[str, list[Any]]]:
         """For ids of messages: ids of ``documents``, URIs of ``resources``, and what was ``retrieved`` for them."""
         found: dict[str, dict[str, list[Any]]] = {}

@@ -16,6 +16,7 @@ from core.rag.dbhandler.interactions import (
     remove_message_vectors,
 )
 from core.rag.dbhandler.linking import remove_unused_resources
+from core.rag.dbhandler.rows import from_json
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.identity import resource_id
 from core.rag.schema import Label
@@ -43,11 +44,12 @@ class RewritingOperations(ErasureOperations):
     """Rewriting messages; :meth:`core.rag.KnowledgeBase.anonymize` does it."""
 
     async def message_contents(self) -> list[Row]:
-        """``id``, ``session_id``, ``content`` of all messages of the namespace."""
-        return await self.read(
-            "MATCH (m:Interaction) WHERE m.namespace = $namespace "
-            "RETURN m.id AS id, m.session_id AS session_id, m.content AS content"
+        """``id``, ``session_id``, ``content``, ``tags`` and ``metadata`` of all messages of the namespace."""
+        rows = await self.read(
+            "MATCH (m:Interaction) WHERE m.namespace = $namespace RETURN m.id AS id, m.session_id AS session_id, "
+            "m.content AS content, m.tags AS tags, m.metadata AS metadata"
         )
+        return [{**row, "metadata": from_json(row["metadata"])} for row in rows]
 
     async def rewrite_messages(
         self, conversation: str, messages: Sequence[Rewritten], *, title: str | None = None, unlink: bool = False

@@ -117,8 +117,8 @@ class People:
 
         Messages stay where they are, in their order and with what they refer to, under new ids and with new vectors;
         those that a summary stands for, too. Conversations get new ids. Of a user, what they said in conversations of
-        others is treated alike, their names are replaced wherever others mention them, and views and ratings go to a
-        user without a name. Documents stay as they are.
+        others is treated alike, their names are replaced wherever others mention them (in messages, titles, and the
+        questions of ratings), and views and ratings go to a user without a name. Documents stay as they are.
 
         Args:
             user_id: All conversations of this user.
@@ -187,14 +187,22 @@ class People:
         raise InvalidInputError("Say what to anonymize: either user_id or conversation_id.")
 
     async def _rewrite_elsewhere(self, anonymizer: Anonymizer, words: set[str], said: set[str]) -> int:
-        """Rewrite what a person said in conversations of others, and their names in what others said."""
+        """Rewrite what a person said in conversations of others, and their names in what others wrote."""
         from functools import partial
+
+        from core.rag.memory.anonymizing import in_texts
 
         client = self._client
         naming = partial(anonymizer.only, words=words)
+        for conversation in await client.conversations_of(None):
+            title = conversation["title"] or ""
+            if (anonymous := naming(title)) != title:
+                await client.rename_conversation(conversation["id"], anonymous)
+        await client.rewrite_rated_questions(naming)
         found: dict[str, list[str]] = {}
         for row in await client.message_contents():
-            if row["id"] in said or naming(row["content"]) != row["content"]:
+            written = [row["content"], row["tags"], row["metadata"]]
+            if row["id"] in said or in_texts(written, naming) != written:
                 found.setdefault(row["session_id"], []).append(row["id"])
         for session, ids in found.items():
             messages = await client.messages_by_id(ids)
