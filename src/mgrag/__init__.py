@@ -1,4 +1,4 @@
-"""The public names, for ``import mgrag``; each is imported when it is first used."""
+"""The public names, for ``import mgrag``; each is imported on first use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``python -m mgrag``: the command, also where its folder is not on the PATH."""
+"""``python -m mgrag``: the command, for when it is not on the PATH."""
 
 from mgrag.cli import main
 

@@ -1,4 +1,4 @@
-"""A graph-database-backed RAG backend; the public names are imported when they are first used."""
+"""A RAG backend on a graph database. The public names are imported on first use."""
 
 from __future__ import annotations
 

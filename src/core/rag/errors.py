@@ -1,4 +1,4 @@
-"""Everything that this package raises.
+"""All exceptions of this package.
 
 MGRagError                          base of all of these
 ├── ConfigurationError              a setting is missing or makes no sense

@@ -1,4 +1,4 @@
-"""Heading paths: the headings that a passage stands under as one line, outermost first."""
+"""Heading paths: the headings above a passage in one line, outermost first."""
 
 from __future__ import annotations
 

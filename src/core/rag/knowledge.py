@@ -1,4 +1,4 @@
-"""What a KnowledgeBase is told: records, facts, and which names are one."""
+"""The part of a KnowledgeBase that takes knowledge in: records, facts, and which entities are the same."""
 
 from __future__ import annotations
 

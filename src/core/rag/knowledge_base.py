@@ -1,4 +1,4 @@
-"""KnowledgeBase: the one object that the command line, servers and most users hold."""
+"""KnowledgeBase: the object that the command line, servers and most users work with."""
 
 from __future__ import annotations
 

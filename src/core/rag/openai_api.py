@@ -1,4 +1,4 @@
-"""Requests to OpenAI, Azure OpenAI and whatever speaks the same protocol: one client, retries, deadlines.
+"""Requests to OpenAI, Azure OpenAI and compatible servers: one client, retries, deadlines.
 
 Nothing here knows what is asked; embedders and language models bring the request and the reading of its answer, and
 turn an ``ApiFailure`` into an error of their own. The ``openai`` package is imported when the first request is sent.

@@ -1,4 +1,4 @@
-"""Which endpoint of OpenAI, Azure OpenAI or a server with the same protocol is meant, and with which key."""
+"""Determines which OpenAI-compatible endpoint to use, and with which key."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Server-sent events, as far as streamed answers of the OpenAI protocol use them."""
+"""Server-sent events, as far as streamed responses of the OpenAI protocol use them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What lower floors need of upper ones. Imports only go down, so the need is named here, and ``core.rag`` fills it in.
+"""What lower floors need from upper ones: interfaces that ``core.rag`` implements, since imports only go down.
 
 ``MemGraphClient`` can search with a conversation in mind, which is retrieval, a floor above the graph database.
 """

@@ -1,4 +1,4 @@
-"""Every label, edge type, index and constraint of the graph, once.
+"""The schema: every label, edge type, index and constraint of the graph.
 
 Every node has ``id`` (string, unique per label, indexed), ``namespace``, ``created_at`` and ``updated_at``
 (UTC, ISO 8601). The properties beyond those are listed at :class:`Label`.

@@ -1,4 +1,4 @@
-"""Every environment variable that this package reads, once.
+"""The settings: every environment variable that this package reads.
 
 Values come from arguments first, then the environment, then a ``.env`` file in the working directory, then the
 defaults here. That file may be somebody else's (a cloned repository): a key or password is sent to an address of it

@@ -1,4 +1,4 @@
-"""Times as they are stored: UTC, ISO 8601 with microseconds, so that they sort as text."""
+"""Timestamps as they are stored: UTC, ISO 8601 with microseconds, so that they sort as text."""
 
 from __future__ import annotations
 

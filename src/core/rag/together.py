@@ -1,4 +1,4 @@
-"""Several things at once, of which none is left behind."""
+"""Runs several tasks concurrently and leaves none of them behind."""
 
 from __future__ import annotations
 

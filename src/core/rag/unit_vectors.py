@@ -1,4 +1,4 @@
-"""Vectors of length 1, whose products are cosines."""
+"""Unit vectors, whose dot products are cosines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loading files and web pages into :class:`Document` objects. Knows nothing of the graph."""
+"""Loads files and web pages into :class:`Document` objects. Knows nothing of the graph."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loading files and folders."""
+"""Loads files and folders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can go wrong while loading.
+"""The exceptions of loading.
 
 LoadError                     base of all of these
 ├── SourceNotFoundError       the path or URL that was asked for does not exist

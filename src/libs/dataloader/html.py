@@ -1,4 +1,4 @@
-"""HTML pages: title, main text as Markdown, links, and what the page says about itself."""
+"""Reads HTML pages: title, main text as Markdown, links, and metadata."""
 
 from __future__ import annotations
 

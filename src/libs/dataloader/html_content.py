@@ -1,4 +1,4 @@
-"""Finds what a page is about: takes out navigation, banners and the like, and never the text itself."""
+"""Finds the main content of a page: removes navigation, banners and the like, but never the text itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writes an HTML tree as Markdown, walking it without recursion (real pages nest thousands deep)."""
+"""Converts an HTML tree to Markdown, without recursion, because real pages nest thousands of levels deep."""
 
 from __future__ import annotations
 

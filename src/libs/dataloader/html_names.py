@@ -1,4 +1,4 @@
-"""What the id and the class of an HTML element say of it."""
+"""What the id and class of an HTML element reveal about it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a page shows on a click: panels of tabs, and headings that are buttons."""
+"""Content that a page shows on a click: panels of tabs, and headings that are buttons."""
 
 from __future__ import annotations
 

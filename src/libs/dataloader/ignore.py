@@ -1,4 +1,4 @@
-"""Patterns in the language of ``.gitignore``: which paths they mean."""
+"""Matches paths against patterns in the syntax of ``.gitignore``."""
 
 from __future__ import annotations
 

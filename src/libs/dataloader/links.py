@@ -1,4 +1,4 @@
-"""Links: from what stands in a document to absolute targets."""
+"""Resolves links in documents to absolute targets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Readers of LlamaIndex as loaders. Nothing of LlamaIndex is imported: what counts is what a reader can do."""
+"""Uses LlamaIndex readers as loaders. LlamaIndex itself is not imported: any object with the right methods will do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all that talk with servers need: when to ask again, and what an error came from."""
+"""Shared by everything that talks to servers: when to retry, and what caused an error."""
 
 from __future__ import annotations
 

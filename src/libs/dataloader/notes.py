@@ -1,4 +1,4 @@
-"""Links between notes: ``[[Name]]``, as Obsidian, Logseq, Foam and wikis write them."""
+"""Resolves links between notes: ``[[Name]]``, as written in Obsidian, Logseq, Foam and wikis."""
 
 from __future__ import annotations
 

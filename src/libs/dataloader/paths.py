@@ -1,4 +1,4 @@
-"""Paths of files as text that can be stored, and back."""
+"""Converts file paths to text that can be stored, and back."""
 
 from __future__ import annotations
 

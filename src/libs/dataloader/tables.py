@@ -1,4 +1,4 @@
-"""Rows as Markdown tables."""
+"""Formats rows as Markdown tables."""
 
 from __future__ import annotations
 

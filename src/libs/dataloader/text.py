@@ -1,4 +1,4 @@
-"""From bytes to clean text."""
+"""Decodes bytes to clean text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What loaders give: documents, things that did not change, and failures."""
+"""The results of loaders: documents, unchanged items, and failures."""
 
 from __future__ import annotations
 

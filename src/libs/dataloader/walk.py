@@ -1,4 +1,4 @@
-"""Walking a folder: every file once, in order, whatever is in the way."""
+"""Walks a folder: every file once, in a fixed order, whatever it contains."""
 
 from __future__ import annotations
 

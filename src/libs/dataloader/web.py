@@ -1,4 +1,4 @@
-"""Loading web pages: :class:`WebLoader`."""
+"""Loads web pages: :class:`WebLoader`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command ``mgrag``. Modules of this package parse, call KnowledgeBase, and print; nothing else."""
+"""The command ``mgrag``. The modules of this package parse arguments, call KnowledgeBase, and print; nothing else."""
 
 from __future__ import annotations
 

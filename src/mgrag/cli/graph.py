@@ -1,4 +1,4 @@
-"""``mgrag graph``: what is connected with what, and how; links by hand; pictures."""
+"""``mgrag graph``: explores, edits and draws the entity graph."""
 
 from __future__ import annotations
 

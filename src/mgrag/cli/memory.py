@@ -1,4 +1,4 @@
-"""``mgrag memory``: what was said in sessions, kept, found again, and forgotten."""
+"""``mgrag memory``: remembers, recalls and forgets what was said in sessions."""
 
 from __future__ import annotations
 

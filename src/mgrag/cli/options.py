@@ -1,4 +1,4 @@
-"""Options that several commands have. Those of every command may stand before its name or behind it."""
+"""Options shared by several commands. Common options may be given before or after the command's name."""
 
 from __future__ import annotations
 

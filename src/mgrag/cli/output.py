@@ -1,4 +1,4 @@
-"""Printing: JSON for programs, lines for people. Neither is ever wrapped or cut, and only a terminal gets colours."""
+"""Printing: JSON for programs, lines for people, never wrapped or truncated, and with colours on a terminal only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``mgrag feedback``, ``mgrag user`` and ``mgrag conversation``: who uses the graph, and what was said."""
+"""``mgrag feedback``, ``mgrag user`` and ``mgrag conversation``: users, their ratings, and what they said."""
 
 from __future__ import annotations
 

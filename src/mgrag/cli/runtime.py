@@ -1,4 +1,4 @@
-"""What all commands share: opening the knowledge base, errors and exit codes, interruptions."""
+"""Shared by all commands: opening the knowledge base, errors and exit codes, interruptions."""
 
 from __future__ import annotations
 

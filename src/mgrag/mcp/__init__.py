@@ -1,1 +1,1 @@
-"""A server of the Model Context Protocol: a knowledge base as tools for agents. ``pip install 'memgraph-rag[mcp]'``."""
+"""The MCP server: a knowledge base as tools for agents. Requires ``pip install 'memgraph-rag[mcp]'``."""

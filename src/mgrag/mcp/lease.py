@@ -1,4 +1,4 @@
-"""A knowledge base for a process that lives long and uses it now and then."""
+"""Holds a knowledge base for a long-lived process that uses it now and then."""
 
 from __future__ import annotations
 

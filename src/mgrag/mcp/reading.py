@@ -1,4 +1,4 @@
-"""Tools that read a knowledge base."""
+"""MCP tools that read a knowledge base."""
 
 from __future__ import annotations
 

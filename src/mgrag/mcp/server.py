@@ -1,4 +1,4 @@
-"""The server: its tools, and how it ends."""
+"""The MCP server: registers the tools, and ends cleanly."""
 
 from __future__ import annotations
 

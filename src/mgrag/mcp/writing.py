@@ -1,4 +1,4 @@
-"""Tools that change a knowledge base."""
+"""MCP tools that change a knowledge base."""
 
 from __future__ import annotations
 

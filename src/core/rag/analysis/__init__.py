@@ -1,4 +1,4 @@
-"""From text to the words that are indexed and searched: the same for documents, questions and every engine."""
+"""Text analysis: the words that are indexed and searched, the same for documents, questions and all engines."""
 
 from core.rag.analysis.analyzer import (
     MAX_QUERY_TERMS,

@@ -1,4 +1,4 @@
-"""Keyword analysis: the words that go into the text index, and those that a query looks for.
+"""Keyword analysis: which words go into the text index, and which words a query looks for.
 
 The same analysis serves every engine: its result holds only lower-case letters and digits, so no engine's own
 tokenizer changes it (Grafeo: ``tokenizer="standard"``, whose default drops single letters and English stop words;

@@ -1,4 +1,4 @@
-"""Which European language a text is in, told by its function words.
+"""Detects the European language of a text by its function words.
 
 Cheap (a few set intersections) and enough for choosing a stemmer: the default is English, and another language must
 show twice as many different function words of its own as English ones.

@@ -1,4 +1,4 @@
-"""From a word as it stands in a text to the words of the keyword index.
+"""Normalises a word of a text into the words of the keyword index.
 
 Every engine must see exactly the same words: Memgraph's index (Tantivy) and Grafeo's "standard" tokenizer both split
 at everything that is not a letter or digit and put the rest in lower case, Memgraph drops words of 40 bytes or more,

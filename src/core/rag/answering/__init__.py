@@ -1,4 +1,4 @@
-"""From a question to an answer with citations: the Knowledge RAG flow, BasicRAG, and DRIFT RAG (``drift``).
+"""Answers questions with citations: the Knowledge RAG flow, BasicRAG, and DRIFT RAG (``drift``).
 
 ``types`` holds what the stages hand on; ``flow`` the stages in order; ``events`` what is streamed.
 """

@@ -1,4 +1,4 @@
-"""First stage: what a question names, and what sort of answer it wants."""
+"""First stage: which entities a question names, and what kind of answer it asks for."""
 
 from __future__ import annotations
 

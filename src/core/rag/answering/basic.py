@@ -1,4 +1,4 @@
-"""BasicRAG: one search by vector, and an answer. For simple look-ups; see ``flow`` for the rest."""
+"""BasicRAG: one vector search and an answer, for simple look-ups; see ``flow`` for everything else."""
 
 from __future__ import annotations
 

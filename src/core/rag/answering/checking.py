@@ -1,4 +1,4 @@
-"""The check of an answer after it was written: citations that do not exist, and those that do not say so."""
+"""Checks a finished answer for citations that do not exist and for claims that their source does not support."""
 
 from __future__ import annotations
 

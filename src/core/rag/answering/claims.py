@@ -1,4 +1,4 @@
-"""The sentences of an answer with what they cite."""
+"""The sentences of an answer, with their citations."""
 
 from __future__ import annotations
 

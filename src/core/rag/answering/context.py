@@ -1,4 +1,4 @@
-"""Third stage: what was found as a text that fits into a model, and as a diagram."""
+"""Third stage: fits what was retrieved into a token budget, as text and as a diagram."""
 
 from __future__ import annotations
 

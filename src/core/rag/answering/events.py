@@ -1,4 +1,4 @@
-"""What is streamed while a question is answered."""
+"""The events that are streamed while a question is answered."""
 
 from __future__ import annotations
 

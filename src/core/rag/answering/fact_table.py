@@ -1,4 +1,4 @@
-"""The relations of a namespace in columns: some 30 bytes for each, where an object with its strings takes 1,000."""
+"""The relations of a namespace in columns: about 30 bytes each, where objects with strings would take 1,000."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names of entities and words of relations in memory, for what no engine of a graph has an index for.
+"""In-memory indexes of entity names and words of relations, for searches that no graph engine has an index for.
 
 Made when first needed, kept for each open graph and namespace, and made anew when entities or relations changed.
 """

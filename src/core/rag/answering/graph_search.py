@@ -1,4 +1,4 @@
-"""The searches for entities and relations: by pattern, by trigrams, and by the vectors of passages.
+"""Searches for entities and relations: by pattern, by trigram, and by the vectors of passages.
 
 Each gives rows, best first, and can fail alone. Names that are the same are looked up in the engine, parts of names and
 similar ones in :mod:`core.rag.answering.graph_index`. Where an entity has no vector of its own, the passages nearest to

@@ -1,4 +1,4 @@
-"""What sort of answer a question wants, by rule."""
+"""Classifies the intent of a question by rules."""
 
 from __future__ import annotations
 

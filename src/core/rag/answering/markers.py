@@ -1,4 +1,4 @@
-"""The ``[n]`` in a text: finding them, and holding back those that cite nothing while a text arrives."""
+"""Citation markers (``[n]``): finding them in a text, and holding back invalid ones while a text is streamed."""
 
 from __future__ import annotations
 

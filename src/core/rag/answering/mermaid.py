@@ -1,4 +1,4 @@
-"""A Mermaid diagram of entities and relations, whatever their names contain."""
+"""Draws entities and relations as a Mermaid diagram that is valid whatever their names contain."""
 
 from __future__ import annotations
 

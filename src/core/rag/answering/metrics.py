@@ -1,4 +1,4 @@
-"""Counts and times of the stages of an answer."""
+"""Counts and timings of the answering stages."""
 
 from __future__ import annotations
 

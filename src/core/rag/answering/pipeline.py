@@ -1,4 +1,4 @@
-"""From what was retrieved to the answer, the same for every strategy."""
+"""The way from retrieved knowledge to an answer, shared by all strategies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A language model for one question: where it could not be reached once, it is not tried again."""
+"""Wraps the language model for one question: once it could not be reached, it is not called again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers in a conversation: what was said before goes in, and what is said is recorded."""
+"""Answers within a conversation: takes the history into account, and records question and answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much entities and relations have to do with a question: the scores of the Knowledge RAG flow."""
+"""Relevance scores of entities and relations, as the Knowledge RAG flow defines them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether anything that was found has to do with the question.
+"""Decides whether anything that was retrieved is relevant to the question.
 
 A passage speaks for itself in two ways: by its share of the words of the question, each counting as much as it is rare
 in the corpus (so words that no passage has count most, against it), and by its cosine with the question. With the two

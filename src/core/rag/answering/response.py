@@ -1,4 +1,4 @@
-"""Fourth stage: the answer, written by a model from the context or made of extracts."""
+"""Fourth stage: the answer, written by a model from the context, or made of extracts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Second stage: entities, relations and passages that have to do with a question."""
+"""Second stage: retrieves entities, relations and passages that are relevant to a question."""
 
 from __future__ import annotations
 

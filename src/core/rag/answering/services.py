@@ -1,4 +1,4 @@
-"""What an answer is made with."""
+"""The services that answering needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is written in one word here and in two there: a backup and to back up, a database and a data base."""
+"""Matches compounds that are written as one word or as two: "backup" and "back up", "database" and "data base"."""
 
 from __future__ import annotations
 

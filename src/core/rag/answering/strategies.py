@@ -1,4 +1,4 @@
-"""Which way of answering a question gets."""
+"""Chooses the strategy that answers a question."""
 
 from __future__ import annotations
 

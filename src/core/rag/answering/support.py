@@ -1,4 +1,4 @@
-"""Whether a passage says what a sentence says: by the words they have in common, and by their vectors.
+"""Decides whether a passage supports a sentence, by the words they share and by their vectors.
 
 A sentence is supported by what it cites if enough of its words are there, names and numbers counting double. Where
 fewer are, it may say the same in other words: then its vector has to be near that of a sentence of the passage. A

@@ -1,4 +1,4 @@
-"""Rows of Markdown tables as sentences: a row says something only together with the head of its table."""
+"""Turns rows of Markdown tables into sentences, since a row is meaningless without the table's header."""
 
 from __future__ import annotations
 

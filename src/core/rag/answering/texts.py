@@ -1,4 +1,4 @@
-"""Many short texts in memory, to look through for parts of them and for similar ones."""
+"""Holds many short texts in memory, to search them by substring and by similarity."""
 
 from __future__ import annotations
 

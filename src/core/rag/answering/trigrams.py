@@ -1,4 +1,4 @@
-"""Trigram similarity as PostgreSQL's ``pg_trgm`` defines it, of one text with very many.
+"""Trigram similarity of one text with very many, as defined by PostgreSQL's ``pg_trgm``.
 
 Words are folded, padded with two spaces before and one behind, and cut into all runs of three characters; two texts are
 as similar as the share of different trigrams that they have in common (documentation of ``pg_trgm``).

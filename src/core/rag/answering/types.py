@@ -1,4 +1,4 @@
-"""What the stages of answering hand to each other, and the answer."""
+"""The data that the answering stages pass to each other, and the answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Vectors of sentences, where they are to be had."""
+"""Vectors of sentences, if an embedder is available."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The graph database: :class:`MemGraphClient`, on Memgraph, Neo4j, or embedded; imported when it is first used."""
+"""The graph database: :class:`MemGraphClient`, on Memgraph, Neo4j or the embedded engine; imported on first use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Looking at the graph as a whole: counts, state, sources, namespaces."""
+"""Operations on the graph as a whole: counts, status, sources, namespaces."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all operation groups of the client share: the store, opened when first needed, and the namespace."""
+"""The basis of all operation groups of the client: the store, which is opened on first use, and the namespace."""
 
 from __future__ import annotations
 

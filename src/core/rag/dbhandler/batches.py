@@ -1,4 +1,4 @@
-"""Cutting ids and rows into statements that no engine chokes on: by number and by size."""
+"""Splits ids and rows into batches that every engine can take, by number and by size."""
 
 from __future__ import annotations
 

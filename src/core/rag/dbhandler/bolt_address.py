@@ -1,4 +1,4 @@
-"""Addresses of Bolt servers, and who logs in there."""
+"""Addresses of Bolt servers, and their credentials."""
 
 from __future__ import annotations
 

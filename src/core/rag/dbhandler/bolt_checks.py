@@ -1,4 +1,4 @@
-"""What a check of a server looks at, whatever the server is."""
+"""The parts of a server check that are the same for every server."""
 
 from __future__ import annotations
 

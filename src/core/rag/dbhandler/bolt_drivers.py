@@ -1,4 +1,4 @@
-"""Drivers of the neo4j package: one for each event loop, since a connection belongs to the loop that opened it.
+"""Drivers of the neo4j package, one per event loop, because a connection belongs to the loop that opened it.
 
 A loop may end before the store is closed (repeated ``asyncio.run``). An ending loop closes its asynchronous generators,
 so each driver lives inside of one.

@@ -1,4 +1,4 @@
-"""What went wrong on a Bolt server, in this project's words, and whether it may help to try again.
+"""Maps the errors of a Bolt server to this project's errors, and tells which are worth a retry.
 
 The codes are those of Neo4j 5; Memgraph has a single code for each of its three classes, so there the text decides.
 """

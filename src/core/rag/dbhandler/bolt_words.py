@@ -1,4 +1,4 @@
-"""Keyword search on a server: its index finds the candidates, and their BM25 is computed here.
+"""Keyword search on a server: the server's index finds the candidates, and their BM25 scores are computed here.
 
 A server ranks with its own constants, with lengths rounded to a byte, and with the words of all namespaces, since one
 index holds them all. Computed here from the texts of the candidates, with the numbers of their namespace, a score is

@@ -1,4 +1,4 @@
-"""Units of work on a Bolt server: one attempt at a transaction, and trying again."""
+"""Units of work on a Bolt server: running a transaction, and retrying it."""
 
 from __future__ import annotations
 

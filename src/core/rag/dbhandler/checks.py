@@ -1,4 +1,4 @@
-"""What is refused before it reaches an engine: values that one of them would silently take for something else."""
+"""Validates values before they reach an engine, some of which would silently accept wrong ones."""
 
 from __future__ import annotations
 

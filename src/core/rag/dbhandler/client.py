@@ -1,4 +1,4 @@
-"""The client: every operation on the graph, by floors."""
+"""The client: all operations on the graph, composed of operation groups."""
 
 from core.rag.dbhandler.admin import AdminOperations
 from core.rag.dbhandler.dialogue import DialogueSearchOperations

@@ -1,4 +1,4 @@
-"""Bringing commits of the embedded engine to the disk.
+"""Makes the commits of the embedded engine durable.
 
 Grafeo writes a commit to its log and leaves it to the operating system to store it; it synchronizes only at a later
 commit. What is acknowledged here has to survive a power cut, so the log is synchronized after every commit, or, where

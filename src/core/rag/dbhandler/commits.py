@@ -1,4 +1,4 @@
-"""Counting the commits of a store by the labels that they may have changed.
+"""Counts the commits of a store, by the labels that they may have changed.
 
 Whatever is computed from the graph and kept in memory compares these counts to see whether it is outdated.
 """

@@ -1,4 +1,4 @@
-"""Conversations: messages in order, what they refer to, and what was found for them."""
+"""Conversations: their messages in order, what these refer to, and what was retrieved for them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Creating nodes that are known not to be there, in bulk: the fastest form that every engine takes.
+"""Creates nodes in bulk that are known not to exist yet, in the fastest form that every engine supports.
 
 ``MERGE`` and ``SET n += row.props`` cost half as much again: looking for what was just read to be missing, and checking
 the constraints of a node once more for each thing that is set. So properties are named in the statement; those that are

@@ -1,4 +1,4 @@
-"""What the dialects of Bolt servers have in common: their contract, and the query language of Lucene and Tantivy."""
+"""The common parts of the Bolt dialects: their interface, and the query language of Lucene and Tantivy."""
 
 from __future__ import annotations
 

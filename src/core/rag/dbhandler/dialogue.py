@@ -1,4 +1,4 @@
-"""Searching with what was said before."""
+"""Conversation-aware search."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The embedded store: Grafeo in this process, with the guards that make it fit to hold somebody's only copy.
+"""The embedded store: Grafeo in this process, with the guards that make it safe for somebody's only copy.
 
 What is guarded against, each seen on Grafeo 0.6: commits that are not yet on the disk, forked children that delete the
 write-ahead log of their parent, two writers that both succeed, failed transactions that linger, parameters that change

@@ -1,4 +1,4 @@
-"""The Entity nodes: what a transaction adds to them and takes from them, settled at once.
+"""Entity nodes: collects the changes of a transaction, and writes them all at once.
 
 An entity is what supports it: the chunks that mention it, the documents whose titles name it, the records that have it.
 Its name, type and counts follow from these alone, so a graph that changed piece by piece is the graph that would be

@@ -1,4 +1,4 @@
-"""One entity in a transaction: the changes that are collected, and its properties after they were applied."""
+"""The state of one entity in a transaction: collected changes, and the properties that result from them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Everything that the graph holds of a person, and of anything: for exporting, erasing, and proving that it is gone."""
+"""Collects everything that the graph stores about a person, to export it, to erase it, and to prove that it is gone."""
 
 from __future__ import annotations
 

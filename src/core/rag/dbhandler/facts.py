@@ -1,4 +1,4 @@
-"""RELATED edges with the chunks that support them: what a language model found, and what callers state."""
+"""RELATED edges and the chunks that support them: facts found by a language model or stated by callers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Facts in the graph: what a language model found chunk by chunk, and what callers state."""
+"""Writes facts into the graph: those that a language model found in a chunk, and those that callers state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Edges looked for from the end that has fewer of them.
+"""Finds edges starting from whichever end has fewer of them.
 
 The embedded engine goes through all edges of the node that a pattern begins with, and for each row again: the edges of
 a hub would be written in quadratic time. Servers choose the end by themselves, so that either form is the same to them.

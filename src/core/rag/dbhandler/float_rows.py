@@ -1,4 +1,4 @@
-"""Vectors as an engine gives them, lists of Python floats, as one matrix."""
+"""Converts vectors as an engine returns them, lists of Python floats, into one matrix."""
 
 from __future__ import annotations
 

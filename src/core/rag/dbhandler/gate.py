@@ -1,4 +1,4 @@
-"""A fair lock for one writer at a time, across tasks, threads and event loops."""
+"""A fair writer lock that works across tasks, threads and event loops."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an embedded graph holds, in few words: counts and a checksum, to compare a copy with."""
+"""A digest of an embedded graph (counts and a checksum), to compare it with a copy."""
 
 from __future__ import annotations
 

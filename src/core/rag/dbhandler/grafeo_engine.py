@@ -1,4 +1,4 @@
-"""Calls into Grafeo: opening, statements, closing, and what its errors mean. No statement is written here.
+"""Calls into Grafeo: opening, running statements, closing, and mapping errors. Contains no Cypher.
 
 Facts about the engine that the code relies on are those of Grafeo 0.6.
 """

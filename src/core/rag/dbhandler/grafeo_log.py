@@ -1,4 +1,4 @@
-"""Telling a damaged log of the embedded engine from a torn one.
+"""Distinguishes a damaged log of the embedded engine from one that was cut off by a crash.
 
 The engine takes in its log up to the first record that is not whole, and drops what is behind it without a word. That
 is right where a crash cut the last write short; a flipped byte would cost every commit after it. All segments but the

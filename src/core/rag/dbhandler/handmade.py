@@ -1,4 +1,4 @@
-"""Links between entities that a person makes and takes back."""
+"""Links between entities that a person creates and removes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the indexer asks of the graph: what is there of a document already, and writing whole documents."""
+"""The indexer's operations: looking up what is stored of a document, and writing whole documents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writing and removing the messages of conversations: the units of work, statement by statement.
+"""Writes and removes the messages of conversations: units of work, statement by statement.
 
 Each function takes an open transaction and may be repeated. Together they keep these promises: the messages of a
 conversation have ascending numbers, and one unbroken FOLLOWS chain joins them in that order, however many processes

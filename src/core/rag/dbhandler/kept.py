@@ -1,4 +1,4 @@
-"""What is made of a namespace once and kept in memory for as long as what it was made of stays the same.
+"""Caches what is computed from a namespace for as long as its source data is unchanged.
 
 Two things tell. Where nobody else can write, a count of this store's own commits, which costs nothing: as long as none
 of them names the labels, all is as it was. Otherwise statements that ask the graph how many there are and when the last

@@ -1,4 +1,4 @@
-"""Rows as one text, for the statements that write very many small ones.
+"""Packs rows into a single text, for statements that write a great many small rows.
 
 An engine takes a long text, and splits it, in a fraction of the time that it needs for a list of as many maps or texts;
 checking and weighing a parameter is then one step, too.

@@ -1,4 +1,4 @@
-"""References between documents, and to resources that are not documents (yet)."""
+"""References between documents, and to resources that are not (yet) documents."""
 
 from __future__ import annotations
 

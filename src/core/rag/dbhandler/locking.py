@@ -1,4 +1,4 @@
-"""Locking what is read in order to be changed."""
+"""Locks nodes that are read in order to be changed."""
 
 from __future__ import annotations
 

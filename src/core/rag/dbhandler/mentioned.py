@@ -1,4 +1,4 @@
-"""What a chunk mentions, as lines of text that go into statements as they are.
+"""The mentions of a chunk as lines of text, ready to be passed to statements.
 
 There is so much of it that the lines are made where documents are cut, which in a large run is a second process, and
 not in the process that writes.

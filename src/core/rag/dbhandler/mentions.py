@@ -1,4 +1,4 @@
-"""Updating MENTIONS and TITLED edges in the transaction that writes or removes documents.
+"""Updates MENTIONS and TITLED edges in the transaction that writes or removes documents.
 
 What a chunk mentions depends on its own text and on the titles of all documents. When a title comes or goes, the chunks
 that name it are looked at again; see :func:`recompute`.

@@ -1,4 +1,4 @@
-"""From what callers say about a message to what is stored, and from rows to the dicts that users get."""
+"""Converts messages from callers' arguments to stored rows, and from stored rows to the dicts that users get."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading conversations: who has which, their messages in order, and what these refer to."""
+"""Reads conversations: lists them, and returns their messages in order with what these refer to."""
 
 from __future__ import annotations
 

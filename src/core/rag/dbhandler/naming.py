@@ -1,4 +1,4 @@
-"""Documents by what people call them, the last part of a path or a title: for looking at one, never for removing it."""
+"""Finds documents by informal names (the last part of a path, or a title), for viewing but never for deleting."""
 
 from __future__ import annotations
 

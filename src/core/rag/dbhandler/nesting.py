@@ -1,4 +1,4 @@
-"""No unit of work inside of another one, which it could wait for for ever."""
+"""Prevents a unit of work inside another one, for which it would wait forever."""
 
 from __future__ import annotations
 

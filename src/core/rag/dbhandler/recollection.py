@@ -1,4 +1,4 @@
-"""Messages as memories: stored once however often they are said, read for ranking, and marked when recalled."""
+"""Messages as memories: stored once however often they are repeated, read for ranking, and marked when recalled."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From records, as callers and documents have them, to the rows that are written."""
+"""Converts records of callers and documents into the rows that are written."""
 
 from __future__ import annotations
 

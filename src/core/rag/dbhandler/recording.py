@@ -1,4 +1,4 @@
-"""Records that callers insert: KnowledgeDB's collections on the graph."""
+"""Records inserted by callers: KnowledgeDB's collections on the graph."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records, the entities that they have, and what links these: units of work that take an open transaction."""
+"""Records, their entities, and the links between these: units of work within an open transaction."""
 
 from __future__ import annotations
 

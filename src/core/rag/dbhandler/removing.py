@@ -1,4 +1,4 @@
-"""Removing documents and chunks, and what nothing needs any more: units of work that take an open transaction."""
+"""Removes documents and chunks, and whatever nothing else refers to: units of work within an open transaction."""
 
 from __future__ import annotations
 

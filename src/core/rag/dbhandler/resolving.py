@@ -1,4 +1,4 @@
-"""SAME_AS: entities that are one, found by rule or said by a person. Both stay as they are, so it can be undone."""
+"""SAME_AS: entities found by rule, or said by a person, to be the same. Both are kept, so this can be undone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Building the vector store of another model from the chunks and messages that are in the graph, and dropping one."""
+"""Builds a vector store for another model from the stored chunks and messages, and drops vector stores."""
 
 from __future__ import annotations
 

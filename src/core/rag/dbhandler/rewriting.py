@@ -1,4 +1,4 @@
-"""Replacing the content of messages in place: words, vectors and ids change; order and connections stay."""
+"""Replaces the content of messages in place: words, vectors and ids change; order and connections stay."""
 
 from __future__ import annotations
 

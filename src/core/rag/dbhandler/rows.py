@@ -1,4 +1,4 @@
-"""From documents and chunks to the rows that are written, and from rows that were read to the dicts that users get."""
+"""Converts documents and chunks into the rows that are written, and rows that were read into dicts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Searches without the engine: fetch vectors, or the texts that may match, in pages, and compare them here."""
+"""Client-side search: reads vectors, or texts that may match, in pages and compares them here."""
 
 from __future__ import annotations
 

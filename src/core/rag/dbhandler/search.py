@@ -1,4 +1,4 @@
-"""Finding chunks and documents by vector and by keyword."""
+"""Finds chunks and documents by vector and by keyword."""
 
 from __future__ import annotations
 

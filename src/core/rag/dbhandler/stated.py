@@ -1,4 +1,4 @@
-"""Facts that callers state with chunks as their support: they go when the last of these goes.
+"""Facts that callers state with supporting chunks: a fact is removed with the last of its chunks.
 
 A chunk notes the facts that cite it as ``stated`` (JSON: the ids of both ends, and of the edge), so that they are found
 from it. What it notes may be gone, or may no longer cite it: the ``chunk_ids`` of the edge count.

@@ -1,4 +1,4 @@
-"""The store contract: what a graph engine has to offer. All else is Cypher that runs unchanged on every one."""
+"""The store interface: what a graph engine provides. Everything else is Cypher that runs on all engines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Documents of which an import brings another version: what they have of their own gives way to it."""
+"""Replaces documents of which an import brings another version."""
 
 from __future__ import annotations
 

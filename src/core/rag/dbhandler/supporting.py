@@ -1,4 +1,4 @@
-"""What documents support in the knowledge graph, as one unit: mentions, titles, records, symbols.
+"""What documents contribute to the knowledge graph, updated as one unit: mentions, titles, records, symbols.
 
 Before a write, :meth:`Support.read` notes what the documents support now; after it, :meth:`Support.write` is given what
 they support from now on, and writes the difference in the same transaction.

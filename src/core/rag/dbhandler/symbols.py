@@ -1,4 +1,4 @@
-"""Updating the symbols of source code, their calls, and what files import, in the transaction that writes documents."""
+"""Updates symbols of source code, their calls and imports, in the transaction that writes documents."""
 
 from __future__ import annotations
 

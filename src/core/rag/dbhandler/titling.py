@@ -1,4 +1,4 @@
-"""What the graph knows of titles, for finding their mentions in chunks that were there before them."""
+"""Looks up titles, to find mentions of them in chunks that were stored before them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Moving a graph: everything of a namespace as JSON lines, the same on every engine.
+"""Moves a graph between engines: exports and imports a namespace as JSON lines.
 
 Second labels and indexes are not written: they belong to the engine and are made anew on import, so neither side needs
 an embedding call.

@@ -1,4 +1,4 @@
-"""The file of an export: JSON lines, the same from every engine.
+"""The file format of an export: JSON lines, the same for every engine.
 
 A file has one section for each namespace. A section begins with a header; a node line holds label, id and properties of
 a node, an edge line the type, both ends and the properties of an edge; the last line says how many there are and the

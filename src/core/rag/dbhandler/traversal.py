@@ -1,4 +1,4 @@
-"""Reading the entity graph along its edges: one step at a time, in a fixed order, never more than was asked for."""
+"""Reads the entity graph along its edges, one step at a time, in a fixed order and within limits."""
 
 from __future__ import annotations
 

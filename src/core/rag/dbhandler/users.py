@@ -1,4 +1,4 @@
-"""Users: who they are, what they looked at, and what they thought of it."""
+"""Users: their identity, the documents they viewed, and their ratings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Vectors of the embedded engine kept as one matrix, for a process that searches them again and again.
+"""Keeps the vectors of the embedded engine in memory as one matrix, for processes that search repeatedly.
 
 The engine compares 50,000 vectors in 25 ms, nearly all of it spent on looking at each node; a matrix product takes 5.
 To read the vectors takes a second or two, so it is done in the background, after a second search without a change in

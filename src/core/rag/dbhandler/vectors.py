@@ -1,4 +1,4 @@
-"""Vector stores: which model's vectors a namespace holds, and where they are indexed."""
+"""Vector stores: which models' vectors a namespace holds, and how they are indexed."""
 
 from __future__ import annotations
 

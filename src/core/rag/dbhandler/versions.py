@@ -1,4 +1,4 @@
-"""Which version of the schema a graph was written with, so that older code leaves alone what it does not understand."""
+"""The schema version of a graph, so that older code refuses a graph that it does not understand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a word scores in each node, kept for a process that searches the embedded engine again and again.
+"""Caches the scores of words on the embedded engine, for processes that search repeatedly.
 
 The engine takes a fifth of a microsecond for each node that has a word of the question, 50,000 chunks have a word like
 "film" thirty thousand times, and questions share such words. So from its second search on, what the engine says of a

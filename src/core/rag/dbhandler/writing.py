@@ -1,4 +1,4 @@
-"""Writing documents with their chunks, vectors and links: units of work that take an open transaction.
+"""Writes documents with their chunks, vectors and links: units of work within an open transaction.
 
 All of them may be repeated, and together they keep these promises: a document is replaced as a whole; a chunk whose
 text did not change keeps its node and its vector; equal texts share a vector; no vector or resource outlives the last

@@ -1,4 +1,4 @@
-"""Embedders: texts to vectors. ``open_embedder`` makes one by name; the names are imported when they are first used.
+"""Embedders turn texts into vectors; ``open_embedder`` creates one by name. Names are imported on first use.
 
 ``EmbeddingService`` is what all of them are, and what an own one derives from. See ``base`` for the rule about blank
 texts and for ``embed_texts``, which calls any embedder and makes sure of its result.

@@ -1,4 +1,4 @@
-"""What every embedder is, and the rules that hold for all of them.
+"""The interface of embedders, and the rules that all of them follow.
 
 **Blank texts.** A text in which nothing is visible (empty, only white space, only control or invisible formatting
 characters) has no meaning to embed, and an all-zero vector is refused by vector indexes. Such a text gets

@@ -1,4 +1,4 @@
-"""Counting tokens as OpenAI's embedding models do, without ever asking the network.
+"""Counts tokens like OpenAI's embedding models, without network access.
 
 ``tiktoken`` downloads an encoding when it is first used, which fails or hangs without a network. So it is never asked
 to: the file of the encoding is looked for in tiktoken's cache folder and in llama-index-core, which carries a copy. If

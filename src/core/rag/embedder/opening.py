@@ -1,4 +1,4 @@
-"""From the name of a model to its embedder."""
+"""Creates the embedder for a model name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""WordLlama embeddings: the default, offline, from the weights that the ``wordllama`` wheel carries.
+"""WordLlama embeddings: the default, offline, with the weights that come with the ``wordllama`` package.
 
 A vector is the mean of its tokens' weights, normalised: exactly wordllama's own ``embed(texts, norm=True)`` (tested
 against it). The package ``wordllama`` itself is never imported: only its two data files are read, so that a query does

@@ -1,4 +1,4 @@
-"""Acronyms that spell a function word: WHO, US, IT. In capitals they may as well be emphasis or an operator.
+"""Acronyms that are also function words, such as WHO, US and IT: capitals may also be emphasis or an operator.
 
 So the spelling alone is not enough; something in the text has to say it: what it stands for, or a place in which the
 function word cannot stand. Without that, ``do NOT``, ``this IS it``, ``a OR b`` and ``WHERE x IN y`` are no names.

@@ -1,4 +1,4 @@
-"""Facts that a language model found in a chunk, as they are kept with it."""
+"""Facts that a language model found in a chunk, in the form in which they are stored with it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many names at once in a text: every longest occurrence, whatever the case.
+"""Finds many names in a text at once: all longest matches, ignoring case.
 
 An automaton over characters (Aho-Corasick) would have to be built anew for every batch of documents, since each brings
 titles; this is a table by the first two words of a name, to which names are added as they come. Its time is that of

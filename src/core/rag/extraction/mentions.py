@@ -1,4 +1,4 @@
-"""What a chunk mentions: the names in its text, and the titles of documents that it names."""
+"""What a chunk mentions: names in its text, and titles of documents."""
 
 from __future__ import annotations
 

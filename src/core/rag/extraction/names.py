@@ -1,4 +1,4 @@
-"""Names in a text by rule, without a model: capitalised phrases, years, acronyms, quoted and code terms, headings.
+"""Finds names in a text by rules: capitalised phrases, years, acronyms, quoted terms, code terms and headings.
 
 Rules rather than a tagger: they cost microseconds, need no download, and treat every language alike. What they miss in
 one text (names in lower case, scripts without capitals) is found where it is the title of a document; see

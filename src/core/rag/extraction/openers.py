@@ -1,4 +1,4 @@
-"""What sentences begin with, and is part of no name behind it: ``Later the WHO``, ``Yesterday Ada Lovelace``.
+"""Words that begin a sentence but not the name that follows: ``Later the WHO``, ``Yesterday Ada Lovelace``.
 
 Words that begin the names of many works stay out (``Another``, ``Beyond``, ``Two``): to cut a name is worse than to
 have one word too many before it.

@@ -1,4 +1,4 @@
-"""What names look like in a text: the expressions behind :mod:`core.rag.extraction.names`."""
+"""The regular expressions behind :mod:`core.rag.extraction.names`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Entities of records: the values of fields that name somebody or something, typed by field, and what links them."""
+"""Entities of records: the values of certain fields, typed by field, and the links between them."""
 
 from __future__ import annotations
 

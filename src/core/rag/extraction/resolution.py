@@ -1,4 +1,4 @@
-"""Which names mean the same: by spelling, by initials, by small differences, by vectors; rather two than a wrong one.
+"""Finds names that mean the same, by spelling, initials and vectors; when in doubt, keeps them apart.
 
 Nothing is compared with everything: names are put into blocks that any two which may be the same share.
 """

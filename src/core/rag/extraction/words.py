@@ -1,4 +1,4 @@
-"""Words of a text as names are compared by: in one case, without punctuation.
+"""Normalises the words of a text for comparing names: lower case, no punctuation.
 
 ``O'Brien's``, ``O’BRIEN`` and ``o'brien`` are the words ``o brien`` (and ``s``). Scripts that are written without
 spaces count each character as a word, so that a name is found inside a longer run.

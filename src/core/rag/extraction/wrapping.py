@@ -1,4 +1,4 @@
-"""Lines of a text that somebody broke at a width, joined again, so that a name over the end of a line is whole.
+"""Joins the lines of hard-wrapped text, so that names that run over a line end are found.
 
 A paragraph is broken at a width where nearly all of its lines end because the first word of the next one had no room.
 Lists, verse and rows of tables are not, and stay as they are; so do paragraphs of two lines, of which nobody can tell.

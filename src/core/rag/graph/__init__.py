@@ -1,1 +1,1 @@
-"""The knowledge graph: nodes that callers make, entities that ingest finds, and ways to walk, search and draw them."""
+"""The knowledge graph: nodes of callers, entities found by ingest, and ways to traverse, search and draw them."""

@@ -1,4 +1,4 @@
-"""Making a knowledge graph: adding and removing nodes and edges."""
+"""Builds a knowledge graph: adds and removes nodes and edges."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a language model should know to answer a question: relations in words, lines of records, passages."""
+"""Builds the context for a question: relations in words, lines of records, and passages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Looking around in the graph: neighbours, what is within some steps, and paths. All of it bounded, and says so."""
+"""Explores the graph: neighbours, nodes within some steps, and paths. All results are bounded, and say so."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One step from many nodes at once: all edges of most, the heaviest of hubs, and word of what was left out."""
+"""One step from many nodes at once: all edges of most, the heaviest edges of hubs, and a note of what was left out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""KnowledgeGraph: nodes with texts and the edges between them, found by walking, by meaning, and by both."""
+"""KnowledgeGraph: nodes with texts and edges between them, searched by traversal, by meaning, and by both."""
 
 from __future__ import annotations
 

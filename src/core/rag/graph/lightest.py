@@ -1,4 +1,4 @@
-"""The lightest path: Dijkstra's search from both ends, with edges that are ``1 / weight`` long."""
+"""The lightest path: bidirectional Dijkstra search on edges of length ``1 / weight``."""
 
 from __future__ import annotations
 

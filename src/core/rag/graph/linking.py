@@ -1,4 +1,4 @@
-"""Linking nodes by hand."""
+"""Links nodes by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading neighbours in as few queries as possible, and never from memory.
+"""Reads neighbours from the database in as few queries as possible, and never from a cache.
 
 The cache remembers which neighbours nodes had, but only as a guess: it says which nodes a walk will come to, so that
 the neighbours of all of these are read in one query before the walk begins. Every walk is computed from what was read

@@ -1,4 +1,4 @@
-"""What a :class:`core.rag.KnowledgeGraph` holds."""
+"""The nodes of a :class:`core.rag.KnowledgeGraph`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What looking at the graph gives back: nodes, edges, and pieces of it."""
+"""The results of exploring the graph: nodes, edges, and parts of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is near the entities that a question names."""
+"""Finds what is near the entities that a question names."""
 
 from __future__ import annotations
 

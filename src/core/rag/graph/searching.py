@@ -1,4 +1,4 @@
-"""Searching records and documents by words, by what is connected, and by both."""
+"""Searches records and documents by words, by graph proximity, and by both."""
 
 from __future__ import annotations
 

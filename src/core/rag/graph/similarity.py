@@ -1,4 +1,4 @@
-"""Finding nodes by meaning: vectors are made when a search first needs them, many at a time."""
+"""Finds nodes by meaning. Vectors are created in batches when a search first needs them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Breadth-first search over neighbours that are fetched as it goes: pure order, the graph is the caller's."""
+"""Breadth-first search that fetches neighbours as it goes; it decides on the order, the caller provides the graph."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From documents to chunks, vectors and a graph; the names are imported when they are first used."""
+"""Turns documents into chunks, vectors and a graph. Names are imported on first use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a text may be cut, and how good each place is.
+"""Finds where a text may be split, and how good each place is.
 
 Paragraphs, lines and sentences are found here, by nothing but the characters around a place, so that an edit elsewhere
 does not move them. What is longer goes to ``semantic-text-splitter`` (sentences, words and grapheme clusters of Unicode

@@ -1,4 +1,4 @@
-"""Which definitions of a file its calls mean. A call that may mean several of them, or something else, means none."""
+"""Resolves the calls in a file to definitions. An ambiguous call is left unresolved."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The structure of source code: definitions.
+"""The structure of source code: its definitions.
 
 Tree-sitter grammars where there is one; for every other language a line-based guess that only believes definitions at
 the left margin, and at that of large types.

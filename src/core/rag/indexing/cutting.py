@@ -1,4 +1,4 @@
-"""From documents to the rows that are written, without vectors: work that a second process can do as well."""
+"""Converts documents into the rows that are written, without vectors. A second process can do this work, too."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Entities and facts by a language model, chunk by chunk: what failed is noted and tried again in the next run."""
+"""Extracts entities and facts with a language model, chunk by chunk; failures are retried in the next run."""
 
 from __future__ import annotations
 

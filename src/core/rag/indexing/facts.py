@@ -1,4 +1,4 @@
-"""What is extracted from a whole document: the names in its title, records from its rows, symbols from its code."""
+"""What is extracted from a whole document: names in its title, records from its rows, symbols from its code."""
 
 from __future__ import annotations
 

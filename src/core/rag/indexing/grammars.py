@@ -1,4 +1,4 @@
-"""Which languages have a grammar, and what their definitions are called."""
+"""The languages that have a grammar, and the node types of their definitions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loading, splitting, embedding and writing, all at once, with bounded memory."""
+"""The ingest pipeline: loading, splitting, embedding and writing run concurrently, in bounded memory."""
 
 from __future__ import annotations
 

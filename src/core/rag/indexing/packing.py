@@ -1,4 +1,4 @@
-"""Put atoms together to chunks of at most so many tokens, each ending at the best place there is."""
+"""Packs atoms into chunks of limited size in tokens, each ending at the best possible place."""
 
 from __future__ import annotations
 

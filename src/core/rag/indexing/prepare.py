@@ -1,4 +1,4 @@
-"""From rows of documents to rows that can be written: what has no vector yet is embedded."""
+"""Completes the rows of documents: embeds every text that has no vector yet."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is asked of a language model while indexing, and the form of its answers."""
+"""The prompts used while indexing, and the schemas of their answers."""
 
 from __future__ import annotations
 

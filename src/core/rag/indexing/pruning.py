@@ -1,4 +1,4 @@
-"""Removing what sources do not have any more."""
+"""Removes documents that their sources no longer have."""
 
 from __future__ import annotations
 

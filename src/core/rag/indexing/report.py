@@ -1,4 +1,4 @@
-"""What an ingest did."""
+"""The report of an ingest."""
 
 from __future__ import annotations
 

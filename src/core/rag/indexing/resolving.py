@@ -1,4 +1,4 @@
-"""Which entities of a graph are the same, from its entities, their chunks and the vectors of their names."""
+"""Finds the entities of a graph that are the same, from their names, their chunks and the vectors of their names."""
 
 from __future__ import annotations
 

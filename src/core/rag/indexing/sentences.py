@@ -1,4 +1,4 @@
-"""Sentences of a text, with where they stand."""
+"""Splits a text into sentences with their positions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From what callers name to loaders."""
+"""Creates the loaders for what callers name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a document to chunks."""
+"""Splits a document into chunks."""
 
 from __future__ import annotations
 

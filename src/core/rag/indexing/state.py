@@ -1,4 +1,4 @@
-"""What the graph holds already, and whether it is still right."""
+"""Reads what the graph already holds of documents, and whether it is up to date."""
 
 from __future__ import annotations
 

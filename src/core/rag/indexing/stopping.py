@@ -1,4 +1,4 @@
-"""Stopping a run early: it ends though a loader keeps it waiting, and finishes what it has taken up, for a while."""
+"""Stops a run early: it ends even if a loader blocks, and first finishes what it has begun, within a time limit."""
 
 from __future__ import annotations
 

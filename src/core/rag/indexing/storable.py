@@ -1,4 +1,4 @@
-"""Documents as every engine and every tokenizer takes them."""
+"""Makes documents acceptable to every engine and every tokenizer."""
 
 from __future__ import annotations
 

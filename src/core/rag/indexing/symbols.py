@@ -1,4 +1,4 @@
-"""The symbols of source code, what they call, and what a file imports, from its syntax tree."""
+"""Extracts symbols, calls and imports of source code from its syntax tree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which text of a chunk is embedded."""
+"""The text of a chunk that is embedded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finding the titles that chunks mention, while a run is under way and further titles are still to come.
+"""Finds mentions of titles in chunks during a run, while further titles are still being loaded.
 
 Nothing here asks the graph, so all of it can be done in a second process.
 """

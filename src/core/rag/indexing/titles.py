@@ -1,4 +1,4 @@
-"""Mentions of titles in chunks that were there before the titles: what is left to do at the end of a run."""
+"""Finds mentions of titles in chunks that were stored before the titles: the last step of a run."""
 
 from __future__ import annotations
 

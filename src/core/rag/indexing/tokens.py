@@ -1,4 +1,4 @@
-"""Counting tokens, in bulk and without tokenizing what need not be.
+"""Counts tokens in bulk, without tokenizing texts whose count is known otherwise.
 
 The default counter is the tokenizer of the default embedder (WordLlama, a SentencePiece BPE of 32,000 pieces). In that
 vocabulary no piece reaches over the edge between a letter and a punctuation mark, into or out of a digit or a line

@@ -1,4 +1,4 @@
-"""Headings that are underlined, as in reStructuredText."""
+"""Underlined headings, as in reStructuredText."""
 
 from __future__ import annotations
 

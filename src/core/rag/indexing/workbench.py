@@ -1,4 +1,4 @@
-"""Where documents are cut and texts embedded: in a thread of this process and, in a large run, in a second process.
+"""Decides where documents are cut and texts embedded: in a thread or, in a large run, in a second process.
 
 Python runs on one core, and the embedded engine holds it while it writes. So a run that has more than a few hundred
 documents gets a worker process, beside which this one goes on writing. What it makes is the same in either place.

@@ -1,4 +1,4 @@
-"""The worker process of a large ingest: cuts documents and embeds texts beside the process that writes.
+"""The worker process of a large ingest: cuts documents and embeds texts while the main process writes.
 
 It reads requests from its standard input and writes replies to its standard output, both as pickles behind their
 length, and ends when its input does: nothing outlives the process that started it. :mod:`.worker_process` is the

@@ -1,4 +1,4 @@
-"""A knowledge base for code that is not asynchronous, or that runs in another event loop."""
+"""Makes a knowledge base usable from synchronous code and from other event loops."""
 
 from __future__ import annotations
 

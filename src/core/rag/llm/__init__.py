@@ -1,4 +1,4 @@
-"""Language models: what is asked of them (``base``), who answers (``openai_model``), and the prompts (``prompts``)."""
+"""Language models: the interface (``base``), the provider (``openai_model``), and the prompts (``prompts``)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading what a chat endpoint answers, whole or in parts."""
+"""Reads the responses of a chat endpoint, whole or streamed."""
 
 from __future__ import annotations
 

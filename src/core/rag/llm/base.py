@@ -1,4 +1,4 @@
-"""What this package asks of a language model; any object with these methods is one."""
+"""The interface of a language model; any object with these methods can be used."""
 
 from __future__ import annotations
 

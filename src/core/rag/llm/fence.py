@@ -1,4 +1,4 @@
-"""Text of strangers in a prompt: data between two marks that it cannot contain."""
+"""Encloses untrusted text in a prompt as data, between marks that it cannot contain."""
 
 from __future__ import annotations
 

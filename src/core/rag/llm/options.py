@@ -1,4 +1,4 @@
-"""Parameters of a request, and what servers were found to refuse among them."""
+"""Request parameters, and those that servers have been found to reject."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Structured answers: how to ask for them, and how to read them.
+"""Structured output: how to request it, and how to parse it.
 
 Servers differ in what they offer, so there is a ladder: a JSON schema that the server enforces, a function call, any
 JSON object, and plain text that is asked to be JSON. A model goes down it when the server says that it does not know a

@@ -1,4 +1,4 @@
-"""Models that think aloud: ``<think>…</think>`` before the answer is not a part of it.
+"""Removes the thoughts of reasoning models: ``<think>…</think>`` before the answer is not part of it.
 
 Where the server does not take the thinking apart (Ollama, vLLM and LM Studio as they are set up by default, for models
 like DeepSeek-R1 and Qwen3), it comes as text.

@@ -1,1 +1,1 @@
-"""Looking after a graph: what is in it, whether it is sound, copies of it, and other embedding models."""
+"""Maintenance: status of a graph, consistency checks, copies, and changing the embedding model."""

@@ -1,4 +1,4 @@
-"""Whether conversations and memory hang together, and mending what does not. Nothing that was said is removed."""
+"""Checks the consistency of conversations and memory, and repairs it. Nothing that was said is removed."""
 
 from __future__ import annotations
 

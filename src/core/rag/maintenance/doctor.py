@@ -1,4 +1,4 @@
-"""All checks, of the environment and of the graph, in the order in which one needs the other."""
+"""Runs all checks of the environment and of the graph, in the order in which they depend on each other."""
 
 from __future__ import annotations
 

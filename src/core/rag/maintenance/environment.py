@@ -1,4 +1,4 @@
-"""Checks of everything around the graph: Python, packages, settings, embedding model, disk."""
+"""Checks the environment: Python, packages, settings, embedding model, disk."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a check found."""
+"""The results of checks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wrong in a namespace, and what checks share."""
+"""The flaws that checks look for in a namespace, and code that checks share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is in a graph: its state, its documents, one of them, its namespaces."""
+"""Overviews of a graph: its status, its documents, one document, its namespaces."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where an embedded graph lies on the disk."""
+"""Where the file of an embedded graph is."""
 
 from __future__ import annotations
 

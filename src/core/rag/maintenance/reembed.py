@@ -1,4 +1,4 @@
-"""Vectors of all chunks and messages by another embedding model, from the texts that are in the graph."""
+"""Embeds all stored chunks and messages with another model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Putting a backup in the place of a graph."""
+"""Replaces a graph with a backup."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether documents and the knowledge graph of a namespace hang together, and mending what does not."""
+"""Checks the consistency of documents and the knowledge graph of a namespace, and repairs it."""
 
 from __future__ import annotations
 

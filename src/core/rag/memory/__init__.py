@@ -1,1 +1,1 @@
-"""Conversations as memory: remember, recall, forget; what people said, kept for them and removed when they say so."""
+"""Conversations as memory: remember, recall, and forget on request."""

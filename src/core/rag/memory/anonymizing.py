@@ -1,4 +1,4 @@
-"""Replacing what tells who somebody is in texts: the same thing by the same word everywhere, without any model.
+"""Replaces personal data in texts, consistently and without a model.
 
 Found by form: e-mail addresses, phone numbers (the library phonenumbers, a port of libphonenumber), card numbers (with
 their check digit), IBANs (with theirs), numbers behind a word like "account", IP and street addresses. Found by name:

@@ -1,4 +1,4 @@
-"""Making old memories shorter: by a language model, or by the sentences that say most of what the others say."""
+"""Compacts old memories: summarises them with a language model, or selects their most central sentences."""
 
 from __future__ import annotations
 

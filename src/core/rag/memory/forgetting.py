@@ -1,4 +1,4 @@
-"""Removing what people said, every trace of it, and looking whether any is left."""
+"""Removes every trace of what people said, and verifies that none is left."""
 
 from __future__ import annotations
 

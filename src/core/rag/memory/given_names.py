@@ -1,4 +1,4 @@
-"""Given names and family names of a dozen languages, from the lists of Faker; no model, nothing to download."""
+"""Given names and family names in a dozen languages, from the lists of Faker: no model, no download."""
 
 from __future__ import annotations
 

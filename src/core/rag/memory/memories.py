@@ -1,4 +1,4 @@
-"""What a KnowledgeBase remembers of conversations."""
+"""The part of a KnowledgeBase that remembers conversations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a KnowledgeBase knows of the people who use it: what they viewed and rated, and what is kept of them."""
+"""The part of a KnowledgeBase that concerns its users: viewed documents, ratings, and what is stored about them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which memories fit a question: pure functions over sessions that were read before.
+"""Ranks memories for a question: pure functions over sessions that have been read.
 
 A turn of a dialogue is short and says little by itself; it is found through what surrounds it. So to its own score are
 added those of the turns around it, of its session, and of its direct neighbours. Weights and the small ``B`` (short

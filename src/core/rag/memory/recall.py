@@ -1,4 +1,4 @@
-"""Finding memories: which sessions to look at, reading them (once), and ranking their turns.
+"""Recalls memories: selects sessions, reads each once, and ranks their turns.
 
 Few memories are ranked all. Where there are many, the indexes of the namespace say which sessions to look at, and the
 turns of those are ranked: what a recall costs does not grow with what is remembered. What an index finds is compared

@@ -1,4 +1,4 @@
-"""What memory gives back."""
+"""The results of memory operations."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Searching: legs by vector, words and names, their fusion, filters, feedback, conversations, and the graph."""
+"""Search: by vector, by words, by name and by graph; fusion, filters, feedback and conversations."""

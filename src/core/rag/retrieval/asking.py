@@ -1,4 +1,4 @@
-"""A whole search: :class:`.Retriever`, with the conversation before the question and with the ratings of users."""
+"""A complete search: :class:`.Retriever` together with the conversation so far and the ratings of users."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""BM25 over analysed words in memory, with the formula of the engines.
+"""BM25 over analysed words in memory, with the same formula as the engines.
 
     score(d) = sum over the words t of the query of
                w_t * idf_t * tf * (k1 + 1) / (tf + k1 * (1 - b + b * |d| / average |d|))

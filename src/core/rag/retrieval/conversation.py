@@ -1,4 +1,4 @@
-"""Reading what was said before a question, and searching with it."""
+"""Reads the conversation before a question, and searches with it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The part of a found text that shows why it was found."""
+"""The excerpt of a hit that shows why it was found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ratings in rankings: a gentle push up or down for what people found helpful or wrong.
+"""Feedback in rankings: a gentle push up or down for passages that users rated.
 
 A rating counts for the question that it was given for, and for others as far as they share its words; it fades by half
 in ``HALF_LIFE`` days; the asker's own ratings count before those of others, which are averaged, so that no crowd and no

@@ -1,4 +1,4 @@
-"""The text form of a filter: parsing and writing it. The grammar stands in ``filters.py``."""
+"""Parses and writes the text form of a filter. The grammar is in ``filters.py``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a filter is once it is parsed, and how it is tested against a document. The grammar stands in ``filters.py``."""
+"""The parsed form of a filter, and its evaluation on a document. The grammar is in ``filters.py``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Filters: which documents a search looks at.
+"""Filters restrict a search to certain documents.
 
 A filter tests fields of the document that a chunk belongs to:
 

@@ -1,4 +1,4 @@
-"""One ranking out of several: a convex combination of the legs' scores, each in its own unit.
+"""Fuses rankings: a convex combination of the legs' normalised scores.
 
 A cosine and a BM25 score have nothing in common but this: how far a score stands out among those of all chunks. So
 each leg is measured in standard deviations over the whole corpus (z-scores; their means shift all chunks alike and drop

@@ -1,4 +1,4 @@
-"""Search in titles, headings and names that forgives typing errors.
+"""Typo-tolerant search in titles, headings and names.
 
 A name is compared word by word, so the order of words does not matter and part of a name is enough. Two words are as
 similar as one minus the share of letters to insert, delete, replace or swap with a neighbour (optimal string alignment,

@@ -1,4 +1,4 @@
-"""The legs of a search: each gives chunk ids with raw scores, best first, from the graph."""
+"""The legs of a search: each returns chunk ids with raw scores, best first."""
 
 from __future__ import annotations
 

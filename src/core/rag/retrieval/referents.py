@@ -1,4 +1,4 @@
-"""What a question points back at: "the second one", "she", or the thing that the talk has been about for a while.
+"""What a question refers back to: "the second one", "she", or the current topic of the conversation.
 
 No model: a list is known by its form, a name by its capitals, a pronoun by a small table (English, German, French,
 Spanish). Where nothing is recognised, nothing is added, and the words of the turns before do what they can.

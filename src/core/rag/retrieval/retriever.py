@@ -1,4 +1,4 @@
-"""Searching: run the legs, fuse them, filter, and fetch what was found."""
+"""The retriever: runs the legs, fuses and filters their results, and reads the hits."""
 
 from __future__ import annotations
 

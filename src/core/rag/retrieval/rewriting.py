@@ -1,4 +1,4 @@
-"""The last question of a conversation as one that stands alone, written by a language model."""
+"""Rewrites the last question of a conversation as a standalone one, with a language model."""
 
 from __future__ import annotations
 

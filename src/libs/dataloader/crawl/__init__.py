@@ -1,1 +1,1 @@
-"""The parts of :class:`libs.dataloader.WebLoader`, each of which does one thing; not a public interface."""
+"""The parts of :class:`libs.dataloader.WebLoader`; not a public interface."""

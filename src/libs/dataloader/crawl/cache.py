@@ -1,4 +1,4 @@
-"""Answers that the crawls of one run share, so that sources that overlap ask for a page once."""
+"""Caches responses that the crawls of one run share, so that overlapping sources fetch a page once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Time and chance, in one place, so that what depends on them can be tried without waiting."""
+"""Time and randomness in one place, so that tests need not wait."""
 
 from __future__ import annotations
 

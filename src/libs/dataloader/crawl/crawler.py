@@ -1,4 +1,4 @@
-"""The crawl itself: pages are fetched side by side and handled one after the other."""
+"""The crawl: pages are fetched concurrently and processed one after the other."""
 
 from __future__ import annotations
 

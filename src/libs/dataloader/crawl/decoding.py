@@ -1,4 +1,4 @@
-"""Content-Encoding, undone piece by piece within a limit, so that a small download cannot fill the memory."""
+"""Decodes Content-Encoding incrementally and within a limit, so that a small download cannot fill the memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One GET at a time: sent when it is the host's turn, cut off at its limits, tried again where that may help."""
+"""Sends single GET requests: throttled per host, bounded, and retried where that may help."""
 
 from __future__ import annotations
 

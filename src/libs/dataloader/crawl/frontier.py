@@ -1,4 +1,4 @@
-"""What is still to be fetched, and what was already found."""
+"""The frontier of a crawl: URLs to fetch, and URLs already seen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keeps a crawler that works for others away from addresses that only its own machine or network can reach."""
+"""Keeps a crawler that acts for others away from addresses that only its own machine or network can reach."""
 
 from __future__ import annotations
 

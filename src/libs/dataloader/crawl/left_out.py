@@ -1,4 +1,4 @@
-"""What a crawl left out, and why, for people to read."""
+"""Describes to people what a crawl left out, and why."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What kind of document an answer holds: by its Content-Type, and by its bytes where that lies."""
+"""Determines the type of a response: by its Content-Type, or by its bytes where that is wrong."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Choosing between a page's own URL and its canonical URL, so that every page is given once and none is lost."""
+"""Chooses between a page's own URL and its canonical URL, so that every page is returned exactly once."""
 
 from __future__ import annotations
 

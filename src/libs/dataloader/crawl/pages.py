@@ -1,4 +1,4 @@
-"""From a downloaded body to a document and the links to follow."""
+"""Converts a response body into a document and the links to follow."""
 
 from __future__ import annotations
 

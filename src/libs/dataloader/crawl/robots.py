@@ -1,4 +1,4 @@
-"""robots.txt (RFC 9309): asked for once per host, before anything else."""
+"""robots.txt (RFC 9309): fetched once per host, before anything else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sitemaps and sitemap indexes (sitemaps.org): the pages that a site itself names."""
+"""Sitemaps and sitemap indexes (sitemaps.org)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many requests run at a time, and how close together they reach one host."""
+"""Limits the number of concurrent requests, and their rate per host."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Crawl traps: endless calendars, ever longer paths, session ids. What tells them apart from large sites."""
+"""Recognises crawl traps (endless calendars, ever longer paths, session ids), and tells them apart from large sites."""
 
 from __future__ import annotations
 

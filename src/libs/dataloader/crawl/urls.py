@@ -1,4 +1,4 @@
-"""URLs: one spelling for each page, and what can be told from the spelling alone."""
+"""URLs: normalisation, and what the URL alone reveals."""
 
 from __future__ import annotations
 

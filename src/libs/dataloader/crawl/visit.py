@@ -1,4 +1,4 @@
-"""One visit: from a URL over its redirects to a page, an unchanged page, a failure, or nothing."""
+"""One visit: follows a URL through its redirects to a page, an unchanged page, a failure, or nothing."""
 
 from __future__ import annotations
 

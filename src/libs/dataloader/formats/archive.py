@@ -1,4 +1,4 @@
-"""ZIP containers and XML from strangers: bounded, without entities, with errors that say what is wrong."""
+"""Reads ZIP containers and XML from untrusted sources: bounded, without entities, with clear errors."""
 
 from __future__ import annotations
 

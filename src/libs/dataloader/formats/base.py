@@ -1,4 +1,4 @@
-"""What a reader gets, what it gives, and how it says that it cannot."""
+"""The interface of readers: what they get, what they return, and how they report failure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of CSV and TSV, where a quote may open a quoted cell or be a character that just stands there."""
+"""Rows of CSV and TSV, where a quote may open a quoted cell or be an ordinary character."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is written in the drawings of an Office file: text boxes, shapes, diagrams."""
+"""The text in the drawings of an Office file: text boxes, shapes, diagrams."""
 
 from __future__ import annotations
 

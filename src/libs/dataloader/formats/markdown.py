@@ -1,4 +1,4 @@
-"""Markdown: kept as it is, apart from front matter."""
+"""Markdown: kept as it is, except for front matter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Office Open XML files (docx, pptx) have in common: relationships and properties."""
+"""The common parts of Office Open XML files (docx, pptx): relationships and properties."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""AsciiDoc and Org as Markdown: headings, code and links; everything else stays as it is written."""
+"""Converts AsciiDoc and Org to Markdown: headings, code and links; everything else is kept as written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PDF, by PDFium."""
+"""PDF files, read with PDFium."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Headings and paragraphs of a PDF, which has neither: told from the size, the weight and the place of its lines."""
+"""Recognises headings and paragraphs of a PDF by the size, weight and position of its lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which reader takes which file: by the ending of its name, else by what its bytes look like."""
+"""Chooses the reader for a file, by its extension or by its content."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""reStructuredText as Markdown.
+"""Converts reStructuredText to Markdown.
 
 Not by docutils: it knows nothing of Sphinx's directives and roles, and drops what it does not know.
 """

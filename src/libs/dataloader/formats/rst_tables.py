@@ -1,4 +1,4 @@
-"""The tables of reStructuredText: drawn ones, and those that are lists or CSV."""
+"""The tables of reStructuredText: drawn ones, list tables and CSV tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Characters of RTF in the code page of their font."""
+"""Decodes characters of RTF by the code page of their font."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PowerPoint presentations (pptx), from the XML itself: python-pptx would bring two imaging packages for text only."""
+"""PowerPoint presentations (pptx), read from the XML directly: python-pptx would add two imaging packages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The cells of an Excel workbook, from the XML itself, as a person would write what is in them.
+"""The cells of an Excel workbook, read from the XML directly and formatted as Excel displays them.
 
 openpyxl refuses a workbook over a style that it does not know, and reads none in the strict form of the format.
 """

@@ -1,4 +1,4 @@
-"""DRIFT RAG: from the nodes that fit a question along the edges of the graph, with inferred connections.
+"""DRIFT RAG: follows the edges of the graph from the nodes that match a question, and infers missing connections.
 
 ``entry_points`` finds where to begin, ``traversal`` walks, ``inference`` and ``gaps`` look at what was found,
 ``scoring`` ranks it, ``response`` answers; ``drift`` holds :class:`DRIFTRAG`, which does all of it.

@@ -1,4 +1,4 @@
-"""Filters on documents, for everything that a traversal visits."""
+"""Applies document filters to everything that a traversal visits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What DRIFT RAG is made of: the graph, the configuration, and who infers."""
+"""The common parts of DRIFT RAG: the graph, the configuration, and the model that infers."""
 
 from __future__ import annotations
 

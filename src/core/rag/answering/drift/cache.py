@@ -1,4 +1,4 @@
-"""Paths of repeated queries, never stale: they are used only if everything they were computed from is still so.
+"""A cache of the paths of repeated queries, used only while everything they depend on is unchanged.
 
 A traversal is a function of what it reads. So the cache keeps what was read along with the paths, reads all of it again
 in one round (instead of several rounds per level), and gives the paths back only if every edge and every node is the

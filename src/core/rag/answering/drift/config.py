@@ -1,4 +1,4 @@
-"""The configuration of DRIFT RAG, checked."""
+"""The configuration of DRIFT RAG, and its validation."""
 
 from __future__ import annotations
 

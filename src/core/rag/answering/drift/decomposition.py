@@ -1,4 +1,4 @@
-"""A question that asks for several things, taken apart; by rules, without a model."""
+"""Splits a question with several parts, by rules and without a model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a traversal begins: the nodes that a query names, and those that are most similar to it."""
+"""Finds where a traversal begins: the nodes that a query names, and those most similar to it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DRIFT RAG as one of the ways in which a knowledge base answers."""
+"""DRIFT RAG as an answering strategy of a knowledge base."""
 
 from __future__ import annotations
 

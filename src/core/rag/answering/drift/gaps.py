@@ -1,4 +1,4 @@
-"""What the paths that were found leave open; pure rules."""
+"""Rules that find what the paths leave unanswered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Inferring connections that the graph does not have, and finding what the paths leave open."""
+"""Infers connections that the graph does not have, and identifies knowledge gaps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From paths to what an answer is made of: entities, facts, and the passages that say so."""
+"""Converts paths into the material of an answer: entities, facts, and the passages that support them."""
 
 from __future__ import annotations
 

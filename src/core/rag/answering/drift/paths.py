@@ -1,4 +1,4 @@
-"""What a traversal finds: nodes, edges, paths, and what can be inferred from them."""
+"""The data types of a traversal: nodes, edges, paths, and inferred connections."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The prompts of DRIFT RAG, and the forms of their answers."""
+"""The prompts of DRIFT RAG, and the schemas of their answers."""
 
 from __future__ import annotations
 

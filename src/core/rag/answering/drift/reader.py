@@ -1,4 +1,4 @@
-"""Reading the graph for a traversal: a whole frontier in one statement per label and direction."""
+"""Reads the graph for a traversal, a whole frontier in one statement per label and direction."""
 
 from __future__ import annotations
 

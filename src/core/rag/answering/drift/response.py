@@ -1,4 +1,4 @@
-"""An answer from paths: context, text and checked citations as in every other way of answering."""
+"""Generates an answer from paths, with context, text and checked citations like every other strategy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What DRIFT RAG gives back."""
+"""The results of DRIFT RAG."""
 
 from __future__ import annotations
 

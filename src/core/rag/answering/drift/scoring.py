@@ -1,4 +1,4 @@
-"""How good a path is: pure functions, without the graph.
+"""Path scoring: pure functions, independent of the graph.
 
 ``score = 0.5 * content_relevance + 0.3 * edge_weight + 0.2 * length_penalty``, clamped to 0 to 1, where
 content_relevance is the share of the words of the query that the path contains, edge_weight the mean weight of its

@@ -1,4 +1,4 @@
-"""What a language model is asked: for connections between nodes, and for the parts of a question."""
+"""The questions that are put to a language model: connections between nodes, and the parts of a question."""
 
 from __future__ import annotations
 

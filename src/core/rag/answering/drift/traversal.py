@@ -1,4 +1,4 @@
-"""Walking the graph from entry points: breadth first, level by level, the best paths of each level only.
+"""Traverses the graph from entry points, breadth first, keeping only the best paths of each level.
 
 A beam search: of each entry point the ``beam_width`` best paths of a length are extended, each node's strongest edges
 are looked at, and the whole is bounded by a budget of edges, so that the cost grows with the depth, not exponentially

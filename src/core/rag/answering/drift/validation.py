@@ -1,4 +1,4 @@
-"""Which inferences are worth having: pure rules."""
+"""Rules that decide which inferences are kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The directions of nodes: stored ones are fetched, those of other nodes are made of their texts, all in batches."""
+"""Vectors of nodes: stored ones are read, missing ones are computed from the nodes' texts, all in batches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words of a query, and which of them a text contains."""
+"""The words of a query, and which of them occur in a text."""
 
 from __future__ import annotations
 

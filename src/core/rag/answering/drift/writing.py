@@ -1,4 +1,4 @@
-"""Writing inferred connections into the graph, marked as what they are."""
+"""Writes inferred connections into the graph, marked as inferred."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Pictures of a piece of the graph: an HTML page that needs nothing else, Mermaid, GraphML."""
+"""Draws a part of the graph: as a self-contained HTML page, as Mermaid, or as GraphML."""

@@ -1,4 +1,4 @@
-"""A piece of the graph as GraphML (http://graphml.graphdrawing.org), which Gephi, yEd, igraph and networkx read."""
+"""Writes a part of the graph as GraphML (http://graphml.graphdrawing.org), for Gephi, yEd, igraph and networkx."""
 
 from __future__ import annotations
 

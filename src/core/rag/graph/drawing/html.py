@@ -1,4 +1,4 @@
-"""A piece of the graph as one HTML page: a drawing that can be read without JavaScript, and moved with it.
+"""Writes a part of the graph as one HTML page, readable without JavaScript and interactive with it.
 
 Nothing is loaded from anywhere. The page carries a policy under which only its own script runs, told by its hash, so
 that a name from a document never could.

@@ -1,4 +1,4 @@
-"""Texts of documents, fit to be shown."""
+"""Makes texts of documents fit for display."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Prompts: one file each in this folder, named ``NAME.vVERSION.md``, and the model of what is filled in.
+"""Prompts: one file each in this folder, named ``NAME.vVERSION.md``, with a model of the values to fill in.
 
 A file has sections ``## system`` and ``## user`` with places ``{{name}}``. A prompt is a class derived from
 :class:`Prompt` with a field for each place. Values are data and fenced (``core.rag.llm.fence``), unless a field is

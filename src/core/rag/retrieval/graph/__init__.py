@@ -1,1 +1,1 @@
-"""Graph retrieval without a model: a small neighbourhood of what was found, a walk through it, and bridges."""
+"""Graph retrieval without a model: the neighbourhood of what was found, a random walk on it, and bridging."""

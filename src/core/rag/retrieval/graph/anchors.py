@@ -1,4 +1,4 @@
-"""Anchors: passages of documents whose titles stand in the question.
+"""Anchors: passages of documents whose titles occur in the question.
 
 A comparison names both of its sides, a chain its beginning. Such a passage is where to set out from, however little
 else it has in common with the question; so it counts by how rare its name is, and less where many documents bear it.

@@ -1,4 +1,4 @@
-"""Which of graph and hybrid search to believe, by what the question and what was found look like.
+"""Decides how far to trust graph search and how far hybrid search, by the question and by what they found.
 
 A graph helps where names lead from one passage to the next. Two things tell: the question names what some passage is
 about, or a sentence of what was found does, and leads to a passage that has more of the question. Where neither is so,

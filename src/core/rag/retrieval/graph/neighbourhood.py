@@ -1,4 +1,4 @@
-"""The part of the graph around a question: passages, the entities that they mention, and whose titles those are.
+"""The part of the graph around a question: passages, the entities they mention, and documents so titled.
 
 It is filled with the rows of a few bounded queries and never grows beyond ``MAX_PASSAGES`` passages, whatever the size
 of the corpus.

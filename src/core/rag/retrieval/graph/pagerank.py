@@ -1,4 +1,4 @@
-"""Personalised PageRank between passages and entities, held to the question in every round.
+"""Personalised PageRank between passages and entities, pulled back to the question in every round.
 
     passages = (1 - c) * restart + c * (entities -> passages), times the similarity to the question, renormalised
     entities = (1 - c) * restart + c * (passages -> entities)

@@ -1,4 +1,4 @@
-"""What a question asks for: its words with their weights, and the names in it."""
+"""What a question asks for: its weighted words, and the names in it."""
 
 from __future__ import annotations
 

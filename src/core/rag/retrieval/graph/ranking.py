@@ -1,4 +1,4 @@
-"""Ranking passages by the graph around a question."""
+"""Ranks passages by the graph around a question."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading a neighbourhood: a few statements, each bounded, the same on every engine."""
+"""Reads a neighbourhood in a few bounded statements, the same on every engine."""
 
 from __future__ import annotations
 

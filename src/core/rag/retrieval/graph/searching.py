@@ -1,4 +1,4 @@
-"""Search by graph, and by whichever of graph and hybrid search fits, on top of a hybrid search."""
+"""The modes ``graph`` and ``auto``, on top of a hybrid search."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a passage is about, where no title says so: the heading of its section, or the name that it begins with."""
+"""The subject of a passage whose document has no telling title: its section's heading, or the name it begins with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a passage was found: the titles that led to it, and the sentence."""
+"""Explains why a passage was found: the titles and the sentence that led to it."""
 
 from __future__ import annotations
 
