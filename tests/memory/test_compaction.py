@@ -130,3 +130,18 @@ async def test_writers_and_compaction_at_once_keep_one_chain(kb: KnowledgeBase) 
     there = await check_order(kb)
     for said in (*map(str, range(8)), *(f"{what} {number}" for what in ("later", "added") for number in range(6))):
         assert there.count(said) == 1
+
+
+async def test_what_a_forgotten_summary_stood_for_comes_back(kb: KnowledgeBase) -> None:
+    await say(kb, *range(1, 7))
+    summary = await kb.compact("s", keep=3, summarizer=Joined())
+    assert summary is not None
+    assert (await kb.forget(memory_id=summary)).memories == 1
+    assert await live(kb) == ["1", "2", "3", "4", "5", "6"]
+    assert [memory.content for memory in await kb.recall("s", "2", limit=1)] == ["2"]
+    inner = await kb.compact("s", keep=4, summarizer=Joined())
+    outer = await kb.compact("s", keep=2, summarizer=Joined())
+    assert outer is not None
+    assert (await kb.forget(memory_id=outer)).memories == 1
+    assert await live(kb) == ["(1 2)", "3", "4", "5", "6"]
+    assert inner in {memory.id for memory in await kb.recall("s", "1", limit=9)}

@@ -15,10 +15,9 @@ if TYPE_CHECKING:
 
 
 async def forget_messages(client: MemGraphClient, session_id: str, ids: Sequence[str]) -> Forgotten:
-    """Remove messages of a session, with every summary that was made of them; what else it stood for comes back."""
+    """Remove messages of a session, with every summary that was made of them; what else these stood for comes back."""
     summaries = await client.summaries_of(ids)
-    if summaries:
-        await client.restore_summarized(summaries, ids)
+    await client.restore_summarized([*ids, *summaries], ids)  # among the ids may be summaries, too
     return Forgotten(memories=await client.delete_messages(session_id, [*ids, *summaries]))
 
 

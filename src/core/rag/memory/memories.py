@@ -174,7 +174,7 @@ class Memories:
 
         Args:
             session_id: All of this session.
-            memory_id: This one.
+            memory_id: This one. What a summary stands for comes back when it goes.
             user_id: Everything of this user: what they said, sessions in which nobody else spoke, views, ratings, the
                 user itself. What others said in sessions of this user stays; such a session is nobody's then.
             before: Of the session or user, or else of all, only what was said before this time.
