@@ -56,6 +56,28 @@ async def test_a_tag_is_a_bonus(kb: KnowledgeBase) -> None:
     assert found[0] == both
 
 
+@pytest.mark.parametrize("all_turns", [recalling.ALL_TURNS, 0])
+async def test_tags_are_words_to_find_it_by(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch, all_turns: int) -> None:
+    """Also those of several words by one of them, and where the indexes say which sessions to look at."""
+    monkeypatch.setattr(recalling, "ALL_TURNS", all_turns)
+    for number in range(20):
+        await kb.remember(f"s{number}", "user", f"Something else entirely, number {number}.")
+    zeus = await kb.remember("t", "user", "It was agreed upon.", tags=["project-zeus"])
+    budget = await kb.remember("t", "user", "They spoke of that.", tags=["The budget"])
+
+    async def first(query: str) -> str:
+        return (await kb.recall(query=query, limit=1))[0].id
+
+    assert [await first("zeus"), await first("project zeus")] == [zeus, zeus]
+    assert await first("budgets") == budget
+    await kb.remember("t", "user", "They spoke of that.", tags=["Holidays"])
+    assert [await first("budget"), await first("holiday")] == [budget, budget]
+    summary = await kb.compact("t", keep=0)
+    assert summary is not None
+    await kb.forget(memory_id=summary)
+    assert [await first("holiday"), await first("zeus")] == [budget, zeus]
+
+
 async def test_exact_repeats_are_one_memory_with_a_count(kb: KnowledgeBase) -> None:
     first = await kb.remember("s", "user", FACTS[0], tags=["a"], metadata={"x": 1})
     others = await asyncio.gather(

@@ -57,19 +57,25 @@ def message_properties(
         text = text.replace("\0", "")
     said = moment(timestamp)
     check_optional(user_id=user_id)
+    role, words = checked_name(role, "The role"), checked_tags(tags)
     return {
         "content": text,
-        "role": checked_name(role, "The role"),
+        "role": role,
         "timestamp": said,
-        "terms": index_terms(None, None, text),
+        "terms": message_terms(text, words),
         "keywords": keywords(text),
-        "tags": checked_tags(tags),
+        "tags": words,
         "metadata": metadata_json({} if metadata is None else metadata, "The metadata of a message"),
         "user_id": user_id or "",
         "count": 1,
         "summary": False,
         "last_accessed_at": said,
     }
+
+
+def message_terms(content: str, tags: Sequence[str]) -> str:
+    """The words that a message is found by: those of its tags, and of what was said."""
+    return index_terms(None, " ".join(tags), content)
 
 
 def check_length(content: str) -> None:

@@ -6,7 +6,6 @@ import uuid
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from core.rag.analysis import index_terms
 from core.rag.dbhandler.batches import batches, run_for_rows
 from core.rag.dbhandler.checks import check_kind, check_texts
 from core.rag.dbhandler.conversations import ConversationOperations
@@ -18,7 +17,14 @@ from core.rag.dbhandler.interactions import (
     insert_behind,
     lock_conversation,
 )
-from core.rag.dbhandler.message_rows import MESSAGE_COLUMNS, checked_tags, found_message, speaker_of
+from core.rag.dbhandler.message_rows import (
+    MAX_TAGS,
+    MESSAGE_COLUMNS,
+    checked_tags,
+    found_message,
+    message_terms,
+    speaker_of,
+)
 from core.rag.dbhandler.rows import from_json, to_json
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.dbhandler.vectors import VectorStoreInfo
@@ -85,16 +91,17 @@ class RecollectionOperations(ConversationOperations):
 
     async def _repeat(self, tx: Transaction, message: InteractionRow, there: Row, now: str) -> None:
         metadata = {**from_json(there["metadata"]), **from_json(message.properties["metadata"])}
+        tags = checked_tags([*(there["tags"] or []), *message.properties["tags"]][:MAX_TAGS])
         await tx.run(
             "MATCH (m:Interaction {id: $id}) SET m.count = $count, m.tags = $tags, m.metadata = $metadata, "
             "m.token = $token, m.terms = $terms, m.compacted_into = '', m.updated_at = $now",
             {
                 "id": message.id,
                 "count": (there["count"] or 1) + 1,
-                "tags": checked_tags([*(there["tags"] or []), *message.properties["tags"]][:100]),
+                "tags": tags,
                 "metadata": to_json(metadata, "The metadata of a memory"),
                 "token": message.properties["token"],
-                "terms": message.properties["terms"],
+                "terms": message_terms(message.properties["content"], tags),
                 "now": now,
             },
         )
@@ -246,9 +253,12 @@ class RecollectionOperations(ConversationOperations):
         )
         left = {*but, *summaries}
         messages = await self.messages_by_id([row["id"] for row in rows if row["id"] not in left])
-        restored = [InteractionRow(key, {"content": message["content"]}) for key, message in messages.items()]
+        restored = [
+            InteractionRow(key, {"content": message["content"], "tags": message["tags"]})
+            for key, message in messages.items()
+        ]
         indexes = await self.message_indexes(restored)
-        terms = [{"id": row.id, "terms": index_terms(None, None, row.properties["content"])} for row in restored]
+        terms = [{"id": row.id, "terms": message_terms(**row.properties)} for row in restored]
 
         async def work(tx: Transaction) -> None:
             now = utc_now()

@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from itertools import pairwise
 
-from core.rag.analysis import index_terms
 from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.interactions import renumber_messages
+from core.rag.dbhandler.message_rows import message_terms
 from core.rag.dbhandler.store import Row
 from core.rag.maintenance.flaws import Checks, Flaw, some
 from core.rag.schema import Label, text_partition
@@ -188,7 +188,7 @@ class ConversationSoundness(Checks):
             rows = [
                 {
                     "id": identifier,
-                    "terms": index_terms(None, None, message["content"]),
+                    "terms": message_terms(message["content"], message["tags"]),
                     "partition": text_partition(self._namespace),
                 }
                 for identifier, message in messages.items()
