@@ -114,7 +114,8 @@ async def test_everything_of_a_user_is_exported(kb: KnowledgeBase) -> None:
     talk = await kb.client.create_conversation("Mills", user_id="ann")
     await kb.client.add_message(talk, "When does it turn?", "user", references=["a"])
     await kb.client.create_conversation(conversation_id="team", user_id="bob")
-    await kb.client.add_message("team", "I said this.", "user", user_id="ann")
+    hits = await kb.search("tide mill", k=2)
+    await kb.client.add_message("team", "I said this.", "user", references=["b"], retrieved=hits, user_id="ann")
     await kb.client.add_message("team", "Bob said this.", "user", user_id="bob")
     await kb.client.track_user_viewed_document("ann", "a")
     await kb.feedback("a", 1, "mill", "ann")
@@ -123,7 +124,12 @@ async def test_everything_of_a_user_is_exported(kb: KnowledgeBase) -> None:
 
     assert export["user"]["external_id"] == "ann"
     assert [message["content"] for message in export["conversations"][0]["messages"]] == ["When does it turn?"]
-    assert [message["content"] for message in export["messages"]] == ["I said this."]
+    [own], [elsewhere] = export["conversations"][0]["messages"], export["messages"]
+    assert (own["references"], own["retrieved"]) == (["a"], [])
+    assert (elsewhere["content"], elsewhere["references"]) == ("I said this.", ["b"])
+    assert [(row["rank"], row["chunk_id"], row["path"], row["score"]) for row in elsewhere["retrieved"]] == [
+        (rank, hit.chunk_id, hit.path, pytest.approx(hit.score)) for rank, hit in enumerate(hits, 1)
+    ]
     assert [row["path"] for row in export["viewed"]] == ["a"] == [row["path"] for row in await kb.history("ann")]
     assert [row["value"] for row in export["ratings"]] == [1.0]
     assert "Bob said this." not in json.dumps(export)

@@ -126,31 +126,27 @@ class ErasureOperations(RecollectionOperations):
         if changed:
             await self._write(work)
 
-    async def message_links(self, ids: Sequence[str]) -> dict[str, dict[str, list[Any]]]:
-        """For ids of messages: ids of ``documents``, URIs of ``resources``, and what was ``retrieved`` for them."""
-        found: dict[str, dict[str, list[Any]]] = {}
-
-        def of(row: Row) -> dict[str, list[Any]]:
-            return found.setdefault(row["id"], {"documents": [], "resources": [], "retrieved": []})
-
-        for row in await self.read(
-            "UNWIND $ids AS i MATCH (m:Interaction {id: i})-[:REFERENCES]->(d:Document) "
-            "RETURN m.id AS id, d.id AS target",
-            ids=check_texts("ids", ids),
-        ):
-            of(row)["documents"].append(row["target"])
+    async def resources_of_messages(self, ids: Sequence[str]) -> dict[str, list[str]]:
+        """The URIs of what messages refer to besides documents, by id of the message."""
+        found: dict[str, list[str]] = {}
         for row in await self.read(
             "UNWIND $ids AS i MATCH (m:Interaction {id: i})-[:REFERENCES]->(t:Resource) "
             "RETURN m.id AS id, t.uri AS uri",
             ids=check_texts("ids", ids),
         ):
-            of(row)["resources"].append(row["uri"])
-        for row in await self.read(
+            found.setdefault(row["id"], []).append(row["uri"])
+        return found
+
+    async def retrieved_of_messages(self, ids: Sequence[str]) -> dict[str, list[Row]]:
+        """What searches returned for messages, by id of the message: ``chunk_id, path, rank, score``, best first."""
+        found: dict[str, list[Row]] = {}
+        rows = await self.read(
             "UNWIND $ids AS i MATCH (m:Interaction {id: i})-[r:RETRIEVED]->(c:DocumentChunk) "
-            "RETURN m.id AS id, c.id AS chunk, r.rank AS rank, r.score AS score",
+            "RETURN m.id AS id, c.id AS chunk_id, c.path AS path, r.rank AS rank, r.score AS score",
             ids=check_texts("ids", ids),
-        ):
-            of(row)["retrieved"].append({"chunk": row["chunk"], "rank": row["rank"], "score": row["score"]})
+        )
+        for row in sorted(rows, key=lambda row: (row["rank"], row["chunk_id"])):
+            found.setdefault(row.pop("id"), []).append(row)
         return found
 
     async def known_names(self) -> list[str]:

@@ -210,21 +210,26 @@ class MessageReading(UserOperations):
         )
         return [*found, *referred]
 
-    async def _messages(self, conversation_id: str, rows: Sequence[Row]) -> list[dict[str, Any]]:
+    async def references_of_messages(self, ids: Sequence[str]) -> dict[str, list[str]]:
+        """What messages refer to, by id of the message: paths and URLs, in order."""
         found = await self.read(
             "UNWIND $ids AS i MATCH (m:Interaction {id: i})-[r:REFERENCES]->(t) "
             "RETURN m.id AS id, coalesce(t.path, t.uri) AS target, r.position AS position",
-            ids=[row["id"] for row in rows],
+            ids=list(ids),
         )
-        targets: dict[str, list[tuple[int, str]]] = {}
-        for row in found:
-            targets.setdefault(row["id"], []).append((row["position"], row["target"]))
+        targets: dict[str, list[str]] = {}
+        for row in sorted(found, key=lambda row: (row["position"], row["target"])):
+            targets.setdefault(row["id"], []).append(row["target"])
+        return targets
+
+    async def _messages(self, conversation_id: str, rows: Sequence[Row]) -> list[dict[str, Any]]:
+        references = await self.references_of_messages([row["id"] for row in rows])
         messages = []
         for row in rows:
             message = found_message(row)
             del message["session_id"]
             message["conversation_id"] = conversation_id
-            message["references"] = [target for _, target in sorted(targets.get(row["id"], []))]
+            message["references"] = references.get(row["id"], [])
             messages.append(message)
         return messages
 

@@ -79,8 +79,8 @@ class People:
         """Everything that is stored of a person, ready for JSON.
 
         Returns:
-            ``user``, ``conversations`` (each with its ``messages``), ``messages`` said elsewhere, ``viewed``,
-            ``ratings``.
+            ``user``, ``conversations`` (each with its ``messages``), ``messages`` said elsewhere (both with the
+            ``references`` of each and what was ``retrieved`` for it), ``viewed``, ``ratings``.
 
         Raises:
             NotFoundError: when nothing is known of that person.
@@ -100,6 +100,14 @@ class People:
             row["id"] for row in await self._client.messages_of_person(external) if row["session_id"] not in own
         ]
         messages_elsewhere = await self._client.messages_by_id(elsewhere)
+        references = await self._client.references_of_messages(elsewhere)
+        for identifier, message in messages_elsewhere.items():
+            message["references"] = references.get(identifier, [])
+        every = {message["id"]: message for conversation in conversations for message in conversation["messages"]}
+        every |= messages_elsewhere
+        retrieved = await self._client.retrieved_of_messages(list(every))
+        for identifier, message in every.items():
+            message["retrieved"] = retrieved.get(identifier, [])
         if user is None and not conversations and not messages_elsewhere:
             raise NotFoundError(f"Nothing is known of a user {user_id[:200]!r}.")
         return {
@@ -219,7 +227,7 @@ class People:
         from core.rag.dbhandler.rewriting import Rewritten
         from core.rag.memory.anonymizing import in_texts
 
-        links = await self._client.message_links([message["id"] for message in messages])
+        resources = await self._client.resources_of_messages([message["id"] for message in messages])
         result = []
         for message in messages:
             properties = message_properties(
@@ -231,13 +239,12 @@ class People:
                 user_id=message["user_id"] if keep_user else None,
             )
             kept = {key: message[key] for key in ("count", "summary", "compacted_into", "last_accessed_at")}
-            uris = links[message["id"]]["resources"] if message["id"] in links else []
             result.append(
                 Rewritten(
                     message["id"],
                     {**properties, **kept},
                     searched=not message["compacted_into"],
-                    cut=[uri for uri in uris if rewrite(uri) != uri],
+                    cut=[uri for uri in resources.get(message["id"], ()) if rewrite(uri) != uri],
                 )
             )
         return result
