@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 import numpy as np
@@ -249,6 +249,42 @@ async def test_an_index_that_was_done_without_is_created_later_by_the_same_clien
     finally:
         await store.drop_vector_index(index)
         await store.close()
+
+
+async def test_the_first_writers_that_meet_on_a_graph_take_turns(engine: Engine, driver: AsyncDriver) -> None:
+    """As those do who meet later: else each does all of its work beside the other, and both do it in vain."""
+    stores = [await engine.open(), await engine.open()]
+    if stores[0].capabilities.engine == "memgraph":
+        await define(driver, f"MATCH (t:{Label.SCHEMA_VERSION} {{id: 'turn'}}) DETACH DELETE t")
+    have_met = asyncio.Barrier(2)
+    statement = f"MERGE (n:{Label.RECORD} {{id: 'met in turn'}}) SET n.namespace = 'met in turn', n.by = $by"
+    inside: list[int] = []
+
+    def writer(number: int) -> Callable[[Transaction], Awaitable[None]]:
+        attempts = 0
+
+        async def work(tx: Transaction) -> None:
+            nonlocal attempts
+            attempts += 1
+            if attempts == 1:
+                await have_met.wait()
+                raise StoreConflictError("They met.")
+            await tx.run(statement, {"by": f"{number} {attempts}"})
+            inside.append(number)
+            try:
+                await asyncio.sleep(0.2)
+                assert inside == [number]
+            finally:
+                inside.remove(number)
+
+        return work
+
+    try:
+        await asyncio.gather(*(store.transaction(writer(number)) for number, store in enumerate(stores)))
+    finally:
+        await stores[0].transaction(lambda tx: tx.run(f"MATCH (n:{Label.RECORD} {{id: 'met in turn'}}) DELETE n"))
+        for store in stores:
+            await store.close()
 
 
 async def test_a_search_with_the_dimension_of_another_model(corner: Corner) -> None:

@@ -43,6 +43,7 @@ from core.rag.errors import (
     ConfigurationError,
     QueryError,
     StoreConflictError,
+    StoreConstraintError,
     StoreReadOnlyError,
     StoreUnavailableError,
 )
@@ -82,6 +83,7 @@ class BoltStore:
         self._define_deadline = self._retry_deadline  # changed by whoever holds the gate
         self._given_up: dict[str, float] = {}  # when the creation of an index was given up, by what is said of that
         self._commits = Commits()
+        self._taking_turns = False
         self._dialect: Dialect
         self._hinted: Callable[[str], str] = str  # as it is, until the server is known
         self._words: WordSearch
@@ -240,6 +242,8 @@ class BoltStore:
         async def attempt() -> T:
             nonlocal unit
             try:
+                if unit is not work:
+                    await self._take_turns()
                 return await self._attempt(unit)
             except RetryableError as error:
                 if isinstance(error.failed.error, StoreConflictError):
@@ -256,10 +260,27 @@ class BoltStore:
             return work
 
         async def alone(tx: Transaction) -> T:
-            await tx.run(turn, {"taken": uuid.uuid4().hex})  # another value each time: an equal one would be no write
+            await _take_turn(tx, turn)
             return await work(tx)
 
         return alone
+
+    async def _take_turns(self) -> None:
+        """Let there be the node by which turns are taken, before work that takes one begins.
+
+        Two that made it inside of their work would not see each other's: each would do all of it, fail at its end, and
+        leave the graph without one again.
+        """
+        turn = self._dialect.turn
+        if turn is None or self._taking_turns:
+            return
+        try:
+            await self._attempt(lambda tx: _take_turn(tx, turn))
+        except RetryableError as error:
+            somebody_has = isinstance(error.failed.error, StoreConflictError | StoreConstraintError)
+            if not somebody_has:
+                raise
+        self._taking_turns = True
 
     async def _attempt[T](self, work: Callable[[Transaction], Awaitable[T]]) -> T:
         async with self._drivers.session(reading=False) as session:
@@ -452,6 +473,10 @@ class BoltStore:
     def _check_open(self, what: str) -> None:
         if self._drivers.closed:
             raise closed(what)
+
+
+async def _take_turn(tx: Transaction, turn: str) -> None:
+    await tx.run(turn, {"taken": uuid.uuid4().hex})  # another value each time: an equal one would be no write
 
 
 def _without_words(index: TextIndex) -> str:
