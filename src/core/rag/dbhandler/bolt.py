@@ -306,7 +306,11 @@ class BoltStore:
         """See :class:`~core.rag.dbhandler.store.GraphStore`."""
         return nullcontext()
 
-    def removing_texts(self, index: TextIndex, number: int) -> AbstractAsyncContextManager[None]:  # noqa: ARG002
+    def removing_texts(
+        self,
+        index: TextIndex,  # noqa: ARG002
+        number: Callable[[], Awaitable[int]],  # noqa: ARG002
+    ) -> AbstractAsyncContextManager[None]:
         """See :class:`~core.rag.dbhandler.store.GraphStore`."""
         return nullcontext()
 

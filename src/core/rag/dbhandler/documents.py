@@ -368,7 +368,10 @@ class DocumentOperations(IngestOperations):
         unique = sorted(set(check_texts("ids", ids)))
         graph = await self.connect()
         count = 0
-        chunks = sum((await self._chunk_counts(unique)).values())
+
+        async def chunks() -> int:
+            return sum((await self._chunk_counts(unique)).values())
+
         async with graph.removing_texts(TextIndex(Label.CHUNK, self._namespace), chunks):
             for part in batches(unique, max_rows=200):
 

@@ -255,12 +255,12 @@ class EmbeddedStore:
         await self.exclusively(lambda db: dialect.drop_text_index(db, index), "Dropping a keyword index")
 
     @asynccontextmanager
-    async def removing_texts(self, index: TextIndex, number: int) -> AsyncIterator[None]:
+    async def removing_texts(self, index: TextIndex, number: Callable[[], Awaitable[int]]) -> AsyncIterator[None]:
         """See :class:`~core.rag.dbhandler.store.GraphStore`.
 
         Where the process is killed meanwhile, the next search makes the index.
         """
-        if self._read_only or number < _REMOVED_AT_ONCE:
+        if self._read_only or await number() < _REMOVED_AT_ONCE:
             yield
             return
         await self.drop_text_index(index)

@@ -90,7 +90,11 @@ class RecordOperations(ClientBase):
         """
         unique = sorted(set(check_texts("ids", ids)))
         graph = await self.connect()
-        async with graph.removing_texts(TextIndex(Label.RECORD, self._namespace), len(unique)):
+
+        async def records() -> int:
+            return len(unique)
+
+        async with graph.removing_texts(TextIndex(Label.RECORD, self._namespace), records):
             return await self._delete_records(unique)
 
     async def _delete_records(self, ids: Sequence[str]) -> int:

@@ -157,10 +157,16 @@ class GraphStore(Protocol):
         """Drop a keyword index if the namespace has one of its own."""
         ...
 
-    def removing_texts(self, index: TextIndex, number: int) -> AbstractAsyncContextManager[None]:
-        """To be held around transactions that take so many texts out of a keyword index.
+    def removing_texts(
+        self, index: TextIndex, number: Callable[[], Awaitable[int]]
+    ) -> AbstractAsyncContextManager[None]:
+        """To be held around transactions that take texts out of a keyword index.
 
         An embedded graph takes out many by making the index anew: one by one, each costs in proportion to its size.
+
+        Args:
+            index: Label and namespace.
+            number: Tells how many; not asked where that makes no difference.
         """
         ...
 
