@@ -160,6 +160,12 @@ def test_frames_within_a_page_lead_to_pages_of_the_same_site() -> None:
     assert [link.target for link in html_to_document(html, BASE).page_links] == ["https://example.org/own"]
 
 
+def test_a_link_to_the_content_is_no_text_of_a_list_of_links() -> None:
+    html = "<div role='region'><a class='skipToContent_x' href='#skipToContent'>Skip to main content</a></div>"
+    html += "<div id='skipToContent'><nav><a href='/'>Home</a></nav><main><h1>Tags</h1><a href='/t'>x1</a></main></div>"
+    assert body(html) == "# Tags\n\nx1"
+
+
 # -- what generators write in their own way ------------------------------------------------------------------------
 
 

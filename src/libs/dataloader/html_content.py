@@ -68,6 +68,7 @@ _ACCEPT = re.compile(
     r"\b(?:accept|agree|consent|allow|got it|akzept|zustimm|einverstanden|accepte|acept|accett|aceit|同意)",
     re.IGNORECASE,
 )
+_SKIP_CHARS = 60
 _LEAST_CHARS = 200
 _LEAST_SHARE = 0.1
 
@@ -277,6 +278,8 @@ def _holds_panels(node: HtmlElement) -> bool:
 
 
 def _is_called_chrome(node: HtmlElement, sizes: _Sizes) -> bool:
+    if _is_skip_link(node, sizes):
+        return True
     if node.tag in _NAMED_INLINE:
         return sizes.naming(node).strong and not any(above.tag in ("pre", "code") for above in node.iterancestors())
     if node.tag not in _NAMED:
@@ -292,6 +295,12 @@ def _is_called_chrome(node: HtmlElement, sizes: _Sizes) -> bool:
     return (name.links or name.weak) and sizes.plain(node) < _OWN_TEXT_CHARS
 
 
+def _is_skip_link(node: HtmlElement, sizes: _Sizes) -> bool:
+    """Whether an element is a link over the frame to the text, and not the text that it leads to."""
+    named = (node.tag in _NAMED or node.tag in _NAMED_INLINE) and sizes.naming(node).skip
+    return named and sizes.text[node] <= _SKIP_CHARS and next(node.iter("h1", "h2", "main"), None) is None
+
+
 def _is_frame(node: HtmlElement, sizes: _Sizes) -> bool:
     """Whether an element belongs to the frame of the page even where that is nearly all there is."""
     if node is sizes.core and node.tag != "nav":
@@ -300,6 +309,8 @@ def _is_frame(node: HtmlElement, sizes: _Sizes) -> bool:
         return True
     if node.tag in ("header", "footer"):
         return _is_of_page(node) and (node.tag == "footer" or node.find(".//h1") is None)
+    if _is_skip_link(node, sizes):
+        return True
     if node.tag not in _NAMED:
         return False
     name = sizes.naming(node)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _STRONG = re.compile(
     r"""\b(?:
       cookies?|cookie\s?(?:bar|banner|notice|consent|law)|consent|gdpr|ccpa|onetrust|cookiebot|
-      skip\s?(?:link|nav|to\scontent)s?|addtoany|sharedaddy|
+      addtoany|sharedaddy|
       newsletter|paywall|outbrain|taboola|disqus|respond|comments|kommentare|
       related(?:\s?(?:posts?|articles?|content|links|stories))|(?:popular|recent|recommended)\sposts|
       author\s(?:bio|box|info|description|about)|about\sauthor|comment\s(?:list|area|form|section)|
@@ -22,6 +22,8 @@ _STRONG = re.compile(
     )\b""",
     re.VERBOSE,
 )
+# ... as does what is called like this and short: the place that such a link leads to often has the same name
+_SKIP = re.compile(r"\bskip\s?(?:links?|navs?|navigation|to\s(?:main\s)?content)\b")
 # ... and of these not even a large one can be the core:
 _FRAME = re.compile(r"\b(?:cookies?|consent|gdpr|onetrust|disqus|respond|comments|kommentare|comment\s(?:list|area))\b")
 # ... and what leads elsewhere goes likewise, in the main element only if it is made of links:
@@ -70,9 +72,10 @@ class Naming(NamedTuple):
     frame: bool
     edge: bool
     note: bool
+    skip: bool
 
 
-_UNNAMED = Naming(*[False] * 7)
+_UNNAMED = Naming(*[False] * 8)
 
 
 def naming(node: HtmlElement, *, in_text: bool = False) -> Naming:
@@ -104,5 +107,8 @@ def _is_section(node: HtmlElement) -> bool:
 def _classify(name: str) -> Naming:
     words = _SPLIT.sub(" ", name).lower()
     return Naming(
-        *(pattern.search(words) is not None for pattern in (_STRONG, _NAVIGATION, _LINKS, _WEAK, _FRAME, _EDGE, _NOTE))
+        *(
+            pattern.search(words) is not None
+            for pattern in (_STRONG, _NAVIGATION, _LINKS, _WEAK, _FRAME, _EDGE, _NOTE, _SKIP)
+        )
     )
