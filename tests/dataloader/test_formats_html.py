@@ -230,6 +230,56 @@ def test_titles() -> None:
 
 
 @pytest.mark.parametrize(
+    ("told", "shown", "title", "site"),
+    [
+        (
+            "Paging — Django 3.2 documentation",
+            "<h1>Paging<a class=headerlink href='#p'>¶</a></h1>",
+            "Paging",
+            "Django 3.2",
+        ),
+        ("paging | Guide | Widget", "<h1><b>Paging</b></h1>", "paging", "Guide | Widget"),
+        ("Paging: Widget Manual", "<h1>Paging</h1>", "Paging", "Widget Manual"),
+        ("Paging in C - Widget", "<h1>Paging</h1>", "Paging in C - Widget", None),
+        ("C# guide - Widget", "<h1>C</h1>", "C# guide - Widget", None),
+        ("My diary » Paging", "<h1>My diary</h1><h2>Paging</h2>", "My diary » Paging", None),
+        ("Paging | Widget", "<h1>Widget</h1><h2>Paging</h2>", "Paging | Widget", None),
+        ("Paging", "<h1>Paging</h1>", "Paging", None),
+    ],
+)
+def test_the_name_of_the_site_is_no_part_of_a_title(told: str, shown: str, title: str, site: str | None) -> None:
+    page = html_to_document(f"<title>{told}</title><body><main>{shown}<p>Text.</p></main></body>", BASE)
+    assert page.title == title
+    assert (page.metadata.get("site_name") or "").startswith(site or "") and bool(site) == (
+        "site_name" in page.metadata
+    )
+
+
+MAN = (
+    """<div id=header><h1>git-clean(1) Manual Page</h1><h2>NAME</h2><div><p>git-clean - Remove files</p></div></div>"""
+)
+ASK = "<div id=head><h1><a href=page.html>How to x?</a></h1><a href=/ask>Ask</a></div>"
+
+
+@pytest.mark.parametrize(
+    ("title", "head", "begins"),
+    [
+        ("git-clean(1)", MAN, "# git-clean(1) Manual Page\n\n## NAME\n\ngit-clean - Remove files\n\n## SYNOPSIS"),
+        ("python - How to x? - Answers", ASK, "# How to x?\n\n## SYNOPSIS"),
+        ("Synopsis | My site", "<div><h1>My site</h1></div>", "## SYNOPSIS"),
+        ("Synopsis - My site", "<div><h1>Synopsis</h1></div>", "## SYNOPSIS"),
+        ("How to x?", "<nav><h1>How to x?</h1></nav>", "## SYNOPSIS"),
+    ],
+)
+def test_the_heading_of_the_page_is_kept_where_it_stands_above_the_main_text(
+    title: str, head: str, begins: str
+) -> None:
+    text = "A long text. " * 50
+    html = f"<title>{title}</title><body>{head}<div id=content><h2>SYNOPSIS</h2><p>{text}</p></div></body>"
+    assert html_to_document(html, BASE).markdown.startswith(begins)
+
+
+@pytest.mark.parametrize(
     ("head", "encoding", "declared"),
     [
         ("<meta charset=windows-1252>", "cp1252", None),

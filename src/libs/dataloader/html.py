@@ -51,7 +51,8 @@ class HtmlPage:
     """What a page holds.
 
     Attributes:
-        title: ``<title>``, else the page's title for social networks, else its first heading.
+        title: ``<title>``, without the name of the site where the page's own heading shows what that is; else the
+            page's title for social networks, else its first heading.
         markdown: The main text.
         links: Links in the main text, absolute, each target once.
         page_links: All links of the page, navigation and frames included, except those marked ``rel=nofollow``, also to
@@ -112,6 +113,7 @@ def html_to_document(
     from libs.dataloader.html_generators import as_plain_html
     from libs.dataloader.html_markdown import html_to_markdown
     from libs.dataloader.html_panels import unwrap_titles
+    from libs.dataloader.html_titles import heading_of_title, put_heading, without_site
 
     unwrap_titles(tree)
     meta = _meta(tree)
@@ -133,9 +135,17 @@ def html_to_document(
     heading = _first_heading(tree)
     body = tree.find("body")
     body = tree if body is None else body
+    title, site = _title(tree, meta), None
+    above = heading_of_title(tree, title)
     content = body if whole_page else main_content(body)
+    if title and not whole_page:
+        put_heading(content, above, title)
+        title, site = without_site(title, content)
+    metadata = _metadata(tree, meta)
+    if site and "site_name" not in metadata:
+        metadata["site_name"] = site[:_MAX_META_CHARS]
     return HtmlPage(
-        title=_title(tree, meta) or heading,
+        title=title or heading,
         markdown=html_to_markdown(content),
         # With a base elsewhere it is not known before which links lead to the page itself.
         links=tuple(link for link in _links(content, base, root_url) if link.target != base_url),
@@ -147,7 +157,7 @@ def html_to_document(
         refresh=refresh,
         noscript_refresh=in_noscript,
         robots=frozenset(word for word in re.split(r"[\s,]+", meta.get("robots", "").lower()) if word),
-        metadata=_metadata(tree, meta),
+        metadata=metadata,
         encoding=used,
     )
 

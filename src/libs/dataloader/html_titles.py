@@ -1,0 +1,95 @@
+"""The title of a page: what its head says, what its own heading says, and which of both is the name of the site."""
+
+from __future__ import annotations
+
+import re
+from copy import deepcopy
+from typing import TYPE_CHECKING
+
+from libs.dataloader.html_markdown import inline_text
+
+if TYPE_CHECKING:
+    from lxml.html import HtmlElement
+
+_WORD = re.compile(r"\w+")
+_SITE = re.compile(r"\s+[-–—|·•»«:/~]+\s+|\s*[|»·•]+\s*|:\s+")
+_FRAME = frozenset(("nav", "aside", "footer", "dialog"))
+_NO_PLACE = frozenset(("table", "ul", "ol", "dl", "pre"))
+_LOWER_HEADINGS = ("h2", "h3", "h4", "h5", "h6")
+
+
+def heading_of_title(tree: HtmlElement, title: str | None) -> list[HtmlElement]:
+    """The heading of a page that its title tells of, wherever it stands.
+
+    Args:
+        tree: The page.
+        title: What its head says.
+
+    Returns:
+        A copy of the heading, and of the section that follows where it is a heading too, as above the text of manual
+        pages; empty if there is none.
+    """
+    for heading in tree.iter("h1") if title else ():
+        if not _tells_of(inline_text(heading), title) or any(node.tag in _FRAME for node in heading.iterancestors()):
+            continue
+        following = (
+            list(heading.itersiblings()) if (after := heading.getnext()) is not None and after.tag == "h2" else []
+        )
+        return [deepcopy(node) for node in (heading, *following)]
+    return []
+
+
+def put_heading(content: HtmlElement, heading: list[HtmlElement], title: str | None) -> None:
+    """Put the heading of the page before a text that was taken without it and has none of its own.
+
+    Args:
+        content: The text of the page; it is changed.
+        heading: As `heading_of_title` gives it.
+        title: What the head of the page says.
+    """
+    if not heading or content.tag in _NO_PLACE or content.find(".//h1") is not None:
+        return
+    first = next(content.iter(*_LOWER_HEADINGS), None)
+    if first is not None and _tells_of(inline_text(first), title):
+        return
+    heading[-1].tail, content.text = content.text, None
+    content[:0] = heading
+
+
+def without_site(title: str, content: HtmlElement) -> tuple[str, str | None]:
+    """Take the name of the site from a title that begins with the heading of the page.
+
+    Args:
+        title: What the head of the page says.
+        content: The text of the page.
+
+    Returns:
+        The title, and what was taken from it.
+    """
+    heading = next((text for node in content.iter("h1") if (text := inline_text(node).rstrip(" ¶#"))), "")
+    if not heading or not title.casefold().startswith(heading.casefold()):
+        return title, None
+    rest = title[len(heading) :]
+    separator = _SITE.match(rest)
+    site = rest[separator.end() :] if separator else ""
+    if not site or any(_tells_of(inline_text(node), site) for node in content.iter("h2")):
+        return (
+            title,
+            None,
+        )  # the site goes before the page: its name is on every page, and the page's own is a level lower
+    return title[: len(heading)], site
+
+
+def _tells_of(heading: str, title: str | None) -> bool:
+    """Whether a heading is the name of a page that a title tells of, and not that of the site at its end."""
+    words, told = _words(heading), _words(title or "")
+    if not words or not told:
+        return False
+    if len(words) > len(told):
+        return words[: len(told)] == told
+    starts = range(len(told) - len(words) + 1)
+    return any(told[start : start + len(words)] == words for start in (starts if words == told else starts[:-1]))
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.casefold())[:100]
