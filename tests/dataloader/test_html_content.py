@@ -160,6 +160,35 @@ def test_frames_within_a_page_lead_to_pages_of_the_same_site() -> None:
     assert [link.target for link in html_to_document(html, BASE).page_links] == ["https://example.org/own"]
 
 
+@pytest.mark.parametrize("main", MAINS)
+def test_links_in_a_box_of_the_text_are_text(main: str) -> None:
+    box = f"<div class='admonition seealso'><p class='admonition-title'>See also</p><ul>{LINKS}</ul></div>"
+    assert "See also\n\n- Entry number 0\n" in around(box, main)
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "<div class='navheader'><table><tr><th colspan=3>9.3. Mathematics</th></tr><tr><td><a href=p>Prev</a></td>"
+        "<td>Chapter 9. Functions</td><td><a href=n>Next</a></td></tr></table></div>",
+        "<div class='prev-next-area'><a href=n><p>next</p><p>The next page</p></a></div>",
+        "<div class='contents topic' id='contents'><ul><li><a href='#f'><code>f()</code></a></li></ul></div>",
+    ],
+)
+def test_navigation_by_the_names_of_generators(part: str) -> None:
+    assert around(part, "<div>{}</div>").startswith("# Title\n\n## First")
+    assert around(part, "<div>{}</div>").endswith(LONG.strip())
+
+
+def test_an_example_is_text_whatever_it_is_called() -> None:
+    example = "<div class='tsd-tag-example'><h4>Example</h4><pre>f(1)</pre></div>"
+    assert "#### Example\n\n```\nf(1)\n```" in around(example, "<div>{}</div>")
+    assert "```\nf(1)\n```" in around(example.replace("tsd-", ""), "<div>{}</div>")
+    assert "If it cannot." in around(
+        "<div class='tsd-tag-throws'><h4>Throws</h4><p>If it cannot.</p></div>", "<div>{}</div>"
+    )
+
+
 def test_a_link_to_the_content_is_no_text_of_a_list_of_links() -> None:
     html = "<div role='region'><a class='skipToContent_x' href='#skipToContent'>Skip to main content</a></div>"
     html += "<div id='skipToContent'><nav><a href='/'>Home</a></nav><main><h1>Tags</h1><a href='/t'>x1</a></main></div>"

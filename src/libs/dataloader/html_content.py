@@ -266,6 +266,9 @@ def _is_chrome(node: HtmlElement, sizes: _Sizes) -> bool:
         return _is_of_page(node)
     if _is_called_chrome(node, sizes):
         return True
+    around = node.getparent()
+    if sizes.is_inside(node) and around is not None and sizes.naming(around).note:
+        return False  # what a box of the text says to see also
     blocks = _LINK_LISTS if sizes.is_inside(node) else _LINK_BLOCKS
     if sizes.core_score < _CORE_CHARS or node.tag not in blocks or not sizes.is_link_list(node):
         return False
@@ -292,7 +295,7 @@ def _is_called_chrome(node: HtmlElement, sizes: _Sizes) -> bool:
             return sizes.is_made_of_links(node)
     elif name.navigation:
         return True
-    return (name.links or name.weak) and sizes.plain(node) < _OWN_TEXT_CHARS
+    return (name.links or name.weak) and sizes.plain(node) < _OWN_TEXT_CHARS and node.find(".//pre") is None
 
 
 def _is_skip_link(node: HtmlElement, sizes: _Sizes) -> bool:

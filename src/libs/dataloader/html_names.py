@@ -29,7 +29,8 @@ _FRAME = re.compile(r"\b(?:cookies?|consent|gdpr|onetrust|disqus|respond|comment
 # ... and what leads elsewhere goes likewise, in the main element only if it is made of links:
 _NAVIGATION = re.compile(
     r"""\b(?:
-      navs?|navi|navbar|navigation|topnav|subnav|sitenav|sidenav|navbox|offcanvas|hamburger|
+      navs?|navi|navbar|navigation|topnav|subnav|sitenav|sidenav|navbox|navheader|navfooter|offcanvas|hamburger|
+      prev(?:ious)?\snext|next\sprev(?:ious)?|contents\s(?:local\s)?topic|
       breadcrumbs?|pagination|pager|paging|side\s?bars?
     )\b""",
     re.VERBOSE,
@@ -37,7 +38,7 @@ _NAVIGATION = re.compile(
 # ... and what is called like this goes if it has little running text of its own, in the main element if made of links:
 _LINKS = re.compile(
     r"""\b(?:
-      menu|submenu|topbar|rail|toc|table\sof\scontents|widgets?|tags?|tag\s(?:list|cloud)|
+      menu|submenu|topbar|rail|toc|table\sof\scontents|widgets?|(?<!tsd\s)tags?|tag\s(?:list|cloud)|
       shar(?:e|es|ing)|addthis|social|socials|follow\sus|related|recommended|recommendations?|teasers?|
       more\sstories|most\sread|you\smay
     )\b""",
