@@ -12,6 +12,7 @@ import math
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from core.rag.analysis import query_terms
@@ -73,8 +74,8 @@ def chunk_pushes(ratings: Iterable[Mapping[str, Any]], query: str, user: str | N
     asked = set(query_terms(query))
     sums: dict[str, dict[str, list[tuple[float, float]]]] = {}
     for rating in ratings:
-        weight = _alike(asked, rating["query"]) * _freshness(rating["rated_at"], now)
-        if weight > 0:
+        alike = _alike(asked, rating["query"])
+        if alike and (weight := alike * _freshness(rating["rated_at"], now)) > 0:
             by_user = sums.setdefault(rating["chunk_id"], {})
             by_user.setdefault(rating["user"], []).append((weight, rating["value"]))
     pushes: dict[str, float] = {}
@@ -96,8 +97,14 @@ def _opinion(given: list[tuple[float, float]]) -> float:
 def _alike(asked: set[str], query: str) -> float:
     if not query:
         return _WITHOUT_QUESTION
-    rated = set(query_terms(query))
+    rated = _words(query)
     return len(asked & rated) / len(asked | rated) if asked | rated else 0.0
+
+
+@lru_cache(maxsize=16_384)
+def _words(query: str) -> frozenset[str]:
+    """The words of a question, which is compared with every later one."""
+    return frozenset(query_terms(query))
 
 
 def _freshness(rated_at: str, now: datetime) -> float:
