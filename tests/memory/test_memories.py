@@ -90,6 +90,14 @@ async def test_exact_repeats_are_one_memory_with_a_count(kb: KnowledgeBase) -> N
     assert await kb.remember("t", "user", FACTS[0]) != first
 
 
+async def test_a_repeat_is_the_last_time_that_it_was_said(kb: KnowledgeBase) -> None:
+    times = [f"2026-0{month}-01T00:00:00.000000Z" for month in (1, 5, 3)]
+    for time in times:
+        await kb.remember("s", "user", FACTS[0], timestamp=time)
+    [memory] = await kb.memories("s")
+    assert (memory.count, memory.created_at, memory.last_accessed_at) == (3, times[0], times[1])
+
+
 async def test_a_memory_is_found_through_what_surrounds_it(kb: KnowledgeBase) -> None:
     for number in range(30):
         await kb.remember("s", "user", f"Small talk number {number} about nothing much.")

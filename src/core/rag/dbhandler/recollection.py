@@ -68,7 +68,7 @@ class RecollectionOperations(ConversationOperations):
                 rows = await tx.run(
                     "UNWIND $ids AS i MATCH (m:Interaction {id: i}) RETURN m.id AS id, m.count AS count, "
                     "m.tags AS tags, m.metadata AS metadata, m.token AS token, m.compacted_into AS compacted_into, "
-                    "m.user_id AS user_id",
+                    "m.user_id AS user_id, m.last_accessed_at AS last_accessed_at",
                     {"ids": ids},
                 )
                 there = {row["id"]: row for row in rows}
@@ -94,13 +94,15 @@ class RecollectionOperations(ConversationOperations):
         tags = checked_tags([*(there["tags"] or []), *message.properties["tags"]][:MAX_TAGS])
         await tx.run(
             "MATCH (m:Interaction {id: $id}) SET m.count = $count, m.tags = $tags, m.metadata = $metadata, "
-            "m.token = $token, m.terms = $terms, m.compacted_into = '', m.updated_at = $now",
+            "m.token = $token, m.terms = $terms, m.last_accessed_at = $said, m.compacted_into = '', "
+            "m.updated_at = $now",
             {
                 "id": message.id,
                 "count": (there["count"] or 1) + 1,
                 "tags": tags,
                 "metadata": to_json(metadata, "The metadata of a memory"),
                 "token": message.properties["token"],
+                "said": max(there["last_accessed_at"] or "", message.properties["timestamp"]),
                 "terms": message_terms(message.properties["content"], tags),
                 "now": now,
             },
