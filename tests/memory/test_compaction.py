@@ -145,3 +145,10 @@ async def test_what_a_forgotten_summary_stood_for_comes_back(kb: KnowledgeBase) 
     assert (await kb.forget(memory_id=outer)).memories == 1
     assert await live(kb) == ["(1 2)", "3", "4", "5", "6"]
     assert inner in {memory.id for memory in await kb.recall("s", "1", limit=9)}
+
+
+async def test_remarks_without_a_full_stop_stay_apart(kb: KnowledgeBase) -> None:
+    for remark in ("I live in Paris", "I moved to Berlin", "Dr. Weber called. It rains!", "bye"):
+        await kb.remember("s", "user", remark)
+    await kb.compact("s", keep=0, sentences=9)
+    assert await live(kb) == ["I live in Paris\nI moved to Berlin\nDr. Weber called. It rains! bye"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from core.rag.llm.base import LanguageModel
 
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？…])\s+|\n+|(?<=[。！？])")
+_ENDS = ".!?…。！？"
 _MAX_SENTENCES = 400
 
 #: What a model is given to summarise at once.
@@ -98,6 +99,11 @@ def sentences_of(texts: Sequence[str]) -> list[str]:
             if sentence:
                 found[sentence] = None
     return list(found)[-_MAX_SENTENCES:]
+
+
+def text_of(sentences: Iterable[str]) -> str:
+    """Sentences as one text; what has no full stop, or the like, is a line of its own."""
+    return "".join(f"{sentence} " if sentence[-1] in _ENDS else f"{sentence}\n" for sentence in sentences).strip()
 
 
 def central_sentences(sentences: Sequence[str], count: int) -> list[str]:

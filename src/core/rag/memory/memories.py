@@ -253,7 +253,7 @@ class Memories:
     ) -> dict[str, Any]:
         """The properties of the message that stands for these."""
         from core.rag.dbhandler.message_rows import message_properties
-        from core.rag.memory.compaction import ModelSummarizer, central_sentences, sentences_of
+        from core.rag.memory.compaction import ModelSummarizer, central_sentences, sentences_of, text_of
 
         count = sentences or max(3, len(old) // 4)
         if summarizer is None and self.language_model is not None:
@@ -261,7 +261,7 @@ class Memories:
         if summarizer is not None:
             text = (await summarizer.summarize([f"{memory.role}: {memory.content}" for memory in old])).strip()
         else:
-            text = " ".join(central_sentences(sentences_of([memory.content for memory in old]), count))
+            text = text_of(central_sentences(sentences_of([memory.content for memory in old]), count))
         if not text:
             raise InvalidInputError("The summary is empty; nothing was replaced.")
         tags = list(dict.fromkeys(tag for memory in old for tag in memory.tags))[:100]
