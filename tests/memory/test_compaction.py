@@ -152,3 +152,13 @@ async def test_remarks_without_a_full_stop_stay_apart(kb: KnowledgeBase) -> None
         await kb.remember("s", "user", remark)
     await kb.compact("s", keep=0, sentences=9)
     assert await live(kb) == ["I live in Paris\nI moved to Berlin\nDr. Weber called. It rains! bye"]
+
+
+async def test_the_last_memories_reach_beyond_what_a_summary_stands_for(kb: KnowledgeBase) -> None:
+    await say(kb, *range(1, 41))
+    await kb.compact("s", keep=0, summarizer=Joined())
+    await say(kb, 41, 42, 1)  # what is said again is a memory of its own again, where it stood
+    everything = await live(kb)
+    assert [content[-3:] for content in everything] == ["1", "40)", "41", "42"]
+    for limit in (1, 2, 3, 4, 5, 10**30):
+        assert await live(kb, limit=limit) == everything[-limit:]

@@ -22,6 +22,9 @@ CONVERSATION_COLUMNS = (
     "c.revision AS revision, c.last_id AS last_id"
 )
 
+#: Higher than the number of any message.
+_MAX_SEQUENCE = 2**53
+
 _PUBLIC = ("id", "title", "user_id", "message_count", "created_at", "updated_at")
 
 
@@ -82,17 +85,17 @@ class MessageReading(UserOperations):
             limit = check_number("limit", limit, 1)
         conversation = await self._require_conversation(conversation_id)
         low = 0 if after is None else await self._sequence_of(conversation, after)
-        high = 2**53 if before is None else await self._sequence_of(conversation, before)
+        high = _MAX_SEQUENCE if before is None else await self._sequence_of(conversation, before)
+        order = "" if after is not None else " DESC"
         rows = await self.read(
             "MATCH (c:Conversation {id: $id})<-[:PART_OF]-(m:Interaction) "
-            f"WHERE m.sequence > $low AND m.sequence < $high RETURN {MESSAGE_COLUMNS}",
+            f"WHERE m.sequence > $low AND m.sequence < $high RETURN {MESSAGE_COLUMNS}"
+            + ("" if limit is None else f" ORDER BY sequence{order} LIMIT {min(limit, _MAX_SEQUENCE)}"),
             id=conversation["node_id"],
             low=low,
             high=high,
         )
         rows.sort(key=lambda row: row["sequence"])
-        if limit is not None:
-            rows = rows[:limit] if after is not None else rows[-limit:]
         return await self._messages(conversation["id"], rows)
 
     async def recent_messages(self, conversation_id: str, limit: int = 10) -> list[dict[str, Any]]:

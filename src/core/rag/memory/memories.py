@@ -97,9 +97,13 @@ class Memories:
             limit = check_number("limit", limit, 1)
         if await self._client.find_conversation(session_id) is None:
             return []
-        messages = await self._client.get_conversation_messages(session_id, before=before)
-        found = [Memory.of(message) for message in messages if compacted or not message["compacted_into"]]
-        return found if limit is None else found[-limit:]
+        wanted = limit
+        while True:
+            messages = await self._client.get_conversation_messages(session_id, wanted, before=before)
+            found = [Memory.of(message) for message in messages if compacted or not message["compacted_into"]]
+            if wanted is None or limit is None or len(found) >= limit or len(messages) < wanted:
+                return found if limit is None else found[-limit:]
+            wanted *= 4  # a summary stands for some of these
 
     async def recall(
         self,
