@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from tests.graphs import snapshot
 from core.rag import KnowledgeBase
 from core.rag.errors import InvalidInputError, NotFoundError, StoreError
 from core.rag.extraction.names import type_of
-from core.rag.extraction.resolution import Candidate, alike, groups, resolve
+from core.rag.extraction.resolution import Candidate, abbreviations, alike, comparable, groups, resolve
 from core.rag.extraction.words import normalize_name
 from core.rag.indexing import titles
 from libs.dataloader import Document
@@ -208,6 +209,45 @@ def test_what_may_be_alike_is_found_before_anything_is_looked_up(names: list[str
     few = alike(names, [item.name for item in there if item.is_acronym])
     some = [item for item in there if item.name in few]
     assert resolve(some, together=set, fuzzy=False) == resolve(there, together=set, fuzzy=False)
+
+
+WORDS = ["mill", "pond", "weir", "of", "ii", "3", "river"]
+
+
+@given(st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(" ".join), unique=True), st.integers(0, 3))
+def test_what_has_to_be_looked_up_is_known_before(names: list[str], titled: int) -> None:
+    there = candidates(*names, "MOTP", "Mill of the Pond", titled=tuple(names[:titled]))
+    asked: list[tuple[str, str]] = []
+    compared: set[str] = set()
+
+    def together(pairs: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
+        asked.extend(pairs)
+        return set()
+
+    def similarities(pairs: Sequence[tuple[Candidate, Candidate]]) -> list[float]:
+        compared.update(item.id for pair in pairs for item in pair)
+        return [0.0] * len(pairs)
+
+    resolve(there, together=together, similarities=similarities)
+    assert abbreviations(there) == asked
+    assert compared <= {item.id for item in comparable(there)}
+
+
+def test_pairs_are_compared_part_by_part() -> None:
+    there = candidates(*(f"{city} {noun}{letter}" for city in CITIES for noun in NOUNS for letter in "abcdefghij"))
+    sizes: list[int] = []
+
+    def similarities(pairs: Sequence[tuple[Candidate, Candidate]]) -> list[float]:
+        sizes.append(len(pairs))
+        return [1.0] * len(pairs)
+
+    found = resolve(there, similarities=similarities, fuzzy=False)
+    assert len(sizes) > 1
+    assert len(found) == sum(sizes) == 5 * (50 * 49 // 2) + 50 * (5 * 4 // 2)
+
+
+CITIES = ["avalon", "bergen", "cadiz", "delft", "essen"]
+NOUNS = ["mill", "pond", "weir", "lock", "dam"]
 
 
 async def test_only_what_is_there_can_be_merged(kb: KnowledgeBase) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import batched, combinations
 from typing import Final
 
 from rapidfuzz.distance import DamerauLevenshtein
@@ -29,6 +29,8 @@ _SHORTEST_FUZZY_WORD: Final = 6
 _TWO_EDITS_FROM: Final = 11
 _LARGEST_BLOCK: Final = 60
 _COSINE: Final = 0.95
+#: So many pairs are asked about at once: there are several for each name, too many to keep.
+_PAIRS_AT_ONCE: Final = 5_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,14 +115,13 @@ def resolve(
         candidates: The entities.
         fuzzy: Whether names that differ by a letter or two are one.
         together: Of pairs of ids (acronym, phrase), those that a chunk mentions both of; without it, acronyms stay.
-        similarities: The cosines of the vectors of pairs; without it, vectors are not compared.
+        similarities: The cosines of the vectors of pairs, asked for part by part, for some pairs more than once; only
+            for those of :func:`comparable`. Without it, vectors are not compared.
 
     Returns:
         Each pair once, the same for the same entities in any order.
     """
-    usable = sorted(
-        (candidate for candidate in candidates if candidate.type not in {"year", "code"}), key=lambda item: item.name
-    )
+    usable = _usable(candidates)
     found: dict[tuple[str, str], Sameness] = {}
 
     def add(a: Candidate, b: Candidate, method: str, score: float) -> None:
@@ -138,16 +139,30 @@ def resolve(
     for a, b, score in _nearly_alike(usable) if fuzzy else ():
         add(a, b, "fuzzy", score)
     if similarities is not None:
-        close = [pair for pair in _sharing_words(usable) if _key(pair) not in found]
-        for (a, b), cosine in zip(close, similarities(close), strict=True):
-            if cosine > _COSINE:
-                add(a, b, "vector", round(min(cosine, 1.0), 4))
+        for close in batched(_sharing_words(usable), _PAIRS_AT_ONCE):
+            for (a, b), cosine in zip(close, similarities(close), strict=True):
+                if cosine > _COSINE:
+                    add(a, b, "vector", round(min(cosine, 1.0), 4))
     return sorted(found.values(), key=lambda same: (same.alias, same.entity))
 
 
-def _key(pair: tuple[Candidate, Candidate]) -> tuple[str, str]:
-    a, b = pair
-    return (min(a.id, b.id), max(a.id, b.id))
+def abbreviations(candidates: Iterable[Candidate]) -> list[tuple[str, str]]:
+    """The pairs of ids (acronym, phrase) that ``together`` of :func:`resolve` is asked about."""
+    return [(acronym.id, phrase.id) for acronym, phrase in _initials(_usable(candidates))]
+
+
+def comparable(candidates: Iterable[Candidate]) -> list[Candidate]:
+    """Those of the entities that ``similarities`` of :func:`resolve` may be asked about, each once, by id."""
+    blocks = _word_blocks(_usable(candidates))
+    found = {candidate.id: candidate for block in blocks if len(block) > 1 for candidate in block}
+    return [found[identifier] for identifier in sorted(found)]
+
+
+def _usable(candidates: Iterable[Candidate]) -> list[Candidate]:
+    """Those that may be the same as another, in the order of their names."""
+    return sorted(
+        (candidate for candidate in candidates if candidate.type not in {"year", "code"}), key=lambda item: item.name
+    )
 
 
 def _spellings(name: str) -> Collection[str]:
@@ -219,8 +234,16 @@ def _nearly_alike(candidates: Sequence[Candidate]) -> Iterator[tuple[Candidate, 
                 yield a, b, round(1 - distance / max(len(a.name), len(b.name)), 4)
 
 
-def _sharing_words(candidates: Sequence[Candidate]) -> list[tuple[Candidate, Candidate]]:
-    """Pairs that share a word which few have, and whose numbers are the same."""
+def _sharing_words(candidates: Sequence[Candidate]) -> Iterator[tuple[Candidate, Candidate]]:
+    """Pairs that share a word which few have, and whose numbers are the same; once for each such word."""
+    for block in _word_blocks(candidates):
+        for a, b in combinations(block, 2):
+            if not (a.titled and b.titled):
+                yield a, b
+
+
+def _word_blocks(candidates: Iterable[Candidate]) -> Iterator[list[Candidate]]:
+    """The names of several words with one word that few have and the same numbers."""
     blocks: dict[str, dict[frozenset[str], list[Candidate]]] = defaultdict(lambda: defaultdict(list))
     for candidate in candidates:
         words = set(candidate.name.split(" "))
@@ -228,15 +251,9 @@ def _sharing_words(candidates: Sequence[Candidate]) -> list[tuple[Candidate, Can
             numbers = _numbers(words)
             for word in words - _SMALL:
                 blocks[word][numbers].append(candidate)
-    pairs: dict[tuple[str, str], tuple[Candidate, Candidate]] = {}
-    for _, block in sorted(blocks.items()):
-        if sum(map(len, block.values())) > _LARGEST_BLOCK:
-            continue
-        for numbered in block.values():
-            for a, b in combinations(numbered, 2):
-                if not (a.titled and b.titled):
-                    pairs[_key((a, b))] = (a, b)
-    return list(pairs.values())
+    for block in blocks.values():
+        if sum(map(len, block.values())) <= _LARGEST_BLOCK:
+            yield from block.values()
 
 
 def _numbers(words: Iterable[str]) -> frozenset[str]:

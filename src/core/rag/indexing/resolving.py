@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
+from itertools import batched
 from typing import TYPE_CHECKING, Any
 
 from core.rag.embedder import embed_texts
-from core.rag.extraction.resolution import Candidate, Sameness, alike, resolve
+from core.rag.extraction.resolution import Candidate, Sameness, abbreviations, alike, comparable, resolve
 from core.rag.unit_vectors import unit_vectors
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from core.rag.dbhandler import MemGraphClient
     from core.rag.embedder import EmbeddingService
 
@@ -20,6 +24,9 @@ _ALWAYS_CHUNKS = 2_000
 
 #: In a larger graph, one chunk in so many has to have changed.
 _WORTHWHILE_SHARE = 100
+
+#: So many names are embedded at once: enough for an embedder to be quick, not so many that they are in memory twice.
+_NAMES_AT_ONCE = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,14 +92,7 @@ async def resolve_names(client: MemGraphClient) -> ResolutionReport:
     names = await client.entity_names()
     maybe = await asyncio.to_thread(alike, names, await client.acronym_names())
     candidates = await client.resolution_candidates(maybe)
-    acronyms: list[tuple[str, str]] = []
-
-    def note_together(asked: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
-        acronyms.extend(asked)
-        return set()
-
-    resolve(candidates, fuzzy=False, together=note_together)
-    together = await client.mentioned_together(acronyms) if acronyms else set()
+    together = await client.mentioned_together(abbreviations(candidates))
     found = resolve(candidates, fuzzy=False, together=lambda asked: together & set(asked))
     return await _written(client, candidates, found, methods=("alias", "acronym"))
 
@@ -100,28 +100,12 @@ async def resolve_names(client: MemGraphClient) -> ResolutionReport:
 async def resolve_all(client: MemGraphClient, embedder: EmbeddingService | None) -> ResolutionReport:
     """Bring the SAME_AS edges of rules up to date; see :meth:`core.rag.KnowledgeBase.resolve_entities`."""
     candidates = await client.resolution_candidates()
-    acronyms: list[tuple[str, str]] = []
-    pairs: list[tuple[Candidate, Candidate]] = []
-
-    def note_together(asked: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
-        acronyms.extend(asked)
-        return set()
-
-    def note_similar(asked: Sequence[tuple[Candidate, Candidate]]) -> list[float]:
-        pairs.extend(asked)
-        return [0.0] * len(asked)
-
-    # Once to learn what has to be looked up, then with the answers.
-    await asyncio.to_thread(
-        resolve, candidates, together=note_together, similarities=None if embedder is None else note_similar
-    )
-    together = await client.mentioned_together(acronyms) if acronyms else set()
-    cosines = await _cosines(embedder, pairs) if embedder is not None and pairs else {}
+    together = await client.mentioned_together(await asyncio.to_thread(abbreviations, candidates))
     found = await asyncio.to_thread(
         resolve,
         candidates,
         together=lambda asked: together & set(asked),
-        similarities=lambda asked: [cosines.get((a.id, b.id), 0.0) for a, b in asked],
+        similarities=None if embedder is None else await _cosines(embedder, candidates),
     )
     return await _written(client, candidates, found)
 
@@ -145,10 +129,19 @@ def _named(same: Sameness, texts: dict[str, str]) -> Same:
 
 
 async def _cosines(
-    embedder: EmbeddingService, pairs: Sequence[tuple[Candidate, Candidate]]
-) -> dict[tuple[str, str], float]:
-    texts = {candidate.id: candidate.text for pair in pairs for candidate in pair}
-    order = sorted(texts)
-    vectors = await embed_texts(embedder, [texts[key] for key in order], [texts[key] for key in order])
-    rows = dict(zip(order, unit_vectors(vectors), strict=True))
-    return {(a.id, b.id): float(rows[a.id] @ rows[b.id]) for a, b in pairs}
+    embedder: EmbeddingService, candidates: Sequence[Candidate]
+) -> Callable[[Sequence[tuple[Candidate, Candidate]]], list[float]]:
+    """What tells the cosines of pairs of them, once their names are embedded."""
+    import numpy as np
+
+    rows: dict[str, NDArray[np.float32]] = {}
+    for part in batched(await asyncio.to_thread(comparable, candidates), _NAMES_AT_ONCE):
+        texts = [candidate.text for candidate in part]
+        vectors = unit_vectors(await embed_texts(embedder, texts, texts))
+        rows.update(zip((candidate.id for candidate in part), vectors, strict=True))
+
+    def cosines(pairs: Sequence[tuple[Candidate, Candidate]]) -> list[float]:
+        found: list[float] = np.vecdot([rows[a.id] for a, _ in pairs], [rows[b.id] for _, b in pairs]).tolist()
+        return found
+
+    return cosines
