@@ -236,3 +236,96 @@ def test_an_archive_of_mail_has_all_of_its_messages() -> None:
     assert targets(document) == ["https://example.org/wheel"]
     assert document.mime_type == "application/mbox"
     assert document.metadata == {"message_count": 2}
+
+
+# -- conversations -------------------------------------------------------------------------------------------------
+
+
+def node(parent: str | None, role: str, *parts: Any, time: float | None = 1709283600.0, **about: Any) -> dict[str, Any]:
+    content = {"content_type": "text", "parts": list(parts)}
+    message = {"author": {"role": role}, "create_time": time, "content": content, "metadata": about}
+    return {"parent": parent, "message": message if parts else None}
+
+
+def test_conversations_with_an_assistant() -> None:
+    first = {
+        "b": node("a", "user", "How?"),
+        "a": node(None, "system"),
+        "old": node("b", "assistant", "The first answer"),
+        "new": node("b", "assistant", {"asset_pointer": "file"}, "## Steps\n```sh\n# a\n```", time=None),
+        "s": node("new", "system", "You are an assistant"),
+        "h": node("s", "user", "Hidden", is_visually_hidden_from_conversation=True),
+        "d": node("h", "user", "Thanks"),
+    }
+    data: list[dict[str, Any]] = [
+        {"title": "Bread", "mapping": first, "current_node": "d"},
+        {"title": None, "mapping": {"x": node("x", "user", "A circle")}, "current_node": "x"},
+        {"title": "Empty", "mapping": {}, "current_node": None},
+    ]
+    document = convert("conversations.json", json.dumps(data))
+    assert document.content == (
+        "# Bread\n\nUser (2024-03-01 09:00): How?\n\nAssistant:\n\n### Steps\n```sh\n# a\n```\n\n"
+        "User (2024-03-01 09:00): Thanks\n\nUser (2024-03-01 09:00): A circle\n"
+    )
+    assert document.format == "markdown" and document.title is None
+    assert document.metadata["message_count"] == 4 and document.metadata["created"] == "2024-03-01"
+    messages = [
+        {"sender": "human", "text": "Hello", "created_at": "2024-03-01T09:00:00.5Z"},
+        {"sender": "assistant", "text": "Hi"},
+    ]
+    document = convert("c.json", json.dumps([{"name": "Greeting", "chat_messages": messages}]))
+    assert document.content == "# Greeting\n\nUser (2024-03-01 09:00): Hello\n\nAssistant: Hi\n"
+    assert document.title == "Greeting"
+
+
+def test_conversations_of_people() -> None:
+    ada = {"real_name": "Ada Lovelace", "display_name": "ada"}
+    slack: list[dict[str, Any]] = [
+        {
+            "type": "message",
+            "user": "U1",
+            "user_profile": ada,
+            "ts": "1709283600.0001",
+            "text": "<@U1> &amp; <@U2>: done",
+        },
+        {"type": "message", "user": "U2", "ts": "1709283660.0", "text": "See <https://example.org/x|the list> <!here>"},
+    ]
+    document = convert("export/general/2024-03-01.json", json.dumps(slack))
+    assert document.content == (
+        "# general 2024-03-01\n\nAda Lovelace (2024-03-01 09:00): @Ada Lovelace & @U2: done\n\n"
+        "U2 (2024-03-01 09:01): See the list @here\n"
+    )
+    assert targets(document) == ["https://example.org/x"]
+    telegram = [
+        {"type": "service", "date": "2024-03-01T09:00:00", "actor": "Ada", "text": ""},
+        {
+            "type": "message",
+            "date": "2024-03-01T09:01:00",
+            "from": "Ada",
+            "text": ["On ", {"type": "bold", "text": "Friday"}],
+        },
+    ]
+    document = convert("result.json", json.dumps({"name": "Team", "type": "private_group", "messages": telegram}))
+    assert document.content == "# Team\n\nAda (2024-03-01 09:01): On Friday\n"
+    discord = [
+        {"timestamp": "2024-03-01T09:00:00+00:00", "content": "On Friday", "author": {"name": "ada", "nickname": "Ada"}}
+    ]
+    data = {"guild": {"name": "Boats"}, "channel": {"name": "general"}, "messages": discord}
+    assert convert("d.json", json.dumps(data)).content == "# Boats general\n\nAda (2024-03-01 09:00): On Friday\n"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        [{"mapping": {"a": {"type": "keyword"}}, "title": "An index"}],
+        [{"mapping": {"a": {"parent": "a"}}, "current_node": "a"}],
+        [{"mapping": {"a": 1}, "current_node": ["a"]}],
+        [{"chat_messages": [1, {"text": 3}]}],
+        [{"type": "message", "ts": "1e999", "text": " "}],
+        {"messages": [{"role": "user", "content": "x"}], "model": "m"},
+        {"messages": []},
+    ],
+)
+def test_what_is_no_conversation_stays_data(data: Any) -> None:
+    document = convert("data.json", json.dumps(data))
+    assert "message_count" not in document.metadata and document.content

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from libs.dataloader.formats.base import Content, FileData, TextBuilder, join_lines
+from libs.dataloader.formats.chats import read_chats
 from libs.dataloader.formats.registry import JSONL, Format
 from libs.dataloader.formats.rows import Records
 from libs.dataloader.text import clean_text
@@ -20,6 +21,7 @@ _LONGEST_LINE = 500
 def read(file: FileData, kind: Format) -> Content:
     """One paragraph of ``name: value`` lines per record where it is a list of objects; else an indented outline.
 
+    Exports of conversations become these.
     What is not JSON after all stays as it is: it is still text.
     """
     text = file.text()
@@ -29,6 +31,8 @@ def read(file: FileData, kind: Format) -> Content:
         data = json.loads(text)
     except (ValueError, RecursionError):  # comments, several values, nested too deeply
         return _lines(text) or Content(text)
+    if (chats := read_chats(data, file)) is not None:
+        return chats
     title = (
         next((data[name] for name in ("title", "name") if isinstance(data.get(name), str)), None)
         if isinstance(data, dict)

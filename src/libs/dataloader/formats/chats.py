@@ -1,0 +1,210 @@
+"""What people wrote to each other, or to an assistant, as programs export it in JSON: who, when, what."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from html import unescape
+from typing import Any, NamedTuple
+
+from libs.dataloader.formats.base import Content, FileData, join_lines, sensible_title
+from libs.dataloader.links import LinkCollector
+from libs.dataloader.text import clean_text
+
+_MOSTLY = 0.8
+_HEADING = re.compile(r"^(#{1,5}) ", re.MULTILINE)
+_FENCE = re.compile(r"(^ {0,3}(?:```|~~~).*?(?:^ {0,3}(?:```|~~~)[ \t]*$|\Z))", re.MULTILINE | re.DOTALL)
+_SLACK_MARK = re.compile(r"<([@#!]?)([^<>|\n]{1,2000})(?:\|([^<>\n]{0,2000}))?>")
+_ROLES = {"user": "User", "human": "User", "assistant": "Assistant", "tool": "Tool"}
+
+
+class _Message(NamedTuple):
+    when: str
+    who: str
+    text: str
+
+
+class _Chat(NamedTuple):
+    title: str | None
+    messages: list[_Message]
+
+
+def read_chats(data: Any, file: FileData) -> Content | None:
+    """Conversations of ChatGPT and Claude, and of Slack, Discord and Telegram as their exports have them.
+
+    Args:
+        data: What the file holds.
+        file: Where it is: Slack says the channel and the day there.
+
+    Returns:
+        Markdown with a heading for each conversation, and a paragraph for each message that says who wrote it and when;
+        ``None`` if it is anything else.
+    """
+    collector = LinkCollector(file.uri, file.root_uri)
+    found: list[_Chat] = []
+    if isinstance(data, list) and data and all(isinstance(item, dict) for item in data):
+        if all(_is_assistant(item) for item in data):
+            found = [_assistant(item) for item in data]
+        elif sum(_is_slack(item) for item in data) > _MOSTLY * len(data):
+            found = [_slack(data, file.path, collector)]
+    elif isinstance(data, dict) and isinstance(data.get("messages"), list):
+        messages = [item for item in data["messages"] if isinstance(item, dict)]
+        for told, read in ((_is_discord, _discord), (_is_telegram, _telegram)):
+            if messages and all(map(told, messages)):
+                found = [read(data, messages)]
+                break
+    chats = [chat for chat in found if chat.messages]
+    if not chats:
+        return None
+    times = [message.when for chat in chats for message in chat.messages if message.when]
+    return Content(
+        clean_text(join_lines(line for chat in chats for line in _lines(chat))),
+        "markdown",
+        sensible_title(chats[0].title or "") if len(chats) == 1 else None,
+        {"message_count": sum(len(chat.messages) for chat in chats), **({"created": min(times)[:10]} if times else {})},
+        collector.links(),
+    )
+
+
+def _lines(chat: _Chat) -> Iterator[str]:
+    if chat.title:
+        yield f"# {' '.join(chat.title.split())}\n"
+    for when, who, text in chat.messages:
+        parts = _FENCE.split(text.strip())  # headings outside of code become lower than that of the conversation
+        text = "".join(part if index % 2 else _HEADING.sub(r"#\1 ", part) for index, part in enumerate(parts))
+        line = f"{who} ({when}):" if when else f"{who}:"
+        yield f"{line}{'\n\n' if text.startswith(('#', '`', '~', '|', '- ', '* ', '1.')) else ' '}{text}\n"
+
+
+def _is_assistant(item: Mapping[str, Any]) -> bool:
+    return isinstance(item.get("mapping"), dict) or isinstance(item.get("chat_messages"), list)
+
+
+def _assistant(item: Mapping[str, Any]) -> _Chat:
+    if isinstance(item.get("chat_messages"), list):  # Claude
+        told = (message for message in item["chat_messages"] if isinstance(message, dict))
+        messages = [
+            _Message(_moment(each.get("created_at")), _role(each.get("sender")), _text(each.get("text")))
+            for each in told
+        ]
+        return _Chat(_text(item.get("name")) or None, [message for message in messages if message.text.strip()])
+    messages = []
+    for node in _branch(item["mapping"], item.get("current_node")):
+        message = node.get("message")
+        if not isinstance(message, dict) or _hidden(message):
+            continue
+        if text := _text(message.get("content")).strip():
+            author = message.get("author")
+            role = _role(author.get("role") if isinstance(author, dict) else None)
+            messages.append(_Message(_moment(message.get("create_time")), role, text))
+    return _Chat(_text(item.get("title")) or None, messages)
+
+
+def _branch(nodes: Mapping[str, Any], last: Any) -> list[Mapping[str, Any]]:
+    """The messages down to the one that was last seen: an answer that was asked for again has others beside it."""
+    if not isinstance(last, str) or last not in nodes:
+        return [node for node in nodes.values() if isinstance(node, dict)]
+    branch: list[Mapping[str, Any]] = []
+    seen = set()
+    while isinstance(last, str) and last not in seen and isinstance(node := nodes.get(last), dict):
+        seen.add(last)
+        branch.append(node)
+        last = node.get("parent")
+    return branch[::-1]
+
+
+def _hidden(message: Mapping[str, Any]) -> bool:
+    author, about = message.get("author"), message.get("metadata")
+    if isinstance(author, dict) and author.get("role") == "system":
+        return True
+    return isinstance(about, dict) and bool(about.get("is_visually_hidden_from_conversation"))
+
+
+def _role(role: Any) -> str:
+    return _ROLES.get(str(role), str(role or "Unknown").capitalize())
+
+
+def _is_slack(item: Mapping[str, Any]) -> bool:
+    return item.get("type") == "message" and isinstance(item.get("ts"), str) and isinstance(item.get("text"), str)
+
+
+def _slack(data: list[dict[str, Any]], path: str, collector: LinkCollector) -> _Chat:
+    names: dict[str, str] = {}
+    for item in data:
+        profile = item.get("user_profile")
+        if isinstance(profile, dict) and isinstance(item.get("user"), str):
+            names[item["user"]] = _first(profile, "real_name", "display_name", "name") or item["user"]
+
+    def mark(match: re.Match[str]) -> str:
+        sign, target, words = match.groups()
+        if sign == "@":
+            return f"@{words or names.get(target, target)}"
+        if sign:
+            return f"{sign.replace('!', '@')}{words or target}"
+        collector.add(unescape(target), unescape(words or ""))
+        return words or target.removeprefix("mailto:")
+
+    messages = [
+        _Message(
+            _moment(item["ts"]),
+            names.get(str(item.get("user")), "") or _first(item, "username", "user", "bot_id") or "Unknown",
+            unescape(_SLACK_MARK.sub(mark, item["text"])),
+        )
+        for item in data
+        if _is_slack(item) and item["text"].strip()
+    ]
+    folder, name = posixpath.split(path.replace("\\", "/"))
+    return _Chat(" ".join(filter(None, (posixpath.basename(folder), posixpath.splitext(name)[0]))), messages)
+
+
+def _is_discord(item: Mapping[str, Any]) -> bool:
+    return isinstance(item.get("author"), dict) and "timestamp" in item and isinstance(item.get("content"), str)
+
+
+def _discord(data: Mapping[str, Any], items: list[dict[str, Any]]) -> _Chat:
+    messages = [
+        _Message(_moment(item["timestamp"]), _first(item["author"], "nickname", "name") or "Unknown", item["content"])
+        for item in items
+        if item["content"].strip()
+    ]
+    names = [_first(data[name], "name") for name in ("guild", "channel") if isinstance(data.get(name), dict)]
+    return _Chat(" ".join(filter(None, names)) or None, messages)
+
+
+def _is_telegram(item: Mapping[str, Any]) -> bool:
+    return item.get("type") in ("message", "service") and "date" in item and isinstance(item.get("text"), str | list)
+
+
+def _telegram(data: Mapping[str, Any], items: list[dict[str, Any]]) -> _Chat:
+    messages = [
+        _Message(_moment(item["date"]), _first(item, "from", "actor") or "Unknown", text)
+        for item in items
+        if (text := _text(item["text"])).strip()
+    ]
+    return _Chat(_first(data, "name"), messages)
+
+
+def _first(item: Mapping[str, Any], *keys: str) -> str | None:
+    return next((value for key in keys if isinstance(value := item.get(key), str) and value.strip()), None)
+
+
+def _text(value: Any) -> str:
+    """Text as it is, in an object, or in parts, which are either."""
+    if isinstance(value, dict):
+        value = value.get("parts", value.get("text"))
+    if not isinstance(value, list):
+        return value if isinstance(value, str) else ""
+    parts = (part.get("text") if isinstance(part, dict) else part for part in value)
+    return "".join(part for part in parts if isinstance(part, str))
+
+
+def _moment(value: Any) -> str:
+    """A time as ``2024-03-01 09:00``; empty where it is none."""
+    try:
+        if isinstance(value, str) and "T" in value:
+            return f"{datetime.fromisoformat(value):%Y-%m-%d %H:%M}"
+        return f"{datetime.fromtimestamp(float(value), UTC):%Y-%m-%d %H:%M}"
+    except (TypeError, ValueError, OverflowError, OSError):
+        return ""
