@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,11 +17,15 @@ from tests.embedders import HashEmbedder
 from tests.graphs import snapshot
 
 from core.rag import KnowledgeBase
-from core.rag.errors import BackupError
+from core.rag.dbhandler.bolt import BoltStore
+from core.rag.dbhandler.bolt_errors import Again, Failure
+from core.rag.dbhandler.bolt_work import RetryableError
+from core.rag.dbhandler.store import Row
+from core.rag.errors import BackupError, StoreConflictError
 from core.rag.maintenance.doctor import examine
 from core.rag.maintenance.restore import restore
 from core.rag.retrieval.hits import MODES
-from dbhandler.kit import BOLT_URI, Engine, bolt_engine_for_a_test
+from dbhandler.kit import BOLT_URI, Engine, bolt_engine_for_a_test, make_settings
 from libs.dataloader import Document
 
 pytestmark = pytest.mark.bolt
@@ -216,6 +222,36 @@ async def test_a_doctor_misses_the_vector_index_that_somebody_dropped(engine: En
         assert mended.message == problem.message
         assert await server.has_vector_index(store.index())
         assert (await kb.doctor()).healthy
+
+
+async def test_nobody_waits_long_for_an_index_that_cannot_be_created(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """On Memgraph, a transaction that somebody leaves open is in the way of it."""
+    once = BoltStore._once
+
+    async def busy(self: BoltStore, statement: str, *arguments: Any, reading: bool) -> list[Row]:
+        if reading:
+            return await once(self, statement, *arguments, reading=reading)
+        failed = StoreConflictError("Cannot get unique access to the storage")
+        raise RetryableError(Failure(failed, Again.UNTIL_DEADLINE))
+
+    namespace = engine.namespace(used_before=False)
+    settings = make_settings(MGRAG_RETRY_DEADLINE=3600)
+    with monkeypatch.context() as patch:
+        patch.setattr(BoltStore, "_once", busy)
+        async with asyncio.timeout(60), engine.knowledge(namespace, settings=settings) as kb:
+            await kb.ingest([Document(path="a", content="The tide mill turns.")])
+            assert [hit.path for hit in await kb.search("tide mill")] == ["a"]
+            await kb.export(tmp_path / "copy.jsonl")
+            await kb.import_(tmp_path / "copy.jsonl")
+            server = await kb.client.connect()
+            (store,) = await kb.client.vector_stores()
+            assert not await server.has_vector_index(store.index())
+    async with engine.knowledge(namespace) as kb:
+        server = await kb.client.connect()
+        assert await server.has_vector_index(store.index()), "made by whoever comes next"
+        await server.drop_vector_index(store.index())
 
 
 async def test_a_doctor_of_a_server_that_is_not_there() -> None:

@@ -171,7 +171,7 @@ class ClientBase:
         return [row for part in parts for row in await self.read(statement, ids=part, **parameters)]
 
     async def _ensure_vector_index(self, index: VectorIndex) -> None:
-        """Make sure that an index exists whose nodes somebody writes who waits for an answer, not for other writers."""
+        """Make sure that an index exists before its nodes are written; without waiting long, as :meth:`_text_label`."""
         store = await self.connect()
         if index not in self._vector_indexes and await store.ensure_vector_index(index, patient=False):
             self._vector_indexes.add(index)
@@ -184,10 +184,12 @@ class ClientBase:
             self._unmarked = False
         return await store.transaction(work)
 
-    async def _text_label(self, label: Label, *, patient: bool = True) -> str:
+    async def _text_label(self, label: Label, *, patient: bool = False) -> str:
         """``:Label`` that nodes with ``terms`` need to be indexed, or nothing.
 
-        The index exists afterwards, unless a server cannot create it now; see ``GraphStore.ensure_text_index``.
+        The index exists afterwards, unless a server cannot create it now; see ``GraphStore.ensure_text_index``. Most do
+        not wait long for that: a transaction that somebody leaves open would make them wait in vain, and whoever writes
+        next tries again.
         """
         store = await self.connect()
         index = TextIndex(check_kind("label", label, Label), self._namespace)

@@ -191,7 +191,7 @@ class ConversationOperations(MessageReading):
         self, messages: Sequence[InteractionRow], *, embedding: Sequence[float] | None = None
     ) -> Indexes:
         """Give messages their vectors, and make sure that the indexes that they go into are there."""
-        text_label = await self._text_label(Label.INTERACTION, patient=False)  # somebody waits for an answer
+        text_label = await self._text_label(Label.INTERACTION)
         spoken = [message for message in messages if not is_blank(message.properties["content"])]
         vectors: list[Sequence[float]] = []
         if embedding is not None:

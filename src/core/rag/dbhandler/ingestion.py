@@ -33,6 +33,8 @@ class IngestOperations(VectorStoreOperations):
             What happened. With ``missing_vectors`` nothing was written.
         """
         text_label = await self._text_label(Label.CHUNK)
+        if store is not None:
+            await self._ensure_vector_index(store.index())
         records = any(document.records for document in documents)
         record_label = await self._text_label(Label.RECORD) if records else ""
 

@@ -195,7 +195,7 @@ class RevectoringOperations(VectorStoreOperations):
 
     async def text_label(self, label: Label = Label.CHUNK) -> str:
         """``:Label`` that nodes need in order to be in their keyword index, or nothing; the index exists afterwards."""
-        return await self._text_label(label)
+        return await self._text_label(label, patient=True)
 
     async def _document_ids(self) -> list[str]:
         rows = await self.read("MATCH (d:Document) WHERE d.namespace = $namespace RETURN d.id AS id")

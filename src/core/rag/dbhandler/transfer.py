@@ -221,7 +221,7 @@ class TransferOperations(VectorStoreOperations):
             if store is None:
                 raise BackupError(f"The export has vectors of a vector store {store_id!r} that it does not hold.")
             indexes[key] = store.index(target)
-            await (await self.connect()).ensure_vector_index(indexes[key])
+            await self._ensure_vector_index(indexes[key])
         return indexes[key]
 
     async def _put_nodes(self, label: Label, entries: list[dict[str, Any]], second: str) -> None:

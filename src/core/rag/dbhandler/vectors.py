@@ -188,7 +188,8 @@ class VectorStoreOperations(ClientBase):
         return store
 
     async def _ensure_index(self, store: VectorStoreInfo) -> None:
-        await (await self.connect()).ensure_vector_index(store.index())
+        self._vector_indexes.discard(store.index())  # somebody may have dropped it
+        await self._ensure_vector_index(store.index())
 
     def _info(self, row: Row) -> VectorStoreInfo:
         return VectorStoreInfo(
