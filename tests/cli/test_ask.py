@@ -199,7 +199,7 @@ def test_chat_answers_line_by_line_until_the_input_ends(graph: Path, mgrag: Comm
     done = mgrag("chat", "--conversation", "talk", stdin="Who founded the trust?\n\nAnd when was that?")
     assert done.code == 0
     assert done.out.count("Extracts from the sources") == 2
-    assert "--conversation talk goes on with it" in done.err
+    assert "--conversation talk continues it" in done.err
     assert len(mgrag("memory", "list", "talk", "--json").json["memories"]) == 4
 
 

@@ -35,7 +35,7 @@ def test_where_nothing_was_ingested_no_graph_is_made(arguments: tuple[str, ...],
     for where in ((), ("--db", "sub/g.grafeo")):
         done = mgrag(*arguments, *where)
         assert done.code == 4
-        assert "nothing was ingested yet" in done.err
+        assert "nothing has been ingested yet" in done.err
         assert "mgrag ingest" in done.err
         assert done.out == ""
     assert list(mgrag.folder.iterdir()) == []
@@ -57,7 +57,7 @@ def test_the_doctor_tells_where_no_graph_can_be_made(mgrag: Command) -> None:
         assert done.code == 1
         (check,) = [check for check in done.json["checks"] if check["name"] == "location"]
         assert check["level"] == "problem"
-        assert "none can be made: nothing can be written in" in check["message"] and folder in check["message"]
+        assert "none can be created: nothing can be written in" in check["message"] and folder in check["message"]
         assert "ingest" not in check["advice"]
     assert [path.name for path in mgrag.folder.iterdir()] == [".mgrag"]
 
@@ -136,7 +136,7 @@ def test_what_was_stored_before_an_error_that_nobody_expected_is_told(
     told = capsys.readouterr()
     assert ended.value.code == 1
     assert json.loads(told.out)["documents"]["added"] == 10
-    assert "This should not have happened (TypeError: a mistake in the code)" in told.err
+    assert "Unexpected error (TypeError: a mistake in the code)" in told.err
 
 
 def test_options_before_and_behind_the_command(mgrag: Command, graph: Path, ingested: Path) -> None:

@@ -111,7 +111,7 @@ def test_output_that_cannot_be_written_is_told(arguments: tuple[str, ...], unbuf
             check=False,
         )
     assert done.returncode == 1
-    expected = "mgrag: The output could not be written: No space left on device. Send it to where there is room.\n"
+    expected = "mgrag: The output could not be written: No space left on device. Write it to a place with free space.\n"
     assert done.stderr.decode() == expected
 
 

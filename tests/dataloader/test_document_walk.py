@@ -189,7 +189,7 @@ async def test_what_is_not_there(tmp_path: Path) -> None:
         ("https://me:secret@example.org/x", "https://example.org/x: this is a web address, which WebLoader loads"),
         ("://x", "no such file or folder"),
         *(
-            (address, r"no such file or folder \(a web address begins with http:// or https://\)$")
+            (address, r"no such file or folder \(a web address starts with http:// or https://\)$")
             for address in ("example.org", "example.org/docs", "www.example.com", "localhost:8000", "http:/example.org")
         ),
         *((name, "no such file or folder$") for name in ("notes.txt", "nothing", "a/b.md", "../x.html", "C:\\docs")),
@@ -418,7 +418,7 @@ async def test_a_folder_or_file_is_loaded_once_under_its_own_name(tmp_path: Path
     (root / "h.md").symlink_to(tmp_path / "nowhere")
     loaded = await load(root)
     assert [path.removeprefix(f"{root}/") for path in loaded.documents] == ["b/i.md", "c/o.md", "f.md", "z/real.md"]
-    assert loaded.failures == {f"{root}/h.md": "it is a link that leads nowhere"}
+    assert loaded.failures == {f"{root}/h.md": "it is a broken symbolic link"}
 
 
 async def test_links_to_what_is_not_loaded_itself_are_followed(tmp_path: Path) -> None:

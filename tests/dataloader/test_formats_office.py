@@ -433,7 +433,7 @@ def test_rtf_footnotes(start: str) -> None:
 
 @pytest.mark.parametrize("name", ["a.docx", "a.pptx", "a.xlsx", "a.odt", "a.epub"])
 def test_containers_that_are_none(name: str) -> None:
-    assert "whatever its name says" in reason(name, "these are only words")
+    assert "despite its name" in reason(name, "these are only words")
     whole = zipped({"[Content_Types].xml": "<Types/>", "word/document.xml": "x" * 5000})
     assert "damaged" in reason(name, whole[: len(whole) // 2])
     assert "damaged" in reason(name, zipped({"unrelated.txt": "words"})) or name == "a.epub"

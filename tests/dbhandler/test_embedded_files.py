@@ -175,8 +175,8 @@ async def test_a_place_where_no_file_can_be_is_said(tmp_path: Path) -> None:
     for path, reason in (
         (str(tmp_path), "is a folder"),
         (str(tmp_path / "file" / "graph"), "cannot be"),
-        ("", "no file name"),
-        (f"{tmp_path}/a\0b", "no file name"),
+        ("", "not a file name"),
+        (f"{tmp_path}/a\0b", "not a file name"),
         ("~nobody-has-this-name/graph", "cannot be the path"),
         (str(tmp_path / ("x" * 300)), "cannot be"),
     ):
@@ -187,7 +187,7 @@ async def test_a_place_where_no_file_can_be_is_said(tmp_path: Path) -> None:
 
 async def test_a_path_that_is_no_utf_8_is_said(tmp_path: Path) -> None:
     for path in (tmp_path / "graph\udcff.grafeo", tmp_path / "folder\udcff" / "graph.grafeo"):
-        with pytest.raises(StoreUnavailableError, match=r"a byte that is no UTF-8\. Rename"):
+        with pytest.raises(StoreUnavailableError, match=r"a byte that is not UTF-8\. Rename"):
             await EmbeddedStore.open(str(path))
     assert list(tmp_path.iterdir()) == []
 

@@ -188,10 +188,10 @@ async def test_ingest_asks_the_model_where_it_is_told_to(engine: Engine) -> None
         ([("Joe", "met")], "Triple 1 .*A triple is"),
         ([None], "A triple is"),
         ([{"subject": "Joe", "relation": "met", "object": "Sam", "chunk_ids": "abc"}], "one text"),
-        ([Triple("Joe", "met", "Sam", chunk_ids="abc")], "chunk_ids of triple 1 is a sequence"),  # type: ignore[arg-type]
-        ([Triple("Joe", "met", "Sam", chunk_ids=(1,))], "chunk_ids of triple 1 is text, not int"),  # type: ignore[arg-type]
-        ([Triple("Joe", "met", "Sam", fact=None)], "fact of triple 1 is text"),  # type: ignore[arg-type]
-        ([Triple("Joe", "met", "Sam", subject_type=3)], "subject_type of triple 1 is text"),  # type: ignore[arg-type]
+        ([Triple("Joe", "met", "Sam", chunk_ids="abc")], "chunk_ids of triple 1 must be a sequence"),  # type: ignore[arg-type]
+        ([Triple("Joe", "met", "Sam", chunk_ids=(1,))], "chunk_ids of triple 1 must be text, not int"),  # type: ignore[arg-type]
+        ([Triple("Joe", "met", "Sam", fact=None)], "fact of triple 1 must be text"),  # type: ignore[arg-type]
+        ([Triple("Joe", "met", "Sam", subject_type=3)], "subject_type of triple 1 must be text"),  # type: ignore[arg-type]
     ],
 )
 async def test_what_is_no_triple_is_refused_and_nothing_stored(kb: KnowledgeBase, triples: Any, says: str) -> None:

@@ -219,7 +219,7 @@ async def test_search_by_meaning_has_thresholds_limits_and_labels(graph: Knowled
     for bad in (0, -1, 10**9, True, "3"):
         with pytest.raises(InvalidInputError, match="topk_k"):
             await graph.semantic_search("apple", topk_k=bad)  # type: ignore[arg-type]
-    with pytest.raises(InvalidInputError, match="constraint_labels is a sequence of texts"):
+    with pytest.raises(InvalidInputError, match="constraint_labels must be a sequence of texts"):
         await graph.semantic_search("apple", constraint_labels="odd")
 
 

@@ -198,7 +198,7 @@ async def test_what_cannot_be_opened_is_a_finding_not_an_error(tmp_path: Path, k
         (f"embedded:{tmp_path}", "is a folder"),
         (f"embedded:{junk}", "is not a graph"),
         (f"embedded:{file}", "in use by another process"),
-        (f"embedded:{tmp_path / 'none'}", "nothing was ingested yet"),
+        (f"embedded:{tmp_path / 'none'}", "nothing has been ingested yet"),
         ("http://127.0.0.1", "127.0.0.1"),
     ):
         report = await examine(uri)
@@ -305,7 +305,7 @@ async def test_what_is_wrong_with_conversations_is_found_and_mended(name: str, k
 async def test_a_conversation_that_was_lost_comes_back_with_its_messages(kb: KnowledgeBase) -> None:
     await talked(kb)
     await damage(kb, "MATCH (c:Conversation {session_id: 'talk'}) DETACH DELETE c")
-    assert "6 messages belong to no conversation" in problems(await kb.doctor())["default: messages"]
+    assert "6 messages do not belong to any conversation" in problems(await kb.doctor())["default: messages"]
     assert (await kb.doctor(repair=True)).healthy
     assert [memory.content for memory in await kb.memories("talk")][-3:] == ["three", "four", "five"]
 

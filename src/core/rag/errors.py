@@ -105,7 +105,7 @@ class NoEntryPointsError(NotFoundError):
     def __init__(self, query: str) -> None:
         super().__init__("No entry points found for query")
         self.query = query
-        self.add_note(f"No node of the graph has a word or the meaning of {query[:200]!r}: ask in other words.")
+        self.add_note(f"No node of the graph matches a word or the meaning of {query[:200]!r}: rephrase the question.")
 
 
 class SourceError(MGRagError):

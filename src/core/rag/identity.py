@@ -124,7 +124,7 @@ def standardize_resource_uri(path: str | os.PathLike[str]) -> str:
         InvalidInputError: on what is neither text nor a ``Path``.
     """
     if not isinstance(path, str | os.PathLike):
-        raise InvalidInputError(f"A path or URL is text or a Path, not {type(path).__name__}.")
+        raise InvalidInputError(f"A path or URL must be text or a Path, not {type(path).__name__}.")
     path = os.fspath(path)
     if path.startswith("file://"):
         return "file://" + posixpath.normpath(path[7:].replace("\\", "/"))

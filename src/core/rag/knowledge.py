@@ -99,7 +99,7 @@ class Knowledge:
                 stored.
         """
         if isinstance(triples, str | Mapping) or not isinstance(triples, Iterable):
-            raise InvalidInputError(f"triples is a list of triples, not {type(triples).__name__}: {_A_TRIPLE}.")
+            raise InvalidInputError(f"triples must be a list of triples, not {type(triples).__name__}: {_A_TRIPLE}.")
         return await self._client.add_triples([_triple(triple, number) for number, triple in enumerate(triples, 1)])
 
     async def merge_entities(self, alias: str, entity: str) -> None:
@@ -115,7 +115,7 @@ class Knowledge:
         """
         a, b = await self._entity_id(alias), await self._entity_id(entity)
         if a == b:
-            raise InvalidInputError(f"{alias[:100]!r} and {entity[:100]!r} are one entity already.")
+            raise InvalidInputError(f"{alias[:100]!r} and {entity[:100]!r} are already the same entity.")
         await self._client.merge_entity(a, b)
 
     async def split_entity(self, entity: str, other: str | None = None) -> int:
@@ -201,7 +201,7 @@ class Knowledge:
     def _reader(self) -> LanguageModel:
         model = self.language_model
         if model is None:
-            raise ConfigurationError("Facts are found by a language model, and none is set: set MGRAG_LLM_MODEL.")
+            raise ConfigurationError("Extracting facts needs a language model: set MGRAG_LLM_MODEL.")
         return model
 
     async def _entity_id(self, name: str) -> str:

@@ -95,9 +95,9 @@ def _checked_url(url: str, variable: str) -> str:
     try:
         parts = urlsplit(url.strip())
     except ValueError:  # without the cause, which may quote a password
-        raise ConfigurationError(f"{variable} is no http or https address") from None
+        raise ConfigurationError(f"{variable} is not an http or https address") from None
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ConfigurationError(f"{variable} is no http or https address")
+        raise ConfigurationError(f"{variable} is not an http or https address")
     if parts.username or parts.password:
         raise ConfigurationError(f"{variable} holds a user name or password: set the key variable instead")
     path = parts.path

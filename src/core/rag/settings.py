@@ -137,7 +137,7 @@ class Settings(BaseSettings):
         remedy = f"{secret} in .env instead" if secret else "give it as an argument, too"
         raise ConfigurationError(
             f"{address} ({host}) comes from the file .env in this folder, but {where}, and the file may be somebody"
-            f" else's: nothing is sent there. If that is where it belongs, set {address} in the environment, too, or"
+            f" else's: nothing is sent there. If the address is right, set {address} in the environment, too, or"
             f" {remedy}."
         )
 
@@ -165,7 +165,8 @@ def _file_values(file: Path) -> dict[str, str | None]:
             if binding.error and (setting := _SETTING.search(binding.original.string)):
                 raise ConfigurationError(
                     f"Line {binding.original.line} of the file {file.name} in this folder cannot be read, and"
-                    f" {setting[0]} is in it. Write {setting[0]}=VALUE, and a value with blanks in quotes that end."
+                    f" {setting[0]} is in it. Write {setting[0]}=VALUE, and close the quotes around a value with"
+                    " blanks."
                 )
             if binding.key is not None:
                 values[binding.key] = binding.value
@@ -188,7 +189,7 @@ def load_settings() -> Settings:
         return Settings()
     except ValidationError as error:
         problems = "; ".join(f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors())
-        raise ConfigurationError(f"The environment has settings that cannot be used: {problems}") from error
+        raise ConfigurationError(f"Invalid settings in the environment: {problems}") from error
     except (UnicodeError, OSError) as error:
         raise ConfigurationError(f"The file .env in this folder cannot be read: {error}.") from error
 
@@ -203,7 +204,7 @@ def settings_for(given: Settings | None) -> Settings:
     if given is None:
         return load_settings()
     if not isinstance(given, Settings):
-        raise InvalidInputError(f"settings is a core.rag.Settings, not {type(given).__name__}.")
+        raise InvalidInputError(f"settings must be a core.rag.Settings, not {type(given).__name__}.")
     return given
 
 

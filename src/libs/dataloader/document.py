@@ -99,11 +99,13 @@ class DocumentLoader:
         if not self._given:
             raise InvalidSourceError('""', "the path is empty: give that of a file or folder, or . for this folder")
         if "\x00" in self._given:
-            raise InvalidSourceError(self._given, "a path holds no NUL character")
+            raise InvalidSourceError(self._given, "a path cannot contain a NUL character")
         try:
             os.fsencode(self._given)
         except UnicodeEncodeError as error:
-            raise InvalidSourceError(ascii(self._given), "a path holds no half characters (surrogates)") from error
+            raise InvalidSourceError(
+                ascii(self._given), "a path cannot contain half characters (surrogates)"
+            ) from error
         if max_bytes < 1:
             raise InvalidSourceError(self._given, f"max_bytes must be at least 1, not {max_bytes}")
         if encoding is not None:
@@ -202,17 +204,17 @@ class DocumentLoader:
         # Not before it is clear that there is no such folder: file systems allow names like "ftp:".
         scheme, separator, _ = self._given.partition("://")
         if not separator or not _SCHEME.fullmatch(scheme):
-            hint = " (a web address begins with http:// or https://)" if _looks_like_address(self._given) else ""
+            hint = " (a web address starts with http:// or https://)" if _looks_like_address(self._given) else ""
             return SourceNotFoundError(self._shown, f"there is no such file or folder{hint}")
         from libs.dataloader.crawl.urls import split_credentials
 
         address, _ = split_credentials(printable(self._given))
         if scheme.lower() in ("http", "https"):
-            return SourceNotFoundError(address, "this is a web address, which WebLoader loads, and no file or folder")
+            return SourceNotFoundError(address, "this is a web address, which WebLoader loads, not a file or folder")
         return SourceNotFoundError(
             address,
             f"{scheme}:// is not supported; give a web address (http://, https://), or a file or folder, also as file://"
-            " (download what is elsewhere first)",
+            " (download anything else first)",
         )
 
     def _batches(self) -> Iterator[list[_File]]:

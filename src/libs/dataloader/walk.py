@@ -133,7 +133,7 @@ class Walker:
                 trouble = next((reason for test, reason in _KINDS if test(mode)), "it is not a regular file")
                 return Found(path, trouble) if self._is_wanted(path) else None
         except FileNotFoundError:
-            return Found(path, "it is a link that leads nowhere") if linked and self._is_wanted(path) else None
+            return Found(path, "it is a broken symbolic link") if linked and self._is_wanted(path) else None
         except OSError as error:
             return Found(path, describe_os_error(error)) if self._is_wanted(path) else None
         self.files_seen += 1

@@ -155,7 +155,7 @@ class WebLoader:
             self.url = normalize_url(bare)
         except ValueError as error:
             shown = re.sub(r"(?<=://).*@", "", bare, flags=re.DOTALL)  # a password with / in it is no user info
-            raise InvalidSourceError(shown, f"{error}; a URL is written like https://example.org/page") from None
+            raise InvalidSourceError(shown, f"{error}; write a URL like https://example.org/page") from None
         self.url_pattern = url_pattern
         self._pattern = self._compile(url_pattern)
         self._check("max_urls", max_urls, 1)

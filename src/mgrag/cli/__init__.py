@@ -69,13 +69,13 @@ def _report(error: Exception) -> int:
         traceback.print_exception(error)
     else:
         text = " ".join(f"{type(error).__name__}: {error}".split())[:500]
-        note(f"mgrag: This should not have happened ({text}). --debug shows where; please report it.")
+        note(f"mgrag: Unexpected error ({text}). Run with --debug to see where, and please report it.")
     return _EXIT_FAILED
 
 
 def _tell_output(reason: str) -> int:
     _drop(sys.stdout)
-    note(f"mgrag: The output could not be written: {reason}. Send it to where there is room.")
+    note(f"mgrag: The output could not be written: {reason}. Write it to a place with free space.")
     return _EXIT_FAILED
 
 

@@ -131,7 +131,7 @@ def chat(
         kb = open_kb(chosen, model=model, create=False)
         try:
             runner.run(kb.connect())
-            note(f"Conversation {talk}. exit or Ctrl-D leaves it; --conversation {talk} goes on with it.")
+            note(f"Conversation {talk}. To leave, type exit or press Ctrl-D; --conversation {talk} continues it.")
             while (question := _question()) is not None and not _LEAVES.fullmatch(question):
                 if question.strip():
                     _turn(runner, kb, chosen, question, strategy, talk, options, show_context=show_context)

@@ -65,7 +65,7 @@ def restore(
     report = run(lambda: _restore(chosen, file, force=force))
     _show(chosen, report, f"Restored and verified from {report.file}.")
     if report.set_aside is not None and not chosen.json:
-        line(f"What was there before: {report.set_aside}")
+        line(f"Previous graph: {report.set_aside}")
 
 
 async def _restore(chosen: Common, file: str, *, force: bool) -> BackupReport:
@@ -127,7 +127,7 @@ async def _import(chosen: Common, file: str, *, everything: bool) -> dict[str, T
 def _check_named(file: str) -> None:
     """Refuse what is no name of a file: a copy is read a second time, so it goes through no pipe."""
     if file.strip() in ("", "-"):
-        raise typer.BadParameter("name a file; a copy is read twice, so it goes through no pipe", param_hint="FILE")
+        raise typer.BadParameter("name a file; the copy is read again, so it cannot be a pipe", param_hint="FILE")
 
 
 def _show(chosen: Common, report: BackupReport, text: str) -> None:

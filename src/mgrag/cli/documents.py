@@ -126,13 +126,15 @@ def delete(
     """
     chosen = common(context, db, namespace, as_json)
     if sum((bool(paths), bool(prefix), bool(source))) != 1:
-        fail("Name documents, or --prefix, or --source: exactly one of these.", EXIT_USAGE)
+        fail("Give documents, --prefix or --source: exactly one of these.", EXIT_USAGE)
     if paths:
         result = with_kb(chosen, lambda kb: _delete_each(kb, list(dict.fromkeys(paths))))
     else:
         found = with_kb(chosen, lambda kb: kb.matching(prefix=prefix, source=source))
         if not found:
-            fail(f"There is no document {'whose path begins so' if prefix else 'of this source'}.", EXIT_NOT_FOUND)
+            fail(
+                f"There is no document {'whose path starts with this' if prefix else 'of this source'}.", EXIT_NOT_FOUND
+            )
         examples = ", ".join(row["path"] for row in found[:_EXAMPLES]) + (" …" if len(found) > _EXAMPLES else "")
         confirm(f"Delete {counted(len(found), 'document')} ({examples})?", yes=yes)
         with_kb(chosen, lambda kb: kb.delete_all([row["id"] for row in found]))

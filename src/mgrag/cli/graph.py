@@ -262,7 +262,8 @@ def unlink(
         line(f"Removed: {counted(count, 'link')}.")
     if not count:
         fail(
-            "There is no such link that was made by hand; others go with the documents they come from.", EXIT_NOT_FOUND
+            "There is no such link that was added by hand; other links disappear with the documents they come from.",
+            EXIT_NOT_FOUND,
         )
 
 
@@ -285,7 +286,10 @@ def remove(
     elif removed:
         line(f"Removed: {name}.")
     if not removed:
-        fail(f"{name} was not made by hand; it goes with the documents and records that have it.", EXIT_NOT_FOUND)
+        fail(
+            f"{name} was not added by hand; it disappears with the documents and records that mention it.",
+            EXIT_NOT_FOUND,
+        )
 
 
 @commands.command()

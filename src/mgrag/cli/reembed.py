@@ -48,7 +48,7 @@ def reembed(
         if report.kept:
             line(f"Kept: vectors of {', '.join(report.kept)}.")
         if report.interrupted:
-            line("Interrupted: the old vectors are still in use; run the same command again to go on.")
+            line("Interrupted: the old vectors are still in use; run the same command again to continue.")
     if report.interrupted:
         raise typer.Exit(EXIT_INTERRUPTED)
 

@@ -113,14 +113,16 @@ def telling_errors() -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        fail("Interrupted. What was finished before is stored; run the same command again to go on.", EXIT_INTERRUPTED)
+        fail(
+            "Interrupted. What was finished before is stored; run the same command again to continue.", EXIT_INTERRUPTED
+        )
     except (errors.StoreUnavailableError, errors.StoreFullError, errors.StoreReadOnlyError) as error:
         fail(str(error), EXIT_UNAVAILABLE)
     except (errors.InvalidInputError, errors.ConfigurationError, errors.ModelMismatchError) as error:
         fail(str(error), EXIT_USAGE)
     except UnicodeEncodeError as error:  # a name or text of the command line that is no UTF-8
         text = error.object[max(error.start - 20, 0) : error.end + 20]
-        fail(f"{text!a} holds half a character, which a byte that is no UTF-8 becomes: give it in UTF-8.", EXIT_USAGE)
+        fail(f"{text!a} holds half a character, which means that it was not valid UTF-8: give it in UTF-8.", EXIT_USAGE)
     except errors.NotFoundError as error:
         fail(str(error), EXIT_NOT_FOUND)
     except (errors.EmbeddingError, errors.LanguageModelError) as error:
@@ -141,7 +143,7 @@ def confirm(question: str, *, yes: bool) -> None:
     if yes:
         return
     if not sys.stdin.isatty():
-        fail(f"{question} Repeat with --yes to do it.", EXIT_USAGE)
+        fail(f"{question} Repeat with --yes to confirm.", EXIT_USAGE)
     if not typer.confirm(clean(question), err=True):
         fail("Nothing was done.", EXIT_FAILED)
 
@@ -159,11 +161,11 @@ def stop_on_interrupt() -> asyncio.Event:
 
     def ask() -> None:
         if stop.is_set():
-            note("mgrag: Stopped. What was finished before is stored; run the same command again to go on.")
+            note("mgrag: Stopped. What was finished before is stored; run the same command again to continue.")
             sys.stderr.flush()
             os._exit(EXIT_INTERRUPTED)
         stop.set()
-        note("mgrag: Stopping after the documents in flight; press Ctrl-C again to stop at once.")
+        note("mgrag: Stopping after the documents in progress; press Ctrl-C again to stop at once.")
 
     for number in (signal.SIGINT, signal.SIGTERM):
         try:

@@ -139,5 +139,5 @@ class KnowledgeRAGFlow:
 def _question(state: Mapping[str, str] | str) -> str:
     question = state.get("query") if isinstance(state, Mapping) else state
     if not isinstance(question, str) or not question.strip():
-        raise InvalidInputError("There is no question: give {'query': '…'}.")
+        raise InvalidInputError("There is no question: pass {'query': '…'}.")
     return question

@@ -163,8 +163,8 @@ async def _written(
     if not written.text.strip() and written.cut == "length":
         raise LanguageModelError(
             f"The language model used up the {MAX_TOKENS:,} tokens of an answer before it said anything. Set "
-            f"MGRAG_LLM_MODEL to one that thinks less"
+            f"MGRAG_LLM_MODEL to one that spends fewer tokens on thinking"
         )
     if not written.text.strip():
-        raise LanguageModelError("The language model gave an empty answer. Ask again, or in other words")
+        raise LanguageModelError("The language model gave an empty answer. Ask again, or rephrase the question")
     written.dropped = tuple(cleaner.dropped)

@@ -110,7 +110,7 @@ class AdminOperations(RevectoringOperations):
         return count
 
     async def document_paths(self, *, prefix: str = "", after: str = "") -> list[dict[str, Any]]:
-        """``id`` and ``path`` of the documents whose path begins so and stands behind ``after``, in order."""
+        """``id`` and ``path`` of the documents whose path starts with this and comes after ``after``, in order."""
         check_text("prefix", prefix)
         check_text("after", after)
         rows = await self.read(

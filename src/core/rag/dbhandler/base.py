@@ -53,11 +53,13 @@ class ClientBase:
         check_optional(username=username, password=password)
         if uri is not None and not isinstance(uri, str):
             raise InvalidInputError(
-                f"uri is text, such as 'embedded:graph.grafeo' or 'bolt://localhost:7687', not {type(uri).__name__}."
+                f"uri must be text, such as 'embedded:graph.grafeo' or 'bolt://localhost:7687', not"
+                f" {type(uri).__name__}."
             )
         if embedder is not None and not isinstance(embedder, EmbeddingService):
             raise InvalidInputError(
-                f"embedder is an EmbeddingService, not {type(embedder).__name__}: core.rag.open_embedder makes one of"
+                f"embedder must be an EmbeddingService, not {type(embedder).__name__}: core.rag.open_embedder makes"
+                " one from"
                 " the name of a model."
             )
         self._settings = settings_for(settings)
@@ -99,7 +101,7 @@ class ClientBase:
             return self._store
         async with self._opening.hold():
             if self._closed:
-                raise StoreUnavailableError("This client was closed; make another one.")
+                raise StoreUnavailableError("This client is closed; create a new one.")
             if self._store is None:
                 store = await open_store(
                     self._uri,
@@ -124,7 +126,7 @@ class ClientBase:
             StoreUnavailableError: when this client is not connected.
         """
         if self._store is None:
-            raise StoreUnavailableError("Connect this client before deriving another from it.")
+            raise StoreUnavailableError("Connect this client before you call in_namespace.")
         other = copy.copy(self)
         other._namespace = check_namespace(namespace)
         other._text_indexes = set()

@@ -1,6 +1,6 @@
 """The store on a Bolt server: Memgraph or Neo4j, through the neo4j package.
 
-The driver's own retries are not used: they wait a second before the first one, and repeat what only calls itself
+The driver's own retries are not used: they wait a second before the first one, and repeat only what is marked as
 transient. Units of work are repeated here, whole; that a commit may have happened already is fine, since all of them
 may be repeated.
 """
@@ -146,7 +146,7 @@ class BoltStore:
         return store
 
     async def _greet(self, seconds: float) -> str:
-        """Connect, and return what the server calls itself."""
+        """Connect, and return what the server identifies itself as."""
         started = time.monotonic()
         try:
             return await self._agent(self._drivers, self._address, seconds)
@@ -162,7 +162,7 @@ class BoltStore:
             raise failed from failed.__cause__
 
     async def _recognise(self, agent: str, forced: str | None) -> Dialect:
-        """The dialect of a server that calls itself ``agent``, and that is ``forced`` whatever it says."""
+        """The dialect of a server that identifies itself as ``agent``, and that is ``forced`` whatever it says."""
         recognised = _engine(agent)
         engine = forced or recognised
         if not engine:
@@ -492,7 +492,7 @@ def _without(index: VectorIndex) -> str:
 
 
 def _engine(agent: str) -> str:
-    """``memgraph``, ``neo4j``, or nothing, by what a server calls itself."""
+    """``memgraph``, ``neo4j``, or nothing, by what a server identifies itself as."""
     if "memgraph" in agent.lower():
         return "memgraph"
     version = agent.removeprefix("Neo4j/")

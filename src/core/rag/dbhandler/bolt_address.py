@@ -154,5 +154,5 @@ def _port(parts: SplitResult) -> int | None:
         return parts.port
     except ValueError:  # neither text nor cause says what stands there: a password whose @ was forgotten, perhaps
         raise ConfigurationError(
-            f"What follows the colon in {parts.scheme}://{parts.hostname}:… is no port from 1 to 65535."
+            f"What follows the colon in {parts.scheme}://{parts.hostname}:… is not a port from 1 to 65535."
         ) from None

@@ -110,7 +110,9 @@ def failure(error: BaseException, what: str, address: Address) -> Failure:
         return _server_failure(error, what, address)
     if isinstance(error, UnicodeEncodeError):
         return _never(
-            InvalidInputError(f"{what} has text with half of a surrogate pair, which is no text: clean it first.")
+            InvalidInputError(
+                f"{what} has text with half of a surrogate pair, which is not valid text: clean it first."
+            )
         )
     if isinstance(error, UnsupportedServerProduct):
         return _never(
@@ -142,7 +144,7 @@ def timed_out(what: str, seconds: float, address: Address) -> StoreTimeoutError:
 
 def closed(what: str) -> StoreUnavailableError:
     """The error for a store that was closed."""
-    return StoreUnavailableError(f"{what} came after the graph was closed; open it again.")
+    return StoreUnavailableError(f"{what} was sent after the graph was closed; open it again.")
 
 
 def exhausted(connections: int, seconds: float, address: Address) -> StoreUnavailableError:
@@ -156,7 +158,7 @@ def exhausted(connections: int, seconds: float, address: Address) -> StoreUnavai
 def wrong_product(agent: str, address: Address) -> ConfigurationError:
     """The error for a server of another kind."""
     return ConfigurationError(
-        f"The server at {address.location} calls itself {agent!r}, and is neither Memgraph nor Neo4j. If it is"
+        f"The server at {address.location} identifies itself as {agent!r}, and is neither Memgraph nor Neo4j. If it is"
         " compatible with one of them, say so: MGRAG_FORCE_ENGINE=memgraph or neo4j."
     )
 
@@ -164,7 +166,8 @@ def wrong_product(agent: str, address: Address) -> ConfigurationError:
 def wrongly_forced(engine: str, agent: str, address: Address) -> ConfigurationError:
     """The error for a server that does not understand what the engine that it is said to be does."""
     return ConfigurationError(
-        f"MGRAG_FORCE_ENGINE says {engine}, but the server at {address.location} calls itself {agent!r} and does not"
+        f"MGRAG_FORCE_ENGINE says {engine}, but the server at {address.location} identifies itself as {agent!r} and"
+        " does not"
         f" understand the questions that are for {engine} only. Leave MGRAG_FORCE_ENGINE empty."
     )
 
@@ -306,16 +309,17 @@ def _unreachable(error: BaseException, what: str, address: Address) -> StoreUnav
     late = ("imed out", "taking longer", "cquisition")
     if any(isinstance(cause, TimeoutError) for cause in causes) or any(words in said for words in late):
         return StoreUnavailableError(
-            f"{where} does not answer. Check the address and what is in between, or raise MGRAG_CONNECT_TIMEOUT."
+            f"{where} does not answer. Check the address, the network and any firewall, or raise MGRAG_CONNECT_TIMEOUT."
         )
     if "CERTIFICATE_VERIFY_FAILED" in said:
         return StoreUnavailableError(
-            f"{where} shows a certificate that cannot be verified. For one that it signed itself, use"
+            f"{where} has a certificate that cannot be verified. For one that it signed itself, use"
             f" {address.scheme.partition('+')[0]}+ssc://."
         )
     if encrypted and any(type(cause).__name__ in {"BoltSecurityError", "SSLError"} for cause in causes):
         return StoreUnavailableError(
-            f"{where} does not speak TLS, or not this way: use {address.scheme.partition('+')[0]}:// for one without."
+            f"{where} does not speak TLS, or not in this way: use {address.scheme.partition('+')[0]}:// for one"
+            " without."
         )
     if "looks like HTTP" in said:
         return StoreUnavailableError(f"{where} speaks HTTP there, not Bolt: use the port for Bolt, normally 7687.")

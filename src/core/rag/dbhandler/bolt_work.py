@@ -168,7 +168,10 @@ class BoltTransaction:
 
     def _open(self) -> AsyncTransaction:
         if self._ended or self._transaction is None:
-            raise QueryError("A statement came after its transaction had ended: use it inside of the unit of work.")
+            raise QueryError(
+                "A statement was sent after its transaction had ended: use the transaction only inside the unit of"
+                " work."
+            )
         if self._spoiled is not None:
             raise QueryError(
                 "A statement came after another one of its transaction had failed or was cancelled"

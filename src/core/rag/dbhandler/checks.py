@@ -91,7 +91,7 @@ def check_text(name: str, value: str) -> str:
         InvalidInputError: naming the argument.
     """
     if not isinstance(value, str):
-        raise InvalidInputError(f"{name} is text, not {type(value).__name__}.")
+        raise InvalidInputError(f"{name} must be text, not {type(value).__name__}.")
     return value
 
 
@@ -116,9 +116,9 @@ def check_texts(name: str, values: Iterable[str]) -> list[str]:
         InvalidInputError: naming the argument.
     """
     if isinstance(values, str):
-        raise InvalidInputError(f"{name} is a sequence of texts, not one text: use [{values[:50]!r}].")
+        raise InvalidInputError(f"{name} must be a sequence of texts, not one text: use [{values[:50]!r}].")
     if not isinstance(values, Iterable):
-        raise InvalidInputError(f"{name} is a sequence of texts, not {type(values).__name__}.")
+        raise InvalidInputError(f"{name} must be a sequence of texts, not {type(values).__name__}.")
     texts = list(values)
     if not _TEXT.issuperset(map(type, texts)):  # all are most often, and there may be very many
         for text in texts:
@@ -136,7 +136,7 @@ def check_file(file: str | os.PathLike[str]) -> Path:
         InvalidInputError: saying what was given.
     """
     if not isinstance(file, str | os.PathLike):
-        raise InvalidInputError(f"A file is named by text or a Path, not {type(file).__name__}.")
+        raise InvalidInputError(f"The name of a file must be text or a Path, not {type(file).__name__}.")
     return Path(file)
 
 
@@ -147,7 +147,7 @@ def check_mapping[M: Mapping[Any, Any]](name: str, value: M) -> M:
         InvalidInputError: naming the argument.
     """
     if not isinstance(value, Mapping):
-        raise InvalidInputError(f"{name} is a mapping, not {type(value).__name__}.")
+        raise InvalidInputError(f"{name} must be a mapping, not {type(value).__name__}.")
     return value
 
 
@@ -167,7 +167,7 @@ def check_kind[T](name: str, value: T, kind: type[T]) -> T:
         InvalidInputError: naming the argument.
     """
     if not isinstance(value, kind):
-        raise InvalidInputError(f"{name} is a {kind.__name__}, not {type(value).__name__}.")
+        raise InvalidInputError(f"{name} must be a {kind.__name__}, not {type(value).__name__}.")
     return value
 
 
@@ -283,7 +283,8 @@ def check_characters(value: Any, place: str = "") -> None:
         if found:
             around = value[max(found.start() - 20, 0) : found.end() + 20]
             raise InvalidInputError(
-                f"The text at {place} holds half a character ({around!a}), which a byte that is no UTF-8 becomes: give"
+                f"The text at {place} holds half a character ({around!a}), which means that it was not valid UTF-8:"
+                " give"
                 " it in UTF-8, or without."
             )
     elif isinstance(value, Mapping):

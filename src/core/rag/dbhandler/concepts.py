@@ -334,7 +334,7 @@ class ConceptOperations(VectorStoreOperations):
 
         async def work(tx: Transaction) -> None:
             if not await tx.run("MATCH (s:VectorStore {id: $id}) RETURN s.id AS id", {"id": store.id}):
-                raise NotFoundError(f"The vector store of {store.model} was removed meanwhile; try again.")
+                raise NotFoundError(f"The vector store of {store.model} was removed in the meantime; try again.")
             await merge_vectors(
                 tx,
                 Label.CONCEPT,

@@ -160,7 +160,7 @@ def _is_plain(word: str) -> bool:
     if word.isascii():
         return word.isalnum() and len(word) <= _MAX_WORD_CHARS
     if any("\ud800" <= character <= "\udfff" for character in word):
-        raise InvalidInputError(f"The word {word[:50]!a} has half of a surrogate pair, which is no text.")
+        raise InvalidInputError(f"The word {word[:50]!a} has half of a surrogate pair, which is not valid text.")
     return (
         len(word) <= _MAX_WORD_CHARS
         and any(map(str.isalnum, word))

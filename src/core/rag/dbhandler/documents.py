@@ -116,7 +116,7 @@ class DocumentOperations(IngestOperations):
             if text is not None:
                 check_text(f"The {name} of a document", text)
         if source is not None and not isinstance(source, SourceInfo):
-            raise InvalidInputError(f"source is a SourceInfo (name, type, uri), not {type(source).__name__}.")
+            raise InvalidInputError(f"source must be a SourceInfo (name, type, uri), not {type(source).__name__}.")
         given = {} if metadata is None else dict(check_mapping(f"The metadata of {path}", metadata))
         document = Document(path=path, content=content, title=title, metadata=given, mime_type=mime_type)
         store = await self._store_for(embedding) if embedding is not None else None
@@ -431,11 +431,11 @@ def _check_chunks(chunks: Sequence[DocumentChunk]) -> list[dict[str, int]]:
         Where each stands, in numbers that every engine stores.
     """
     if not isinstance(chunks, Sequence):
-        raise InvalidInputError(f"chunks is a sequence of DocumentChunk, not {type(chunks).__name__}.")
+        raise InvalidInputError(f"chunks must be a sequence of DocumentChunk, not {type(chunks).__name__}.")
     places = []
     for chunk in chunks:
         if not isinstance(chunk, DocumentChunk):
-            raise InvalidInputError(f"chunks is a sequence of DocumentChunk; {str(chunk)[:50]!r} is none.")
+            raise InvalidInputError(f"chunks must be a sequence of DocumentChunk, but {str(chunk)[:50]!r} is not one.")
         _check_content(chunk.content)
         check_text("The heading of a chunk", chunk.heading)
         index = chunk.metadata.get("chunk_index", -1)

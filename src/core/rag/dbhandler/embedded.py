@@ -329,7 +329,7 @@ class EmbeddedStore:
         """See :class:`~core.rag.dbhandler.store.GraphStore`."""
         destination = Path(target).expanduser().absolute()
         if destination.exists():
-            raise BackupError(f"{destination} exists; name a file that does not.")
+            raise BackupError(f"{destination} already exists; name a file that does not exist.")
         if not destination.parent.is_dir():
             raise BackupError(f"The folder {destination.parent} does not exist; create it first.")
         await self.exclusively(lambda db: engine.save(db, destination), f"A backup to {destination}")
@@ -407,11 +407,11 @@ class EmbeddedStore:
         try:
             return threads.submit(engine.call, function, self._db, what)
         except RuntimeError as error:  # closed by another thread, or the interpreter is about to end
-            raise StoreUnavailableError(f"{what} came after the graph was closed; open it again.") from error
+            raise StoreUnavailableError(f"{what} was sent after the graph was closed; open it again.") from error
 
     def _check_usable(self, what: str) -> None:
         if self._closed:
-            raise StoreUnavailableError(f"{what} came after the graph was closed; open it again.")
+            raise StoreUnavailableError(f"{what} was sent after the graph was closed; open it again.")
         if self._pid != os.getpid():
             raise StoreUnavailableError(
                 "The graph was opened in the parent of this process. An embedded graph belongs to one process: open it"

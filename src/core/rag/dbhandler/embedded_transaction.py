@@ -62,7 +62,10 @@ class EmbeddedTransaction:
     def _run(self, statement: str, parameters: Parameters | None) -> list[Row]:
         with self._running:
             if self._ended:
-                raise QueryError("A statement came after its transaction had ended: use it inside of the unit of work.")
+                raise QueryError(
+                    "A statement was sent after its transaction had ended: use the transaction only inside the unit"
+                    " of work."
+                )
             self._statements.add(statement)
             try:
                 return engine.call(lambda handle: engine.rows(handle, statement, parameters), self._handle, "A write")

@@ -60,13 +60,14 @@ def graph_file(path: str) -> Path:
         ) from error
     except UnicodeEncodeError as error:
         raise StoreUnavailableError(
-            f"{error.object[:500]!r} cannot be the path of a graph: it holds a byte that is no UTF-8. Rename the folder"
+            f"{error.object[:500]!r} cannot be the path of a graph: it holds a byte that is not UTF-8. Rename the"
+            " folder"
             " or the file, or name another one (--db)."
         ) from error
     except (RuntimeError, OSError) as error:  # no such home, too long
         raise StoreUnavailableError(f"{path[:200]!r} cannot be the path of a graph: {_first_line(error)}.") from error
     if not path or "\0" in path:
-        raise StoreUnavailableError(f"{path[:200]!r} is no file name; name a file, such as graph.grafeo.")
+        raise StoreUnavailableError(f"{path[:200]!r} is not a file name: name a file, such as graph.grafeo.")
     if hanging:
         raise StoreUnavailableError(
             f"{file} is a link to {file.readlink()}, which is not there: bring that back, or name a graph elsewhere"
@@ -364,7 +365,7 @@ def map_error(error: BaseException, what: str) -> StoreError:
         case "T003" | "T005" | "T006" if "read-only" in text:
             return StoreReadOnlyError(f"{what} was refused: the graph is open for reading only.")
         case "T007":
-            return StoreUnavailableError(f"{what} came after the graph was closed; open it again.")
+            return StoreUnavailableError(f"{what} was sent after the graph was closed; open it again.")
         case "T008" | "T009" | "T010" | "T011":
             return StoreUnavailableError(f"{what} failed: {line}. Close the graph and open it again.")
         case "X003":

@@ -74,7 +74,7 @@ class LinkOperations(VectorStoreOperations):
             )
 
         if not await self._write(work):
-            raise NotFoundError("One of the entities was removed meanwhile.")
+            raise NotFoundError("One of the entities was removed in the meantime.")
         return identifier
 
     async def unlink_entities(self, a: str, b: str, *, relation: str | None = None, link: str | None = None) -> int:

@@ -205,7 +205,9 @@ class KnowledgeOperations(DocumentOperations, ConceptOperations):
         """
         a, b = await self._concept(concept), await self._concept(other)
         if a == b:
-            raise InvalidInputError(f"{concept!r} and {other!r} are one concept, which cannot be linked with itself.")
+            raise InvalidInputError(
+                f"{concept!r} and {other!r} are the same concept, which cannot be linked to itself."
+            )
         await self.link_concepts([(a, b, positive(weight, "The weight"))])
 
     async def link_document_to_topic(self, document: str, topic: str) -> str:
@@ -262,7 +264,7 @@ class KnowledgeOperations(DocumentOperations, ConceptOperations):
             return len(rows)
 
         if not await self._write(work):
-            raise NotFoundError(f"{label} {target!r} was removed meanwhile.")
+            raise NotFoundError(f"{label} {target!r} was removed in the meantime.")
 
     async def _merge(self, label: Label, identifier: str, properties: Mapping[str, Any]) -> str:
         async def work(tx: Transaction) -> None:
@@ -287,7 +289,7 @@ class KnowledgeOperations(DocumentOperations, ConceptOperations):
             return len(rows)
 
         if not await self._write(work):
-            raise NotFoundError(f"{label} {target!r} was removed meanwhile.")
+            raise NotFoundError(f"{label} {target!r} was removed in the meantime.")
 
 
 def positive(value: float, what: str) -> float:

@@ -82,7 +82,8 @@ class MemgraphDialect:
         notes = []
         if not vectors:
             notes.append(
-                "This server has no module vector_search (Memgraph 3 brings it): vectors are compared by the client."
+                "This server has no module vector_search (Memgraph 3 and later have it): vectors are compared by"
+                " the client."
             )
         if not texts:
             notes.append(

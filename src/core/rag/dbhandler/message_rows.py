@@ -129,9 +129,11 @@ def moment(timestamp: datetime | str | None) -> str:
         try:
             timestamp = datetime.fromisoformat(text)
         except ValueError as error:
-            raise InvalidInputError(f"{text[:50]!r} is no time in ISO 8601, such as 2026-01-31T12:00:00Z.") from error
+            raise InvalidInputError(
+                f"{text[:50]!r} is not a time in ISO 8601, such as 2026-01-31T12:00:00Z."
+            ) from error
     if not isinstance(timestamp, datetime):
-        raise InvalidInputError(f"A time is a datetime or ISO 8601 text, not {type(timestamp).__name__}.")
+        raise InvalidInputError(f"A time must be a datetime or ISO 8601 text, not {type(timestamp).__name__}.")
     try:
         return iso(timestamp)
     except (OverflowError, ValueError, OSError) as error:
@@ -213,8 +215,8 @@ def retrieved_rows(hits: Iterable[Any]) -> list[Row]:
                 if error.args != ("score",):
                     raise InvalidInputError(f"A hit has a chunk_id; {json.dumps(str(hit)[:50])} has none.") from error
             except TypeError as error:
-                raise InvalidInputError(f"{str(hit)[:50]!r} is no hit: give ids of chunks, or hits.") from error
+                raise InvalidInputError(f"{str(hit)[:50]!r} is not a hit: give ids of chunks, or hits.") from error
         if not isinstance(chunk, str) or not chunk:
-            raise InvalidInputError(f"{str(chunk)[:50]!r} is no id of a chunk.")
+            raise InvalidInputError(f"{str(chunk)[:50]!r} is not the id of a chunk.")
         rows.setdefault(chunk, {"chunk": chunk, "rank": len(rows) + 1, "score": score})
     return list(rows.values())

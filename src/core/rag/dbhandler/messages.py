@@ -260,7 +260,7 @@ class MessageReading(UserOperations):
         given = list(dict.fromkeys(check_texts("references", references or ())))
         for reference in given:
             if not reference.strip() or len(reference) > MAX_PATH_CHARS:
-                raise InvalidInputError(f"{reference[:50]!r} refers to nothing: give a path, a URL or an id.")
+                raise InvalidInputError(f"{reference[:50]!r} is not a valid reference: give a path, a URL or an id.")
         uris = {reference: standardize_resource_uri(reference) for reference in given}
         found: dict[str, str] = {}
         ways = (

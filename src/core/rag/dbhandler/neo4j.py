@@ -56,13 +56,16 @@ class Neo4jDialect:
 
         Args:
             runner: The store.
-            agent: What the server calls itself, with its version.
+            agent: What the server identifies itself as, with its version.
         """
         there = {row["name"] for row in await runner.query("SHOW PROCEDURES YIELD name RETURN name")}
         vectors, texts = "db.index.vector.queryNodes" in there, "db.index.fulltext.queryNodes" in there
         notes = []
         if not vectors:
-            notes.append("This server has no vector indexes (Neo4j 5.15 has them): vectors are compared by the client.")
+            notes.append(
+                "This server has no vector indexes (Neo4j 5.15 and later have them): vectors are compared by the"
+                " client."
+            )
         if not texts:
             notes.append("This server has no full-text indexes: words are searched by the client.")
         version = agent.partition("/")[2]

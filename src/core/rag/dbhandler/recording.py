@@ -53,7 +53,7 @@ class RecordOperations(ClientBase):
         """
         _check_collection(collection)
         if not isinstance(records, Iterable):
-            raise InvalidInputError(f"records is a sequence of objects, not {type(records).__name__}.")
+            raise InvalidInputError(f"records must be a sequence of objects, not {type(records).__name__}.")
         rows: dict[str, RecordRow] = {}
         order = []
         for record in records:

@@ -58,7 +58,8 @@ def check_there(cited: Iterable[str], found: Collection[str], namespace: str) ->
         more = f" and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else ""
         raise InvalidInputError(
             f"There is no chunk {', '.join(repr(chunk[:100]) for chunk in missing[:_SHOWN])}{more} in namespace "
-            f"{namespace!r}: chunk_ids are ids of its chunks; leave them out where no chunk supports a fact."
+            f"{namespace!r}: chunk_ids must be ids of chunks in this namespace; leave them out if no chunk supports"
+            " a fact."
         )
 
 

@@ -138,7 +138,7 @@ def new_file(file: str | os.PathLike[str]) -> Path:
         if not str(file) or "\0" in str(file):
             raise ValueError("it is empty or has a NUL")
         if target.exists():
-            raise BackupError(f"{target} exists; name a file that does not.")
+            raise BackupError(f"{target} already exists; name a file that does not exist.")
         if not target.parent.is_dir():
             raise BackupError(f"The folder {target.parent} does not exist; create it first.")
     except (OSError, ValueError, RuntimeError) as error:
@@ -262,7 +262,7 @@ def reading_export(source: Path) -> Iterator[ExportReader]:
     except (OSError, EOFError, UnicodeError, zlib.error) as error:
         raise BackupError(f"{str(source)[:500]} cannot be read: {_reason(error)}.") from error
     except ValueError as error:  # a NUL in its name
-        raise BackupError(f"{str(source)[:500]!r} is no file name: {error}.") from error
+        raise BackupError(f"{str(source)[:500]!r} is not a file name: {error}.") from error
 
 
 def check_export(source: Path) -> dict[str, TransferReport]:

@@ -97,7 +97,7 @@ class UserOperations(DocumentOperations):
 
         rows = await self._write(work)
         if not rows:
-            raise NotFoundError(f"The document {document!r} was removed meanwhile.")
+            raise NotFoundError(f"The document {document!r} was removed in the meantime.")
         return int(rows[0]["views"])
 
     async def viewed_documents(self, user_id: str) -> list[dict[str, Any]]:
@@ -131,7 +131,7 @@ class UserOperations(DocumentOperations):
             NotFoundError: when there is no such chunk or document.
         """
         if not -1 <= as_float(value) <= 1:
-            raise InvalidInputError(f"A rating is a number from -1 to 1, not {repr(value)[:100]}.")
+            raise InvalidInputError(f"A rating must be a number from -1 to 1, not {repr(value)[:100]}.")
         check_optional(query=query)
         chunks = await self._rated_chunks(target)
         user = await self.create_or_get_user(ANONYMOUS if user_id is None else user_id)
@@ -206,7 +206,7 @@ class UserOperations(DocumentOperations):
     async def _find_user(self, user_id: str) -> Row | None:
         if not isinstance(user_id, str):
             raise InvalidInputError(
-                f"The id of a user is text, not {type(user_id).__name__}: use {str(user_id)[:50]!r}."
+                f"The id of a user must be text, not {type(user_id).__name__}: use {str(user_id)[:50]!r}."
             )
         if not user_id:
             raise InvalidInputError("The id of the user is empty.")

@@ -45,7 +45,7 @@ def open_embedder(model: str | None = None, settings: Settings | None = None) ->
     """
     settings = settings_for(settings)
     if model is not None and not isinstance(model, str):
-        raise InvalidInputError(f"The name of a model is text, not {type(model).__name__}.")
+        raise InvalidInputError(f"The name of a model must be text, not {type(model).__name__}.")
     name = (model if model is not None else settings.embedding_model).strip()
     dimension = settings.embedding_dimension
     local = _WORDLLAMA.fullmatch(name)

@@ -288,7 +288,7 @@ def checked_edges(edge_types: Sequence[str] | None) -> tuple[EdgeType, ...]:
         return GRAPH_EDGES
     names = check_texts("edge_types", edge_types)
     if not names:
-        raise InvalidInputError("edge_types is empty, but there has to be an edge type to follow.")
+        raise InvalidInputError("edge_types is empty: name at least one edge type to follow.")
     known = set(EdgeType)
     for name in names:
         if name not in known:
@@ -325,11 +325,11 @@ def _cursor(after: str, parts: int = 2) -> tuple[str, ...]:
     except ValueError:
         found = None
     if not isinstance(found, list) or len(found) != parts or not all(isinstance(part, str) for part in found):
-        raise InvalidInputError("after is not what an earlier page gave as its next.")
+        raise InvalidInputError("after must be the value of next from an earlier page.")
     return tuple(found)
 
 
 def _offset(after: str) -> int:
     if check_text("after", after) and not (after.isascii() and after.isdigit() and int(after) <= MAX_VISITED):
-        raise InvalidInputError("after is not what an earlier page gave as its next.")
+        raise InvalidInputError("after must be the value of next from an earlier page.")
     return int(after or 0)

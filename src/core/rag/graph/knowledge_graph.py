@@ -227,7 +227,7 @@ class KnowledgeGraph(GraphBuilder):
         """
         topk_k = check_number("topk_k", topk_k, 1, MAX_K)
         if not isinstance(content, str | Iterable):
-            raise InvalidInputError(f"content is one text or several, not {type(content).__name__}.")
+            raise InvalidInputError(f"content must be one text or several, not {type(content).__name__}.")
         labels = _labels(constraint_labels)
         near = await self._near(constraint_node, constraint_distance)
         everything: dict[str, None] = {}

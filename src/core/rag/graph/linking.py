@@ -40,7 +40,7 @@ async def link(
     a, b = await _end(client, source, create=create), await _end(client, target, create=create)
     if a.id == b.id:
         raise InvalidInputError(
-            f"{source[:200]!r} and {target[:200]!r} are one node, which cannot be linked with itself."
+            f"{source[:200]!r} and {target[:200]!r} are the same node, which cannot be linked to itself."
         )
     if a.label == b.label == Label.ENTITY:
         identifier = await client.link_entities(a.id, b.id, relation, fact, weight)
@@ -62,7 +62,7 @@ async def unlink(client: MemGraphClient, source: str, target: str | None = None,
         check_text("A link", source)
         identifier, parts = source, source.split("/")
         if len(parts) != 3 or not all(parts):
-            raise InvalidInputError(f"{source[:200]!r} is no id of a link; name both of its ends, or its id.")
+            raise InvalidInputError(f"{source[:200]!r} is not the id of a link: name both of its ends, or its id.")
         source, target = parts[:2]
     a, b = await find(client, source), await find(client, target)
     if a.label == b.label == Label.CONCEPT:

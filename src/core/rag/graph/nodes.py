@@ -65,7 +65,7 @@ class UndirectedNode:
         self.label = _text(label, "The label of a node", _MAX_KEY_CHARS)
         self.id = knowledge_key(self.content) if id is None else _text(id, "The id of a node", _MAX_KEY_CHARS)
         if not self.id:
-            raise InvalidInputError("The id of a node is empty; leave it away to have it made from the content.")
+            raise InvalidInputError("The id of a node is empty; leave it out to have one derived from the content.")
         self.appendix = appendix
         self.embedding: list[float] | None = None if embedding is None else [float(value) for value in embedding]
         self.trunks: list[str] = []

@@ -46,7 +46,7 @@ async def prune(client: MemGraphClient, state: StateReader, read: Sequence[ReadS
     for one in read:
         source = one.loader.source
         if source.type == "documents":
-            report.warnings.append("Documents given directly are not pruned: they have no source to vanish from.")
+            report.warnings.append("Documents passed directly are not pruned: they have no source to disappear from.")
             continue
         only = None
         if not getattr(one.loader, "complete", True):

@@ -19,9 +19,9 @@ def check_callbacks(stop: asyncio.Event | None, progress: Callable[..., None] | 
         InvalidInputError: naming the argument.
     """
     if stop is not None and not isinstance(stop, asyncio.Event):
-        raise InvalidInputError(f"stop is an asyncio.Event, not {type(stop).__name__}.")
+        raise InvalidInputError(f"stop must be an asyncio.Event, not {type(stop).__name__}.")
     if progress is not None and not callable(progress):
-        raise InvalidInputError(f"progress is a function that takes a report, not {type(progress).__name__}.")
+        raise InvalidInputError(f"progress must be a function that takes a report, not {type(progress).__name__}.")
 
 
 async def out_of_patience(stop: asyncio.Event) -> None:

@@ -272,7 +272,7 @@ class OpenAICompatibleModel:
 
     def _withheld(self, reason: str = "") -> LanguageModelInputError:
         words = f": {self._api.redact(reason[:300])}" if reason else ""
-        return LanguageModelInputError(f"{self._model} refused to answer{words}. Ask in other words")
+        return LanguageModelInputError(f"{self._model} refused to answer{words}. Rephrase the question")
 
     def _error(self, failure: ApiFailure) -> LanguageModelError:
         url, variable = self._api.endpoint.url, self._api.endpoint.key_variable

@@ -61,7 +61,9 @@ class ConversationSoundness(Checks):
                 )
             )
         if stray:
-            flaws.append(Flaw(f"{len(stray)} messages belong to no conversation.", lambda: self._bring_home(stray)))
+            flaws.append(
+                Flaw(f"{len(stray)} messages do not belong to any conversation.", lambda: self._bring_home(stray))
+            )
         return flaws
 
     async def _bring_home(self, stray: Sequence[Row]) -> None:
@@ -86,7 +88,7 @@ class ConversationSoundness(Checks):
         broken = await self._out_of_order()
         if not broken:
             return []
-        message = f"The messages of {len(broken)} conversations are not in one order, or counted wrongly: "
+        message = f"The messages of {len(broken)} conversations are out of order, or have a wrong count: "
         return [Flaw(f"{message}{some(sorted(broken.values()))}.", self._renumber)]
 
     async def _out_of_order(self) -> dict[str, str]:
@@ -152,12 +154,12 @@ class ConversationSoundness(Checks):
         ]
         flaws = []
         if lost:
-            message = f"{len(lost)} memories are replaced by a summary that is not there."
+            message = f"{len(lost)} memories are replaced by a summary that does not exist."
             flaws.append(Flaw(message, partial(self._release, lost)))
         if loose:
             flaws.append(
                 Flaw(
-                    f"{len(loose)} memories are not connected with the summary that stands for them.",
+                    f"{len(loose)} memories are not connected to the summary that stands for them.",
                     partial(
                         self._in_parts,
                         loose,

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from core.rag.embedder import EmbeddingService
     from core.rag.settings import Settings
 
-_REPAIR = "mgrag doctor --repair mends this."
+_REPAIR = "mgrag doctor --repair repairs this."
 _LARGE_LOG = 1 << 30
 
 
@@ -95,10 +95,10 @@ async def examine(
 
 def _missing(file: Path, *, named: bool) -> Check:
     if reason := environment.why_not_made(file.parent):
-        message = f"There is no graph at {file}, and none can be made: {reason}."
+        message = f"There is no graph at {file}, and none can be created: {reason}."
         return _check("location", "problem", message, "Name a graph elsewhere (--db), or make that folder writable.")
-    message = f"There is no graph at {file}: nothing was ingested yet."
-    return _check("location", "problem" if named else "note", message, "mgrag ingest PATH_OR_URL makes one.")
+    message = f"There is no graph at {file}: nothing has been ingested yet."
+    return _check("location", "problem" if named else "note", message, "mgrag ingest PATH_OR_URL creates one.")
 
 
 async def examine_open(
@@ -130,7 +130,11 @@ async def _examine_graph(
     store = await client.connect()
     engine = store.capabilities
     checks = [
-        _check("database", "ok", f"{engine.engine} {engine.version} at {engine.location} opens; schema is there.")
+        _check(
+            "database",
+            "ok",
+            f"{engine.engine} {engine.version} at {engine.location} can be opened, and its schema is complete.",
+        )
     ]
     checks += [_check("database", "note", note) for note in engine.notes]
     if isinstance(store, EmbeddedStore):
@@ -138,7 +142,7 @@ async def _examine_graph(
     known = await client.namespaces()
     for name in known if everywhere else [client.namespace]:
         if name not in known:
-            checks.append(_check(f"namespace {name}", "note", "Nothing was ingested there yet."))
+            checks.append(_check(f"namespace {name}", "note", "Nothing has been ingested there yet."))
             continue
         inside = client.in_namespace(name)
         checks += await _check_model(inside, embedder)
@@ -175,7 +179,7 @@ async def _check_file(store: EmbeddedStore) -> list[Check]:
     if log > _LARGE_LOG:
         message = f"The log beside the graph file has {log / 1e9:.1f} GB: no checkpoint was written for long."
         checks.append(_check("graph file", "note", message, "It is emptied when the graph is closed."))
-    return checks or [_check("graph file", "ok", "The engine finds no fault in it.")]
+    return checks or [_check("graph file", "ok", "The engine finds no errors in it.")]
 
 
 def _log_bytes(file: Path | None) -> int:

@@ -93,8 +93,8 @@ def check_settings(settings: Settings) -> Iterator[Check]:
         yield _check(
             "settings",
             "problem",
-            f"Nothing reads the variables {', '.join(unknown)}.",
-            "Correct their names; .env.example has all that there are.",
+            f"Unknown variables: {', '.join(unknown)}.",
+            "Correct their names; .env.example lists all variables.",
         )
     else:
         yield _check("settings", "ok", f"Read from {where}; the embedding model is {settings.embedding_model}.")

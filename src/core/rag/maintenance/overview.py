@@ -97,14 +97,14 @@ async def _called(client: MemGraphClient, name: str) -> dict[str, Any] | None:
     found = await documents_named(client, name)
     if len(found) > 1:
         paths = ", ".join(row["path"] for row in found[:_NAMESAKES]) + (" …" if len(found) > _NAMESAKES else "")
-        raise NotFoundError(f"{name[:200]!r} may be any of {len(found)} documents: {paths}. Name its whole path.")
+        raise NotFoundError(f"{name[:200]!r} matches {len(found)} documents: {paths}. Use its full path.")
     return await client.find_document(found[0]["id"]) if found else None
 
 
 async def matching(client: MemGraphClient, *, prefix: str = "", source: str = "") -> list[dict[str, Any]]:
     """See :meth:`core.rag.KnowledgeBase.matching`."""
     if bool(prefix) == bool(source):
-        raise InvalidInputError("Name either the beginning of the paths or a source.")
+        raise InvalidInputError("Give either a path prefix or a source.")
     if source:
         return await client.documents_from(source)
     return await client.document_paths(prefix=prefix)
@@ -129,7 +129,7 @@ async def not_found(client: MemGraphClient, path: str, what: str = "document") -
     similar = process.extract(path[:1000], known, scorer=fuzz.WRatio, limit=_SIMILAR, score_cutoff=_SIMILAR_PERCENT)
     if similar:
         return f"{message} Similar: {', '.join(name for name, _, _ in similar)}."
-    return f"{message} See: mgrag list." if known else f"{message} Nothing was ingested there yet."
+    return f"{message} See: mgrag list." if known else f"{message} Nothing has been ingested there yet."
 
 
 def _known_dimension(embedder: EmbeddingService) -> int | None:

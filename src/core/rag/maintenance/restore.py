@@ -96,7 +96,7 @@ def _existing(file: str | os.PathLike[str]) -> Path:
     except (OSError, ValueError, RuntimeError) as error:
         raise BackupError(f"{str(file)[:500]!r} cannot be the name of a backup: {error}.") from error
     if there:
-        raise BackupError(f"{source} is no file; a backup is read twice: write it to a file first, and name that.")
+        raise BackupError(f"{source} is not a file, and a backup is read twice: write it to a file first.")
     raise BackupError(f"There is no backup {str(source)[:500]}.")
 
 
@@ -173,7 +173,8 @@ def _settle(target: Path, *, force: bool) -> bool:
     except (StoreDamagedError, StoreReadOnlyError, StoreUnavailableError) as error:
         if not force:
             raise BackupError(
-                f"What is at {target} cannot be opened ({error}) Restore with --force to replace it; it is kept aside."
+                f"What is at {target} cannot be opened ({error}) Restore with --force to replace it; the old graph"
+                " is kept."
             ) from error
         return False
     handles = [db]
@@ -184,8 +185,8 @@ def _settle(target: Path, *, force: bool) -> bool:
         close_engine(handles)
     if not empty and not force:
         raise BackupError(
-            f"The graph {target} is not empty. Restore with --force to replace it; it is kept aside under its name with"
-            " the date."
+            f"The graph {target} is not empty. Restore with --force to replace it; the old graph is kept under its name"
+            " with the date."
         )
     return empty
 

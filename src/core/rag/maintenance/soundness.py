@@ -69,7 +69,7 @@ class Soundness(Checks):
             if rows:
                 flaws.append(
                     Flaw(
-                        f"{len(rows)} ids of {label} are there more than once: {some(row['id'] for row in rows)}.",
+                        f"{len(rows)} ids of {label} exist more than once: {some(row['id'] for row in rows)}.",
                         advice="An export holds each once: mgrag export, mgrag namespaces delete, mgrag import.",
                     )
                 )
@@ -80,7 +80,7 @@ class Soundness(Checks):
         if rows:
             flaws.append(
                 Flaw(
-                    f"{len(rows)} documents are there twice: {some(row['uri'] for row in rows)}.",
+                    f"{len(rows)} documents exist twice: {some(row['uri'] for row in rows)}.",
                     advice="Delete one of each by its id (mgrag list --json, mgrag delete ID).",
                 )
             )
@@ -100,7 +100,7 @@ class Soundness(Checks):
                     f"{match} MATCH (b:{end} {{id: row.b}}) MERGE (a)-[:{edge}]->(b)",
                 )
                 mend = partial(self._in_parts, rows, *statements)
-                flaws.append(Flaw(f"{len(rows)} edges {edge} are there more than once.", mend))
+                flaws.append(Flaw(f"{len(rows)} edges {edge} exist more than once.", mend))
         return flaws
 
     async def _stray_chunks(self) -> list[Flaw]:
@@ -111,7 +111,9 @@ class Soundness(Checks):
         flaws = []
         stray = [row["id"] for row in rows if row["k"] == 0]
         if stray:
-            flaws.append(Flaw(f"{len(stray)} chunks belong to no document.", lambda: self._transact(stray, _drop)))
+            flaws.append(
+                Flaw(f"{len(stray)} chunks do not belong to any document.", lambda: self._transact(stray, _drop))
+            )
         shared = [row["id"] for row in rows if row["k"] > 1]
         if shared:
             flaws.append(
@@ -168,7 +170,7 @@ class Soundness(Checks):
 
         return [
             Flaw(
-                f"The chunks of {len(broken)} documents are not all there or not in order: {some(paths)}.",
+                f"The chunks of {len(broken)} documents are incomplete or out of order: {some(paths)}.",
                 mend,
                 "Ingest them again.",
             )
@@ -191,11 +193,15 @@ class Soundness(Checks):
         lost = [row["id"] for row in rows if row["store"] not in known]
         loose = [row for row in rows if row["store"] in known]
         if lost:
-            flaws.append(Flaw(f"{len(lost)} vectors are of no vector store.", lambda: self._delete(Label.VECTOR, lost)))
+            flaws.append(
+                Flaw(
+                    f"{len(lost)} vectors do not belong to any vector store.", lambda: self._delete(Label.VECTOR, lost)
+                )
+            )
         if loose:
             flaws.append(
                 Flaw(
-                    f"{len(loose)} vectors are not connected with their vector store.",
+                    f"{len(loose)} vectors are not connected to their vector store.",
                     lambda: self._in_parts(
                         loose,
                         "UNWIND $rows AS row MATCH (v:Vector {id: row.id}) MATCH (s:VectorStore {id: row.store}) "
@@ -285,7 +291,7 @@ class Soundness(Checks):
             )
             await self._transact([row["id"] for row in wrong], remove_unused_entities)
 
-        return [Flaw(f"{len(wrong)} entities do not know how many chunks or titles name them.", mend)]
+        return [Flaw(f"{len(wrong)} entities have a wrong count of the chunks or titles that name them.", mend)]
 
     async def _edges_to_entities(self, label: Label, edge: EdgeType) -> dict[str, int]:
         """How many edges lead to each entity, by its id; without those that none leads to."""
@@ -305,7 +311,7 @@ class Soundness(Checks):
         if unused:
             flaws.append(
                 Flaw(
-                    f"{len(unused)} resources are referred to by nothing.",
+                    f"{len(unused)} resources are not referred to by anything.",
                     lambda: self._transact(unused, remove_unused_resources),
                 )
             )

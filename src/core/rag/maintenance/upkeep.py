@@ -74,7 +74,7 @@ class Upkeep:
         return await not_found(self._client, path)
 
     async def matching(self, *, prefix: str = "", source: str = "") -> list[dict[str, Any]]:
-        """``id`` and ``path`` of the documents whose path begins so, or that come from a source (name or URI).
+        """``id`` and ``path`` of the documents whose path starts with this, or that come from a source (name or URI).
 
         Raises:
             InvalidInputError: unless one of the two is given.

@@ -109,7 +109,7 @@ class People:
         for identifier, message in every.items():
             message["retrieved"] = retrieved.get(identifier, [])
         if user is None and not conversations and not messages_elsewhere:
-            raise NotFoundError(f"Nothing is known of a user {user_id[:200]!r}.")
+            raise NotFoundError(f"Nothing is known about a user {user_id[:200]!r}.")
         return {
             "user": user,
             "conversations": sorted(conversations, key=lambda row: row["created_at"]),
@@ -184,7 +184,7 @@ class People:
             external = user["external_id"] if user else user_id
             rows, said = await client.conversations_of_person(external), await client.messages_of_person(external)
             if user is None and not rows and not said:
-                raise NotFoundError(f"Nothing is known of a user {user_id[:200]!r}.")
+                raise NotFoundError(f"Nothing is known about a user {user_id[:200]!r}.")
             own = {row["id"] for row in rows}
             return _Whose(external, user, rows, [row["id"] for row in said if row["session_id"] not in own])
         if conversation_id is not None and user_id is None:

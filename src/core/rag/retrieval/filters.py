@@ -169,7 +169,7 @@ def parse_filter(value: str | Mapping[str, Any] | Filter | None) -> Filter:
         if sum(1 for _ in _tests(node)) > MAX_TESTS:
             raise FilterError(f"A filter has at most {MAX_TESTS} tests.")
         return Filter(node)
-    raise FilterError(f"A filter is a text or a dict, not {type(value).__name__}.")
+    raise FilterError(f"A filter must be a text or a dict, not {type(value).__name__}.")
 
 
 def _is(test: Test, field: str, operator: str) -> bool:

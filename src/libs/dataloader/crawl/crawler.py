@@ -117,10 +117,10 @@ class Crawler:
             return "it was not read to the end"
         if self._unread:
             more = f" (and {len(self._unread) - 1:,} more)" if len(self._unread) > 1 else ""
-            return f"{self._unread[0]}{more} could not be read, which may pass; run it again later"
+            return f"{self._unread[0]}{more} could not be read, which may be temporary; run it again later"
         if self.frontier.overflowed:
             return "there are more pages than the limit (--max-urls, max_urls) allows"
-        return "a part of it looks like a trap without end" if self.left_out.counts["trap"] else None
+        return "part of it looks like an endless trap" if self.left_out.counts["trap"] else None
 
     @property
     def moved(self) -> frozenset[str]:
@@ -134,8 +134,8 @@ class Crawler:
         found = self.left_out.at_length(self.start)
         if self._ended and self.use_sitemap and not self._leads_on:
             found.append(
-                f"{self.start}: only this page was found: it links to no other one of its host, and no sitemap names"
-                " one. Menus that scripts put together are not seen; further pages, or a sitemap, can be named as"
+                f"{self.start}: only this page was found: it links to no other page of its host, and no sitemap lists"
+                " one. Menus that are built by scripts are not seen; you can name further pages, or a sitemap, as"
                 " sources."
             )
         return found

@@ -31,7 +31,7 @@ _PERMANENT_REDIRECTS = frozenset((301, 308))
 _RETRIED = frozenset((408, 425, 429, *range(500, 600))) - {501, 505, 511}
 
 #: Said of an answer that only makes sense to a conditional request, where none was sent.
-UNASKED_304 = "HTTP 304 Not Modified, although nothing was asked on a condition"
+UNASKED_304 = "HTTP 304 Not Modified, although the request was not conditional"
 
 #: Given the response's headers and the beginning of its body: why the rest is not wanted, or ``None``.
 Check = Callable[[httpx.Headers, bytes], str | None]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 # Commands always obey; the option is for those who write code, and know whose site it is.
 ROBOTS_HINT = (
-    "ask whoever runs the site to allow it; where you may fetch it all the same, load it from Python, with"
+    "ask the owner of the site to allow it; if you have permission to fetch it anyway, load it from Python, with"
     " respect_robots=False (there is no command-line option for that)"
 )
 _IN_SHORT = {
@@ -21,13 +21,13 @@ _IN_SHORT = {
     "limit": "beyond the limit of pages",
 }
 _AT_LENGTH = {
-    "limit": "beyond the limit of pages to fetch; a higher one (--max-urls, max_urls) fetches more",
+    "limit": "beyond the limit of pages to fetch; raise it (--max-urls, max_urls) to fetch more",
     "trap": (
-        "what looks like a calendar or another trap without end is not followed for ever; a page that is wanted can be"
-        " named as a source of its own"
+        "pages that look like a calendar or another endless trap are not followed for ever; to include a page, name it"
+        " as a source"
     ),
     "robots": f"forbidden by robots.txt; {ROBOTS_HINT}",
-    "noindex": "marked as not to be indexed (noindex), which only whoever runs the site can change",
+    "noindex": "marked as not to be indexed (noindex), which only the owner of the site can change",
 }
 
 

@@ -140,7 +140,7 @@ def _html(url: str, headers: httpx.Headers, body: bytes) -> Page:
         refresh=_refresh(page, url, refresh_target(headers.get("refresh", ""))),
         orders=page.robots,
         trace=_trace([page.title or "", page.markdown], page.page_links, url),
-        problem=None if page.markdown else "it has no text (pages that scripts put together in the browser have none)",
+        problem=None if page.markdown else "it has no text (a page that is built by scripts in the browser has none)",
         frames=() if page.markdown else tuple(_normalized(map(Link, page.frames), url)),
     )
 

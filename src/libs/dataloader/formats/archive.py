@@ -47,7 +47,7 @@ class Archive:
         except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError, IndexError, OverflowError) as error:
             if zipfile.is_zipfile(io.BytesIO(file.data)) or file.data.startswith(b"PK"):
                 raise UnreadableError(f"it is damaged: {error}") from error
-            raise UnreadableError(f"it is not {kind}, whatever its name says") from error
+            raise UnreadableError(f"it is not {kind}, despite its name") from error
         if len(entries) > _MAX_ENTRIES:
             raise UnreadableError(f"it holds {len(entries):,} parts; the limit is {_MAX_ENTRIES:,}")
         if any(entry.flag_bits & 1 for entry in entries):

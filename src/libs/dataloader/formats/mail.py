@@ -36,7 +36,7 @@ def read(file: FileData, kind: Format) -> Content:
     # The older policy never fails on a malformed header.
     message = message_from_bytes(data, policy=policy.compat32)
     if not any(message.get(name) for name in (*_SHOWN, "Message-ID", "Received", "MIME-Version")):
-        raise UnreadableError("it is not an e-mail message, whatever its name says")
+        raise UnreadableError("it is not an e-mail message, despite its name")
     collector = LinkCollector(None)
     text = clean_text(_message(message, collector, 0))
     metadata: dict[str, Any] = {}

@@ -22,7 +22,7 @@ def read(file: FileData, _kind: Format) -> Content:
         raise UnreadableError(f"it is damaged: it is not JSON: {error}") from error
     cells = _cells(notebook)
     if cells is None:
-        raise UnreadableError("it is not a notebook, whatever its name says")
+        raise UnreadableError("it is not a notebook, despite its name")
     metadata = notebook.get("metadata")
     metadata = metadata if isinstance(metadata, dict) else {}
     language = _language(metadata)

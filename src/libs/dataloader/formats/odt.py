@@ -56,7 +56,7 @@ def read(file: FileData, _kind: Format) -> Content:
         meta = archive.xml("meta.xml") if archive.has("meta.xml") else content
     body = child(content, "body", "text")
     if body is None:
-        raise UnreadableError("it is not an OpenDocument text, whatever its name says")
+        raise UnreadableError("it is not an OpenDocument text, despite its name")
     writer = _Writer(LinkCollector(file.uri, file.root_uri), _ordered_lists(content))
     writer.blocks(body, 0)
     title, metadata = _properties(meta)

@@ -29,7 +29,7 @@ def read(file: FileData, _kind: Format) -> Content:
     to_text: Callable[..., str] = striprtf.rtf_to_text
 
     if not file.data.lstrip().startswith(b"{\\rtf"):
-        raise UnreadableError("it is not RTF, whatever its name says")
+        raise UnreadableError("it is not RTF, despite its name")
     page = _CODE_PAGE.search(file.data[:2000])
     encoding = f"cp{page[1].decode()}" if page else "cp1252"
     try:

@@ -68,7 +68,7 @@ class DRIFTBase:
         """
         client = getattr(knowledge_graph, "client", knowledge_graph)
         if not isinstance(client, MemGraphClient):
-            raise InvalidInputError(f"A {type(knowledge_graph).__name__} is no knowledge base, graph or client.")
+            raise InvalidInputError(f"A {type(knowledge_graph).__name__} is not a knowledge base, graph or client.")
         self._client = client
         self._cache = PathCache() if cache is None else cache
         self._vectors = Vectors(client)

@@ -69,7 +69,7 @@ def make_config(**values: Any) -> DRIFTRAGConfig:
         return DRIFTRAGConfig(**values)
     except ValidationError as error:
         problems = "; ".join(f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors())
-        raise InvalidInputError(f"DRIFT RAG cannot be configured so: {problems}.") from error
+        raise InvalidInputError(f"Invalid DRIFT RAG configuration: {problems}.") from error
 
 
 #: The recommended settings, by what they are for.

@@ -23,12 +23,12 @@ def find_gaps(paths: Sequence[Path], query: str) -> list[KnowledgeGap]:
         In the order of what matters most.
     """
     if not paths:
-        return [KnowledgeGap("no_paths", "Nothing in the graph leads from the question to an answer.")]
+        return [KnowledgeGap("no_paths", "No path in the graph leads from the question to an answer.")]
     gaps = []
     words = QueryWords(query).words
     covered = frozenset().union(*(path.covered for path in paths))
     if missing := tuple(word for word in words if word not in covered):
-        gaps.append(KnowledgeGap("missing_words", f"No path says anything of: {', '.join(missing)}.", words=missing))
+        gaps.append(KnowledgeGap("missing_words", f"No path says anything about: {', '.join(missing)}.", words=missing))
     groups = _components(paths)
     if len(groups) > 1:
         heads = [group[0] for group in groups]

@@ -252,7 +252,7 @@ class GraphRanking:
                 question, ranked.around, key, texts[key], score, spans[key], cosines.get(key), led.get(key, frozenset())
             )
             for key, score in scores.items()
-            if key in texts and key in ranked.around.beginnings  # else it was removed meanwhile
+            if key in texts and key in ranked.around.beginnings  # else it was removed in the meantime
         ]
         return await self._by_every_name(ranked.around, seeds)
 
