@@ -282,7 +282,7 @@ async def test_a_link_that_redirects_to_another_host_is_left_alone() -> None:
     [
         ({"/r": redirect("/r")}, "in a circle"),
         ({"/r": redirect("/s"), "/s": redirect("/r")}, "in a circle"),
-        ({"/r": redirect("javascript:alert(1)")}, "no web page"),
+        ({"/r": redirect("javascript:alert(1)")}, "not a web page"),
         ({"/r": lambda request: redirect(request.target + "x"), "longer": redirect("/")}, "more than 10 redirects"),
     ],
 )

@@ -63,7 +63,7 @@ async def test_a_file_of_another_kind_is_left_alone(graph_file: Path, content: b
 
 async def test_a_link_to_nothing_is_said(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "gone.grafeo")
-    with pytest.raises(StoreUnavailableError, match=r"is a link to .*gone\.grafeo, which is not there"):
+    with pytest.raises(StoreUnavailableError, match=r"is a link to .*gone\.grafeo, which does not exist"):
         await EmbeddedStore.open(str(tmp_path / "link"))
 
 
@@ -194,14 +194,18 @@ async def test_a_path_that_is_no_utf_8_is_said(tmp_path: Path) -> None:
 
 #: What each of them may not do, and what the error says; the file system refuses nothing to root.
 NOT_PERMITTED = {
-    "the file": ("GRAFEO-X003: I/O error: Permission denied (os error 13)", "graph", "the file may not be written"),
+    "the file": ("GRAFEO-X003: I/O error: Permission denied (os error 13)", "graph", "may not write the file"),
     "the folder": (
         "GRAFEO-X001: Internal error: cannot open the migration lock file: Permission denied (os error 13)",
         "",
-        "its folder .* may not be written",
+        "may not write to its folder",
     ),
-    "all": ("GRAFEO-X003: I/O error: Read-only file system (os error 30)", "graph", "the file may not be written"),
-    "another user's": ("GRAFEO-X003: I/O error: Operation not permitted (os error 1)", None, "its log .* may not be"),
+    "all": ("GRAFEO-X003: I/O error: Read-only file system (os error 30)", "graph", "may not write the file"),
+    "another user's": (
+        "GRAFEO-X003: I/O error: Operation not permitted (os error 1)",
+        None,
+        "may not write .* its log",
+    ),
 }
 
 

@@ -118,9 +118,9 @@ async def test_an_own_embedder_needs_three_things() -> None:
     [
         ([[1.0, 2.0]], r"own returned an array of shape \(1, 2\) for 2 texts of dimension 2"),
         ([[1.0], [2.0]], r"shape \(2, 1\)"),
-        ([[1.0, 2.0], [3.0]], "own returned what is no array of numbers: .*inhomogeneous"),
-        (iter([[1.0, 2.0], [3.0, 4.0]]), "no array of numbers"),
-        (["a", "b"], "no array of numbers"),
+        ([[1.0, 2.0], [3.0]], "own did not return an array of numbers: .*inhomogeneous"),
+        (iter([[1.0, 2.0], [3.0, 4.0]]), "did not return an array of numbers"),
+        (["a", "b"], "did not return an array of numbers"),
         ([[1.0, 2.0], [float("nan"), 1.0]], "not finite for two"),
         ([[1.0, 2.0], [float("inf"), 1.0]], "not finite for two"),
     ],

@@ -216,7 +216,7 @@ def test_no_key(settings: MakeSettings) -> None:
     [
         ({"AZURE_OPENAI_API_KEY": KEY}, "set AZURE_OPENAI_ENDPOINT"),
         ({"OPENAI_API_KEY": f"{KEY}\nX: y"}, "OPENAI_API_KEY is empty or holds"),
-        ({"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": "localhost:8000"}, "OPENAI_BASE_URL is no http"),
+        ({"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": "localhost:8000"}, "OPENAI_BASE_URL is not an http"),
         ({"OPENAI_BASE_URL": f"http://user:{KEY}@localhost/v1"}, "OPENAI_BASE_URL holds a user name"),
     ],
 )

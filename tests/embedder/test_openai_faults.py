@@ -171,8 +171,8 @@ async def test_nobody_listens(settings: MakeSettings, clock: Clock) -> None:
     ("fault", "message"),
     [
         (fail(400, "no such thing"), r"did not embed: no such thing \(HTTP 400\)"),
-        (fail(401, "who are you"), r"refused the key: who are you \(HTTP 401\)\. Check OPENAI_API_KEY"),
-        (fail(403, "not you"), r"refused the key: not you \(HTTP 403\)"),
+        (fail(401, "who are you"), r"rejected the key: who are you \(HTTP 401\)\. Check OPENAI_API_KEY"),
+        (fail(403, "not you"), r"rejected the key: not you \(HTTP 403\)"),
         (fail(404, "no model"), r"does not know text-embedding-3-small: no model .*OPENAI_BASE_URL"),
         (fail(422, "what"), "did not embed: what"),
         (fail(501, "not here"), "not here"),
@@ -192,7 +192,7 @@ async def test_it_is_not_tried_again(
             await embedder.get_embeddings(["a", "b"])
 
     assert clock.slept == [] and len(server.requests) == 1
-    assert isinstance(caught.value, EmbeddingAuthError) == ("refused the key" in message)
+    assert isinstance(caught.value, EmbeddingAuthError) == ("rejected the key" in message)
 
 
 async def test_the_text_that_the_dimension_is_asked_with_is_named(settings: MakeSettings) -> None:

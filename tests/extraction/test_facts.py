@@ -180,7 +180,7 @@ async def test_ingest_asks_the_model_where_it_is_told_to(engine: Engine) -> None
 @pytest.mark.parametrize(
     ("triples", "says"),
     [
-        (("Joe", "met", "Sam"), "one triple alone"),
+        (("Joe", "met", "Sam"), "put a single triple"),
         ("Joe met Sam", "a triple is"),
         (None, "a triple is"),
         ({"subject": "Joe", "relation": "met", "object": "Sam"}, "a triple is"),

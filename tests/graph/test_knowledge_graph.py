@@ -105,7 +105,7 @@ async def test_example_intersection(graph: KnowledgeGraph) -> None:
 async def test_a_node_that_was_not_found_is_told_of(graph: KnowledgeGraph) -> None:
     missing = await graph.get_node_by_content("nowhere")
     for walk in (graph.get_nodes_within_steps, graph.query_by_node, graph.get_neighbors):
-        with pytest.raises(InvalidInputError, match="was it found"):
+        with pytest.raises(InvalidInputError, match="not found"):
             await walk(missing)  # type: ignore[arg-type]
 
 

@@ -134,10 +134,10 @@ async def test_a_document_that_cannot_be_stored_is_reported_and_the_rest_goes_on
 @pytest.mark.parametrize(
     ("field", "value", "said"),
     [
-        ("content", None, "content of the document 'rows/2' is no str, but None"),
-        ("content", b"bytes", "content of the document 'rows/2' is no str, but of type bytes"),
-        ("path", 2, "path of the document 2 is no str, but of type int"),
-        ("title", 2, "title of the document 'rows/2' is no str, but of type int"),
+        ("content", None, "content of the document 'rows/2' must be text, but is None"),
+        ("content", b"bytes", "content of the document 'rows/2' must be text, but is of type bytes"),
+        ("path", 2, "path of the document 2 must be text, but is of type int"),
+        ("title", 2, "title of the document 'rows/2' must be text, but is of type int"),
     ],
 )
 async def test_a_document_that_is_made_of_other_than_texts_is_reported(

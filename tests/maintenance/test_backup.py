@@ -138,11 +138,11 @@ async def test_a_graph_that_may_not_be_written_is_set_aside_where_that_is_asked_
 
     def refuse(place: Path) -> Any:
         if place == file:
-            raise StoreReadOnlyError(f"{file} cannot be opened for writing: the file may not be written by this user.")
+            raise StoreReadOnlyError(f"{file} cannot be opened for writing: this user may not write the file.")
         return grafeo_engine.open_engine(place)
 
     monkeypatch.setattr(restore_module, "open_engine", refuse)
-    with pytest.raises(BackupError, match=r"may not be written.*--force"):
+    with pytest.raises(BackupError, match=r"may not write.*--force"):
         await restore(f"embedded:{file}", backup)
     report = await restore(f"embedded:{file}", backup, force=True)
     assert report.set_aside is not None

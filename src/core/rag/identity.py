@@ -108,7 +108,7 @@ def topic_id(namespace: str, name: str) -> str:
 
 
 def standardize_resource_uri(path: str | os.PathLike[str]) -> str:
-    """Standardize a path or URL, so that the same resource is always called the same.
+    """Standardize a path or URL, so that the same resource always has the same name.
 
     A web address gets a lower-case scheme and host and loses its fragment, default port, user and password. An
     existing file becomes ``file://`` plus its absolute path; ``.`` and ``..`` are resolved, symlinks are not. Anything

@@ -39,7 +39,7 @@ class Knowledge:
             """The model that writes answers; see :class:`core.rag.answering.asking.Answers`."""
 
     async def insert(self, collection: str, record: Mapping[str, Any]) -> Inserted:
-        """Insert a record: the fields that name somebody or something become entities, linked with one another.
+        """Insert a record: fields that name somebody or something become entities, which are linked to each other.
 
         Which fields do: name, title, company, email, team, project, owner, manager, category, tags and more
         (:data:`core.rag.extraction.records.FIELD_HINTS`), and those of ``MGRAG_ENTITY_FIELDS``. A record has at most
@@ -74,7 +74,7 @@ class Knowledge:
         return await self._client.delete_records([record_id]) == 1
 
     async def records(self, collection: str, *, limit: int = 100, after: str = "") -> list[dict[str, Any]]:
-        """Records of a collection by id: ``id``, ``collection`` and ``data``; ``after`` is the last id of a page."""
+        """List records of a collection by id: ``id``, ``collection`` and ``data``; ``after`` is the last id before."""
         return await self._client.list_records(collection, limit=limit, after=after)
 
     def _hints(self) -> dict[str, str]:
@@ -103,7 +103,7 @@ class Knowledge:
         return await self._client.add_triples([_triple(triple, number) for number, triple in enumerate(triples, 1)])
 
     async def merge_entities(self, alias: str, entity: str) -> None:
-        """Say that two entities are one; both keep what they have, and :meth:`split_entity` undoes it.
+        """Declare two entities to be the same; both keep what they have, and :meth:`split_entity` undoes it.
 
         Args:
             alias: Name or id of the one.
@@ -119,7 +119,7 @@ class Knowledge:
         await self._client.merge_entity(a, b)
 
     async def split_entity(self, entity: str, other: str | None = None) -> int:
-        """Undo a merge, whoever made it; :meth:`resolve_entities` does not make it again.
+        """Undo a merge, and keep :meth:`resolve_entities` from making it again.
 
         Args:
             entity: Name or id.
@@ -135,9 +135,9 @@ class Knowledge:
         return await self._client.split_entity(a, [] if other is None else [await self._entity_id(other)])
 
     async def remove_entity(self, entity: str) -> bool:
-        """Take back an entity made by hand (:meth:`link` with ``create``, :meth:`add_triples`), with its links by hand.
+        """Remove an entity that was added by hand (:meth:`link` with ``create``, :meth:`add_triples`), and its links.
 
-        It goes, unless documents or records have it, too; entities that only these have go with them.
+        It disappears unless documents or records have it, too; entities that only these have disappear with them.
 
         Args:
             entity: Name or id.
@@ -218,10 +218,10 @@ def _triple(given: TripleLike, number: int) -> Triple:
         return given
     try:
         if isinstance(given, str):  # which would be taken apart letter by letter
-            raise TypeError("it is a text; one triple alone goes into a list, too")
+            raise TypeError("it is a text; put a single triple in a list, too")
         if isinstance(given, Mapping):
             return Triple(**given)
         subject, relation, object_ = given
         return Triple(subject, relation, object_)
     except (TypeError, ValueError) as error:
-        raise InvalidInputError(f"Triple {number} is none: {error}. {_A_TRIPLE.capitalize()}.") from error
+        raise InvalidInputError(f"Triple {number} is invalid: {error}. {_A_TRIPLE.capitalize()}.") from error

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
-    """Documents in a graph: put in with :meth:`ingest`, found again with :meth:`search`, asked with :meth:`ask`.
+    """Documents in a graph: load them with :meth:`ingest`, search them with :meth:`search`, ask them with :meth:`ask`.
 
     Example:
         >>> async with KnowledgeBase.open("embedded:graph.grafeo") as kb:
@@ -95,7 +95,7 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
         check_model: bool = True,
         language_model: LanguageModel | None = None,
     ) -> Self:
-        """A knowledge base on the graph at a URI; use it in an ``async with``.
+        """Open a knowledge base on the graph at a URI; use it in an ``async with``.
 
         Args:
             uri: ``embedded:PATH``, ``bolt://HOST:7687`` …; ``None``: ``MEMGRAPH_URI``, else the embedded default.
@@ -164,7 +164,7 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
 
     @property
     def namespace(self) -> str:
-        """What everything is read from and written to."""
+        """The namespace that everything is read from and written to."""
         return self._client.namespace
 
     async def connect(self) -> Self:
@@ -307,7 +307,7 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
         )
 
     async def delete(self, path: str) -> bool:
-        """Remove a document with its chunks, vectors and whatever nothing else refers to.
+        """Delete a document with its chunks, its vectors and whatever nothing else refers to.
 
         Args:
             path: Path, URL or name as it was given, or id; nothing is guessed.

@@ -217,7 +217,7 @@ class ApiClient:
                         first = await anext(events)
                     except StopAsyncIteration:
                         await answer.aclose()
-                        raise MalformedAnswerError("the answer is no stream of events") from None
+                        raise MalformedAnswerError("the answer is not a stream of events") from None
                     except BaseException:
                         await answer.aclose()
                         raise
@@ -339,7 +339,7 @@ class ApiClient:
         except openai.OpenAIError as error:
             raise ApiFailure(FailureKind.REFUSED, self.redact(str(error))) from self._cause(error)
         except ValueError as error:
-            reason = str(error) if isinstance(error, MalformedAnswerError) else f"the answer is no JSON ({error})"
+            reason = str(error) if isinstance(error, MalformedAnswerError) else f"the answer is not JSON ({error})"
             raise ApiFailure(FailureKind.MALFORMED, self.redact(reason), retryable=True) from self._cause(error)
 
     def _status_failure(self, error: Any) -> ApiFailure:

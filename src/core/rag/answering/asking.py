@@ -35,7 +35,7 @@ class Answers:
 
     @property
     def language_model(self) -> LanguageModel | None:
-        """The model that writes answers; ``None`` where MGRAG_LLM_MODEL is not set.
+        """The model that writes answers; ``None`` if MGRAG_LLM_MODEL is not set.
 
         Raises:
             ConfigurationError: A model is set, but no key and no endpoint.
@@ -131,7 +131,7 @@ class Answers:
         token_budget: int | None = None,
         extracts: bool = False,
     ) -> AsyncGenerator[Event, None]:
-        """Answer a question, step by step; see :meth:`ask`.
+        """Answer a question and stream its steps as events; see :meth:`ask`.
 
         Close it (``contextlib.aclosing``) when leaving early; that, and cancelling the task, stops the model.
 

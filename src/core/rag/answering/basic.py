@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class BasicRAG:
-    """Passages near to the question, and an answer from them.
+    """Answers questions from the passages that are nearest in meaning.
 
     Example:
         >>> answer = await BasicRAG(kb).query("When does the mill turn?")

@@ -64,7 +64,7 @@ async def flow_events(question: str, services: Services) -> AsyncGenerator[Event
 
 
 class KnowledgeRAGFlow:
-    """The flow as one object, and each stage of it by itself.
+    """The flow strategy as one object, whose stages can also be called one by one.
 
     A state is a mapping with ``query``, and perhaps ``session_id``: the conversation in which the question, what was
     retrieved and the answer are recorded.
@@ -88,7 +88,7 @@ class KnowledgeRAGFlow:
         self._on_new_chunk: OnNewChunk | None = None
 
     def set_callbacks(self, on_new_chunk: OnNewChunk | None = None) -> None:
-        """Say who gets the parts of answers as they arrive."""
+        """Set the functions that receive the parts of answers as they arrive."""
         self._on_new_chunk = on_new_chunk
 
     async def run(self, state: Mapping[str, str] | str) -> Answer:

@@ -29,7 +29,7 @@ async def chosen_strategy(name: str, question: str, client: MemGraphClient) -> S
         InvalidInputError: There is no such strategy.
     """
     if name not in STRATEGIES:
-        raise InvalidInputError(f"There is no strategy {str(name)[:50]!r}; there are {', '.join(STRATEGIES)}.")
+        raise InvalidInputError(f"There is no strategy {str(name)[:50]!r}; the strategies are {', '.join(STRATEGIES)}.")
     if name == "auto":
         name = "drift" if has_parts(question) and await _has_relations(client) else "flow"
     return _EVENTS[name]

@@ -224,7 +224,7 @@ class UnsupportedSentence:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer and where it comes from.
+    """An answer with its sources.
 
     Attributes:
         text: The answer; ``[n]`` cites a citation, `` (unverified)`` stands behind what its source does not say.

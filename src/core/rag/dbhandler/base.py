@@ -79,7 +79,7 @@ class ClientBase:
 
     @property
     def namespace(self) -> str:
-        """What everything is read from and written to."""
+        """The namespace that everything is read from and written to."""
         return self._namespace
 
     @property

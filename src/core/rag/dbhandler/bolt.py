@@ -484,11 +484,11 @@ async def _take_turn(tx: Transaction, turn: str) -> None:
 
 
 def _without_words(index: TextIndex) -> str:
-    return f"The keyword index of {index.label} is missing: words are searched by the client."
+    return f"The keyword index of {index.label} is missing: the client searches for words itself."
 
 
 def _without(index: VectorIndex) -> str:
-    return f"The vector index {index.name} is missing: its vectors are compared by the client."
+    return f"The vector index {index.name} is missing: the client compares the vectors itself."
 
 
 def _engine(agent: str) -> str:

@@ -317,7 +317,7 @@ def one_line(text: Any, what: str, longest: int, *, least: int = 1) -> str:
     """
     flat = " ".join(clean_text(check_text(what, text)).replace("\0", "").split())
     if not least <= len(flat) <= longest:
-        raise InvalidInputError(f"{what} has {least} to {longest} characters, not {len(flat)}.")
+        raise InvalidInputError(f"{what} must have {least} to {longest} characters, not {len(flat)}.")
     return flat
 
 

@@ -77,7 +77,7 @@ class DocumentOperations(IngestOperations):
         existing = await self.find_document(path)
         if existing is not None and existing["content"] != content:
             raise InvalidInputError(
-                f"There is a document {path!r} with another content; use upsert_document to replace it."
+                f"The document {path!r} already exists with other content; use upsert_document to replace it."
             )
         return await self.upsert_document(
             path, content, title, metadata, embedding=embedding, source=source, mime_type=mime_type
@@ -169,7 +169,7 @@ class DocumentOperations(IngestOperations):
         return found_document(rows[0])
 
     async def list_documents(self, *, prefix: str = "", limit: int = 1000, after: str = "") -> list[dict[str, Any]]:
-        """Documents by path, without their content.
+        """List documents by path, without their content.
 
         Args:
             prefix: Only paths that begin with it.

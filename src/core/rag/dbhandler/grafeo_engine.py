@@ -55,7 +55,7 @@ def graph_file(path: str) -> Path:
         str(file).encode()  # the engine takes UTF-8 only
     except PermissionError as error:
         raise StoreUnavailableError(
-            f"{file} cannot be looked at: this user may not enter its folder {file.parent}. Ask its owner for that"
+            f"{file} cannot be accessed: this user may not enter its folder {file.parent}. Ask its owner for that"
             " (chmod), or name a graph elsewhere (--db)."
         ) from error
     except UnicodeEncodeError as error:
@@ -70,7 +70,7 @@ def graph_file(path: str) -> Path:
         raise StoreUnavailableError(f"{path[:200]!r} is not a file name: name a file, such as graph.grafeo.")
     if hanging:
         raise StoreUnavailableError(
-            f"{file} is a link to {file.readlink()}, which is not there: bring that back, or name a graph elsewhere"
+            f"{file} is a link to {file.readlink()}, which does not exist: restore that file, or name a graph elsewhere"
             " (--db)."
         )
     if folder:
@@ -114,7 +114,7 @@ def open_engine(file: Path | None) -> Any:
         db = GrafeoDB(str(file))
     except OSError as error:
         raise StoreUnavailableError(
-            f"{file} cannot be opened, since its folder {file.parent} cannot be made: {error.strerror or error}. Make"
+            f"{file} cannot be opened, because its folder {file.parent} cannot be made: {error.strerror or error}. Make"
             " it, or name a graph elsewhere (--db)."
         ) from error
     except RuntimeError as error:
@@ -209,7 +209,7 @@ def _not_opened(error: RuntimeError, file: Path) -> StoreError:
             " on a Memgraph server (bolt://), which many processes can share."
         )
     if "not a Grafeo database" in str(error) or "not a database file" in str(error):
-        return StoreUnavailableError(f"{file} is not a graph, but something else; name another file.")
+        return StoreUnavailableError(f"{file} is not a graph file; name another file.")
     if refused := _NO_PERMISSION.search(str(error)):
         return StoreReadOnlyError(_may_not_write(file, os.strerror(int(refused[1]))))
     mapped = map_error(error, f"Opening {file}")
@@ -225,11 +225,11 @@ def _not_opened(error: RuntimeError, file: Path) -> StoreError:
 def _may_not_write(file: Path, reason: str) -> str:
     """What to say where the operating system refuses the file, or what is made beside it."""
     if file.exists() and not os.access(file, os.W_OK):
-        what = "the file may not be written by this user"
+        what = "this user may not write the file"
     elif not os.access(file.parent, os.W_OK):
-        what = f"its folder {file.parent} may not be written by this user"
+        what = f"this user may not write to its folder {file.parent}"
     else:
-        what = "the file, its log (.wal) or its folder may not be written by this user"
+        what = "this user may not write the file, its log (.wal) or its folder"
     return (
         f"{file} cannot be opened for writing: {what} ({reason}). A graph needs both its file and its folder, for the"
         " log beside it. Permit it (chmod u+w), copy the graph to a folder of your own, or name another one (--db)."

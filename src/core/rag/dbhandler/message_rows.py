@@ -86,7 +86,8 @@ def check_length(content: str) -> None:
     """
     if isinstance(content, str) and len(content) > MAX_CONTENT_CHARS:
         raise InvalidInputError(
-            f"A message has at most {MAX_CONTENT_CHARS} characters, not {len(content)}: ingest a text of this length "
+            f"A message can have at most {MAX_CONTENT_CHARS} characters, not {len(content)}: ingest a text of this"
+            " length "
             "as a document, and refer to it."
         )
 
@@ -112,7 +113,7 @@ def checked_tags(tags: Iterable[str] | None) -> list[str]:
         return []
     unique = list(dict.fromkeys(checked_name(tag, "A tag").strip() for tag in check_texts("tags", tags)))
     if len(unique) > MAX_TAGS:
-        raise InvalidInputError(f"A message has at most {MAX_TAGS} tags, not {len(unique)}.")
+        raise InvalidInputError(f"A message can have at most {MAX_TAGS} tags, not {len(unique)}.")
     return unique
 
 

@@ -108,7 +108,7 @@ def _check(record: Mapping[str, Any], what: str) -> None:
             for key in value:
                 if not isinstance(key, str):
                     raise InvalidInputError(
-                        f"{what} has the key {key!r}, which is no text but {type(key).__name__}: keys of JSON objects "
+                        f"{what} has the key {key!r}, which is not text but {type(key).__name__}: keys of JSON objects "
                         f"are texts, write {str(key)!r} if that is meant."
                     )
             inside = value.values()

@@ -119,7 +119,7 @@ class RecordOperations(ClientBase):
         return count
 
     async def list_records(self, collection: str, *, limit: int = 100, after: str = "") -> list[dict[str, Any]]:
-        """Records of a collection by id: ``id``, ``collection`` and ``data``.
+        """List the records of a collection by id: ``id``, ``collection`` and ``data``.
 
         Args:
             collection: Its name.
@@ -155,4 +155,4 @@ def _inserted(rows: Sequence[RecordRow], names: set[str], relations: set[Relatio
 
 def _check_collection(collection: str) -> None:
     if not isinstance(collection, str) or not collection.strip() or len(collection) > MAX_COLLECTION_CHARS:
-        raise InvalidInputError(f"The name of a collection has 1 to {MAX_COLLECTION_CHARS} characters.")
+        raise InvalidInputError(f"The name of a collection must have 1 to {MAX_COLLECTION_CHARS} characters.")

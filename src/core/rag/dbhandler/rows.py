@@ -117,7 +117,7 @@ def checked_metadata(document: Document) -> str:
     """
     if not document.path or len(document.path) > MAX_PATH_CHARS:
         raise InvalidInputError(
-            f"The path of a document has 1 to {MAX_PATH_CHARS} characters, not {len(document.path)}."
+            f"The path of a document must have 1 to {MAX_PATH_CHARS} characters, not {len(document.path)}."
         )
     return metadata_json(document.metadata, f"The metadata of {document.path}")
 

@@ -25,7 +25,7 @@ MAX_K = 10_000
 DEFAULT_POOL_SIZE = 50
 
 #: Why nothing is stored where the settings allow it not.
-READING_ONLY = "Nothing can be stored, since MGRAG_READ_ONLY is set."
+READING_ONLY = "Nothing can be stored, because MGRAG_READ_ONLY is set."
 
 #: Longest path that is searched for, in edges.
 MAX_DEPTH = 64

@@ -295,24 +295,26 @@ def _kind(entry: dict[str, Any], number: int, source: Path) -> tuple[str, ...]:
     """
     try:
         if not isinstance(entry["props"], dict):
-            raise TypeError("its properties are no object")
+            raise TypeError("its properties are not an object")
         if "node" in entry:
             if (
                 not isinstance(entry["id"], str)
                 or not entry["id"]
                 or entry["props"].get("id", entry["id"]) != entry["id"]
             ):
-                raise TypeError("its id is no text, or there are two")
+                raise TypeError("its id is not text, or there are two")
             if "embedding" in entry["props"] and not _is_embedding(entry["props"]["embedding"]):
-                raise TypeError("its embedding is no list of numbers")
+                raise TypeError("its embedding is not a list of numbers")
             return ("node", Label(entry["node"]).value, Label(entry.get("of", Label.CHUNK)).value)
         keyed = "keyed" if "key" in entry["props"] else ""
         start, end = Label(entry["from"][0]), Label(entry["to"][0])
         if not (isinstance(entry["from"][1], str) and isinstance(entry["to"][1], str)):
-            raise TypeError("its ends are no ids")
+            raise TypeError("its ends are not ids")
         return ("edge", EdgeType(entry["edge"]).value, start.value, end.value, keyed)
     except (KeyError, IndexError, TypeError, ValueError) as error:
-        raise BackupError(f"Line {number} of {source} is no node and no edge of this schema: {error}.") from error
+        raise BackupError(
+            f"Line {number} of {source} is neither a node nor an edge of this schema: {error}."
+        ) from error
 
 
 def _is_embedding(value: Any) -> bool:

@@ -239,7 +239,7 @@ async def embed_texts(service: EmbeddingService, texts: Sequence[str], names: Se
     try:
         vectors = np.asarray(result, dtype=np.float32)
     except (TypeError, ValueError) as error:  # rows of different lengths, texts, an iterator …
-        raise EmbeddingError(f"The embedder {service.model} returned what is no array of numbers: {error}") from error
+        raise EmbeddingError(f"The embedder {service.model} did not return an array of numbers: {error}") from error
     if vectors.shape != (len(texts), service.dimension):
         raise EmbeddingError(
             f"The embedder {service.model} returned an array of shape {vectors.shape} "

@@ -316,7 +316,7 @@ class OpenAICompatibleEmbedding(EmbeddingService):
         if wrong is not None:
             raise EmbeddingError(
                 f"{self._model} at {self._api.endpoint.url} returned a vector of dimension {wrong}, not {expected}: "
-                f"it is another model, or it does not offer this dimension"
+                f"it is another model, or does not support this dimension"
             )
         vectors = np.empty((count, expected), dtype=np.float32)
         vectors[order] = rows
@@ -330,14 +330,14 @@ class OpenAICompatibleEmbedding(EmbeddingService):
     def _error(self, failure: ApiFailure) -> EmbeddingError:
         url, variable = self._api.endpoint.url, self._api.endpoint.key_variable
         if failure.kind is FailureKind.AUTH:
-            return EmbeddingAuthError(f"{url} refused the key: {failure}. Check {variable}")
+            return EmbeddingAuthError(f"{url} rejected the key: {failure}. Check {variable}")
         if failure.kind is FailureKind.NOT_FOUND:
             advice = "OPENAI_BASE_URL and the name of the model"
             if self._api.endpoint.azure_version is not None:
                 advice = "AZURE_OPENAI_ENDPOINT and AZURE_OPENAI_EMBEDDING_DEPLOYMENT"
             return EmbeddingError(f"{url} does not know {self._model}: {failure}. Check {advice}")
         if failure.kind is FailureKind.LIMITED and not failure.retryable:
-            return EmbeddingError(f"{url} does not embed for this account: {failure}. Check its plan and quota")
+            return EmbeddingError(f"{url} refuses to embed for this account: {failure}. Check its plan and quota")
         if failure.kind is FailureKind.LIMITED:
             return EmbeddingError(
                 f"{url} limits the rate: {failure}. Lower MGRAG_EMBEDDING_CONCURRENCY, or wait longer with "

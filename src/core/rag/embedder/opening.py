@@ -17,7 +17,7 @@ _WORDLLAMA = re.compile(r"wordllama(?:[:-](\d{1,5}))?")
 
 
 def open_embedder(model: str | None = None, settings: Settings | None = None) -> EmbeddingService:
-    """Make the embedder of a name. Nothing is loaded or requested before ``prepare`` or the first text.
+    """Create an embedder by name. Nothing is loaded or requested before ``prepare`` or the first text.
 
     ===========================================  =============================================================
     ``wordllama``, ``wordllama:128``             WordLlama, offline (also ``wordllama-128``, as in the graph)
@@ -60,7 +60,7 @@ def open_embedder(model: str | None = None, settings: Settings | None = None) ->
         return TextEmbedding3Small(dimension=dimension, settings=settings)
     if not name or name.startswith("wordllama") or not _has_provider(settings):
         raise ConfigurationError(
-            f"There is no embedding model {name!r} here. Possible are wordllama (or wordllama:64, wordllama:128), "
+            f"There is no embedding model {name!r} here. Use wordllama (or wordllama:64, wordllama:128), "
             f"which works offline, {TEXT_EMBEDDING_3_SMALL}, and any model of a provider. {HOW_TO_SET}"
         )
     return OpenAICompatibleEmbedding(name, dimension=dimension, settings=settings)

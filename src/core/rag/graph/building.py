@@ -218,13 +218,13 @@ class GraphBuilder:
 
     def _id(self, node: UndirectedNode | str | None) -> str:
         if not isinstance(node, UndirectedNode | str):
-            raise InvalidInputError(f"A node is needed, but this is {type(node).__name__}: was it found?")
+            raise InvalidInputError(f"A node is needed, but this is {type(node).__name__}: perhaps it was not found?")
         return concept_id(self._client.namespace, node if isinstance(node, str) else node.id)
 
 
 def _nodes(given: Iterable[UndirectedNode]) -> list[UndirectedNode]:
     if not isinstance(given, Iterable):
-        raise InvalidInputError(f"Nodes are needed, but this is {type(given).__name__}: was it found?")
+        raise InvalidInputError(f"Nodes are needed, but this is {type(given).__name__}: perhaps it was not found?")
     return list(given)
 
 

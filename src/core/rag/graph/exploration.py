@@ -28,7 +28,7 @@ class Exploration:
 
     @property
     def knowledge_graph(self) -> KnowledgeGraph:
-        """The nodes that callers make, in the namespace of this knowledge base."""
+        """The graph of nodes that callers create, in the namespace of this knowledge base."""
         from core.rag.graph.knowledge_graph import KnowledgeGraph
 
         if self._graph is None:
@@ -36,13 +36,13 @@ class Exploration:
         return self._graph
 
     async def graph_stats(self) -> GraphStats:
-        """Numbers of the entity graph: nodes and edges, by type."""
+        """Count the nodes and edges of the entity graph, by type."""
         from core.rag.graph.exploring import stats
 
         return await stats(self._client)
 
     async def search_nodes(self, query: str, limit: int = 20, *, type: str | None = None) -> list[GraphNode]:  # noqa: A002
-        """Entities, concepts and topics whose names have words of a query.
+        """Find entities, concepts and topics whose names contain words of a query.
 
         Args:
             query: Words, or beginnings of words.
@@ -63,7 +63,7 @@ class Exploration:
         limit: int = 100,
         after: str = "",
     ) -> tuple[list[GraphNode], str]:
-        """Entities by name.
+        """List entities by name.
 
         Args:
             type: Only those of this type.
@@ -78,7 +78,7 @@ class Exploration:
         return await list_entities(self._client, type, limit, after)
 
     async def edges(self, *, relation: str | None = None, limit: int = 100, after: str = "") -> EdgePage:
-        """All edges between entities, in pages.
+        """List all edges between entities, in pages.
 
         Args:
             relation: Only those that say this, such as ``works_at`` or ``SAME_AS``.
@@ -92,7 +92,7 @@ class Exploration:
     async def neighbors(
         self, node: str, *, edge_types: Sequence[str] | None = None, limit: int = 100, after: str = ""
     ) -> NeighbourPage:
-        """What an edge leads to from a node, by name, in pages.
+        """List the neighbours of a node by name, in pages.
 
         Args:
             node: Name or id.
@@ -120,7 +120,7 @@ class Exploration:
         after: str = "",
         induced: bool = False,
     ) -> Piece:
-        """What is within some steps of a node (breadth-first search), in pages.
+        """List what is within some steps of a node (breadth-first search), in pages.
 
         Args:
             start: Name or id.
@@ -162,7 +162,7 @@ class Exploration:
         max_depth: int = 6,
         edge_types: Sequence[str] | None = None,
     ) -> Path | None:
-        """A shortest path between two nodes, whichever way its edges lead.
+        """Find a shortest path between two nodes, following edges in either direction.
 
         Args:
             start: Name or id.
@@ -196,7 +196,7 @@ class Exploration:
         weight: float = 1.0,
         create: bool = False,
     ) -> GraphEdge:
-        """Link two entities, or two concepts, by hand; nothing but :meth:`unlink` removes it while both are there.
+        """Link two entities, or two concepts, by hand; the link stays until :meth:`unlink`, as long as both exist.
 
         Args:
             source: Name or id.
@@ -218,7 +218,7 @@ class Exploration:
         return await link(self._client, source, target, relation, fact=fact, weight=weight, create=create)
 
     async def unlink(self, source: str, target: str | None = None, relation: str | None = None) -> int:
-        """Take back links made by hand. What was found in documents and records goes with these.
+        """Remove links that were added by hand. Links found in documents and records disappear with these.
 
         Args:
             source: Name or id of one end; or the id of a link, alone.
@@ -253,7 +253,7 @@ class Exploration:
         return await search_knowledge(self._client, query, mode, limit)
 
     async def ask_context(self, question: str, context_depth: int = 2, limit: int = 5) -> GraphContext:
-        """What a language model should know to answer a question, from the graph; no model is asked here.
+        """Collect what a language model needs from the graph to answer a question; no model is called here.
 
         Args:
             question: The question.

@@ -292,7 +292,9 @@ def checked_edges(edge_types: Sequence[str] | None) -> tuple[EdgeType, ...]:
     known = set(EdgeType)
     for name in names:
         if name not in known:
-            raise InvalidInputError(f"There is no edge type {name[:50]!r}; there are {', '.join(sorted(known))}.")
+            raise InvalidInputError(
+                f"There is no edge type {name[:50]!r}; the edge types are {', '.join(sorted(known))}."
+            )
     return tuple(EdgeType(name) for name in dict.fromkeys(names))
 
 

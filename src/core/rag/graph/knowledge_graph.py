@@ -43,7 +43,7 @@ class KnowledgeGraph(GraphBuilder):
         merge_similar: bool = False,
         settings: Settings | None = None,
     ) -> Self:
-        """A graph at a URI with a connection of its own; use it in an ``async with``.
+        """Open a graph at a URI with its own connection; use it in an ``async with``.
 
         Args:
             uri: ``embedded:PATH``, ``bolt://HOST:7687`` …; ``None``: ``MEMGRAPH_URI``, else the embedded default.
@@ -84,7 +84,7 @@ class KnowledgeGraph(GraphBuilder):
         return Nodes(await self._load(await self._client.concept_ids(_labels(constraint_labels))))
 
     async def get_neighbors(self, node: UndirectedNode, *, limit: int = MAX_NODES) -> Nodes:
-        """The nodes that an edge leads to, by content."""
+        """The neighbours of a node, by content."""
         return await self.get_nodes_within_steps(node, 1, limit=limit)
 
     async def get_nodes_within_steps(
@@ -132,7 +132,7 @@ class KnowledgeGraph(GraphBuilder):
         starts = [node for node in nodes if node is not None]
         if not starts or len(starts) < len(nodes):
             raise InvalidInputError(
-                "An intersection needs nodes, but one of them is None: was it found?"
+                "An intersection needs nodes, but one of them is None: perhaps it was not found?"
                 if starts or nodes
                 else "An intersection needs at least one node."
             )
@@ -181,7 +181,7 @@ class KnowledgeGraph(GraphBuilder):
         constraint_distance: float = 0,
         block: bool = False,
     ) -> Nodes:
-        """The nodes around a node, optionally only those near another one.
+        """The nodes around a node, optionally only those near another node.
 
         Args:
             node: Where to begin.
@@ -244,7 +244,7 @@ class KnowledgeGraph(GraphBuilder):
         return Nodes(await self._load(list(everything)), truncated=truncated)
 
     async def embed_pending(self) -> int:
-        """Make the vectors that are still missing now, instead of in the next search; returns for how many nodes."""
+        """Make the missing vectors now instead of in the next search; returns for how many nodes."""
         return await self._similarity.embed_pending()
 
     async def _walk(

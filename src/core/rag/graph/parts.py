@@ -183,7 +183,7 @@ class Path:
 
 @dataclass(frozen=True, slots=True)
 class GraphStats(Keyed):
-    """Numbers of the entity graph.
+    """Counts of the entity graph.
 
     Attributes:
         nodes: Entities.

@@ -81,7 +81,7 @@ async def search_around(
         InvalidInputError: on a query without any text, a mode that there is not, or numbers that make no sense.
     """
     if mode not in MODES:
-        raise InvalidInputError(f"There is no mode {str(mode)[:50]!r}; there are {', '.join(MODES)}.")
+        raise InvalidInputError(f"There is no search mode {str(mode)[:50]!r}; the modes are {', '.join(MODES)}.")
     limit = check_number("limit", limit, 1, 1000)
     check_text("A query", query)
     query = query.encode("utf-8", "replace").decode()

@@ -55,7 +55,7 @@ class Similarity:
         """
         if self._embedder is None:
             raise ConfigurationError(
-                "Finding nodes by meaning needs an embedding service: give the knowledge graph an embedder."
+                "Finding nodes by meaning needs an embedding service: pass an embedder to the knowledge graph."
             )
         return self._embedder
 

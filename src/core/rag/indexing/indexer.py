@@ -68,7 +68,7 @@ class _Batch:
 
 
 class Indexer:
-    """Puts documents into the graph, and only what changed.
+    """Loads documents into the graph, processing only what changed.
 
     A document is written in one transaction with its chunks, vectors and links; small documents share one.
     """
@@ -141,7 +141,7 @@ class Indexer:
         stop: asyncio.Event | None = None,
         progress: Callable[[IngestReport], None] | None = None,
     ) -> IngestReport:
-        """Load everything that the loaders give, and bring the graph up to date with it.
+        """Load everything from the loaders, and bring the graph up to date with it.
 
         Args:
             loaders: Sources.

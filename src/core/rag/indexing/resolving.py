@@ -48,7 +48,7 @@ class Same:
 
 @dataclass(slots=True)
 class ResolutionReport:
-    """What is the same.
+    """Which entities were found to be the same.
 
     Attributes:
         same: Every pair that was found.

@@ -39,7 +39,7 @@ _wordllama_tokens = WordLlamaTokens()  # loads nothing before it is asked
 
 
 class TextSplitter:
-    """Splits documents into chunks of at most so many tokens, along their structure.
+    """Splits documents along their structure into chunks with a maximum number of tokens.
 
     For the chunks of a document: ``document.content[chunk.start_char:chunk.end_char] == chunk.content``; they are in
     order, each begins after the one before, and together they hold every character. None has more than ``chunk_size``
@@ -101,7 +101,7 @@ class TextSplitter:
         self._counter: TokenCounter = _wordllama_tokens if count_tokens is None else FunctionTokens(count_tokens)
 
     def with_sizes(self, chunk_size: int, chunk_overlap: int) -> TextSplitter:
-        """The same splitter with other sizes."""
+        """A copy of this splitter with other sizes."""
         other = TextSplitter(chunk_size, chunk_overlap, self.separator)
         other._counter = self._counter
         return other

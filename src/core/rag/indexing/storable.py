@@ -25,7 +25,7 @@ def storable(document: Document) -> Document:
     """
     if (name := no_text_in(document)) is not None:
         kind = _kind(getattr(document, name))
-        raise InvalidInputError(f"The {name} of the document {document.path!r} is no str, but {kind}.")
+        raise InvalidInputError(f"The {name} of the document {document.path!r} must be text, but is {kind}.")
     names = f"{document.path}{document.title}{document.uri}{document.mime_type}{document.format}"
     rest = (document.metadata, document.links, document.locations)
     if not _is_broken(document.content) and not _is_broken(names) and not any(map(_is_broken, filter(None, rest))):

@@ -74,7 +74,7 @@ def read_piece(event: Any) -> Piece:
 
 def _choices(answer: Any) -> list[dict[str, Any]]:
     if not isinstance(answer, dict):
-        raise MalformedAnswerError("the answer is no JSON object")
+        raise MalformedAnswerError("the answer is not JSON object")
     if error := answer.get("error"):
         message = error.get("message") if isinstance(error, dict) else error
         raise MalformedAnswerError(f"the server says: {str(message)[:300]}")
@@ -101,7 +101,7 @@ def _text(content: Any) -> str:
     if isinstance(content, list):  # some servers answer in typed parts
         return "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
     if not isinstance(content, str):
-        raise MalformedAnswerError("the content of the answer is no text")
+        raise MalformedAnswerError("the content of the answer is not text")
     return content
 
 

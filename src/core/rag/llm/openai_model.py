@@ -126,7 +126,7 @@ class OpenAICompatibleModel:
         if isinstance(parsed, str):
             cut = f" It was cut off at {max_tokens} tokens." if second.finish_reason == "length" else ""
             raise StructuredOutputError(
-                f"{self._model} does not answer in the form that was asked for, not even when asked again: "
+                f"{self._model} does not answer in the requested form, even after a second request: "
                 f"{parsed}.{cut} Try another model",
                 text=second.text,
             )
@@ -158,7 +158,7 @@ class OpenAICompatibleModel:
             usage = self._counted(last.usage, tally, started)
         if last.finish_reason is None:
             raise StreamCutError(
-                f"The answer of {self._model} ended too early, without a word why. Ask again",
+                f"The answer of {self._model} ended too early, without giving a reason. Ask again",
                 received="".join(received),
             )
         if text := thinking.end():
@@ -206,7 +206,7 @@ class OpenAICompatibleModel:
         except MalformedAnswerError as error:
             raise ApiFailure(FailureKind.UNAVAILABLE, self._api.redact(str(error))) from None
         except ValueError as error:
-            raise ApiFailure(FailureKind.MALFORMED, f"a part of the answer is no JSON ({error})") from error
+            raise ApiFailure(FailureKind.MALFORMED, f"a part of the answer is not JSON ({error})") from error
 
     async def _ask(
         self, messages: list[Message], temperature: float, max_tokens: int, schema: type[BaseModel] | None
@@ -277,14 +277,14 @@ class OpenAICompatibleModel:
     def _error(self, failure: ApiFailure) -> LanguageModelError:
         url, variable = self._api.endpoint.url, self._api.endpoint.key_variable
         if failure.kind is FailureKind.AUTH:
-            return LanguageModelAuthError(f"{url} refused the key: {failure}. Check {variable}")
+            return LanguageModelAuthError(f"{url} rejected the key: {failure}. Check {variable}")
         if failure.kind is FailureKind.NOT_FOUND:
             advice = "OPENAI_BASE_URL and MGRAG_LLM_MODEL"
             if self._api.endpoint.azure_version is not None:
                 advice = "AZURE_OPENAI_ENDPOINT and AZURE_OPENAI_CHAT_DEPLOYMENT"
             return LanguageModelError(f"{url} does not know {self._model}: {failure}. Check {advice}")
         if failure.kind is FailureKind.LIMITED and not failure.retryable:
-            return LanguageModelError(f"{url} does not answer for this account: {failure}. Check its plan and quota")
+            return LanguageModelError(f"{url} refuses to answer for this account: {failure}. Check its plan and quota")
         if failure.kind is FailureKind.LIMITED:
             return LanguageModelError(
                 f"{url} limits the rate: {failure}. Lower MGRAG_LLM_CONCURRENCY, or wait longer with "
@@ -300,5 +300,5 @@ class OpenAICompatibleModel:
 
 def _checked(messages: Sequence[Message]) -> list[Message]:
     if not messages:
-        raise InvalidInputError("There is nothing to ask: messages is empty.")
+        raise InvalidInputError("There is nothing to send: messages is empty.")
     return list(messages)

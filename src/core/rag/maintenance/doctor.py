@@ -196,8 +196,8 @@ async def _check_model(client: MemGraphClient, embedder: EmbeddingService | None
         _check(
             name,
             "note",
-            f"Changing to the model {store.model} was not finished.",
-            "Run mgrag reembed with that model again, or go on with the old one.",
+            f"The change to the model {store.model} was not completed.",
+            "Run mgrag reembed with that model again, or continue with the old one.",
         )
         for store in stores
         if store.status == BUILDING
@@ -267,7 +267,7 @@ async def _check_vectors(client: MemGraphClient, embedder: EmbeddingService | No
     for what, level, missing, give in ways:
         if not missing:
             continue
-        message = f"{len(missing)} {what} have no vector of {store.model}, so that only their words are searched."
+        message = f"{len(missing)} {what} have no vector of {store.model}, so only their words are searched."
         if repair and embedder is not None and fits:
             await give(client, embedder, store, missing, ReembedReport(store.model, store.dimension))
             checks.append(_check(name, "mended", message))
@@ -289,7 +289,9 @@ async def _check_vector_indexes(client: MemGraphClient, *, repair: bool) -> list
             rows = await client.read(f"MATCH (v:{index.label}) RETURN count(v) AS n")
             if not rows[0]["n"] or await graph.has_vector_index(index):
                 continue
-            message = f"The vector index of {label} for {store.model} is missing: the client compares all its vectors."
+            message = (
+                f"The vector index of {label} for {store.model} is missing: the client compares all vectors itself."
+            )
             if repair:
                 await graph.ensure_vector_index(index)
             mended = repair and await graph.has_vector_index(index)

@@ -120,7 +120,7 @@ async def delete_namespace(client: MemGraphClient, name: str) -> int:
 
 
 async def not_found(client: MemGraphClient, path: str, what: str = "document") -> str:
-    """A message about a document that is not there, with the paths that were perhaps meant."""
+    """A message about a document that does not exist, suggesting similar paths."""
     from rapidfuzz import fuzz, process
 
     check_text("A path", path)

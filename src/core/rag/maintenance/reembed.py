@@ -90,7 +90,8 @@ async def reembed(
             return report
     else:
         raise StoreConflictError(
-            f"Namespace {client.namespace!r} changes faster than it can be embedded: repeat when nobody ingests."
+            f"Namespace {client.namespace!r} changes faster than it can be embedded: repeat this when nobody is"
+            " ingesting."
         )
     await client.activate_vector_store(store)
     if drop_old:

@@ -213,7 +213,7 @@ def _free_name(target: Path) -> Path:
         aside = target.with_name(name)
         if not is_there(aside):
             return aside
-    raise BackupError(f"There are too many old graphs beside {target}; remove some.")
+    raise BackupError(f"There are too many old graphs beside {target}; delete some of them.")
 
 
 def _stamp() -> str:

@@ -237,7 +237,7 @@ class Soundness(Checks):
             if broken:
                 flaws.append(
                     Flaw(
-                        f"{len(broken)} vectors of {store.model} are no vectors of {store.dimension} dimensions.",
+                        f"{len(broken)} vectors of {store.model} do not have {store.dimension} dimensions.",
                         partial(self._delete, Label.VECTOR, broken),
                     )
                 )

@@ -36,7 +36,7 @@ class Upkeep:
         return await status(self._client, self._embedder, self._settings)
 
     async def documents(self, *, prefix: str = "", limit: int | None = None, after: str = "") -> list[dict[str, Any]]:
-        """Documents by path, without their content.
+        """List documents by path, without their content.
 
         Args:
             prefix: Only paths that begin with it.
@@ -52,7 +52,7 @@ class Upkeep:
         return await documents(self._client, prefix=prefix, limit=limit, after=after)
 
     async def show(self, path: str) -> dict[str, Any]:
-        """A document with everything around it.
+        """A document with its sources, references and chunks.
 
         Args:
             path: Path, URL or id; else the last part of a path, or a title, that only one document has (in any case).
@@ -68,7 +68,7 @@ class Upkeep:
         return await show(self._client, path)
 
     async def explain_missing(self, path: str) -> str:
-        """A message about a document that is not there, with the paths that were perhaps meant."""
+        """A message about a document that does not exist, suggesting similar paths."""
         from core.rag.maintenance.overview import not_found
 
         return await not_found(self._client, path)
@@ -126,7 +126,7 @@ class Upkeep:
         return await export_namespaces(self._client, file, namespaces)
 
     async def import_(self, file: str | os.PathLike[str], *, everything: bool = False) -> dict[str, TransferReport]:
-        """Bring what :meth:`export` wrote into the graph; what is there already is updated, so it may be repeated.
+        """Load what :meth:`export` wrote into the graph, updating what exists, so it may be repeated.
 
         The whole file is checked before anything is written. A document of which the graph has another version becomes
         that of the file; what the file does not hold stays.
@@ -184,7 +184,7 @@ class Upkeep:
         stop: asyncio.Event | None = None,
         progress: Callable[[ReembedReport], None] | None = None,
     ) -> ReembedReport:
-        """Make the vectors of all chunks anew with the model of this knowledge base, and make them the active ones.
+        """Make new vectors for all chunks with the model of this knowledge base, and make them the active ones.
 
         They are built beside the old ones, which searches use until all are there. When it is interrupted, doing it
         again goes on where it stopped.

@@ -108,7 +108,9 @@ class Anonymizer:
             import phonenumbers
 
             if region not in phonenumbers.SUPPORTED_REGIONS:
-                raise InvalidInputError(f"There is no region {region!r}; give the two capitals of a country, like DE.")
+                raise InvalidInputError(
+                    f"There is no region {region!r}; give a country code of two capital letters, such as DE."
+                )
         self._known: dict[tuple[str, str], str] = {}
         self._numbers: Counter[str] = Counter()
         self._regions = (None, "US") if region is None else (None, region)

@@ -47,7 +47,7 @@ class Memories:
         user_id: str | None = None,
         timestamp: datetime | str | None = None,
     ) -> str:
-        """Keep something that was said.
+        """Store something that was said.
 
         Args:
             session_id: The session, or the id of a conversation; made when not there.
@@ -114,7 +114,7 @@ class Memories:
         user_id: str | None = None,
         touch: bool = True,
     ) -> list[Memory]:
-        """The memories that fit a question best.
+        """Recall the memories that fit a question best.
 
         Args:
             session_id: Only of this session.
@@ -174,7 +174,7 @@ class Memories:
         user_id: str | None = None,
         before: datetime | str | None = None,
     ) -> Forgotten:
-        """Remove memories with their vectors, keywords and edges. What they share with others stays.
+        """Delete memories with their vectors, keywords and edges. What they share with others stays.
 
         Args:
             session_id: All of this session.
@@ -207,13 +207,13 @@ class Memories:
                 raise InvalidInputError("forget either a session or a user.")
             return await forgetting.forget_user(self._client, user_id)
         if session_id is None:
-            raise InvalidInputError("Say what to forget: session_id, memory_id, user_id or before.")
+            raise InvalidInputError("Name what to forget: session_id, memory_id, user_id or before.")
         return await forgetting.forget_session(self._client, session_id)
 
     async def compact(
         self, session_id: str, keep: int = 20, *, sentences: int | None = None, summarizer: Summarizer | None = None
     ) -> str | None:
-        """Put a summary in the place of the older memories of a session. They stay, linked from it, but unsearched.
+        """Replace the older memories of a session with a summary. They are kept and linked, but no longer searched.
 
         The summary stands where they stood, before the memories that are kept, whose ``sequence`` goes up by one. The
         next one is made of it and of what has become old since.

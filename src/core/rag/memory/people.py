@@ -49,7 +49,7 @@ class People:
     async def feedback(
         self, target: str, value: float, query: str | None = None, user_id: str | None = None
     ) -> list[str]:
-        """Say how helpful a passage was; later rankings regard it gently.
+        """Rate how helpful a passage was; ratings influence later rankings gently.
 
         Args:
             target: Id of a chunk; or path, URL or id of a document, for all of its chunks.
@@ -76,7 +76,7 @@ class People:
         return await self._client.viewed_documents(user_id)
 
     async def export_user(self, user_id: str) -> dict[str, Any]:
-        """Everything that is stored of a person, ready for JSON.
+        """Export everything that is stored about a person, ready for JSON.
 
         Returns:
             ``user``, ``conversations`` (each with its ``messages``), ``messages`` said elsewhere (both with the
@@ -121,7 +121,7 @@ class People:
     async def anonymize(
         self, *, user_id: str | None = None, conversation_id: str | None = None, region: str | None = None
     ) -> dict[str, Any]:
-        """Replace names, addresses and numbers in what was said, consistently, and cut the link to who said it.
+        """Consistently replace names, addresses and numbers in what was said, and remove the link to who said it.
 
         Messages stay where they are, in their order and with what they refer to, under new ids and with new vectors;
         those that a summary stands for, too. Conversations get new ids. Of a user, what they said in conversations of
@@ -192,7 +192,7 @@ class People:
             if row is None:
                 raise NotFoundError(f"There is no conversation {conversation_id[:200]!r}.")
             return _Whose("", None, [row], [])
-        raise InvalidInputError("Say what to anonymize: either user_id or conversation_id.")
+        raise InvalidInputError("Name what to anonymize: either user_id or conversation_id.")
 
     async def _rewrite_elsewhere(self, anonymizer: Anonymizer, words: set[str], said: set[str]) -> int:
         """Rewrite what a person said in conversations of others, and their names in what others wrote."""

@@ -110,7 +110,7 @@ def session_of(node: str, revision: str, rows: Sequence[Mapping[str, Any]], vect
 
 
 def rank(sessions: Sequence[Session], terms: Sequence[str], vector: Sequence[float] | None, limit: int) -> list[Ranked]:
-    """The memories that fit a question best.
+    """Recall the memories that fit a question best.
 
     Args:
         sessions: Where to look.

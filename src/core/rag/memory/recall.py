@@ -73,7 +73,7 @@ class Recaller:
         limit: int,
         scope: Sequence[Row] | None,
     ) -> list[Ranked]:
-        """The memories that fit a question best.
+        """Recall the memories that fit a question best.
 
         Args:
             client: The graph.

@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """Something that was said and kept.
+    """Something that was said and stored.
 
     Attributes:
         id: Its id.

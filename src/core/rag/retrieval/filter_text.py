@@ -62,7 +62,7 @@ def parse_text(text: str) -> Node:
         FilterError: With the place and what is allowed there.
     """
     if len(text) > MAX_CHARACTERS:
-        raise FilterError(f"A filter has at most {MAX_CHARACTERS:,} characters; this one has {len(text):,}.")
+        raise FilterError(f"A filter can have at most {MAX_CHARACTERS:,} characters; this one has {len(text):,}.")
     return _Parser(text).parse()
 
 

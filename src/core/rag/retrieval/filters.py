@@ -167,7 +167,7 @@ def parse_filter(value: str | Mapping[str, Any] | Filter | None) -> Filter:
     if isinstance(value, Mapping):
         node = _parse_dict(value, "filter", 0)
         if sum(1 for _ in _tests(node)) > MAX_TESTS:
-            raise FilterError(f"A filter has at most {MAX_TESTS} tests.")
+            raise FilterError(f"A filter can have at most {MAX_TESTS} tests.")
         return Filter(node)
     raise FilterError(f"A filter must be a text or a dict, not {type(value).__name__}.")
 

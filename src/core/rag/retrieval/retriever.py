@@ -65,7 +65,7 @@ class Retriever:
         """See :meth:`core.rag.KnowledgeBase.search`."""
         k = check_k(k)
         if mode not in MODES:
-            raise InvalidInputError(f"There is no search mode {str(mode)[:50]!r}; there are {', '.join(MODES)}.")
+            raise InvalidInputError(f"There is no search mode {str(mode)[:50]!r}; the modes are {', '.join(MODES)}.")
         expand = check_number("expand", expand, 0, MAX_EXPAND)
         query = query.encode("utf-8", "replace").decode()  # lone surrogates are no text
         if not query.strip():

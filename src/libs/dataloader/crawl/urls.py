@@ -196,7 +196,7 @@ def _split_port(hostport: str) -> tuple[str, str]:
     if not port:
         return host, ""
     if not (port.isascii() and port.isdecimal() and len(port) < 12 and int(port) <= 65535):
-        raise ValueError("has a port that is no number up to 65535")
+        raise ValueError("has a port that is not a number up to 65535")
     return host, str(int(port))
 
 
@@ -207,7 +207,7 @@ def _normalize_host(host: str) -> str:
         except ValueError:
             address = None
         if address is None or address.scope_id:  # a zone means something on this machine only
-            raise ValueError(f"has an IPv6 address that is none: {host[:100]}")
+            raise ValueError(f"has an invalid IPv6 address: {host[:100]}")
         return f"[{address}]"
     host = unquote(host)
     if not host.isascii():
@@ -216,17 +216,17 @@ def _normalize_host(host: str) -> str:
         try:
             host = idna.encode(host, uts46=True).decode("ascii")
         except UnicodeError as error:
-            raise ValueError(f"has a host name that cannot be: {error}") from None
+            raise ValueError(f"has an invalid host name: {error}") from None
     host = host.lower().removesuffix(".")
     if not host:
         raise ValueError("has no host (http://HOST/…)")
     if not _ASCII_HOST.fullmatch(host) or any(not 0 < len(label) < 64 for label in host.split(".")):
-        raise ValueError(f"has a host name that cannot be: {host[:100]!r}")
+        raise ValueError(f"has an invalid host name: {host[:100]!r}")
     if _NUMERIC_LABEL.fullmatch(host.rpartition(".")[2]):  # as in browsers, it must be an IPv4 address then
         try:
             return socket.inet_ntoa(socket.inet_aton(host))
         except OSError:
-            raise ValueError(f"has an IPv4 address that is none: {host}") from None
+            raise ValueError(f"has an invalid IPv4 address: {host}") from None
     return host
 
 

@@ -155,7 +155,9 @@ class Visitor:
                 cookie_was_set = cookie_was_set or "set-cookie" in step.headers
             target = join_url(url, location)
             if target is None:
-                return Visit(chain[0], failure=RedirectError(f"redirects to {location[:200]!r}, which is no web page"))
+                return Visit(
+                    chain[0], failure=RedirectError(f"redirects to {location[:200]!r}, which is not a web page")
+                )
             if len(chain) > self.max_redirects:
                 return Visit(chain[0], failure=RedirectError(f"more than {self.max_redirects} redirects"))
             if isinstance(step, Fetched) and step.moved and target not in chain:

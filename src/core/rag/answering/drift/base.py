@@ -102,7 +102,7 @@ class DRIFTBase:
         return self._engine
 
     def update_config(self, **changes: Any) -> DRIFTRAGConfig:
-        """Change some values; what runs already goes on with the old ones.
+        """Change some values; queries that are already running continue with the old ones.
 
         Args:
             changes: Fields of :class:`DRIFTRAGConfig`.
@@ -119,7 +119,7 @@ class DRIFTBase:
         return self._config
 
     async def close(self) -> None:
-        """Close the language model that this opened itself; graph and given models stay open."""
+        """Close the language model if it was opened here; the graph and models that were passed in stay open."""
         if self._owned is not None:
             await self._owned.close()
 

@@ -87,7 +87,7 @@ def preset(name: str) -> DRIFTRAGConfig:
         InvalidInputError: on another name.
     """
     if name not in PRESETS:
-        raise InvalidInputError(f"There is no preset {str(name)[:50]!r}; there are {', '.join(PRESETS)}.")
+        raise InvalidInputError(f"There is no preset {str(name)[:50]!r}; the presets are {', '.join(PRESETS)}.")
     return PRESETS[name]
 
 

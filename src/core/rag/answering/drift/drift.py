@@ -36,7 +36,7 @@ from core.rag.schema import Label
 
 
 class DRIFTRAG(DRIFTBase):
-    """Answers questions that need several steps: from the nodes that fit a question along the edges of the graph.
+    """Answers questions that need several steps, by following edges from the nodes that match the question.
 
     Works without a language model, too: connections are inferred from vectors or shared neighbours then, and the answer
     is made of extracts.
@@ -74,7 +74,7 @@ class DRIFTRAG(DRIFTBase):
         search: ChunkSearch | None = None,
         filters: str | Mapping[str, Any] | None = None,
     ) -> Exploration:
-        """Everything but the answer: entry points, traversal, inference, gaps, and the best paths.
+        """Run every step except the answer: entry points, traversal, inference, gaps and the best paths.
 
         Args:
             question: As in :meth:`query`.
@@ -128,7 +128,7 @@ class DRIFTRAG(DRIFTBase):
         )
 
     async def find_entry_points(self, query: str, count: int | None = None) -> list[Node]:
-        """The nodes that a query names, and those that are most similar to it.
+        """Find the nodes that a query names, and those that are most similar to it.
 
         Args:
             query: The question.
@@ -151,7 +151,7 @@ class DRIFTRAG(DRIFTBase):
         *,
         stats: TraversalStats | None = None,
     ) -> list[Path]:
-        """The paths from a node, no node twice on any of them.
+        """Find paths from a node; no path visits a node twice.
 
         Args:
             start: A node, or its id.
@@ -189,7 +189,7 @@ class DRIFTRAG(DRIFTBase):
     async def infer_connections(
         self, paths: Sequence[Path], query: str, strategy: InferenceStrategy | None = None
     ) -> list[InferredConnection]:
-        """Connections between nodes of the paths that the graph does not have.
+        """Infer connections between nodes of the paths that are not in the graph.
 
         Args:
             paths: What was found.
@@ -207,7 +207,7 @@ class DRIFTRAG(DRIFTBase):
         return (await self._infer(paths, _checked(query), config.inference_strategy)).connections
 
     async def identify_knowledge_gaps(self, paths: Sequence[Path], query: str) -> list[KnowledgeGap]:
-        """What the paths leave open: words of the query that none contains, parts that none joins, weak edges.
+        """Find what the paths leave open: missing words of the query, parts that are not connected, weak edges.
 
         Raises:
             InvalidInputError: on an empty query.
@@ -217,7 +217,7 @@ class DRIFTRAG(DRIFTBase):
     def aggregate_and_rank_paths(
         self, paths: Iterable[Path], inferences: Sequence[InferredConnection] = ()
     ) -> list[Path]:
-        """The best paths, each once, by the score in :mod:`core.rag.answering.drift.scoring`.
+        """The best paths without duplicates, ranked by the score in :mod:`core.rag.answering.drift.scoring`.
 
         Args:
             paths: From any number of traversals.
@@ -232,7 +232,7 @@ class DRIFTRAG(DRIFTBase):
     async def generate_response(
         self, query: str, paths: Sequence[Path], include_provenance: bool = False
     ) -> DRIFTResponse:
-        """An answer from paths: written by the language model, else made of extracts, and says so.
+        """Make an answer from paths: written by the language model, or else made of extracts, which it says.
 
         Args:
             query: The question.
