@@ -56,6 +56,23 @@ async def test_a_tag_is_a_bonus(kb: KnowledgeBase) -> None:
     assert found[0] == both
 
 
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("Bob's e-mail is well-known, the e-mail of Bob", ("bob's", "e-mail", "well-known")),
+        ("Meine Tochter wohnt und arbeitet nicht in München.", ("tochter", "wohnt", "arbeitet", "münchen")),
+        ("मैं दिल्ली में रहता हूँ।", ("दिल्ली", "रहता")),
+        ("ฉันอาศัยอยู่ในกรุงเทพ", ("ฉันอาศัยอยู่ในกรุงเทพ",)),
+        ("أنا أعيش في القاهرة", ("أعيش", "القاهرة")),
+    ],
+)
+async def test_keywords_are_whole_words_in_any_script(
+    kb: KnowledgeBase, content: str, expected: tuple[str, ...]
+) -> None:
+    await kb.remember("s", "user", content)
+    assert [memory.keywords for memory in await kb.memories("s")] == [expected]
+
+
 @pytest.mark.parametrize("all_turns", [recalling.ALL_TURNS, 0])
 async def test_tags_are_words_to_find_it_by(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch, all_turns: int) -> None:
     """Also those of several words by one of them, and where the indexes say which sessions to look at."""

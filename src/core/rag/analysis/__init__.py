@@ -6,6 +6,7 @@ from core.rag.analysis.analyzer import (
     analyze,
     index_terms,
     joined_terms,
+    letters,
     query_terms,
 )
 
@@ -19,5 +20,6 @@ __all__ = [
     "analyze",
     "index_terms",
     "joined_terms",
+    "letters",
     "query_terms",
 ]

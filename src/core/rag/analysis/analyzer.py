@@ -54,10 +54,15 @@ def _ascii_surfaces() -> re.Pattern[str]:
 
 
 @cache
-def _surfaces() -> re.Pattern[str]:
-    # letters and digits, and the marks that stand inside words, which ``\w`` leaves out
+def letters() -> str:
+    """The pattern of a run of letters and digits, with the marks that stand inside words, which ``\\w`` leaves out."""
     codes = (code for code in range(0x300, 0x10000) if unicodedata.category(chr(code)) in {"Mn", "Mc", "Me"})
-    word = rf"(?:[^\W_]++[{''.join(map(chr, codes))}\u200c\u200d]*+)++"
+    return rf"(?:[^\W_]++[{''.join(map(chr, codes))}\u200c\u200d]*+)++"
+
+
+@cache
+def _surfaces() -> re.Pattern[str]:
+    word = letters()
     return re.compile(rf"{word}(?:{_JOINTS}{word})*+(?:\+\+|#(?!\w))?")
 
 

@@ -6,9 +6,10 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import cache
 from typing import Any
 
-from core.rag.analysis import analyze, index_terms, query_terms
+from core.rag.analysis import analyze, index_terms, letters, query_terms
 from core.rag.dbhandler.checks import check_optional, check_text, check_texts
 from core.rag.dbhandler.rows import from_json, metadata_json
 from core.rag.dbhandler.store import Row
@@ -26,7 +27,7 @@ MAX_KEYWORDS = 100
 _BEGINNING_CHARS = 60
 #: Shorter words say little about what a message is about.
 _SHORTEST_KEYWORD = 4
-_WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
+_ASCII_WORD = re.compile(r"[A-Za-z0-9]+(?:[-'][A-Za-z0-9]+)*")
 
 #: What every statement that reads messages ends with; ``m`` is the message.
 MESSAGE_COLUMNS = (
@@ -144,14 +145,23 @@ def moment(timestamp: datetime | str | None) -> str:
 def keywords(text: str) -> list[str]:
     """What a text is about: its words of more than 3 characters, without function words, each once and in order."""
     counted = set(analyze(text))
-    found: dict[str, None] = {}
-    for match in _WORD.finditer(text):
+    found: list[str] = []
+    seen: set[str] = set()
+    for match in (_ASCII_WORD if text.isascii() else _any_word()).finditer(text):
         word = match[0].casefold()
-        if len(word) >= _SHORTEST_KEYWORD and word not in found and not counted.isdisjoint(_stems(word)):
-            found[word] = None
+        if len(word) < _SHORTEST_KEYWORD or word in seen:
+            continue
+        seen.add(word)
+        if not counted.isdisjoint(_stems(word)):
+            found.append(word)
             if len(found) == MAX_KEYWORDS:
                 break
-    return list(found)
+    return found
+
+
+@cache
+def _any_word() -> re.Pattern[str]:
+    return re.compile(rf"{letters()}(?:[-'’]{letters()})*")
 
 
 def _stems(word: str) -> Sequence[str]:
