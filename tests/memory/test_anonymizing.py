@@ -134,6 +134,8 @@ def test_names_that_texts_give_away(text: str, expected: str) -> None:
         ("From 2001:db8::ff00:42:8329 and fe80::1.", "From [address 1] and [address 2]."),
         ("My IP is 192.168.1.44. Or 10.0.0.7", "My IP is [address 1]. Or [address 2]"),
         ("Section 1.2.3.4.5 of 1.2.3", "Section 1.2.3.4.5 of 1.2.3"),
+        ("Kurt-Schumacher-Straße 12a, Platz der Kurt-Straße", "[address 1], Platz der Kurt-Straße"),
+        ("Prenzlauer Allee 44 oder Karl-Marx-Allee 1.", "[address 1] oder [address 2]."),
         ("Vivo en la Calle Mayor 15, Madrid.", "Vivo en la [address 1], Madrid."),
         ("Avenida de la Constitución, n.º 3; calle 15", "[address 1]; calle 15"),
         ("Abito in Via Giuseppe Garibaldi 10, Milano", "Abito in [address 1], Milano"),

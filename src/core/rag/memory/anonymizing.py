@@ -50,7 +50,7 @@ _STREET_WORD = rf"(?:(?:de|du|des|del|della|dei|dos|das|da|do|les|la|las|los|le|
 _STREET = re.compile(
     rf"\b\d{{1,5}}[a-z]?\s+(?:{_WORD}\s+){{1,3}}"
     r"(?:Street|St|Road|Rd|Avenue|Ave|Lane|Ln|Drive|Dr|Boulevard|Blvd|Square|Sq|Way|Court|Ct|Place|Pl|Terrace)\b\.?"
-    rf"|\b(?:{_WORD}\s)?[^\W\d_]*(?:straße|strasse|str\.|weg|platz|allee|gasse|Straße|Strasse|Weg|Platz|Allee|Gasse)"
+    rf"|(?<![\w-])(?:{_WORD}\s)?(?:[^\W\d_]+-){{0,4}}[^\W\d_]*(?:straße|strasse|str\.|weg|platz|allee|gasse|Straße|Strasse|Weg|Platz|Allee|Gasse)"
     r"\s+\d{1,4}[a-z]?\b"
     rf"|\b\d{{1,5}}(?:[ ]?(?:bis|ter))?,?\s+(?:rue|avenue|boulevard|place|chemin|impasse|allée|quai)\s+{_STREET_WORD}"
     rf"|\b(?:[Cc]alle|[Aa]venida|[Rr]ua|[Vv]iale|[Pp]iazza|Via|Corso|Largo|Paseo|Plaza|Praça)"
