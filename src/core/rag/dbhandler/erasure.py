@@ -82,11 +82,12 @@ class ErasureOperations(RecollectionOperations):
             row["query"] = rewrite(row["query"] or "")
             row["key"] = rating_key(row["query"])
 
+        # MERGE looks through the edges of its left node: passages have fewer than somebody who rates many.
         async def work(tx: Transaction) -> None:
             await run_for_rows(
                 tx,
                 "MATCH (u:User {id: $user}) UNWIND $rows AS row MATCH (c:DocumentChunk {id: row.chunk}) "
-                "MERGE (u)-[r:RATED {key: row.key}]->(c) "
+                "MERGE (c)<-[r:RATED {key: row.key}]-(u) "
                 "SET r.value = row.value, r.query = row.query, r.rated_at = row.rated_at",
                 ratings,
                 user=target,
@@ -94,7 +95,7 @@ class ErasureOperations(RecollectionOperations):
             await run_for_rows(
                 tx,
                 "MATCH (u:User {id: $user}) UNWIND $rows AS row MATCH (d:Document {id: row.document}) "
-                "MERGE (u)-[r:VIEWED]->(d) SET r.count = row.count, r.first_at = row.first_at, "
+                "MERGE (d)<-[r:VIEWED]-(u) SET r.count = row.count, r.first_at = row.first_at, "
                 "r.last_at = row.last_at, r.token = ''",
                 views,
                 user=target,

@@ -143,9 +143,10 @@ class UserOperations(DocumentOperations):
             await tx.run("MATCH (u:User {id: $user}) SET u.updated_at = $now", {"user": user, "now": now})
             parameters = {"user": user, "chunks": chunks, "key": key}
             if value:
+                # MERGE looks through the edges of its left node: passages have fewer than somebody who rates many.
                 await tx.run(
                     "MATCH (u:User {id: $user}) UNWIND $chunks AS i MATCH (c:DocumentChunk {id: i}) "
-                    "MERGE (u)-[r:RATED {key: $key}]->(c) SET r.value = $value, r.query = $query, r.rated_at = $now",
+                    "MERGE (c)<-[r:RATED {key: $key}]-(u) SET r.value = $value, r.query = $query, r.rated_at = $now",
                     {**parameters, "value": float(value), "query": text, "now": now},
                 )
             else:
