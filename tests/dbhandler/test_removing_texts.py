@@ -6,6 +6,7 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from tests.embedders import HashEmbedder
 
 from core.rag import MemGraphClient
 from core.rag.dbhandler import grafeo as dialect
@@ -114,3 +115,43 @@ async def test_many_records_are_removed_with_one_new_index(tmp_path: Path, made:
         await kb.client.delete_records(ids[1:])
         assert made == [TextIndex(Label.RECORD, "default")]
         assert len(await kb.client.match_terms({"person": 1.0}, 1000, Label.RECORD)) == 1
+
+
+async def test_many_texts_are_replaced_with_one_new_index(tmp_path: Path, made: list[TextIndex]) -> None:
+    from core.rag import KnowledgeBase
+    from libs.dataloader import Document
+
+    def documents(word: str, number: int = 2 * MANY) -> list[Document]:
+        return [
+            Document(path=f"{place}.txt", content=f"This is {word if place < number else 'old'} text number {place}.")
+            for place in range(2 * MANY)
+        ]
+
+    async with KnowledgeBase.open(f"embedded:{tmp_path}/graph.grafeo", embedder=HashEmbedder()) as kb:
+        await kb.ingest(documents("old"))
+        made.clear()
+        assert (await kb.ingest(documents("new", 3))).documents.updated == 3
+        assert (await words_found(kb.client, "new"), await words_found(kb.client, "old")) == (3, 2 * MANY - 3)
+        assert made == []
+        assert (await kb.ingest(documents("newer"))).documents.updated == 2 * MANY
+        assert made == [INDEX]
+        assert (await words_found(kb.client, "newer"), await words_found(kb.client, "old")) == (2 * MANY, 0)
+
+
+async def test_documents_without_a_change_of_their_words_are_replaced_with_the_index_that_is_there(
+    tmp_path: Path, made: list[TextIndex]
+) -> None:
+    from core.rag import KnowledgeBase
+    from libs.dataloader import Document
+
+    def documents(version: str) -> list[Document]:
+        return [
+            Document(path=f"{place}.txt", content=f"Text {place}.", metadata={"version": version})
+            for place in range(2 * MANY)
+        ]
+
+    async with KnowledgeBase.open(f"embedded:{tmp_path}/graph.grafeo", embedder=HashEmbedder()) as kb:
+        await kb.ingest(documents("1"))
+        made.clear()
+        await kb.ingest(documents("2"))
+        assert made == []

@@ -57,6 +57,16 @@ class IngestOperations(VectorStoreOperations):
         except _MissingVectorsError as missing:
             return missing.outcome
 
+    async def replaced_texts(self, documents: Sequence[DocumentRow]) -> int:
+        """How many texts leave the keyword index, or change there, when these documents are written."""
+        rows = await self.read_for_ids(
+            "UNWIND $ids AS i MATCH (d:Document {id: i})<-[:CHUNK_OF]-(c:DocumentChunk) "
+            "RETURN c.id AS id, c.terms AS terms",
+            [document.id for document in documents],
+        )
+        terms = {chunk.id: chunk.properties.get("terms") for document in documents for chunk in document.chunks}
+        return sum(row["terms"] != terms.get(row["id"]) for row in rows)
+
     async def ensure_source(self, source: SourceInfo) -> str:
         """The Source node for this origin, created when it is not there.
 

@@ -24,6 +24,7 @@ from core.rag.indexing.stopping import check_callbacks, out_of_patience, until
 from core.rag.indexing.storable import storable
 from core.rag.indexing.titles import TitleLinker
 from core.rag.indexing.workbench import Workbench
+from core.rag.schema import Label, TextIndex
 from libs.dataloader import Document, Loader, LoadError, LoadFailure, LoadResult, Unchanged
 
 if TYPE_CHECKING:
@@ -206,6 +207,7 @@ class _Run:
         self._load_error: LoadError | None = None
         self._read: list[ReadSource] = []
         self._barren: list[str] = []
+        self._replaced = 0
         self._loaded: asyncio.Queue[_Batch | None] = asyncio.Queue(_WAITING)
         self._cut: asyncio.Queue[asyncio.Task[list[Prepared]] | None] = asyncio.Queue(_WAITING)
         self._embedded: asyncio.Queue[Prepared | None] = asyncio.Queue(_WAITING)
@@ -376,13 +378,23 @@ class _Run:
         return [part]
 
     async def _write(self) -> None:
-        while (part := await self._embedded.get()) is not None:
-            self._to_write -= 1
-            # The last one is written: of a slow provider, whose vectors are paid for, it is the only one.
-            if not (self._late and self._to_write):
-                await self._write_each(part)
-                self._tell()
-            self._on_the_way -= 1
+        async with contextlib.AsyncExitStack() as removing:
+            while (part := await self._embedded.get()) is not None:
+                self._to_write -= 1
+                # The last one is written: of a slow provider, whose vectors are paid for, it is the only one.
+                if not (self._late and self._to_write):
+                    await self._make_room(part, removing)
+                    await self._write_each(part)
+                    self._tell()
+                self._on_the_way -= 1
+
+    async def _make_room(self, part: Prepared, removing: contextlib.AsyncExitStack) -> None:
+        """Let an embedded graph prepare, until the run ends, for all the texts that this one has replaced so far."""
+        graph = await self._client.connect()
+        if not graph.capabilities.shared and (number := await self._client.replaced_texts(part.rows)):
+            self._replaced += number
+            index = TextIndex(Label.CHUNK, self._client.namespace)
+            await removing.enter_async_context(graph.removing_texts(index, self._replaced))
 
     async def _write_each(self, part: Prepared) -> None:
         """Write documents together, or one by one where the graph refuses one of them."""
