@@ -76,10 +76,11 @@ async def test_a_service_that_never_answers(scheme: str) -> None:
     [
         (b"HTTP/1.1 400 Bad Request\r\n\r\n", "7687"),
         (b"", "TLS"),
-        (b"SSH-2.0-OpenSSH_9.9\r\n", "Bolt"),
-        (bytes(4), "Bolt"),
+        (b"SSH-2.0-OpenSSH_9.9\r\n", "another service"),
+        (b"-ERR unknown command\r\n", "another service"),
+        (bytes(4), "too old"),
     ],
-    ids=["http", "silence", "ssh", "no common version"],
+    ids=["http", "silence", "ssh", "redis", "no common version"],
 )
 async def test_another_service(scheme: str, answer: bytes, advice: str) -> None:
     async with service(answer) as port:

@@ -10,6 +10,7 @@ from neo4j.exceptions import Neo4jError
 from core.rag.dbhandler.bolt_address import Address
 from core.rag.dbhandler.bolt_errors import Again, exhausted, failure
 from core.rag.errors import (
+    ConfigurationError,
     InvalidInputError,
     QueryError,
     StoreAuthError,
@@ -38,6 +39,18 @@ def server_error(code: str, message: str) -> Neo4jError:
         (TRANSIENT, "Cannot get unique access to the storage. Try …", StoreConflictError, Again.UNTIL_DEADLINE),
         (CLIENT, "Unable to commit due to serialization error.", StoreConflictError, Again.UNTIL_DEADLINE),
         (TRANSIENT, "Not yet implemented: Exists cannot be used within WITH!", QueryError, Again.NEVER),
+        (
+            TRANSIENT,
+            "Unique constraints are not supported in analytical storage mode.",
+            ConfigurationError,
+            Again.NEVER,
+        ),
+        (
+            TRANSIENT,
+            "Not yet implemented: Vector index related operations are not yet supported using on-disk storage mode. …",
+            ConfigurationError,
+            Again.NEVER,
+        ),
         (TRANSIENT, "Transaction was asked to abort because of transaction timeout.", StoreTimeoutError, Again.NEVER),
         (TRANSIENT, "Transaction was asked to abort by another user.", StoreError, Again.NEVER),
         (

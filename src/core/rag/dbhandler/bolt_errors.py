@@ -82,6 +82,8 @@ _MEMGRAPH_REPLICA = re.compile(r"^Replication Exception", re.I)
 _MEMGRAPH_STORED = re.compile(r"still committed on the main", re.I)
 _MEMGRAPH_STOPPING = re.compile(r"^Transaction was asked to abort because of database shutdown", re.I)
 _MEMGRAPH_NOT_WRITTEN = re.compile(r"^.{0,100}not (yet )?(implemented|supported)|^.{0,100}is not implemented yet", re.I)
+#: Of an operation that the storage mode of the server does not have.
+_MEMGRAPH_STORAGE = re.compile(r"supported (in|using) (analytical|on-disk) storage mode", re.I)
 
 _MESSAGE = re.compile(r"\{message: (.*?)\} \{gql_status", re.S)
 
@@ -117,8 +119,9 @@ def failure(error: BaseException, what: str, address: Address) -> Failure:
     if isinstance(error, UnsupportedServerProduct):
         return _never(
             ConfigurationError(
-                f"The server at {address.location} is no Memgraph or Neo4j that speaks a version of Bolt from 4.4 on:"
-                f" {_text(error)}."
+                f"The server at {address.location} is no Memgraph or Neo4j that speaks a version of Bolt from 4.4 on."
+                " Where it is another service, check MEMGRAPH_URI (the port is normally 7687); where it is one of them,"
+                " it is too old."
             )
         )
     if isinstance(error, DriverConfigurationError):
@@ -234,6 +237,13 @@ def _server_failure(error: Any, what: str, address: Address) -> Failure:
             StoreReadOnlyError(
                 f"{what} was refused: the server at {address.location} takes no writes ({text}). Connect to the one"
                 " that does; neo4j:// finds it in a cluster of Neo4j."
+            )
+        )
+    if of_memgraph and _MEMGRAPH_STORAGE.search(text):
+        return _never(
+            ConfigurationError(
+                f"{what} is not possible in the storage mode of the server at {address.location}: {text}. Start it with"
+                " --storage-mode=IN_MEMORY_TRANSACTIONAL, or run STORAGE MODE IN_MEMORY_TRANSACTIONAL on it."
             )
         )
     if of_memgraph and _MEMGRAPH_REPLICA.search(text):
