@@ -40,10 +40,11 @@ ODT = Format("odt", "application/vnd.oasis.opendocument.text")
 EPUB = Format("epub", "application/epub+zip")
 
 FORMATS: dict[str, Format] = {
-    **dict.fromkeys((".txt", ".text", ".log", ".asc", ".srt", ".vtt", ".tex"), TEXT),
+    **dict.fromkeys((".txt", ".text", ".log", ".asc", ".srt", ".vtt"), TEXT),
     **dict.fromkeys((".md", ".markdown", ".mdown", ".mkd", ".mdx", ".qmd", ".rmd"), MARKDOWN),
     **dict.fromkeys((".adoc", ".asciidoc"), Format("outline_markup", "text/asciidoc")),
     ".org": Format("outline_markup", "text/x-org"),
+    **dict.fromkeys((".tex", ".ltx", ".latex"), Format("latex", "text/x-tex")),
     **dict.fromkeys((".rst", ".rest"), Format("rst", "text/x-rst")),
     **dict.fromkeys((".html", ".htm", ".xhtml", ".shtml"), HTML),
     ".pdf": PDF,

@@ -1,0 +1,348 @@
+"""LaTeX as Markdown: headings, lists, tables, code and links; mathematics stays as it is written."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from libs.dataloader.formats.base import Content, FileData, check_length, fenced, sensible_title
+from libs.dataloader.formats.markdown import first_heading
+from libs.dataloader.formats.registry import Format
+from libs.dataloader.links import LinkCollector
+from libs.dataloader.tables import markdown_table
+
+_TOKEN = re.compile(
+    r"""%[^\n]*(?:\n[ \t]*)?
+    | \\(?P<edge>begin|end)[ \t]*\{(?P<environment>[A-Za-z]{1,40})\*?\}
+    | \\(?P<command>[A-Za-z@]+)\*?[ \t]*
+    | \\(?P<sign>[\s\S])
+    | \${1,2} | [{}&~] | ---? | `` | '' | \n[ \t]*\n\s*""",
+    re.VERBOSE,
+)
+_OPTION = re.compile(r"\s?\[([^\[\]]{0,500})\]")
+_MACRO = re.compile(
+    r"\\(?:(?:re|provide)?newcommand\*?[ \t]*\{?|def)[ \t]*\\([A-Za-z]{1,40})\}?[ \t]*"
+    r"\{([^{}\\$#&]{1,200}?)(?:\\xspace)?\}"
+)
+_DEFINED = re.compile(r"[ \t]*=?\\[A-Za-z@]+[ \t]*(?:#[^{}\n]{0,100})?")
+_BODY = re.compile(r"\\begin[ \t]*\{document\}")
+_LEVELS = {
+    "part": 1,
+    "chapter": 1,
+    "section": 2,
+    "subsection": 3,
+    "subsubsection": 4,
+    "paragraph": 5,
+    "subparagraph": 6,
+}
+_CODE = frozenset(("verbatim", "Verbatim", "lstlisting", "minted", "alltt"))
+_MATH = frozenset(
+    "equation align gather multline eqnarray displaymath math alignat flalign".split()  # noqa: SIM905
+)
+_NOT_SHOWN = frozenset(("comment", "tikzpicture", "picture", "filecontents", "pgfpicture"))
+_LISTS = frozenset(("itemize", "enumerate", "description"))
+_TABLES = {"tabular": 1, "tabularx": 2, "tabulary": 2, "longtable": 1, "array": 1}
+_ENVIRONMENT_ARGUMENTS = {"minipage": 1, "multicols": 1, "wrapfigure": 2, "thebibliography": 1, "column": 1}
+_STATEMENTS = frozenset(
+    "theorem lemma proof definition corollary proposition remark example exercise conjecture claim".split()  # noqa: SIM905
+)
+_DROPPED = {  # with so many arguments
+    name: arguments
+    for arguments, names in (
+        (1, "label vspace hspace includegraphics usepackage RequirePackage documentclass bibliographystyle"),
+        (1, "pagestyle thispagestyle pagenumbering index color textcolor hypersetup cline cmidrule graphicspath newif"),
+        (1, "captionsetup geometry addbibresource usetheme usetikzlibrary hyphenation bibliography"),
+        (2, "newcommand renewcommand providecommand def gdef let setlength setcounter addtocounter rule markboth"),
+        (2, "DeclareMathOperator newtheorem multicolumn multirow fontsize"),
+        (3, "addcontentsline newenvironment renewenvironment NewDocumentCommand RenewDocumentCommand"),
+    )
+    for name in names.split()
+}
+_REFERENCES = re.compile(r"(?:[Cc]ite|autocite|parencite|textcite|footcite|nocite)\w*|(?:eq|auto|page|name|[cC])?ref")
+# fmt: off
+_WORDS = {
+    "ldots": "…", "dots": "…", "LaTeX": "LaTeX", "TeX": "TeX", "quad": " ", "qquad": " ", "newline": "\n",
+    "par": "\n\n", "ss": "ß", "ae": "æ", "oe": "œ", "o": "ø", "O": "Ø", "l": "ł", "L": "Ł", "aa": "å", "AA": "Å",
+    "AE": "Æ", "OE": "Œ", "i": "i", "j": "j", "S": "§", "and": "; ", "copyright": "©", "pounds": "£", "euro": "€",
+    "texteuro": "€", "textasciitilde": "~", "textendash": "–", "textemdash": "—", "textdegree": "°",
+    "textbackslash": "\\", "textquotesingle": "'"
+}
+# fmt: on
+_SIGNS = {"---": "—", "--": "–", "``": "“", "''": "”", "~": " "}
+_ACCENTS = {"'": "\u0301", "`": "\u0300", "^": "\u0302", '"': "\u0308", "~": "\u0303", "=": "\u0304", ".": "\u0307"}
+_LETTER_ACCENTS = {"c": "\u0327", "v": "\u030c", "u": "\u0306", "H": "\u030b", "k": "\u0328", "r": "\u030a"}
+_ACCENTED = re.compile(r"[ \t]*(?:\{[ \t]*(\\?[A-Za-z])[ \t]*\}|(\\?[A-Za-z]))")
+_LEAST_SHOWN = 0.3
+_MOST_EXPANDED = 1_000_000  # characters that commands of the file's own may add to a text
+_BLOCK = re.compile(r"\ue000(\d+)\ue001")
+_BLANKS = re.compile(r"[ \t]+")
+_GAPS = re.compile(r"\n[ \t]*\n\s*")
+
+
+def read(file: FileData, _kind: Format) -> Content:
+    """The text as Markdown; files that it takes in are links, as they are documents of their own."""
+    source = file.text().replace("\ue000", "").replace("\ue001", "")
+    collector = LinkCollector(file.uri, file.root_uri)
+    start = _BODY.search(source)
+    reader = _Reader(collector, dict(_MACRO.findall(source)))
+    if start is not None:
+        reader.read(source[: start.start()])
+        source = source[start.end() :].partition("\\end{document}")[0]
+    text = reader.read(source)
+    if start is None and "\n#" not in f"\n{text}" and len(text) < _LEAST_SHOWN * len(source):
+        return Content(file.text())  # settings and commands for other files
+    told = {name: _one_line(value) for name, value in reader.told.items()}
+    title = sensible_title(told.get("title", ""))
+    if title:
+        text = f"# {title}\n\n{text}"
+    if not text.strip():
+        return Content(file.text())
+    metadata = {key: told[name] for name, key in (("author", "author"), ("date", "created")) if told.get(name)}
+    return Content(text, "markdown", title or first_heading(text), metadata, collector.links())
+
+
+def _one_line(text: str) -> str:
+    return unicodedata.normalize("NFC", " ".join(text.replace(" ;", ";").split()))
+
+
+class _Reader:
+    def __init__(self, collector: LinkCollector, macros: dict[str, str]) -> None:
+        self.told: dict[str, str] = {}
+        self._collector = collector
+        self._macros = macros
+        self._room = _MOST_EXPANDED
+        self._unclosed: set[str] = set()
+
+    def read(self, source: str) -> str:
+        """What is shown of a part of the file."""
+        self._source = source
+        self._ends = _matching_braces(source)
+        self._blocks: list[str] = []
+        self._out: list[str] = []
+        self._outer: list[tuple[str, list[str]]] = []  # tables and titles around here, and what was written before
+        self._at_end: dict[int, str] = {}  # what to write where an argument ends; a name in front: where to keep it
+        self._heading_until = -1
+        self._nested = 0  # tables in a table around here
+        self._unclosed.clear()
+        position = 0
+        while token := _TOKEN.search(source, position):
+            words = source[position : token.start()]
+            self._out.append(words.replace("\n", " ") if position < self._heading_until else words)
+            position = self._token(token)
+        self._out.append(source[position:])
+        while self._outer:
+            self._close()
+        text = _GAPS.sub("\n\n", "\n".join(_BLANKS.sub(" ", line).strip() for line in "".join(self._out).split("\n")))
+        text = unicodedata.normalize("NFC", _BLOCK.sub(lambda match: self._blocks[int(match[1])], text)).strip()
+        check_length(len(text))
+        return text + "\n" if text else ""
+
+    def _token(self, token: re.Match[str]) -> int:
+        """Write what a token stands for, and say where to read on."""
+        what, place, out = token[0], token.end(), self._out
+        if token["edge"]:
+            return self._environment(token["edge"] == "begin", token["environment"], token)
+        if token["command"]:
+            return self._command(token["command"], place)
+        if sign := token["sign"]:
+            if sign in "[(":
+                return self._raw(token, place, "\\" + "])"["[(".index(sign)], "$$" if sign == "[" else "$")
+            if sign == "\\":
+                option = _OPTION.match(self._source, place)
+                out.append(" " if self._nested else "\x1e" if self._in_table() else "\n")
+                return option.end() if option and not self._in_table() else place
+            if sign in _ACCENTS and (letter := _ACCENTED.match(self._source, place)):
+                out.append((letter[1] or letter[2]).lstrip("\\") + _ACCENTS[sign])
+                return letter.end()
+            out.append(
+                {",": " ", ";": " ", ":": " ", " ": " ", "\n": " ", "-": "", "/": "", "!": "", "@": ""}.get(sign, sign)
+            )
+        elif what[0] == "$":
+            return self._raw(token, place, what, what)
+        elif what == "}":
+            self._end_argument(token.start())
+        elif what == "&":
+            out.append(" " if self._nested else "\x1f" if self._in_table() else "&")
+        elif what[0] == "\n":
+            out.append(" " if token.start() < self._heading_until else "\n\n")
+        elif what[0] not in "%{":
+            out.append(_SIGNS[what])
+        return place
+
+    # -- commands ----------------------------------------------------------------------------------------------
+
+    def _command(self, name: str, place: int) -> int:
+        if name in self._macros and len(self._macros[name]) <= self._room:
+            self._room -= len(self._macros[name])
+            self._out.append(self._macros[name] + " ")
+            return place
+        if name in _WORDS:
+            self._out.append(_WORDS[name])
+            return place
+        if name in _LETTER_ACCENTS and (letter := _ACCENTED.match(self._source, place)) and letter[1]:
+            self._out.append(letter[1].lstrip("\\") + _LETTER_ACCENTS[name])
+            return letter.end()
+        if name in ("verb", "lstinline") and place < len(self._source):
+            closed = self._source.find(self._source[place], place + 1, place + 500)
+            if closed > 0 and self._source[place] not in "{[":
+                self._out.append(f"`{self._source[place + 1 : closed]}`")
+                return closed + 1
+        option = _OPTION.match(self._source, place)
+        if name == "item":
+            self._out[-1:] = [part.rstrip() for part in self._out[-1:]]
+            self._out.append(f"\n- {option[1]}: " if option else "\n- ")
+            return option.end() if option else place
+        while option:
+            place, option = option.end(), _OPTION.match(self._source, option.end())
+        if name in _DROPPED:
+            return self._after_arguments(place, _DROPPED[name])
+        if (end := self._ends.get(place)) is None:
+            return place
+        argument = self._source[place + 1 : end]
+        if name in _LEVELS or name == "frametitle":
+            self._out.append(f"\n\n{'#' * _LEVELS.get(name, 3)} ")
+            self._at_end[end], self._heading_until = "\n\n", end
+        elif name in ("title", "author", "date"):
+            self._outer.append((name, self._out))
+            self._out = []
+            self._at_end[end] = name
+        elif name in ("input", "include", "subfile"):
+            self._collector.add(argument.strip() if "." in argument else f"{argument.strip()}.tex")
+            return end + 1
+        elif name in ("url", "href"):
+            address = argument.replace("\\", "")
+            self._collector.add(address)
+            if name == "url" or end + 1 not in self._ends:
+                self._out.append(address)
+            return end + 1
+        elif name == "bibitem":
+            self._out.append(f"\n- [{argument}] ")
+            return end + 1
+        elif _REFERENCES.fullmatch(name):
+            self._out.append(argument if name.endswith("ref") else f"[{argument}]" if name != "nocite" else "")
+            return end + 1
+        elif name in ("footnote", "thanks"):
+            self._out.append(" (")
+            self._at_end[end] = ")"
+        elif name in ("texttt", "lstinline") and not {"\\", "`"} & set(argument):
+            self._out.append(f"`{argument}`")
+            return end + 1
+        elif name == "caption":
+            self._out.append("\n\n")
+            self._at_end[end] = "\n\n"
+        return place + 1
+
+    def _after_arguments(self, place: int, count: int) -> int:
+        """Where so many arguments end, of those that are there; a command counts as one, as in ``newcommand``."""
+        for _ in range(count):
+            while option := _OPTION.match(self._source, place):
+                place = option.end()
+            if (end := self._ends.get(place)) is not None:
+                place = end + 1
+            elif (defined := _DEFINED.match(self._source, place)) is not None:
+                place = defined.end()
+        return place
+
+    def _end_argument(self, place: int) -> None:
+        after = self._at_end.pop(place, "")
+        if after in ("title", "author", "date"):
+            while self._outer and self._outer[-1][0] != after:
+                self._close()
+            if self._outer:
+                self._close()
+        else:
+            self._out.append(after)
+
+    # -- environments ------------------------------------------------------------------------------------------
+
+    def _environment(self, begins: bool, name: str, token: re.Match[str]) -> int:
+        place = token.end()
+        if not begins:
+            if name in _TABLES and self._in_table():
+                if not self._nested:
+                    self._close()
+                self._nested = max(0, self._nested - 1)
+            self._out.append("\n\n" if name not in _LISTS else "\n")
+            return place
+        if name in _CODE or name in _MATH or name in _NOT_SHOWN:
+            return self._raw(token, place, token[0].replace("begin", "end", 1), name)
+        option = _OPTION.match(self._source, place)
+        place = option.end() if option else place
+        if name in _TABLES:
+            if self._in_table():
+                self._nested += 1  # it arranges a cell
+            else:
+                self._outer.append(("table", self._out))
+                self._out = []
+            return self._after_arguments(place, _TABLES[name])
+        if name == "abstract":
+            self._out.append("\n\n## Abstract\n\n")
+        elif name in _STATEMENTS:
+            self._out.append(f"\n\n{name.capitalize()}{f' ({option[1]})' if option else ''}. ")
+        elif name == "frame" and place in self._ends:
+            self._out.append("\n\n### ")
+            self._at_end[self._ends[place]], self._heading_until = "\n\n", self._ends[place]
+            return place + 1
+        else:
+            self._out.append("\n" if name in _LISTS else "\n\n")
+        return self._after_arguments(place, _ENVIRONMENT_ARGUMENTS.get(name, 0))
+
+    def _raw(self, token: re.Match[str], place: int, closing: str, kind: str) -> int:
+        """Write what stands before the closing mark as it is, and go past that."""
+        end = -1 if closing in self._unclosed else self._source.find(closing, place)
+        while end > 0 and closing[0] == "$" and self._source[end - 1] == "\\" and self._source[end - 2] != "\\":
+            end = self._source.find(closing, end + 1)
+        inside = self._source[place:end]
+        if end < 0:
+            self._unclosed.add(closing)  # no need to look again, as often as it is opened
+        if end < 0 or (kind == "$" and "\n\n" in inside):
+            self._out.append(token[0] if kind == "$" else "")
+            return place
+        if kind == "$":
+            self._out.append(self._kept(f"${' '.join(inside.split())}$"))
+        elif kind == "$$" or kind in _MATH:
+            lines = (line.strip() for line in re.sub(r"(?<!\\)%[^\n]*|\\label\{[^{}]{0,200}\}", "", inside).split("\n"))
+            self._out.append(f"\n\n{self._kept('$$' + ' '.join(filter(None, lines)) + '$$')}\n\n")
+        elif kind in _CODE:
+            option = _OPTION.match(inside)
+            language = re.search(r"language=\{?(\w+)", option[1]) if option else None
+            inside = inside[option.end() :] if option else inside
+            name = re.match(r"[ \t]*\{(\w+)\}", inside) if kind == "minted" else None
+            code = inside[name.end() :] if name else inside
+            told = name[1] if name else language[1] if language else ""
+            self._out.append(f"\n\n{self._kept(fenced(code.strip(chr(10)).rstrip(), told.lower()))}\n\n")
+        return end + len(closing)
+
+    def _kept(self, text: str) -> str:
+        """A place for what is not to be changed any more."""
+        self._blocks.append(text)
+        return f"\ue000{len(self._blocks) - 1}\ue001"
+
+    # -- tables and titles -------------------------------------------------------------------------------------
+
+    def _in_table(self) -> bool:
+        return bool(self._outer) and self._outer[-1][0] == "table"
+
+    def _close(self) -> None:
+        kind, out = self._outer.pop()
+        text, self._out = "".join(self._out), out
+        if kind != "table":
+            self.told.setdefault(kind, _BLOCK.sub(lambda match: self._blocks[int(match[1])], text).replace("\n", " "))
+            return
+        rows = [[cell.strip() for cell in row.split("\x1f")] for row in text.split("\x1e") if row.strip("\x1f \t\n")]
+        if rows:
+            self._out.append(f"\n\n{markdown_table(rows)}\n\n")
+
+
+def _matching_braces(source: str) -> dict[int, int]:
+    """Where each brace that is closed is closed."""
+    ends: dict[int, int] = {}
+    opened: list[int] = []
+    for token in _TOKEN.finditer(source):
+        if token["edge"]:
+            continue
+        if token[0] == "{":
+            opened.append(token.start())
+        elif token[0] == "}" and opened:
+            ends[opened.pop()] = token.start()
+    return ends
