@@ -390,11 +390,15 @@ class _Run:
 
     async def _make_room(self, part: Prepared, removing: contextlib.AsyncExitStack) -> None:
         """Let an embedded graph prepare, until the run ends, for all the texts that this one has replaced so far."""
-        graph = await self._client.connect()
-        if not graph.capabilities.shared and (number := await self._client.replaced_texts(part.rows)):
+
+        async def replaced() -> int:
+            number = await self._client.replaced_texts(part.rows)
             self._replaced += number
-            index = TextIndex(Label.CHUNK, self._client.namespace)
-            await removing.enter_async_context(graph.removing_texts(index, self._replaced))
+            return self._replaced if number else 0
+
+        graph = await self._client.connect()
+        index = TextIndex(Label.CHUNK, self._client.namespace)
+        await removing.enter_async_context(graph.removing_texts(index, replaced))
 
     async def _write_each(self, part: Prepared) -> None:
         """Write documents together, or one by one where the graph refuses one of them."""
