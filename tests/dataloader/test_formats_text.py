@@ -810,3 +810,75 @@ def test_latex_of_a_part_and_of_settings() -> None:
 )
 def test_latex_that_is_not_closed_keeps_its_words(text: str) -> None:
     assert "word" in convert("a.tex", text).content
+
+
+# -- manual pages --------------------------------------------------------------------------------------------------
+
+PAGE = r"""'\" t
+.\" A comment
+.TH FROB 1 "2024-01-01" "frob 1.0" "User Commands"
+.de Sp
+.sp 1
+..
+.if n \{\
+.ad l
+.\}
+.SH NAME
+frob \- frobnicate files
+.SH SYNOPSIS
+.B frob
+[\fB\-v\fR] [\fB\-o\fR \fIFILE\fR]
+.IR file ...
+.SH
+DESCRIPTION
+.PP
+Frob reads \fIfile\fP \(em and
+.BR ls (1)
+shows it.\" not shown
+.OP \-q quiet
+.TP
+.BR \-v ", " \-\-verbose
+Say
+more.
+.IP \(bu 2
+A point
+.nf
+  $ frob \e
+.BI "int f(int " a ", \
+int " b );
+.fi
+.SS Exit status
+.TS
+tab(:) box;
+l l.
+Code:Meaning
+_
+0:T{
+Well
+done
+T}
+.TE
+.SH "SEE ALSO"
+.UR https://example.org/x
+the site
+.UE .
+"""
+
+
+@pytest.mark.parametrize("name", ["frob.1", "frob.3pm", "frob"])
+def test_manual_page(name: str) -> None:
+    document = convert(name, PAGE)
+    assert document.content == (
+        "# frob(1)\n\n## NAME\n\nfrob - frobnicate files\n\n## SYNOPSIS\n\nfrob [-v] [-o FILE] file...\n\n"
+        "## DESCRIPTION\n\n"
+        "Frob reads file — and ls(1) shows it. -q quiet\n\n-v, --verbose\n: Say more.\n\n- A point\n\n"
+        "```\n  $ frob \\\nint f(int a, int b);\n```\n\n### Exit status\n\n"
+        "| Code | Meaning |\n| --- | --- |\n| 0 | Well done |\n\n## SEE ALSO\n\nthe site\n"
+    )
+    assert (document.title, document.format, document.mime_type) == ("frob(1)", "markdown", "text/troff")
+    assert document.metadata == {"created": "2024-01-01"}
+    assert targets(document) == ["https://example.org/x"]
+
+
+def test_what_only_ends_like_a_manual_page_is_text() -> None:
+    assert convert("server.log.1", "Started\n.SH\n").content == "Started\n.SH\n"

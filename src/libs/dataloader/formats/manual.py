@@ -1,0 +1,198 @@
+"""Manual pages (man, as ``.TH`` begins them) as Markdown: headings, options, code and tables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from libs.dataloader.formats.base import Content, FileData, fenced, join_lines
+from libs.dataloader.formats.registry import Format
+from libs.dataloader.links import LinkCollector
+from libs.dataloader.tables import markdown_table
+
+_ESCAPE = re.compile(
+    r"""\\(?:
+      ".* | f(?:\(..|\[[^\]]*\]|.) | s(?:[-+]?\d{1,2}|\[[^\]]*\]) | [mMFkRYVn](?:\(..|\[[^\]]*\]|.) | [hvwlLDbo]'[^']*'
+    | \((?P<two>..) | \[(?P<name>[^\]]{1,30})\] | \*(?:\((?P<string>..)|\[(?P<long>[^\]]*)\]|(?P<one>.)) | (?P<sign>.)
+    )""",
+    re.VERBOSE,
+)
+_SIGNS = {
+    "-": "-",
+    "e": "\\",
+    "\\": "\\",
+    " ": " ",
+    "~": " ",
+    "0": " ",
+    "'": "'",
+    "`": "`",
+    "t": "\t",
+    "_": "_",
+    ".": ".",
+}
+# fmt: off
+_NAMES = {
+    "lq": "“", "rq": "”", "oq": "‘", "cq": "’", "aq": "'", "dq": '"', "em": "—", "en": "–", "hy": "-", "bu": "•",
+    "co": "©", "rg": "®", "tm": "™", "mu": "×", "+-": "±", "<=": "≤", ">=": "≥", "!=": "≠", "->": "→", "<-": "←",
+    "ga": "`", "ha": "^", "ti": "~", "rs": "\\", "sc": "§", "de": "°", ":a": "ä", ":o": "ö", ":u": "ü", "ss": "ß",
+    "'e": "é", "`e": "è", "`a": "à", ",c": "ç", "R": "®", "Tm": "™",
+}
+# fmt: on
+_FONTS = frozenset("B I BR RB BI IB IR RI SM SB R CW".split())  # noqa: SIM905
+_PARAGRAPHS = frozenset("PP P LP sp HP RS RE".split())  # noqa: SIM905
+_SILENT = frozenset("PD DT AT UC IX YS".split())  # noqa: SIM905
+_CODE = {"nf": "fi", "EX": "EE", "Vb": "Ve"}
+
+
+def read(file: FileData, _kind: Format) -> Content:
+    """The page as Markdown, titled as it is called: ``ls(1)``."""
+    collector = LinkCollector(file.uri, file.root_uri)
+    reader = _Page(file.text(), collector)
+    text = re.sub(r"\n{3,}", "\n\n", join_lines(reader.lines())).strip("\n") + "\n"
+    metadata = {"created": reader.date} if reader.date else {}
+    return Content(text, "markdown", reader.title, metadata, collector.links())
+
+
+class _Page:
+    def __init__(self, text: str, collector: LinkCollector) -> None:
+        self.title: str | None = None
+        self.date = ""
+        self._lines = iter(text.replace("\\\n", "").split("\n"))
+        self._collector = collector
+        self._words: list[str] = []
+        self._tag: str | None = None  # of the paragraph that comes next, as in a list of options
+
+    def lines(self) -> Iterator[str]:
+        """Lines of Markdown; those that are filled when the page is shown are one."""
+        for line in self._lines:
+            if line[:1] in (".", "'"):
+                written = list(self._request(line))
+                yield from self._filled() if written else ()
+                yield from written
+            elif words := _shown(line).strip():
+                self._say(words)
+            elif not line.strip():
+                yield from self._filled()
+                yield ""
+        yield from self._filled()
+
+    def _say(self, words: str) -> None:
+        tag, self._tag = self._tag, None
+        self._words.append(f"{tag or ''}{words}")
+
+    def _filled(self) -> Iterator[str]:
+        if self._words:
+            yield " ".join(self._words)
+            self._words.clear()
+
+    def _request(self, line: str) -> Iterator[str]:
+        name, _, rest = line[1:].strip().partition(" ")
+        if name in ("de", "ig", "am"):
+            self._until(".." if name != "ig" or not rest else f".{rest.strip()}")
+        elif name in ("if", "ie", "el"):
+            if "\\{" in rest:
+                self._until("\\}")
+        elif name == "TH":
+            words = [*_arguments(rest), "", "", ""]
+            self.title, self.date = f"{words[0].lower()}({words[1]})" if words[1] else words[0], words[2]
+            yield f"# {self.title}"
+        elif name in ("SH", "SS"):
+            heading = " ".join(_arguments(rest)) or _shown(next(self._lines, "")).strip()
+            yield f"\n{'##' if name == 'SH' else '###'} {heading}\n"
+        elif name in ("TP", "TQ"):
+            yield ""
+            for following in self._lines:
+                if tag := (self._font(following) if following[:1] == "." else _shown(following)).strip():
+                    yield tag
+                    break
+            self._tag = ": "
+        elif name == "IP":
+            tag = next(iter(_arguments(rest)), "")
+            yield ""
+            if tag and tag not in "•*-+":
+                yield tag
+            self._tag = (": " if tag not in "•*-+" else "- ") if tag else None
+        elif name in _PARAGRAPHS:
+            yield ""
+            self._tag = None
+        elif name in _CODE:
+            code = [self._font(row) if row[:1] == "." else _shown(row) for row in self._until(f".{_CODE[name]}")]
+            if any(row.strip() for row in code):
+                yield f"\n{fenced('\n'.join(code).strip('\n'), '')}\n"
+        elif name == "TS":
+            yield from self._table(self._until(".TE"))
+        elif name in ("UR", "MT"):
+            called = " ".join(_shown(row) for row in self._until(".UE" if name == "UR" else ".ME")).strip()
+            if name == "UR":
+                self._collector.add(rest.strip(), called)
+            self._say(called or rest.strip())
+        elif name == "so":
+            self._collector.add(rest.strip())
+        elif name == "br":
+            yield from self._filled()
+        elif said := self._font(line).strip():
+            self._say(said)
+        elif name[:1].isupper() and name not in _SILENT and name not in _FONTS and rest:
+            self._say(" ".join(_arguments(rest)))  # what others add to the requests there are
+
+    def _font(self, line: str) -> str:
+        """A line in one font, or word by word in two of them without blanks between: a whole one if it is no such."""
+        name, _, rest = line[1:].strip().partition(" ")
+        if name not in _FONTS:
+            return ""
+        return ("" if len(name) == 2 and name not in ("SM", "SB", "CW") else " ").join(_arguments(rest))
+
+    def _until(self, end: str) -> list[str]:
+        inside = []
+        for line in self._lines:
+            if line.split(maxsplit=1)[:1] == [end] or (end == "\\}" and end in line):
+                break
+            inside.append(line)
+        return inside
+
+    def _table(self, lines: list[str]) -> Iterator[str]:
+        start = next((index for index, line in enumerate(lines) if line.rstrip().endswith(".")), -1)
+        told = re.search(r"tab *\((.)\)", " ".join(lines[: start + 1]))
+        between = told[1] if told else "\t"
+        rows = [
+            [_shown(cell).strip() for cell in line.split(between)]
+            for line in _whole_rows(lines[start + 1 :])
+            if line and not line.startswith(".") and line not in ("_", "=")
+        ]
+        if rows:
+            yield f"\n{markdown_table(rows)}\n"
+
+
+def _whole_rows(lines: list[str]) -> Iterator[str]:
+    """Rows, with the lines of a cell between ``T{`` and ``T}`` in one."""
+    row: list[str] = []
+    for line in lines:
+        inside = bool(row)
+        row.append(line.removeprefix("T}") if inside and line.startswith("T}") else line)
+        if line.endswith("T{"):
+            row[-1] = row[-1].removesuffix("T{")
+        elif not inside or line.startswith("T}"):
+            yield " ".join(row)
+            row.clear()
+    if row:
+        yield " ".join(row)
+
+
+def _arguments(text: str) -> list[str]:
+    """Words, or what stands in quotes, as they are shown."""
+    return [
+        _shown(word.strip('"').replace('""', '"')) for word in re.findall(r'"(?:[^"]|"")*"?|(?:\\.|[^\s"\\])\S*', text)
+    ]
+
+
+def _shown(text: str) -> str:
+    return _ESCAPE.sub(_sign, text) if "\\" in text else text
+
+
+def _sign(match: re.Match[str]) -> str:
+    name = match["two"] or match["name"] or match["string"] or match["long"] or match["one"]
+    if name:
+        if re.fullmatch(r"u[0-9A-F]{4,5}", name):
+            return chr(int(name[1:], 16))
+        return _NAMES.get(name, "")
+    return _SIGNS.get(match["sign"] or "", "")
