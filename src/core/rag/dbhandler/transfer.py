@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
@@ -17,7 +17,6 @@ from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.checks import check_file
 from core.rag.dbhandler.fewer import EdgeKind, directed
 from core.rag.dbhandler.interactions import renumber_messages
-from core.rag.dbhandler.linking import relink_incoming
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.dbhandler.superseding import make_way, versions_of
 from core.rag.dbhandler.transfer_file import (
@@ -28,11 +27,9 @@ from core.rag.dbhandler.transfer_file import (
     reading_export,
     writing_export,
 )
-from core.rag.dbhandler.uniting import unite_facts, unite_stated
 from core.rag.dbhandler.vectors import VectorStoreOperations
 from core.rag.errors import BackupError
-from core.rag.identity import document_id
-from core.rag.schema import FROM_TEXT, EdgeType, Label, VectorIndex, check_name, text_partition
+from core.rag.schema import Label, VectorIndex, check_name, text_partition
 from core.rag.times import utc_now
 
 _PAGE = 500
@@ -112,7 +109,6 @@ class TransferOperations(VectorStoreOperations):
             BackupError: when it is cut short or damaged.
         """
         indexes: dict[tuple[str, str], VectorIndex] = {}
-        chunks: set[str] = set()
         pending: list[dict[str, Any]] = []
         kind: tuple[str, ...] = ()
         talks = set(await self._ids(Label.CONVERSATION))
@@ -120,31 +116,15 @@ class TransferOperations(VectorStoreOperations):
         for this, entry in reader.entries():
             if this[:2] == ("node", Label.CONVERSATION.value) and entry["id"] in talks:
                 continued.append(entry["id"])
-            if this[:2] == ("node", Label.CHUNK.value):
-                chunks.add(entry["id"])
             if pending and (this != kind or len(pending) >= 2 * _PAGE):
-                await self._put_in(kind, pending, indexes, chunks)
+                await self._put_in(kind, pending, indexes)
                 pending = []
             kind = this
             pending.append(entry)
         if pending:
-            await self._put_in(kind, pending, indexes, chunks)
+            await self._put_in(kind, pending, indexes)
         for conversation in continued:
             await self._write(partial(renumber_messages, conversation=conversation, now=utc_now()))
-        await self._relink()
-
-    async def _relink(self) -> None:
-        """Turn references to resources into references to documents, where one side has what the other referred to."""
-        resources = await self.read(
-            "MATCH (t:Resource) WHERE t.namespace = $namespace AND t.origin = $origin RETURN t.uri AS uri",
-            origin=FROM_TEXT,
-        )
-        uris = {document_id(self._namespace, row["uri"]): row["uri"] for row in resources}
-        there = await self.read_for_ids("UNWIND $ids AS i MATCH (d:Document {id: i}) RETURN d.id AS id", uris)
-        documents = [(row["id"], uris[row["id"]]) for row in there]
-        for start in range(0, len(documents), _DOCUMENTS):
-            part = documents[start : start + _DOCUMENTS]
-            await self._write(partial(relink_incoming, documents=part, namespace=self._namespace))
 
     async def _write_nodes(self, out: ExportWriter) -> None:
         for label in Label:
@@ -198,10 +178,9 @@ class TransferOperations(VectorStoreOperations):
         kind: tuple[str, ...],
         entries: list[dict[str, Any]],
         indexes: dict[tuple[str, str], VectorIndex],
-        chunks: Collection[str],
     ) -> None:
         if kind[0] == "edge":
-            await self._put_edges(kind, entries, chunks)
+            await self._put_edges(kind, entries)
             return
         label = Label(kind[1])
         if label is Label.VECTOR:
@@ -245,8 +224,6 @@ class TransferOperations(VectorStoreOperations):
                 )
                 if taken:
                     raise BackupError(f"The {label} {taken[0]['id']} of the export is there, in another namespace.")
-                if label is Label.CHUNK:
-                    await unite_stated(tx, part)
                 await tx.run(
                     f"UNWIND $rows AS row MERGE (n:{label} {{id: row.id}}) SET {second}{vector}n += row.props",
                     {"rows": part},
@@ -254,7 +231,7 @@ class TransferOperations(VectorStoreOperations):
 
         await self._write(work)
 
-    async def _put_edges(self, kind: tuple[str, ...], entries: list[dict[str, Any]], chunks: Collection[str]) -> None:
+    async def _put_edges(self, kind: tuple[str, ...], entries: list[dict[str, Any]]) -> None:
         _, edge, start, end, keyed = kind
         edges = EdgeKind(start, edge, end, *(("key", "key") if keyed else ()))
 
@@ -265,8 +242,6 @@ class TransferOperations(VectorStoreOperations):
             ]
             for part in batches(rows):
                 for backward, alike in await directed(tx, edges, part):
-                    if edge == EdgeType.RELATED and keyed:
-                        await unite_facts(tx, edges, alike, chunks, backward=backward)
                     await tx.run(
                         f"UNWIND $rows AS row MATCH (a:{start} {{id: row.a}}) MATCH (b:{end} {{id: row.b}}) "
                         "WHERE a.namespace = $namespace AND b.namespace = $namespace "
