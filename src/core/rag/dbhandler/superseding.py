@@ -44,8 +44,9 @@ class Version:
 
 def versions_of(
     entries: Iterable[tuple[tuple[str, ...], dict[str, Any]]], documents: Collection[str]
-) -> dict[str, Version]:
-    """The versions that a section holds of some documents, by id; all of the section is read."""
+) -> tuple[dict[str, Version], int]:
+    """The versions that a section holds of some documents, by id, and how many others; all of the section is read."""
+    others = 0
     found: dict[str, Version] = {}
     of_chunk: dict[str, Version] = {}
     stores: set[str] = set()
@@ -53,6 +54,8 @@ def versions_of(
         if kind[:2] == _DOCUMENTS:
             if entry["id"] in documents:
                 found[entry["id"]] = Version(_hashes(entry["props"]), stores)
+            else:
+                others += 1
         elif kind[:2] == _CHUNKS:
             if version := found.get(entry["props"].get("parent_id", "")):
                 version.chunks[entry["id"]] = entry["props"].get("heading") or ""
@@ -64,10 +67,10 @@ def versions_of(
                 version.vectors.setdefault(entry["to"][1], set()).add(entry["from"][1])
         elif kind[:4] == _TITLES and (version := found.get(entry["from"][1])):
             version.titles.add((entry["to"][1], entry["props"].get("text", "")))
-    return found
+    return found, others
 
 
-async def make_way(tx: Transaction, versions: Mapping[str, Version], namespace: str) -> None:
+async def make_way(tx: Transaction, versions: Mapping[str, Version], namespace: str) -> int:
     """Take from documents what another version of them does not have, before that is written.
 
     Chunks go with their vectors and all that they support in the knowledge graph. Of those that stay, the vectors go
@@ -76,6 +79,9 @@ async def make_way(tx: Transaction, versions: Mapping[str, Version], namespace: 
 
     Killed before the version is there, the import or an ingest has to be repeated, and neither takes such a document
     for unchanged.
+
+    Returns:
+        How many documents are there in another version.
     """
     there = await existing_chunks(tx, sorted(versions))
     rows = await run_for_ids(
@@ -91,7 +97,7 @@ async def make_way(tx: Transaction, versions: Mapping[str, Version], namespace: 
         if document in changed or chunks.keys() != versions[document].chunks.keys()
     }
     if not existing:
-        return
+        return 0
     now = utc_now()
     gone: dict[str, dict[str, Row]] = {}
     moved: dict[str, dict[str, Row]] = {}  # under another heading
@@ -119,6 +125,7 @@ async def make_way(tx: Transaction, versions: Mapping[str, Version], namespace: 
         DocumentRow(i, {}, None, [ChunkRow(chunk, {}) for chunk in moved[i]], titles=titles.get(i, [])) for i in ids
     ]
     await support.write(tx, left)
+    return len(existing)
 
 
 def _stale_vectors(chunks: Mapping[str, Row], version: Version) -> list[Row]:

@@ -17,6 +17,8 @@ from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.checks import check_file
 from core.rag.dbhandler.fewer import EdgeKind, directed
 from core.rag.dbhandler.interactions import renumber_messages
+from core.rag.dbhandler.joining import join_edges, join_nodes, turned
+from core.rag.dbhandler.linking import relink_incoming
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.dbhandler.superseding import make_way, versions_of
 from core.rag.dbhandler.transfer_file import (
@@ -97,10 +99,18 @@ class TransferOperations(VectorStoreOperations):
         Raises:
             BackupError: when the section is cut short or damaged.
         """
-        versions = versions_of(reader.entries(), set(await self._ids(Label.DOCUMENT)))
+        there = set(await self._ids(Label.DOCUMENT))
+        versions, changed = versions_of(reader.entries(), there)
         for part in batches(sorted(versions), max_rows=_DOCUMENTS):
             wanted = {identifier: versions[identifier] for identifier in part}
-            await self._write(partial(make_way, versions=wanted, namespace=self._namespace))
+            changed += await self._write(partial(make_way, versions=wanted, namespace=self._namespace))
+        if there and changed:  # either side may name titles of the other
+            await self._write(
+                lambda tx: tx.run(
+                    "MATCH (s:Source) WHERE s.namespace = $namespace SET s.unlinked = true",
+                    {"namespace": self._namespace},
+                )
+            )
 
     async def read_section(self, reader: ExportReader) -> None:
         """Bring a section of a file, which is that of this namespace, into the graph; :meth:`make_way` comes before.
@@ -108,6 +118,7 @@ class TransferOperations(VectorStoreOperations):
         Raises:
             BackupError: when it is cut short or damaged.
         """
+        joined = bool(await self._ids(Label.DOCUMENT))
         indexes: dict[tuple[str, str], VectorIndex] = {}
         pending: list[dict[str, Any]] = []
         kind: tuple[str, ...] = ()
@@ -125,6 +136,14 @@ class TransferOperations(VectorStoreOperations):
             await self._put_in(kind, pending, indexes)
         for conversation in continued:
             await self._write(partial(renumber_messages, conversation=conversation, now=utc_now()))
+        if joined:
+            await self._relink()
+
+    async def _relink(self) -> None:
+        """Let documents of either side refer to those of the other, where they referred to resources."""
+        rows = await self.read("MATCH (d:Document) WHERE d.namespace = $namespace RETURN d.id AS id, d.uri AS uri")
+        for part in batches(sorted((row["id"], row["uri"]) for row in rows)):
+            await self._write(partial(relink_incoming, documents=part, namespace=self._namespace))
 
     async def _write_nodes(self, out: ExportWriter) -> None:
         for label in Label:
@@ -226,7 +245,7 @@ class TransferOperations(VectorStoreOperations):
                     raise BackupError(f"The {label} {taken[0]['id']} of the export is there, in another namespace.")
                 await tx.run(
                     f"UNWIND $rows AS row MERGE (n:{label} {{id: row.id}}) SET {second}{vector}n += row.props",
-                    {"rows": part},
+                    {"rows": await join_nodes(tx, label, part, self._namespace)},
                 )
 
         await self._write(work)
@@ -241,12 +260,15 @@ class TransferOperations(VectorStoreOperations):
                 for e in entries
             ]
             for part in batches(rows):
-                for backward, alike in await directed(tx, edges, part):
+                for backward, alike in await directed(tx, edges, await turned(tx, edges, part)):
                     await tx.run(
                         f"UNWIND $rows AS row MATCH (a:{start} {{id: row.a}}) MATCH (b:{end} {{id: row.b}}) "
                         "WHERE a.namespace = $namespace AND b.namespace = $namespace "
                         f"{edges.merge(backward=backward)} SET r += row.props",
-                        {"rows": alike, "namespace": self._namespace},
+                        {
+                            "rows": await join_edges(tx, edges, alike, backward=backward),
+                            "namespace": self._namespace,
+                        },
                     )
 
         await self._write(work)

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 from core.rag.dbhandler.checks import check_file, check_texts
 from core.rag.dbhandler.transfer_file import TransferReport, check_export, reading_export, writing_export
 from core.rag.errors import BackupError, NotFoundError
-from core.rag.maintenance.soundness import Soundness
+from core.rag.indexing.titles import TitleLinker
+from core.rag.maintenance.conversations import ConversationSoundness
+from core.rag.maintenance.knowledge import KnowledgeSoundness
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
@@ -54,5 +56,7 @@ async def import_namespaces(
             inside = client.in_namespace(name)
             await inside.read_section(reader)
             if name in there:
-                await Soundness(inside).recount()
+                await KnowledgeSoundness(inside).join()
+                await ConversationSoundness(inside).join()
+                await TitleLinker(inside).link(None)
     return found

@@ -8,9 +8,9 @@ from functools import partial
 from itertools import pairwise
 
 from core.rag.dbhandler.batches import batches
-from core.rag.dbhandler.interactions import renumber_messages
+from core.rag.dbhandler.interactions import remove_message_vectors, renumber_messages
 from core.rag.dbhandler.message_rows import message_terms
-from core.rag.dbhandler.store import Row
+from core.rag.dbhandler.store import Row, Transaction
 from core.rag.maintenance.flaws import Checks, Flaw, some
 from core.rag.schema import Label, text_partition
 from core.rag.times import utc_now
@@ -29,6 +29,10 @@ class ConversationSoundness(Checks):
             ("conversations", self._order),
             ("memory", self._memory),
         ]
+
+    async def join(self) -> None:
+        """Join what an import has brought with what was there."""
+        await self._mend(self._memory)
 
     async def _messages(self) -> list[Flaw]:
         rows = await self._read(
@@ -152,6 +156,12 @@ class ConversationSoundness(Checks):
         mute = [
             row["id"] for row in rows if not row["summary"] and (row["terms"] is None or row["partition"] != partition)
         ]
+        vectors = await self._read(
+            "MATCH (m:Interaction)<-[:EMBEDDING_OF]-(v:Vector) WHERE m.namespace = $namespace "
+            "AND coalesce(m.compacted_into, '') <> '' RETURN DISTINCT m.id AS id"
+        )
+        loud = {row["id"] for row in rows if row["summary"] in there and row["terms"]}
+        loud |= {row["id"] for row in vectors} - set(lost)
         flaws = []
         if lost:
             message = f"{len(lost)} memories are replaced by a summary that does not exist."
@@ -168,6 +178,9 @@ class ConversationSoundness(Checks):
                     ),
                 )
             )
+        if loud:
+            message = f"{len(loud)} memories are still found though a summary stands for them."
+            flaws.append(Flaw(message, lambda: self._transact(sorted(loud), _silence)))
         if mute:
             message = f"{len(mute)} messages cannot be found by their words."
             flaws.append(Flaw(message, partial(self._analyse, mute)))
@@ -200,3 +213,9 @@ class ConversationSoundness(Checks):
                 f"UNWIND $rows AS row MATCH (m:Interaction {{id: row.id}}) SET {labelled}m.terms = row.terms, "
                 "m.partition = row.partition",
             )
+
+
+async def _silence(tx: Transaction, ids: Sequence[str]) -> None:
+    """Let messages be found neither by their words nor by their vectors."""
+    await tx.run("UNWIND $ids AS i MATCH (m:Interaction {id: i}) SET m.terms = ''", {"ids": list(ids)})
+    await remove_message_vectors(tx, ids)

@@ -14,6 +14,7 @@ from core.rag.maintenance import environment
 from core.rag.maintenance.conversations import ConversationSoundness
 from core.rag.maintenance.findings import Check, DoctorReport, Level
 from core.rag.maintenance.flaws import Flaw
+from core.rag.maintenance.knowledge import KnowledgeSoundness
 from core.rag.maintenance.overview import dimension_of
 from core.rag.maintenance.places import graph_file, is_there
 from core.rag.maintenance.reembed import ReembedReport, fill, fill_messages
@@ -223,7 +224,8 @@ async def _check_model(client: MemGraphClient, embedder: EmbeddingService | None
 
 async def _check_soundness(client: MemGraphClient, *, repair: bool) -> list[Check]:
     checks: list[Check] = []
-    for name, look in (*Soundness(client).checks(), *ConversationSoundness(client).checks()):
+    parts = (Soundness(client), KnowledgeSoundness(client), ConversationSoundness(client))
+    for name, look in (check for part in parts for check in part.checks()):
         flaws = await look()
         left: Sequence[Flaw] = ()
         if repair and any(flaw.mend is not None for flaw in flaws):

@@ -40,6 +40,13 @@ class Checks:
         self._client = client
         self._namespace = client.namespace
 
+    async def _mend(self, *checks: Callable[[], Awaitable[list[Flaw]]]) -> None:
+        """Put right all that checks find, one after the other."""
+        for check in checks:
+            for flaw in await check():
+                if flaw.mend is not None:
+                    await flaw.mend()
+
     async def _delete(self, label: Label, ids: Sequence[str]) -> None:
         await self._in_parts(
             [{"id": identifier} for identifier in ids],

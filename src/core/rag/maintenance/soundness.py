@@ -1,4 +1,4 @@
-"""Checks the consistency of documents and the knowledge graph of a namespace, and repairs it."""
+"""Checks the consistency of the documents of a namespace, and repairs it."""
 
 from __future__ import annotations
 
@@ -10,14 +10,13 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from core.rag.dbhandler.batches import batches
-from core.rag.dbhandler.entities import remove_unused_entities
 from core.rag.dbhandler.linking import remove_unused_resources
 from core.rag.dbhandler.removing import remove_chunks, remove_unused_sources, remove_unused_vectors
 from core.rag.dbhandler.rows import chunk_terms, from_json
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.dbhandler.writing import chain_chunks
 from core.rag.maintenance.flaws import Checks, Flaw, some
-from core.rag.schema import FROM_TEXT, EdgeType, Label, check_name, text_partition
+from core.rag.schema import FROM_TEXT, Label, check_name, text_partition
 
 if TYPE_CHECKING:
     from core.rag.dbhandler.vectors import VectorStoreInfo
@@ -37,7 +36,7 @@ _SINGLE_EDGES = (
 
 
 class Soundness(Checks):
-    """Checks of what documents and the knowledge graph consist of."""
+    """Checks of what documents consist of, and of what stands around them."""
 
     def checks(self) -> list[tuple[str, Callable[[], Awaitable[list[Flaw]]]]]:
         """All checks by name, in an order in which mending one may uncover what the next one mends."""
@@ -49,15 +48,8 @@ class Soundness(Checks):
             ("vectors", self._vectors),
             ("vector stores", self._stores),
             ("keywords", self._keywords),
-            ("entities", self._entities),
             ("sources and resources", self._leftovers),
         ]
-
-    async def recount(self) -> None:
-        """Correct the counts that an import has brought from a graph where they were right."""
-        for flaw in await self._entities():
-            if flaw.mend is not None:
-                await flaw.mend()
 
     async def _ids(self) -> list[Flaw]:
         flaws = []
@@ -267,38 +259,6 @@ class Soundness(Checks):
         )
         ids = [row["id"] for row in rows]
         return [Flaw(f"{len(ids)} chunks cannot be found by their words.", lambda: self._analyse(ids))] if ids else []
-
-    async def _entities(self) -> list[Flaw]:
-        # Apart, since an OPTIONAL MATCH looks at every edge for each of them.
-        stored = await self._read(
-            "MATCH (e:Entity) WHERE e.namespace = $namespace "
-            "RETURN e.id AS id, e.mention_count AS n, e.titled AS titled"
-        )
-        mentions = await self._edges_to_entities(Label.CHUNK, EdgeType.MENTIONS)
-        titles = await self._edges_to_entities(Label.DOCUMENT, EdgeType.TITLED)
-        wrong = [
-            {"id": row["id"], "n": mentions.get(row["id"], 0), "titled": titles.get(row["id"])}
-            for row in stored
-            if (row["n"] or 0, row["titled"] or 0) != (mentions.get(row["id"], 0), titles.get(row["id"], 0))
-        ]
-        if not wrong:
-            return []
-
-        async def mend() -> None:
-            await self._in_parts(
-                wrong,
-                "UNWIND $rows AS row MATCH (e:Entity {id: row.id}) SET e.mention_count = row.n, e.titled = row.titled",
-            )
-            await self._transact([row["id"] for row in wrong], remove_unused_entities)
-
-        return [Flaw(f"{len(wrong)} entities have a wrong count of the chunks or titles that name them.", mend)]
-
-    async def _edges_to_entities(self, label: Label, edge: EdgeType) -> dict[str, int]:
-        """How many edges lead to each entity, by its id; without those that none leads to."""
-        rows = await self._read(
-            f"MATCH (a:{label})-[r:{edge}]->(e:Entity) WHERE a.namespace = $namespace RETURN e.id AS id, count(r) AS n"
-        )
-        return {row["id"]: row["n"] for row in rows}
 
     async def _leftovers(self) -> list[Flaw]:
         flaws = []

@@ -1,0 +1,218 @@
+"""Joins what a graph and an import say of one node or edge, where the later word is not the only one that counts.
+
+The file's word holds otherwise. What follows from the rest of the graph (counts, what supports a fact that was found in
+texts) is not joined here but worked out anew behind the import.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+from core.rag.dbhandler.batches import run_for_ids
+from core.rag.dbhandler.entities import FROM_CALLER
+from core.rag.dbhandler.fewer import EdgeKind, directed
+from core.rag.dbhandler.message_rows import MAX_TAGS, message_terms
+from core.rag.dbhandler.rows import from_json, to_json
+from core.rag.dbhandler.store import Row, Transaction
+from core.rag.dbhandler.vectors import ACTIVE, STANDBY
+from core.rag.schema import EdgeType, Label
+
+#: Gets the properties that are there and those that come; returns what the latter have to be.
+type _Join = Callable[[Row, Row], Row]
+
+#: What of a thing is a person's word, where a person made or named it.
+_STATED: Final = ("origin", "name", "type", "description", "text", "method", "score")
+
+
+def _person_first(there: Row, came: Row) -> Row:
+    """What a person made or said is not set back to what was found in texts or by rule."""
+    if there.get("origin") == FROM_CALLER and came.get("origin") != FROM_CALLER:
+        return {**came, **{name: there[name] for name in _STATED if name in there}}
+    return came
+
+
+def _message(there: Row, came: Row) -> Row:
+    tags = list(dict.fromkeys([*(came.get("tags") or ()), *(there.get("tags") or ())]))[:MAX_TAGS]
+    joined = {
+        **came,
+        **_greatest(there, came, "count", "last_accessed_at"),
+        "tags": tags,
+        "metadata": to_json({**from_json(there.get("metadata")), **from_json(came.get("metadata"))}, "Metadata"),
+    }
+    if there.get("compacted_into") and not came.get("compacted_into"):
+        joined["compacted_into"] = there["compacted_into"]
+    if joined.get("compacted_into"):
+        joined["terms"] = ""
+    elif tags != came.get("tags"):
+        joined["terms"] = message_terms(came["content"], tags)
+    return joined
+
+
+def _chunk(there: Row, came: Row) -> Row:
+    if not (there.get("stated") and came.get("stated")):
+        return came
+    facts = {link: [a, b, link] for side in (there, came) for a, b, link in json.loads(side["stated"])}
+    return {**came, "stated": json.dumps([facts[link] for link in sorted(facts)])}
+
+
+def _document(there: Row, came: Row) -> Row:
+    """A document that is as in the file may have been embedded by another model since."""
+    if any(there.get(name) != came.get(name) for name in ("content_hash", "state_hash")):
+        return came
+    stores = [*(there.get("embedded_in") or ()), *(came.get("embedded_in") or ())]
+    return {**came, "embedded_in": list(dict.fromkeys(stores))} if stores else came
+
+
+def _vector_store(there: Row, came: Row) -> Row:
+    return {**came, **{name: there[name] for name in ("status", "concepts_marked") if name in there}}
+
+
+def _fact(there: Row, came: Row) -> Row:
+    """Chunks of both sides support a fact that a person states; one that needs none on one side needs none at all."""
+    before, after = there.get("chunk_ids"), came.get("chunk_ids")
+    if came.get("origin") != FROM_CALLER or before is None or after is None:
+        return came
+    return {**came, "chunk_ids": sorted({*before, *after}) if before and after else []}
+
+
+def _viewed(there: Row, came: Row) -> Row:
+    first = min(filter(None, (there.get("first_at"), came.get("first_at"))), default=None)
+    return {**came, **_greatest(there, came, "count", "last_at"), **({"first_at": first} if first else {})}
+
+
+def _rated(there: Row, came: Row) -> Row:
+    return there if (there.get("rated_at") or "") > (came.get("rated_at") or "") else came
+
+
+def _greatest(there: Row, came: Row, *names: str) -> Row:
+    found = {name: [side[name] for side in (there, came) if side.get(name) is not None] for name in names}
+    return {name: max(values) for name, values in found.items() if values}
+
+
+_NODES: Final[Mapping[Label, _Join]] = {
+    Label.ENTITY: _person_first,
+    Label.RESOURCE: _person_first,
+    Label.SYMBOL: _person_first,
+    Label.INTERACTION: _message,
+    Label.DOCUMENT: _document,
+    Label.CHUNK: _chunk,
+    Label.VECTOR_STORE: _vector_store,
+}
+
+_EDGES: Final[Mapping[str, _Join]] = {
+    EdgeType.REFERENCES: _person_first,
+    EdgeType.SAME_AS: _person_first,
+    EdgeType.RELATED: _fact,
+    EdgeType.VIEWED: _viewed,
+    EdgeType.RATED: _rated,
+}
+
+#: The nodes of a label that there is something to join of.
+_WHERE: Final[Mapping[Label, str]] = {
+    Label.CHUNK: "WHERE n.stated IS NOT NULL ",
+}
+
+#: Between these nodes there is one edge at most, whichever end it leads from.
+_UNDIRECTED: Final = (EdgeType.RELATED_TO, EdgeType.SAME_AS)
+
+#: What an entity does not have any more where the file says nothing of it.
+_ABSENT: Final = {"titled": None, "recorded": None, "forms": None}
+
+
+async def join_nodes(tx: Transaction, label: Label, rows: Sequence[Row], namespace: str) -> list[Row]:
+    """The rows (``id``, ``props``) of nodes to write, joined with those of them that are there."""
+    if label is Label.DISTINCTION:
+        await _part(tx, rows)
+    if label not in _NODES:
+        return list(rows)
+    found = await tx.run(
+        f"UNWIND $ids AS i MATCH (n:{label} {{id: i}}) {_WHERE.get(label, '')}"
+        "RETURN n.id AS id, properties(n) AS props",
+        {"ids": [row["id"] for row in rows]},
+    )
+    there = {row["id"]: row["props"] for row in found}
+    join = _NODES[label]
+    joined = [{**row, "props": join(there[row["id"]], row["props"])} if row["id"] in there else row for row in rows]
+    if label is Label.ENTITY:
+        return [{**row, "props": {**_ABSENT, **row["props"]}} for row in joined]
+    return await _stand_by(tx, joined, namespace) if label is Label.VECTOR_STORE else joined
+
+
+async def _stand_by(tx: Transaction, stores: list[Row], namespace: str) -> list[Row]:
+    """A graph goes on to be searched by the vector store that it has, and none of the file's is active beside that."""
+    found = await tx.run(
+        "MATCH (s:VectorStore) WHERE s.namespace = $namespace AND s.status = $active RETURN s.id AS id",
+        {"namespace": namespace, "active": ACTIVE},
+    )
+    active = {row["id"] for row in found}
+    return [
+        {**row, "props": {**row["props"], "status": STANDBY}}
+        if active and row["props"].get("status") == ACTIVE and row["id"] not in active
+        else row
+        for row in stores
+    ]
+
+
+async def _part(tx: Transaction, distinctions: Sequence[Row]) -> None:
+    """Entities of which the file says that they are not one are one no longer."""
+    pairs = [{"a": row["props"]["entity"], "b": row["props"]["other"]} for row in distinctions]
+    await tx.run(
+        "UNWIND $rows AS row MATCH (a:Entity {id: row.a})-[s:SAME_AS]-(b:Entity {id: row.b}) DELETE s", {"rows": pairs}
+    )
+
+
+async def turned(tx: Transaction, edges: EdgeKind, rows: Sequence[Row]) -> list[Row]:
+    """The rows of edges to write; one of which the graph has the reverse, where that means the same, is turned round.
+
+    Entities that a person tells apart in the graph are not connected by a rule of the file, but by a person's word.
+    """
+    if edges.type == EdgeType.SAME_AS:
+        rows = await _not_distinct(tx, rows)
+    if edges.type not in _UNDIRECTED:
+        return list(rows)
+    reverse: set[tuple[str, str]] = set()
+    for backward, alike in await directed(tx, edges, [{"a": row["b"], "b": row["a"]} for row in rows]):
+        reverse |= {
+            (row["b"], row["a"])
+            for row in await tx.run(
+                f"UNWIND $rows AS row MATCH {edges.there(backward=backward)} RETURN row.a AS a, row.b AS b",
+                {"rows": alike},
+            )
+        }
+    return [{**row, "a": row["b"], "b": row["a"]} if (row["a"], row["b"]) in reverse else row for row in rows]
+
+
+async def _not_distinct(tx: Transaction, rows: Sequence[Row]) -> list[Row]:
+    found = await tx.run("MATCH (d:Distinction) RETURN d.id AS id, d.entity AS a, d.other AS b")
+    distinct = {(row["a"], row["b"]): row["id"] for row in found}
+
+    def of(row: Row) -> str | None:
+        a, b = sorted((row["a"], row["b"]))
+        return distinct.get((a, b))
+
+    said = [row for row in rows if row["props"].get("origin") == FROM_CALLER]
+    withdrawn = sorted({identifier for row in said if (identifier := of(row))})
+    await run_for_ids(tx, "UNWIND $ids AS i MATCH (d:Distinction {id: i}) DETACH DELETE d", withdrawn)
+    return [row for row in rows if row["props"].get("origin") == FROM_CALLER or of(row) is None]
+
+
+async def join_edges(tx: Transaction, edges: EdgeKind, rows: Sequence[Row], *, backward: bool) -> list[Row]:
+    """The rows (``a``, ``b``, ``key``, ``props``) of edges to write, joined with those of them that are there."""
+    join = _EDGES.get(edges.type)
+    if join is None:
+        return list(rows)
+    keys = [{name: row[name] for name in ("a", "b", "key")} for row in rows]
+    found = await tx.run(
+        f"UNWIND $rows AS row MATCH {edges.there(backward=backward)} "
+        "RETURN row.a AS a, row.b AS b, row.key AS key, properties(r) AS props",
+        {"rows": keys},
+    )
+    there = {(row["a"], row["b"], row["key"]): row["props"] for row in found}
+
+    def joined(row: Row) -> Row:
+        before = there.get((row["a"], row["b"], row["key"]))
+        return row if before is None else {**row, "props": join(before, row["props"])}
+
+    return [joined(row) for row in rows]

@@ -1,0 +1,252 @@
+"""Checks the consistency of the entities of a namespace and of the links between them, and repairs it.
+
+What an entity is called, how often it is mentioned, and the links between entities follow from texts and records. Each
+check works out what should be there, so that it also joins what two graphs know that an import has brought together.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from itertools import groupby
+
+from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.entities import FROM_CALLER, remove_unused_entities
+from core.rag.dbhandler.entity_state import EntityChange, EntityState
+from core.rag.dbhandler.facts import FROM_MODEL
+from core.rag.dbhandler.fewer import RELATED, directed
+from core.rag.dbhandler.mentions import ChunkText
+from core.rag.dbhandler.records import FROM_RECORD, relation_id
+from core.rag.dbhandler.store import Row, Transaction
+from core.rag.extraction.facts import ChunkFacts
+from core.rag.extraction.mentions import spellings
+from core.rag.extraction.records import RecordEntity, relations_of
+from core.rag.identity import entity_id
+from core.rag.maintenance.flaws import Checks, Flaw
+from core.rag.schema import EdgeType, Label
+from core.rag.times import utc_now
+
+_STATE = ("name", "type", "mention_count", "titled", "recorded", "forms")
+
+
+class KnowledgeSoundness(Checks):
+    """Checks of entities and of the links between them."""
+
+    def checks(self) -> list[tuple[str, Callable[[], Awaitable[list[Flaw]]]]]:
+        """All checks by name, in an order in which mending one may uncover what the next one mends."""
+        return [("entities", self._entities), ("facts", self._facts)]
+
+    async def join(self) -> None:
+        """Join what an import has brought with what was there."""
+        await self._mend(self._entities, self._facts)
+
+    async def _entities(self) -> list[Flaw]:
+        # Apart, since an OPTIONAL MATCH looks at every edge for each of them.
+        stored = await self._read(
+            "MATCH (e:Entity) WHERE e.namespace = $namespace "
+            "RETURN e.id AS id, e.mention_count AS n, e.titled AS titled, e.recorded AS recorded"
+        )
+        mentions = await self._edges_to_entities(Label.CHUNK, EdgeType.MENTIONS)
+        titles = await self._edges_to_entities(Label.DOCUMENT, EdgeType.TITLED)
+        kinds = await self._kinds()
+        wrong = [
+            row["id"]
+            for row in stored
+            if (row["n"] or 0, row["titled"] or 0) != (mentions.get(row["id"], 0), titles.get(row["id"], 0))
+            or json.loads(row["recorded"] or "{}") != kinds.get(row["id"], {})
+        ]
+        if not wrong:
+            return []
+        message = f"{len(wrong)} entities do not know what mentions or names them, or of which type that says they are."
+        return [Flaw(message, lambda: self._transact(wrong, _settle))]
+
+    async def _edges_to_entities(self, label: Label, edge: EdgeType) -> dict[str, int]:
+        """How many edges lead to each entity, by its id; without those that none leads to."""
+        rows = await self._read(
+            f"MATCH (a:{label})-[r:{edge}]->(e:Entity) WHERE a.namespace = $namespace RETURN e.id AS id, count(r) AS n"
+        )
+        return {row["id"]: row["n"] for row in rows}
+
+    async def _kinds(self) -> dict[str, Counter[str]]:
+        """By id of an entity: how many records and chunks say of which type it is."""
+        rows = await self._read(
+            "MATCH (r:Record)-[h:HAS_ENTITY]->(e:Entity) WHERE r.namespace = $namespace "
+            "RETURN e.id AS id, h.type AS type, count(h) AS n"
+        )
+        found: dict[str, Counter[str]] = defaultdict(Counter)
+        for row in rows:
+            found[row["id"]][row["type"]] += row["n"]
+        for _, facts in await self._said():
+            for entity in facts.entities:
+                if entity.type:
+                    found[entity_id(self._namespace, entity.name)][entity.type] += 1
+        return found
+
+    async def _said(self) -> list[tuple[str, ChunkFacts]]:
+        """What a language model found in chunks, by id of the chunk and in this order."""
+        rows = await self._read(
+            "MATCH (c:DocumentChunk) WHERE c.namespace = $namespace AND c.facts IS NOT NULL "
+            "RETURN c.id AS id, c.facts AS facts"
+        )
+        return [(row["id"], ChunkFacts.from_json(row["facts"])) for row in sorted(rows, key=lambda row: row["id"])]
+
+    async def _facts(self) -> list[Flaw]:
+        wanted = {row["link"]: row for row in [*await self._of_records(), *await self._of_texts()]}
+        rows = await self._read(
+            "MATCH (a:Entity)-[r:RELATED]->(b:Entity) WHERE a.namespace = $namespace AND r.origin <> $caller "
+            "RETURN a.id AS a, b.id AS b, r.id AS link, r.weight AS weight, r.chunk_ids AS chunk_ids, r.facts AS facts",
+            caller=FROM_CALLER,
+        )
+        stored = {row["link"]: row for row in rows}
+        gone = [{name: row[name] for name in ("a", "b", "link")} for row in rows if row["link"] not in wanted]
+        wrong = [
+            row
+            for link, row in wanted.items()
+            if link not in stored
+            or any(
+                (row["props"].get(name) or None) != (stored[link][name] or None)
+                for name in ("weight", "chunk_ids", "facts")
+            )
+        ]
+        if not gone and not wrong:
+            return []
+
+        async def mend() -> None:
+            await self._transact(gone, _unlink)
+            await self._transact(wrong, _link)
+            ends = {row[end] for row in gone for end in ("a", "b")}
+            await self._transact(sorted(ends), remove_unused_entities)
+
+        return [Flaw(f"{len(gone) + len(wrong)} links between entities are not what records and texts say.", mend)]
+
+    async def _of_records(self) -> list[Row]:
+        rows = await self._read(
+            "MATCH (r:Record)-[h:HAS_ENTITY]->(e:Entity) WHERE r.namespace = $namespace RETURN r.id AS record, "
+            "h.field AS field, h.type AS type, h.text AS text, e.normalized_name AS name"
+        )
+        rows.sort(key=lambda row: row["record"])
+        weights = Counter(
+            relation
+            for _, group in groupby(rows, key=lambda row: row["record"])
+            for relation in relations_of(
+                [RecordEntity(row["field"], row["type"], row["name"], row["text"]) for row in group]
+            )
+        )
+        return [
+            self._wanted(relation.source, relation.target, FROM_RECORD, relation.type, {"weight": float(number)})
+            for relation, number in weights.items()
+        ]
+
+    async def _of_texts(self) -> list[Row]:
+        support: dict[tuple[str, str, str], dict[str, str]] = defaultdict(dict)
+        for chunk, facts in await self._said():
+            for fact in facts.facts:
+                support[fact.source, fact.target, fact.type][chunk] = fact.text
+        return [
+            self._wanted(
+                source,
+                target,
+                FROM_MODEL,
+                kind,
+                {
+                    "weight": float(len(texts)),
+                    "chunk_ids": list(texts),
+                    "facts": json.dumps(list(texts.values()), ensure_ascii=False),
+                    "fact": next(iter(texts.values())),
+                },
+            )
+            for (source, target, kind), texts in support.items()
+        ]
+
+    def _wanted(self, source: str, target: str, origin: str, kind: str, properties: Row) -> Row:
+        a, b = entity_id(self._namespace, source), entity_id(self._namespace, target)
+        link = relation_id(a, b, origin, kind)
+        return {"a": a, "b": b, "link": link, "props": {"key": link, "type": kind, "origin": origin, **properties}}
+
+
+async def _unlink(tx: Transaction, edges: Sequence[Row]) -> None:
+    for backward, rows in await directed(tx, RELATED, edges):
+        await tx.run(f"UNWIND $rows AS row MATCH {RELATED.there(backward=backward)} DELETE r", {"rows": rows})
+
+
+async def _link(tx: Transaction, edges: Sequence[Row]) -> None:
+    for backward, rows in await directed(tx, RELATED, edges):
+        await tx.run(
+            "UNWIND $rows AS row MATCH (a:Entity {id: row.a}) MATCH (b:Entity {id: row.b}) "
+            f"{RELATED.merge(backward=backward)} SET r += row.props, r.updated_at = $now",
+            {"rows": rows, "now": utc_now()},
+        )
+
+
+async def _settle(tx: Transaction, ids: Sequence[str]) -> None:
+    """Work out what entities are from all that has them, and remove those that nothing has."""
+    rows = await tx.run(
+        "UNWIND $ids AS i MATCH (e:Entity {id: i}) RETURN e.id AS id, e.normalized_name AS normalized, "
+        f"e.origin AS origin, {', '.join(f'e.{name} AS {name}' for name in _STATE)}",
+        {"ids": list(ids)},
+    )
+    changes = {row["id"]: EntityChange() for row in rows}
+    await _count_mentions(tx, changes, {row["id"]: row["normalized"] for row in rows})
+    titles = await tx.run(
+        "UNWIND $ids AS i MATCH (e:Entity {id: i})<-[t:TITLED]-(:Document) RETURN e.id AS id, t.text AS text",
+        {"ids": list(ids)},
+    )
+    for row in titles:
+        changes[row["id"]].titled += 1
+        changes[row["id"]].titles.append(row["text"])
+    recorded = await tx.run(
+        "UNWIND $ids AS i MATCH (e:Entity {id: i})<-[h:HAS_ENTITY]-(:Record) "
+        "RETURN e.id AS id, h.type AS type, h.text AS text, count(h) AS n",
+        {"ids": list(ids)},
+    )
+    for row in recorded:
+        changes[row["id"]].form(row["text"], row["n"])
+        _say(changes[row["id"]], row["type"], row["n"])
+    updated: list[Row] = []
+    for row in rows:
+        fixed = row["origin"] == FROM_CALLER
+        state = EntityState(
+            row["normalized"], {**dict.fromkeys(_STATE), "name": row["name"], "type": row["type"]}, fixed=fixed
+        )
+        state.apply(changes[row["id"]], None)
+        props = {key: value for key, value in state.properties().items() if row[key] != value}
+        if props:
+            updated.append({"id": row["id"], "props": props})
+    await tx.run(
+        "UNWIND $rows AS row MATCH (e:Entity {id: row.id}) SET e += row.props, e.updated_at = $now",
+        {"rows": updated, "now": utc_now()},
+    )
+    await remove_unused_entities(tx, list(ids))
+
+
+async def _count_mentions(tx: Transaction, changes: Mapping[str, EntityChange], names: Mapping[str, str]) -> None:
+    rows = await tx.run(
+        "UNWIND $ids AS i MATCH (e:Entity {id: i})<-[:MENTIONS]-(c:DocumentChunk) RETURN e.id AS id, c.id AS chunk",
+        {"ids": sorted(changes)},
+    )
+    mentioned: dict[str, list[str]] = defaultdict(list)
+    for row in rows:
+        mentioned[row["chunk"]].append(row["id"])
+    for part in batches(sorted(mentioned)):
+        texts = await tx.run(
+            "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i}) "
+            "RETURN c.id AS id, c.content AS content, c.heading AS heading, c.facts AS facts",
+            {"ids": part},
+        )
+        for row in texts:
+            text = ChunkText.of(row)
+            spelt = spellings(text.names, text.facts)
+            for entity in mentioned[row["id"]]:
+                changes[entity].mentions += 1
+                changes[entity].form(spelt.get(names[entity], ""), 1)
+            for said in text.facts.entities if text.facts else ():
+                for entity in mentioned[row["id"]]:
+                    if names[entity] == said.name and said.type:
+                        _say(changes[entity], said.type, 1)
+
+
+def _say(change: EntityChange, kind: str, number: int) -> None:
+    if change.fields is None:
+        change.fields = {}
+    change.fields[kind] = change.fields.get(kind, 0) + number
