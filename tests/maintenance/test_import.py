@@ -12,7 +12,8 @@ from core.rag import KnowledgeBase
 from core.rag.dbhandler import MemGraphClient
 from core.rag.dbhandler.facts import Triple
 from core.rag.dbhandler.transfer_file import ExportReader
-from libs.dataloader import Document
+from core.rag.extraction.facts import ChunkFacts
+from libs.dataloader import Document, Link
 
 _MILL = "# Alpha Mill\n\nAnna Berg met Karl Stein in Hamburg. See [the pond](pond.md) and https://a.example.org/.\n\n"
 _BARN = "# Beta Barn\n\nOlga Frost met Karl Stein in Bremen. See https://b.example.org/.\n\n"
@@ -129,3 +130,70 @@ async def test_a_title_that_both_graphs_have_outlives_one_of_its_documents(tmp_p
             "MATCH (c:DocumentChunk {path: 'pond'})-[:MENTIONS]->(e:Entity {name: 'Alpha Mill'}) RETURN e.titled AS n"
         )
         assert mentioned == [{"n": 1}]
+
+
+#: Two documents that refer to one another, and say the same.
+_PAIR = {
+    "one": Document(
+        path="one", title="One", content="Anna Berg knows Karl Stein, says one.", links=(Link("two", "the other"),)
+    ),
+    "two": Document(
+        path="two", title="Two", content="Anna Berg knows Karl Stein, says two.", links=(Link("one", "the other"),)
+    ),
+}
+
+
+async def graph_of(kb: KnowledgeBase, names: tuple[str, ...]) -> None:
+    """Documents of the pair, and facts that they support: found by a model, and stated by a caller."""
+    await kb.ingest([_PAIR[name] for name in names])
+    chunks = {name: (await kb.client.get_document_chunks(name))[0]["chunk_id"] for name in names}
+    facts = {
+        chunk: ChunkFacts.of(
+            [("Anna Berg", "person"), ("Karl Stein", "person")],
+            [("Anna Berg", "knows", "Karl Stein", f"Anna Berg knows Karl Stein ({name}).")],
+        )
+        for name, chunk in chunks.items()
+    }
+    await kb.client.write_chunk_facts(facts, "model")
+    cited = tuple(sorted(chunks.values()))
+    await kb.client.add_triples([Triple("Anna Berg", "met", "Karl Stein", chunk_ids=cited)])
+
+
+@pytest.mark.parametrize(("into", "of"), [("one", "two"), ("two", "one")])
+async def test_what_both_graphs_support_has_the_support_of_both(into: str, of: str, tmp_path: Path) -> None:
+    async with opened(tmp_path / "whole.grafeo") as kb:
+        await graph_of(kb, ("one", "two"))
+        whole = await snapshot(kb.client)
+    for name in (into, of):
+        async with opened(tmp_path / f"{name}.grafeo") as kb:
+            await graph_of(kb, (name,))
+            await kb.export(tmp_path / f"{name}.jsonl")
+    async with opened(tmp_path / f"{into}.grafeo") as kb:
+        for _ in range(2):  # again changes nothing
+            await kb.import_(tmp_path / f"{of}.jsonl")
+            assert await snapshot(kb.client) == whole
+        await kb.delete(of)
+        assert await snapshot(kb.client) == await without(of, tmp_path)
+
+
+async def without(name: str, tmp_path: Path) -> list[str]:
+    """What a graph of both is without one of them."""
+    async with opened(tmp_path / "fresh.grafeo") as kb:
+        await graph_of(kb, ("one", "two"))
+        await kb.delete(name)
+        return await snapshot(kb.client)
+
+
+async def test_a_fact_of_the_caller_s_own_does_not_come_to_hang_on_chunks(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        async with opened(tmp_path / f"{name}.grafeo") as kb:
+            await kb.ingest([_PAIR[name]])
+            cited = [row["chunk_id"] for row in await kb.client.get_document_chunks(name)]
+            chunks = tuple(cited) if name == "two" else ()
+            await kb.client.add_triples([Triple("Anna Berg", "met", "Karl Stein", chunk_ids=chunks)])
+            await kb.export(tmp_path / f"{name}.jsonl")
+    for into, of in (("one", "two"), ("two", "one")):
+        async with opened(tmp_path / f"{into}.grafeo") as kb:
+            await kb.import_(tmp_path / f"{of}.jsonl")
+            await kb.delete("two")
+            assert await kb.client.read("MATCH (:Entity)-[r:RELATED]->(:Entity) RETURN r.type AS t") == [{"t": "met"}]
