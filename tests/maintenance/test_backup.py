@@ -22,6 +22,7 @@ from core.rag.errors import BackupError, StoreLockedError, StoreReadOnlyError, S
 from core.rag.maintenance import backup as backup_module
 from core.rag.maintenance import restore as restore_module
 from core.rag.maintenance.restore import restore
+from core.rag.settings import Settings
 from libs.dataloader import Document
 
 
@@ -172,6 +173,32 @@ async def test_a_restore_that_fails_midway_leaves_the_old_graph(
         await restore(f"embedded:{file}", backup, force=True)
     assert digest_of_file(file) == old
     assert not [path for path in file.parent.iterdir() if path.name.endswith(".restoring")]
+
+
+async def test_a_restore_that_was_killed_before_the_swap_leaves_a_graph_that_opens(
+    backup: Path, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = digest_of_file(file)
+
+    def killed(_: Path) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(restore_module, "sync_folder", killed)  # what comes behind the second name of the graph
+        with pytest.raises(KeyboardInterrupt):
+            await restore(f"embedded:{file}", backup, force=True)
+    (kept,) = file.parent.glob(f"{file.name}.before-restore-*")
+    assert kept.samefile(file)
+    async with opened(file, settings=Settings(read_only=True)) as kb:
+        assert await kb.client.list_documents()
+    async with opened(file) as kb:
+        await kb.ingest([Document(path="later", content="Written after the restore that was killed.")])
+    assert not kept.exists()
+    report = await restore(f"embedded:{file}", backup, force=True)
+    assert report.set_aside is not None
+    async with opened(report.set_aside) as kb:
+        assert await kb.client.find_document("later")
+    assert digest_of_file(file) != old
 
 
 async def test_a_disk_that_fails_after_the_swap_leaves_the_new_graph(

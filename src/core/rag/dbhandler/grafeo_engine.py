@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -34,6 +34,9 @@ from core.rag.errors import (
 # The engine makes no checkpoint unless told to, and its log would grow for ever.
 CHECKPOINT_SECONDS = 60
 CHECKPOINT_LOG_BYTES = 64 << 20
+
+#: Behind the name of a graph: what a restore keeps it by, which takes its place; a date follows.
+KEPT = ".before-restore-"
 
 _CODE = re.compile(r"GRAFEO-([A-Z]\d{3})")
 _NO_SPACE = re.compile(r"os error (28|122|27)\b|no space|disk (is )?full|quota", re.IGNORECASE)
@@ -109,6 +112,7 @@ def open_engine(file: Path | None) -> Any:
     try:
         if not file.parent.is_dir():
             file.parent.mkdir(parents=True)
+        _remove_kept_name(file)
         _check_names(file)
         _check_log(file)
         db = GrafeoDB(str(file))
@@ -131,14 +135,44 @@ def _check_names(file: Path) -> None:
     Raises:
         StoreUnavailableError: when it has.
     """
-    if not file.exists() or file.stat().st_nlink == 1:
+    others = _other_names(file)
+    if others is None or _is_kept(file, others):
         return
-    others = [other for other in file.parent.iterdir() if other != file and other.is_file() and other.samefile(file)]
     elsewhere = ", ".join(map(str, others)) or f"find / -samefile {file} lists them"
     raise StoreUnavailableError(
         f"{file} has other names (hard links: {elsewhere}), and a graph under two names would have two logs, each with"
         " some of what was committed. Keep the name that it was used by, and remove the others; where another graph is"
         " wanted, make a backup (mgrag backup)."
+    )
+
+
+def _remove_kept_name(file: Path) -> None:
+    """Remove the second name that a restore which was killed gave to the graph, and did not come to replace the first.
+
+    Only while nobody has the graph open: a restore that goes on will replace it.
+    """
+    others = _other_names(file)
+    if others is None or not _is_kept(file, others):
+        return
+    with suppress(OSError), lock_file(file) as free:
+        if free:
+            others[0].unlink()
+
+
+def _other_names(file: Path) -> list[Path] | None:
+    """The other names of a file in its folder, where it has any at all; ``None`` where it has none."""
+    if not file.exists() or file.stat().st_nlink == 1:
+        return None
+    return [other for other in file.parent.iterdir() if other != file and other.is_file() and other.samefile(file)]
+
+
+def _is_kept(file: Path, others: Sequence[Path]) -> bool:
+    """Whether the only other name is one that a restore keeps the graph by, without a log of its own."""
+    return (
+        file.stat().st_nlink == 2
+        and len(others) == 1
+        and others[0].name.startswith(f"{file.name}{KEPT}")
+        and not log_folder(others[0]).exists()
     )
 
 

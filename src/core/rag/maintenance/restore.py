@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.rag.dbhandler.commitlog import log_folder, sync_file, sync_folder
 from core.rag.dbhandler.grafeo_digest import Digest, digest, digest_of_file
-from core.rag.dbhandler.grafeo_engine import close_engine, lock_file, open_engine
+from core.rag.dbhandler.grafeo_engine import KEPT, close_engine, lock_file, open_engine
 from core.rag.dbhandler.transfer_file import GRAPH_MAGIC, check_export
 from core.rag.dbhandler.versions import check_version
 from core.rag.errors import BackupError, StoreDamagedError, StoreLockedError, StoreReadOnlyError, StoreUnavailableError
@@ -209,7 +209,7 @@ def _keep(target: Path, aside: Path) -> None:
 def _free_name(target: Path) -> Path:
     stamp = _stamp()
     for number in range(1000):
-        name = f"{target.name}.before-restore-{stamp}" + (f"-{number}" if number else "")
+        name = f"{target.name}{KEPT}{stamp}" + (f"-{number}" if number else "")
         aside = target.with_name(name)
         if not is_there(aside):
             return aside
