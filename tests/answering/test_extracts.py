@@ -51,6 +51,26 @@ async def test_what_the_title_says_of_every_sentence_does_not_choose_one(
     assert {citation.path: citation.quote for citation in citations}[path] == sentence
 
 
+@pytest.mark.parametrize("by_meaning", [True, False])
+async def test_a_passage_says_what_is_asked_and_of_what(by_meaning: bool) -> None:
+    said = [
+        ("heron.txt", "Project Heron is led by Ada.", "40,000"),
+        ("osprey.txt", "Project Osprey is led by Tom.", "10,000"),
+    ]
+    documents = [Document(path=path, content=f"{lead} It has a budget of {sum_} EUR.") for path, lead, sum_ in said]
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        await kb.ingest(documents)
+        question = "What is the budget of project Heron?"
+        passages = [Passage(number, hit) for number, hit in enumerate(await kb.search(question, k=3), 1)]
+        text, _ = await extract(question, "factual", passages, kb.embedder if by_meaning else None)
+    assert text.splitlines()[2:] == [
+        "- Project Heron is led by Ada. [1]",
+        "- It has a budget of 40,000 EUR. [1]",
+        "- Project Osprey is led by Tom. [2]",
+        "- It has a budget of 10,000 EUR. [2]",
+    ]
+
+
 @pytest.mark.parametrize(
     ("question", "item", "quote"),
     [

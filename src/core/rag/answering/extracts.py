@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from core.rag.analysis import analyze, query_terms
@@ -34,6 +35,8 @@ NEAREST = "Nothing in the sources is clearly about this. The nearest extracts"
 PER_PASSAGE: dict[Intent, int] = {"factual": 1, "relationship": 2, "summary": 3, "exploration": 2}
 #: A second sentence of a passage has to be this good, compared with the best of all.
 _NEARLY_BEST = 0.5
+#: Or it has words of the question, of this share, that the best one lacks.
+_COMPLETES = 0.2
 _LONGEST_EXTRACT = 600
 #: The line before and behind a block of code, where a sentence begins with it.
 _FENCE = re.compile(r"`{3,}[^\n`]*(?:\n\s*|$)")
@@ -75,6 +78,7 @@ class _Sentence:
     end: int
     text: str
     score: float = 0.0
+    asked: Mapping[str, float] = field(default_factory=dict)
 
 
 async def extract(
@@ -87,7 +91,8 @@ async def extract(
 ) -> tuple[str, tuple[Citation, ...]]:
     """Answer with sentences of the passages.
 
-    Every passage gives its best sentence, and up to ``PER_PASSAGE`` where others are nearly as good as the best of all.
+    Every passage gives its best sentence, up to ``PER_PASSAGE`` where others are nearly as good as the best of all, and
+    one more where that has what the question also asks: of "Heron is led by Ada. It has a budget of 40,000." both.
     Passages come in their order, which knows more than single sentences do, and sentences in that of their passage.
 
     Args:
@@ -109,7 +114,8 @@ async def extract(
         own = sorted((one for one in scored if one.passage == index), key=lambda one: (-one.score, one.start))
         good = [one for one in own[1 : PER_PASSAGE[intent]] if one.score >= _NEARLY_BEST * best > 0]
         if own:
-            chosen.append((passage, [own[0], *good]))
+            taken = [own[0], *good]
+            chosen.append((passage, [*taken, *_completing(taken, own)]))
     # Chunks overlap: what several passages say stands there once.
     items: dict[str, dict[int, None]] = {}
     for passage, taken in chosen:
@@ -139,6 +145,17 @@ def statements(facts: Iterable[FoundFact], entities: Iterable[FoundEntity], why:
     return "\n".join([f"{STATEMENTS} ({why}, and no passage says so):", "", *lines]) if lines else ""
 
 
+def _completing(taken: Sequence[_Sentence], own: Sequence[_Sentence]) -> list[_Sentence]:
+    """The sentence of a passage that has most of what the question asks and those that are taken lack; if any has."""
+    said = {term for one in taken for term in one.asked}
+
+    def added(one: _Sentence) -> float:
+        return math.fsum(weight for term, weight in one.asked.items() if term not in said)
+
+    most = max(own, key=lambda one: (added(one), one.score))
+    return [most] if added(most) >= _COMPLETES else []
+
+
 async def _scored(question: str, passages: Sequence[Passage], embedder: EmbeddingService | None) -> list[_Sentence]:
     """All sentences, with the share of the question's words that they have, and their cosine with it.
 
@@ -166,13 +183,11 @@ async def _scored(question: str, passages: Sequence[Passage], embedder: Embeddin
     rarity = {term: 1.0 / (1 + sum(term in own for own in words)) ** 0.5 for term in wanted}
     weights = [{term: rare * (_GIVEN if term in own else 1.0) for term, rare in rarity.items()} for own in given]
     totals = [sum(own.values()) or 1.0 for own in weights]
-    return [
-        replace(
-            one,
-            score=sum(weights[one.passage][term] for term in own & wanted) / totals[one.passage] + max(cosine, 0.0),
-        )
-        for one, own, cosine in zip(found, words, cosines, strict=True)
-    ]
+    scored = []
+    for one, own, cosine in zip(found, words, cosines, strict=True):
+        asked = {term: weights[one.passage][term] / totals[one.passage] for term in own & wanted}
+        scored.append(replace(one, score=math.fsum(asked.values()) + max(cosine, 0.0), asked=asked))
+    return scored
 
 
 def _about(passage: Passage) -> str:
