@@ -122,6 +122,15 @@ def test_what_was_stored_before_the_disk_was_full_is_told(
     assert again.out.startswith("Documents: 10 added")
 
 
+def test_options_without_effect_are_told(mgrag: Command, ingested: Path) -> None:
+    done = mgrag("ingest", str(ingested / "corpus"), "--max-urls", "1", "--include", "*.md")
+    assert done.code == 0
+    assert done.err == "mgrag: No effect: --max-urls (only for web addresses).\n"
+    done = mgrag("ingest", "http://127.0.0.1:9/", "--include", "*.md")
+    assert done.code == 1
+    assert "No effect: --include (only for files and folders; for web addresses: --url-pattern)." in done.err
+
+
 def test_what_was_stored_before_an_error_that_nobody_expected_is_told(
     mgrag: Command, ingested: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

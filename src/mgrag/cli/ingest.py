@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mgrag.cli.options import Common, DbOption, JsonOption, ModelOption, NamespaceOption, common
-from mgrag.cli.output import counted, line, print_json, progress
+from mgrag.cli.output import counted, line, note, print_json, progress
 from mgrag.cli.runtime import EXIT_FAILED, EXIT_INTERRUPTED, fail, open_kb, run, stop_on_interrupt
 
 if TYPE_CHECKING:
@@ -113,6 +113,18 @@ def _check_there(loaders: list[Loader]) -> None:
     fail("; ".join(missing), EXIT_FAILED)
 
 
+def _tell_unused(sources: list[str], options: dict[str, Any]) -> None:
+    """Say which options have no effect, because they are for another kind of source."""
+    from core.rag.indexing.sources import is_web
+
+    kinds = {is_web(source) for source in sources}
+    given = {f"--{name.replace('_', '-')}" for name, value in options.items() if value != ()}
+    if kinds == {False} and (unused := sorted(given & {"--url-pattern", "--max-urls"})):
+        note(f"mgrag: No effect: {', '.join(unused)} (only for web addresses).")
+    if kinds == {True} and (unused := sorted(given & {"--include", "--exclude"})):
+        note(f"mgrag: No effect: {', '.join(unused)} (only for files and folders; for web addresses: --url-pattern).")
+
+
 async def _ingest(
     chosen: Common,
     opening: dict[str, Any],
@@ -128,6 +140,7 @@ async def _ingest(
 
     loaders = loaders_for(sources, load_settings(), **options)
     _check_there(loaders)
+    _tell_unused(sources, options)
     async with open_kb(chosen, **opening) as kb:
         stop = stop_on_interrupt()
         with progress("Loading …", quiet=chosen.json) as say:

@@ -64,7 +64,7 @@ def loaders_for(sources: Source | Iterable[Source], settings: Settings, **option
         )
     sources = list(_listed(sources))
     shared: dict[str, Any] = {}
-    if sum(isinstance(source, str) and _is_web(source) for source in sources) > 1:  # they may overlap
+    if sum(isinstance(source, str) and is_web(source) for source in sources) > 1:  # they may overlap
         from libs.dataloader.crawl.cache import AnswerCache
 
         shared["cache"] = AnswerCache()
@@ -119,13 +119,14 @@ _WEB_OPTIONS = frozenset(
 )
 
 
-def _is_web(source: str) -> bool:
+def is_web(source: str) -> bool:
+    """Whether a source is a web address, not a file or folder."""
     return source.lower().startswith(("http://", "https://"))
 
 
 def _loader_for(source: str, settings: Settings, options: dict[str, Any], shared: dict[str, Any]) -> Loader:
     """The loader for a path or URL; those for URLs have ``shared`` in common."""
-    if _is_web(source):
+    if is_web(source):
         from libs.dataloader import WebLoader
 
         return WebLoader(
