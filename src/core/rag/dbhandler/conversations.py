@@ -231,7 +231,7 @@ class ConversationOperations(MessageReading):
 
         async def work(tx: Transaction) -> None:
             await tx.run(
-                "MATCH (u:User {id: $user}) MATCH (c:Conversation {id: $id}) MERGE (u)-[:SPOKE_IN]->(c)",
+                "MATCH (u:User {id: $user}) MATCH (c:Conversation {id: $id}) MERGE (c)<-[:SPOKE_IN]-(u)",
                 {"user": user, "id": node},
             )
 
@@ -281,7 +281,7 @@ class ConversationOperations(MessageReading):
                 )
                 await tx.run(
                     "UNWIND [$id] AS i MATCH (c:Conversation {id: i}) MATCH (u:User {id: $node}) "
-                    "WHERE c.user_id = u.external_id MERGE (u)-[:STARTED]->(c)",
+                    "WHERE c.user_id = u.external_id MERGE (c)<-[:STARTED]-(u)",
                     {"id": node, "node": user["id"]},
                 )
 

@@ -174,7 +174,7 @@ class ConversationSoundness(Checks):
                         self._in_parts,
                         loose,
                         "UNWIND $rows AS row MATCH (s:Interaction {id: row.a}) MATCH (m:Interaction {id: row.b}) "
-                        "MERGE (s)-[:SUMMARIZES]->(m)",
+                        "MERGE (m)<-[:SUMMARIZES]-(s)",
                     ),
                 )
             )
