@@ -126,6 +126,13 @@ async def test_a_memory_is_found_through_what_surrounds_it(kb: KnowledgeBase) ->
     assert answer in [memory.id for memory in found]
 
 
+async def test_of_equal_ones_the_latest_comes_first(kb: KnowledgeBase) -> None:
+    for month in (3, 1, 6, 2, 5, 4):
+        await kb.remember(f"s{month}", "user", "The build passed.", timestamp=f"2026-0{month}-01T00:00:00Z")
+    found = [memory.session_id for memory in await kb.recall(query="did the build pass?", limit=6)]
+    assert found == ["s6", "s5", "s4", "s3", "s2", "s1"]
+
+
 async def test_sessions_users_and_everything(kb: KnowledgeBase) -> None:
     await kb.remember("a1", "user", "Ann likes green tea.", user_id="ann")
     await kb.remember("a2", "user", "Ann drinks tea at five.", user_id="ann")

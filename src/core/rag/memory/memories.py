@@ -125,8 +125,8 @@ class Memories:
             touch: Whether to record that they were recalled (``last_accessed_at``).
 
         Returns:
-            Memories with their ``relevance`` (0 to 1), best first; that of one which only sounds a little like the
-            question is small, and one without a common word or direction is not there.
+            Memories with their ``relevance`` (0 to 1), best first, of equal ones the latest; that of one which only
+            sounds a little like the question is small, and one without a common word or direction is not there.
 
         Raises:
             InvalidInputError: on an empty question, or a limit that makes no sense.

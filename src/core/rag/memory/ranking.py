@@ -46,6 +46,7 @@ class Session:
         node: Id of its node.
         revision: Changes with everything that happens to it.
         ids: Ids of the turns.
+        times: When each was said.
         turns: The analysed words to find each turn by.
         words: All of these.
         lengths: How many words each turn has.
@@ -57,6 +58,7 @@ class Session:
     node: str
     revision: str
     ids: tuple[str, ...]
+    times: tuple[str, ...]
     turns: tuple[list[str], ...]
     words: frozenset[str]
     lengths: Vector
@@ -79,7 +81,7 @@ class Ranked:
 
 
 def session_of(node: str, revision: str, rows: Sequence[Mapping[str, Any]], vectors: Mapping[str, Any]) -> Session:
-    """A session from its rows in order: ``id``, ``terms``, ``tags`` (as lists of analysed words).
+    """A session from its rows in order: ``id``, ``timestamp``, ``terms``, ``tags`` (as lists of analysed words).
 
     Args:
         node: Id of its node.
@@ -100,6 +102,7 @@ def session_of(node: str, revision: str, rows: Sequence[Mapping[str, Any]], vect
         node=node,
         revision=revision,
         ids=tuple(row["id"] for row in rows),
+        times=tuple(row["timestamp"] for row in rows),
         turns=findable,
         words=frozenset(chain.from_iterable(findable)),
         lengths=np.array([len(turn) for turn in turns], dtype=np.float64),
@@ -119,7 +122,7 @@ def rank(sessions: Sequence[Session], terms: Sequence[str], vector: Sequence[flo
         limit: At most this many.
 
     Returns:
-        Best first; none that has nothing to do with the question.
+        Best first, of equal ones the latest; none that has nothing to do with the question.
     """
     sessions = [session for session in sessions if session.ids]
     if not sessions:
@@ -151,8 +154,11 @@ def rank(sessions: Sequence[Session], terms: Sequence[str], vector: Sequence[flo
         + TAG_BONUS * _units(tagged)
     )
     score[(window_words == 0) & (tagged == 0) & (meaning <= 0)] = 0.0
-    order = sorted(range(len(ids)), key=lambda number: (-score[number], ids[number]))[:limit]
-    order = [number for number in order if score[number] > 0]
+    times = [time for session in sessions for time in session.times]
+    # What differs by less came out of sums in another order.
+    scores = np.round(score, 9).tolist()
+    order = sorted(range(len(ids)), key=lambda number: (scores[number], times[number], ids[number]), reverse=True)
+    order = [number for number in order[:limit] if scores[number] > 0]
     if not order:
         return []
     total = idf.sum()
@@ -160,7 +166,7 @@ def rank(sessions: Sequence[Session], terms: Sequence[str], vector: Sequence[flo
     fit = 1 - (1 - share) * (1 - 0.5 * np.clip(meaning[order], 0, 1)) * (1 - 0.3 * np.minimum(tagged[order], 1))
     # The best fit of any of them is what the first one is worth; the others have their share of it.
     best = float(min(max(fit.max(), 0.0), 1.0))
-    return [Ranked(ids[number], round(best * float(score[number] / score[order[0]]), 6)) for number in order]
+    return [Ranked(ids[number], round(best * scores[number] / scores[order[0]], 6)) for number in order]
 
 
 def _count_matrix(session: Session, terms: Sequence[str]) -> Vector:
