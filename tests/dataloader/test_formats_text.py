@@ -719,6 +719,16 @@ def test_nothing_but_settings_is_kept(name: str) -> None:
     assert convert(name, ":toc: left\n" if name == "a.adoc" else "#+TITLE: A\n").content
 
 
+def test_properties_of_logseq() -> None:
+    text = "title:: My page\ntags:: [[boats]], #sea\nalias:: Shipyard\nrating:: 5\n\n"
+    document = convert("page.md", f"{text}- A block\n  id:: 63f1\n  collapsed:: true\n  - Child\n")
+    assert document.content == "rating:: 5\n\n- A block\n  - Child\n"
+    assert document.title == "My page"
+    assert document.metadata == {"tags": ["boats", "sea"], "aliases": ["Shipyard"]}
+    for kept in ("std::vector is a class\n", "Term:: a meaning\nthat goes on\n", "```\n  id:: 1\n```\n", "tags:: a\n"):
+        assert convert("page.md", kept).content == kept
+
+
 # -- LaTeX ---------------------------------------------------------------------------------------------------------
 
 PAPER = r"""% a comment

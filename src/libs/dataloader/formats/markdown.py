@@ -17,6 +17,8 @@ _FRONT_MATTER = re.compile(
     r"\A(?P<fence>---|\+\+\+)[ \t]*\n(?P<body>.*?)^(?P=fence)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE
 )
 _FIELD = re.compile(r"^([^\W\d_](?:[\w -]{0,60}?|[\w.-]{0,60}))\s*[:=]\s*(.*)$")
+_PAGE_PROPERTIES = re.compile(r"\A(?:[^\W\d_][\w./-]{0,60}::[ \t]+[^\n]*(?:\n|\Z))+(?=\n|[ \t]*-[ \t]|\Z)")  # of Logseq
+_BLOCK_PROPERTY = re.compile(r"^[ \t]+(?:id|collapsed)::[ \t][^\n]*(?:\n|\Z)", re.MULTILINE)
 _BLOCK_SCALAR = re.compile(r"[|>][+\-1-9]{0,2}")
 _ITEM = re.compile(r"^\s+-\s+(.+)$|^-\s+(.+)$")
 _KEPT_FIELDS = {
@@ -80,6 +82,12 @@ def read(file: FileData, _kind: Format) -> Content:
     properties = ""
     if (match := _FRONT_MATTER.match(text)) and (parsed := _front_matter(match["body"])):
         fields, properties, text = parsed, match["body"], text[match.end() :].lstrip("\n")
+    elif match := _PAGE_PROPERTIES.match(text):
+        properties = match[0]
+        fields, others = _page_properties(properties)
+        text = f"{others}{text[match.end() :]}".lstrip("\n") or text
+    if "::" in text:
+        text = _without(_BLOCK_PROPERTY, text)
     if file.path.lower().endswith(".mdx"):
         text = _without(_IMPORT, text).lstrip("\n")
     if ")=" in text:
@@ -269,6 +277,21 @@ def _front_matter(body: str) -> dict[str, Any]:
         name: [_scalar(value) for value in values] if name in lists else _value(" ".join(filter(None, values)))
         for name, values in parts.items()
     }
+
+
+def _page_properties(body: str) -> tuple[dict[str, Any], str]:
+    """``key:: value`` lines, and those of them that say something of their own."""
+    fields: dict[str, Any] = {}
+    others: list[str] = []
+    for line in body.splitlines(keepends=True):
+        name, _, value = line.partition("::")
+        name, value = name.lower(), without_brackets(value.strip())
+        values = [part.strip(" #") for part in value.split(",") if part.strip(" #")]
+        if name in _KEPT_FIELDS or name == "title":
+            fields[name] = values if name in ("alias", "tags") else value
+        else:
+            others.append(line)
+    return fields, "".join(others)
 
 
 def _value(text: str) -> str | list[str]:
