@@ -268,9 +268,9 @@ def test_a_page_of_doxygen() -> None:
     <div class="contents"><p>A class. <a href="#d">More...</a></p>
     <div class="fragment"><div class="line"><span class="lineno">    1</span>&#160;f(a);</div>
 <div class="line"><span class="lineno">    2</span>&#160;&#160;&#160;<span>g</span>(b);</div>
-</div><h2><span class="permalink"><a href="#m">◆&#160;</a></span>m()</h2></div></body></html>"""
+</div><h2>Members</h2><h2 class="memtitle"><span class="permalink"><a href="#m">◆&#160;</a></span>m()</h2></div>"""
     page = html_to_document(html, BASE)
-    assert page.markdown == "# C Class Reference\n\nA class.\n\n```\nf(a);\n  g(b);\n```\n\n## m()"
+    assert page.markdown == "# C Class Reference\n\nA class.\n\n```\nf(a);\n  g(b);\n```\n\n## Members\n\n### m()"
     assert "https://example.org/docs/g" in [link.target for link in page.page_links]
 
 

@@ -83,6 +83,8 @@ def _doxygen(tree: HtmlElement) -> None:
         part.drop_tree()
     for title in tree.xpath(".//div[@class='headertitle']/div[@class='title']"):
         title.tag = "h1"
+    for title in tree.xpath(".//h2[@class='memtitle']"):
+        title.tag = "h3"  # it stands below the heading of all members of its kind
     for code in tree.xpath(".//div[@class='fragment']"):
         code.tag = "pre"
 
