@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import tracemalloc
+from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -77,6 +79,50 @@ async def test_summaries_and_what_they_stand_for_are_kept_and_anonymous(kb: Know
     assert counts["nodes"]["Vector"] == 3
     assert counts["edges"]["FOLLOWS"] == 6
     assert summary.id in {memory.id for memory in await kb.recall(new, "day", limit=9)}
+
+
+class Given:
+    """A summary that somebody else has written."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    async def summarize(self, texts: Sequence[str]) -> str:
+        return self._text
+
+
+@pytest.mark.parametrize("summary", ["They talked of many things.", "Ann Harrow called, and it rained."])
+async def test_summaries_in_conversations_of_others_still_stand_for_the_same(kb: KnowledgeBase, summary: str) -> None:
+    await kb.client.create_or_get_user("ann-77", "Ann Harrow")
+    for remark in ("Ann Harrow called.", "It rains.", "It rained."):
+        await kb.remember("bob-1", "user", remark, user_id="bob")
+    await kb.compact("bob-1", keep=0, summarizer=Given(summary))
+    await kb.remember("bob-1", "user", "It rained.", user_id="bob")  # a memory of its own again
+    await kb.anonymize(user_id="ann-77")
+    called, rains, rained, stands = await kb.memories("bob-1", compacted=True)
+    assert called.content == "[person 1] called."
+    assert (called.compacted_into, rains.compacted_into, rained.compacted_into) == (stands.id, stands.id, "")
+    assert [memory.id for memory in await kb.memories("bob-1")] == [rained.id, stands.id]
+    assert await traces(kb.client, ["Harrow"]) == []
+
+
+async def test_what_is_added_meanwhile_is_made_anonymous_too(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await kb.remember("ann-s", "user", "I'm Ann Harrow.")
+    read = kb.client.get_conversation_messages
+
+    async def read_before_others_write(*args: Any, **more: Any) -> list[dict[str, Any]]:
+        monkeypatch.undo()
+        messages = await read(*args, **more)
+        await kb.remember("ann-s", "user", "Write to ann@example.org, Zoe Quax, or Harrow.")
+        return messages
+
+    monkeypatch.setattr(kb.client, "get_conversation_messages", read_before_others_write)
+    [new] = (await kb.anonymize(conversation_id="ann-s"))["conversations"]
+    expected = ["I'm [person 1].", "Write to [email 1], [person 2], or [person 1]."]
+    assert [memory.content for memory in await kb.memories(new)] == expected
+    assert await traces(kb.client, ["ann-s", "Ann", "Harrow", "Quax"]) == []
 
 
 async def test_somebody_without_a_conversation_is_found_by_what_they_said(kb: KnowledgeBase) -> None:

@@ -32,12 +32,14 @@ class Rewritten:
         properties: The properties that change, with their new values.
         searched: Whether it has words and a vector; those that a summary stands for have none.
         cut: URIs of resources that it no longer refers to.
+        new_id: Its id from now on.
     """
 
     id: str
     properties: dict[str, Any]
     searched: bool = True
     cut: list[str] = field(default_factory=list)
+    new_id: str = field(default_factory=lambda: uuid.uuid4().hex)
 
 
 class RewritingOperations(ErasureOperations):
@@ -71,7 +73,7 @@ class RewritingOperations(ErasureOperations):
             NotFoundError: when it is not there.
         """
         row = await self._require_conversation(conversation)
-        new = {message.id: uuid.uuid4().hex for message in messages}
+        new = {message.id: message.new_id for message in messages}
         rows = [InteractionRow(new[message.id], message.properties) for message in messages if message.searched]
         indexes = await self.message_indexes(rows)
         node = str(uuid.uuid4()) if unlink else row["node_id"]
@@ -82,7 +84,9 @@ class RewritingOperations(ErasureOperations):
                 "props": {
                     **message.properties,
                     "id": new[message.id],
-                    "compacted_into": new.get(message.properties.get("compacted_into") or "", ""),
+                    "compacted_into": new.get(
+                        message.properties["compacted_into"], message.properties["compacted_into"]
+                    ),
                     "session_id": session,
                     "token": "",
                     **({} if message.searched else {"terms": ""}),
@@ -111,6 +115,12 @@ class RewritingOperations(ErasureOperations):
                 "UNWIND $rows AS row MATCH (m:Interaction {id: row.id}) SET m += row.props, m.updated_at = $now",
                 props,
                 now=now,
+            )
+            await run_for_rows(
+                tx,
+                "UNWIND $rows AS row MATCH (s:Interaction {id: row.new})-[:SUMMARIZES]->(m:Interaction) "
+                "WHERE m.compacted_into = row.id SET m.compacted_into = row.new",
+                [{"id": message.id, "new": message.new_id} for message in messages if message.properties["summary"]],
             )
             await attach_message_vectors(tx, rows, namespace=self._namespace, indexes=indexes, now=now)
             await tx.run(

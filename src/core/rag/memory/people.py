@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -151,18 +151,25 @@ class People:
         elsewhere = await client.messages_by_id(whose.elsewhere)
         speaker = anonymizer.word_for(whose.id) if whose.id else ""
         ids = whose.ids()
-        for message in [*(message for _, messages in talks for message in messages), *elsewhere.values()]:
-            themselves = message["role"] == "user" and message["user_id"] in {"", *ids}
-            anonymizer.learn(message["content"], speaker if themselves else "")
-        new = [
-            await client.rewrite_messages(
-                row["id"],
-                await self._rewritten(anonymizer.text, messages),
-                title=anonymizer.text(row["title"] or ""),
-                unlink=True,
-            )
-            for row, messages in talks
-        ]
+
+        def learn(messages: Iterable[dict[str, Any]]) -> None:
+            for message in messages:
+                themselves = message["role"] == "user" and message["user_id"] in {"", *ids}
+                anonymizer.learn(message["content"], speaker if themselves else "")
+
+        learn([*(message for _, messages in talks for message in messages), *elsewhere.values()])
+        new = []
+        for row, messages in talks:
+            rewritten = await self._rewritten(anonymizer.text, messages)
+            title = anonymizer.text(row["title"] or "")
+            talk = await client.rewrite_messages(row["id"], rewritten, title=title, unlink=True)
+            # Nobody knows its new id, so nothing is added any more; but something may have been until now.
+            known = {message.new_id for message in rewritten}
+            late = [message for message in await client.get_conversation_messages(talk) if message["id"] not in known]
+            if late:
+                learn(late)
+                await client.rewrite_messages(talk, await self._rewritten(anonymizer.text, late))
+            new.append(talk)
         changed = 0
         if user_id is not None:
             words = {anonymizer.word_for(name) for name in own_names} - {""}
@@ -238,7 +245,8 @@ class People:
                 metadata=in_texts(message["metadata"], rewrite),
                 user_id=message["user_id"] if keep_user else None,
             )
-            kept = {key: message[key] for key in ("count", "summary", "compacted_into", "last_accessed_at")}
+            kept = {key: message[key] for key in ("count", "summary", "last_accessed_at")}
+            kept["compacted_into"] = message["compacted_into"] or ""
             result.append(
                 Rewritten(
                     message["id"],
