@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from itertools import pairwise
+from typing import Any
 
 import pytest
 
@@ -162,3 +163,20 @@ async def test_the_last_memories_reach_beyond_what_a_summary_stands_for(kb: Know
     assert [content[-3:] for content in everything] == ["1", "40)", "41", "42"]
     for limit in (1, 2, 3, 4, 5, 10**30):
         assert await live(kb, limit=limit) == everything[-limit:]
+
+
+async def test_what_is_summarised_while_it_is_forgotten_is_gone(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = await say(kb, *range(1, 5))
+    delete = kb.client.delete_messages
+
+    async def delete_after_others_compact(*args: Any) -> int:
+        monkeypatch.undo()
+        await kb.compact("s", keep=1, summarizer=Joined())
+        return await delete(*args)
+
+    monkeypatch.setattr(kb.client, "delete_messages", delete_after_others_compact)
+    assert (await kb.forget(memory_id=ids[1])).memories == 2
+    assert await live(kb) == ["1", "3", "4"]
+    assert [memory.content for memory in await kb.recall("s", "3", limit=1)] == ["3"]

@@ -16,9 +16,21 @@ if TYPE_CHECKING:
 
 async def forget_messages(client: MemGraphClient, session_id: str, ids: Sequence[str]) -> Forgotten:
     """Remove messages of a session, with every summary that was made of them; what else these stood for comes back."""
+    before = await _summaries(client, session_id)
     summaries = await client.summaries_of(ids)
     await client.restore_summarized([*ids, *summaries], ids)  # among the ids may be summaries, too
-    return Forgotten(memories=await client.delete_messages(session_id, [*ids, *summaries]))
+    gone = Forgotten(memories=await client.delete_messages(session_id, [*ids, *summaries]))
+    # What somebody summarised until just now may say what was forgotten; of what is gone nobody makes a summary.
+    if meanwhile := await _summaries(client, session_id) - before:
+        gone += await forget_messages(client, session_id, sorted(meanwhile))
+    return gone
+
+
+async def _summaries(client: MemGraphClient, session_id: str) -> set[str]:
+    row = await client.conversation_row(session_id)
+    return (
+        set() if row is None else {said["id"] for said in await client.messages_said(row["node_id"]) if said["summary"]}
+    )
 
 
 async def forget_session(client: MemGraphClient, session_id: str) -> Forgotten:
