@@ -50,6 +50,19 @@ def test_passages_are_numbered_with_their_place() -> None:
     assert [passage.number for passage in context.passages] == [1, 2]
 
 
+@pytest.mark.parametrize(
+    ("said", "written"),
+    [
+        ("It rains [2].", "It rains (2)."),
+        ("Take `argv[1]`, says [2].", "Take `argv[1]`, says (2)."),
+        ("```\nx = ports[0][1]\n```\nSo it is [ 2 ].", "```\nx = ports[0][1]\n```\nSo it is (2)."),
+        ("```\n[2] other.md\nIt snows.\n```", "```\n(2) other.md\nIt snows.\n```"),
+    ],
+)
+def test_numbers_in_brackets_of_a_document_cite_nothing_and_code_stays_as_it_is(said: str, written: str) -> None:
+    assert f"[1] p1.md\n{written}" in build_context(knowledge([hit(1, said)])).text
+
+
 def test_facts_name_the_passages_that_say_so() -> None:
     context = build_context(knowledge([hit(1, "It rains.")], count=2))
     assert "Thing 0 PRECEDES Thing 1, Thing 0 comes first [1]." in context.text

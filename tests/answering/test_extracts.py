@@ -102,6 +102,7 @@ async def test_blocks_of_code_are_whole_and_come_without_their_fences(question: 
         ("![the mill](mill.png)", "![the mill](mill.png)"),
         ("A link to the mill is `[mill](b.md)`.", "A link to the mill is `[mill](b.md)`."),
         ("The mill calls wheels[0](speed).", "The mill calls wheels[0](speed)."),
+        ("The mill [12] turns `wheels[0]` first.", "The mill turns `wheels[0]` first."),
         ("The mill [[3]](#note) is [1](b.md) of two.", "The mill is 1 of two."),
         (
             ":param mill: Which mill\n:param int speed: Turns\n:type speed: int\n:returns: The flour",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from core.rag.analysis import analyze
 from core.rag.analysis.language import detect_language
 from core.rag.answering.claims import Claim, claims_of
-from core.rag.answering.markers import MARKER, MarkerFilter, numbers_in
+from core.rag.answering.markers import MarkerFilter, markers_in, numbers_in, replace_markers
 from core.rag.answering.support import Verdict, judge, source_of
 from core.rag.answering.types import Citation, Passage, UnsupportedSentence
 from core.rag.answering.vectors import sentence_vectors
@@ -81,7 +81,7 @@ async def check_citations(text: str, passages: Sequence[Passage], embedder: Embe
         unsupported=unsupported,
         missing=missing,
         dropped=dropped,
-        supported=bool(MARKER.search(text)) and not unsupported and not missing and not dropped,
+        supported=any(markers_in(text)) and not unsupported and not missing and not dropped,
     )
 
 
@@ -161,7 +161,7 @@ def _marked(text: str, claims: Sequence[Claim], verdicts: Sequence[Verdict | Non
 
 
 def _without(text: str, numbers: Collection[int]) -> str:
-    return MARKER.sub(lambda match: "" if numbers_in(match[1])[0] in numbers else match[0], text)
+    return replace_markers(text, lambda match: "" if numbers_in(match[1])[0] in numbers else match[0])
 
 
 def _citations(text: str, passages: Sequence[Passage]) -> tuple[Citation, ...]:

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from core.rag.analysis import analyze
-from core.rag.answering.markers import MARKER, numbers_in
+from core.rag.answering.markers import BLOCK, markers_in, numbers_in, replace_markers
 from core.rag.indexing.sentences import is_heading, sentence_spans
 
 #: A sentence with fewer words that mean something states nothing ("Yes.", "In short:").
@@ -48,10 +48,12 @@ def claims_of(answer: str) -> list[Claim]:
     Args:
         answer: A text with markers.
     """
-    # With spaces for markers every place stays the same, and no marker hides the end of a sentence.
-    bare = MARKER.sub(lambda match: " " * len(match[0]), answer)
+    # With spaces for markers every place stays the same, and no marker hides the end of a sentence. Blocks of code
+    # state nothing; with blank lines for them they belong to no sentence.
+    bare = replace_markers(answer, lambda match: " " * len(match[0]))
+    bare = BLOCK.sub(lambda match: "\n" * len(match[0]), bare)
     spans = sentence_spans(bare)
-    markers = [(match.start(), match.end(), numbers_in(match[1])) for match in MARKER.finditer(answer)]
+    markers = [(match.start(), match.end(), numbers_in(match[1])) for match in markers_in(answer)]
     numbers: list[list[int]] = [[] for _ in spans]
     ends = [end for _, end in spans]
     for start, end, cited in markers:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import cache
 
+from core.rag.answering.markers import CODE
 from core.rag.answering.mermaid import mermaid_diagram
 from core.rag.answering.metrics import Metrics
 from core.rag.answering.types import Context, FoundEntity, FoundFact, Knowledge, Passage
@@ -32,6 +33,8 @@ _Count = Callable[[str], int]
 _TAG = re.compile(r"<(?=/?(?:definitions|facts|passages)\b)", re.IGNORECASE)
 #: Numbers in brackets that a document has of its own.
 _REFERENCE = re.compile(r"\[[ \t\xa0]*(\d{1,3})[ \t\xa0]*\]")
+#: The same in code, where ``argv[1]`` is none.
+_REFERENCE_IN_CODE = re.compile(rf"(?<![\w\])\"']){_REFERENCE.pattern}")
 
 
 def build_context(
@@ -183,7 +186,13 @@ def _line(text: str) -> str:
 
 def _inert(text: str) -> str:
     """A text that neither opens nor closes a part, nor looks as if it cited something."""
-    return _REFERENCE.sub(r"(\1)", _TAG.sub("&lt;", text))
+    parts = []
+    place = 0
+    text = _TAG.sub("&lt;", text)
+    for code in CODE.finditer(text):
+        parts += [_REFERENCE.sub(r"(\1)", text[place : code.start()]), _REFERENCE_IN_CODE.sub(r"(\1)", code[0])]
+        place = code.end()
+    return "".join([*parts, _REFERENCE.sub(r"(\1)", text[place:])])
 
 
 @cache

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from core.rag.analysis import analyze, query_terms
 from core.rag.analysis.language import detect_language
 from core.rag.answering.checking import citation
-from core.rag.answering.markers import MARKER
+from core.rag.answering.markers import is_in_block, replace_markers
 from core.rag.answering.spelling import Together
 from core.rag.answering.table_rows import is_head, with_head
 from core.rag.answering.types import Citation, FoundEntity, FoundFact, Intent, Passage
@@ -246,7 +246,10 @@ def _shown(sentence: str, passage: Passage | None = None, start: int = 0) -> str
         described = [found[1] or found[2] for found in _DESCRIBED.finditer(passage.hit.content, 0, start)]
         of = described[-1] if described else last_heading(passage.hit.heading) or passage.hit.title
         plain = f"{of.strip()}: {plain}" if of.strip() else plain
-    line = " ".join(MARKER.sub("", plain if plain.strip() else sentence).split())
+    shown = plain if plain.strip() else sentence
+    if passage is None or not is_in_block(passage.hit.content, start):
+        shown = replace_markers(shown, lambda _: "")
+    line = " ".join(shown.split())
     return line if len(line) <= _LONGEST_EXTRACT else line[:_LONGEST_EXTRACT].rsplit(" ", 1)[0] + " …"
 
 

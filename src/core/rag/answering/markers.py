@@ -1,9 +1,12 @@
-"""Citation markers (``[n]``): finding them in a text, and holding back invalid ones while a text is streamed."""
+"""Citation markers (``[n]``): finding them in a text, and holding back invalid ones while a text is streamed.
+
+In code they are none: ``sys.argv[1]`` between backticks, or in a block of code, takes the second of a list.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterator
 
 #: ``[1]``, ``[1, 2]``, ``[1-3]``, and what models write instead: ``[ 1 ]``, ``【1】``, ``[^1]``, ``[Source 1]``.
 MARKER = re.compile(
@@ -11,6 +14,16 @@ MARKER = re.compile(
     r"(\d{1,4}(?:\s*[,;–-]\s*\^?\d{1,4})*)[ \t\xa0]*[\]】](?!\()",
     re.IGNORECASE,
 )
+#: A block of code, up to its end or that of the text.
+BLOCK = re.compile(r"`{3,}.*?(?:`{3,}|\Z)", re.DOTALL)
+_FENCE = re.compile(r"`{3,}")
+_TICKS = re.compile(r"`+")
+#: Code in a line; of what is longer nothing would be passed on for too long.
+_LONGEST_SPAN = 200
+_SPAN = re.compile(rf"(?P<ticks>(?<!`)`{{1,2}}(?!`))[^`\n]{{1,{_LONGEST_SPAN}}}(?P=ticks)(?!`)")
+#: Code, as a block or in a line.
+CODE = re.compile(rf"(?s:{BLOCK.pattern})|{_SPAN.pattern}")
+_MARKER_OR_CODE = re.compile(rf"{MARKER.pattern}|{CODE.pattern}", re.IGNORECASE)
 _BEGUN = re.compile(r"[\[【][^\]】\n]{0,40}$")
 _RANGE = re.compile(r"(\d+)\s*[–-]\s*(\d+)")
 _LONGEST_RANGE = 50
@@ -33,6 +46,21 @@ def numbers_in(marker: str) -> list[int]:
     return list(dict.fromkeys(found))
 
 
+def markers_in(text: str) -> Iterator[re.Match[str]]:
+    """The markers of a text, in order; of each group 1 is its inside."""
+    return (match for match in _MARKER_OR_CODE.finditer(text) if match[1])
+
+
+def replace_markers(text: str, replacement: Callable[[re.Match[str]], str]) -> str:
+    """A text with something else for each of its markers."""
+    return _MARKER_OR_CODE.sub(lambda match: replacement(match) if match[1] else match[0], text)
+
+
+def is_in_block(text: str, place: int) -> bool:
+    """Whether a place is in a block of code."""
+    return len(_FENCE.findall(text, 0, place)) % 2 == 1
+
+
 class MarkerFilter:
     """Passes a text on as it arrives, in plain markers, without those that cite nothing."""
 
@@ -44,31 +72,36 @@ class MarkerFilter:
         """
         self._known = frozenset(known)
         self._held = ""
+        self._in_block = False
         self.dropped: list[int] = []
 
     def feed(self, text: str) -> str:
         """Take the next part of the text.
 
         Returns:
-            What can be passed on; only a bracket that is not closed yet is held back, with the space before it.
+            What can be passed on; only a bracket or code in a line that is not closed yet is held back, with the space
+            before it.
         """
         text = self._held + text
-        begun = _BEGUN.search(text)
-        keep = begun.start() if begun else len(text)
-        while keep and text[keep - 1] == " ":  # the space before a marker goes with it
-            keep -= 1
+        passed = []
+        # A fence at the very end may still grow.
+        while (fence := _FENCE.search(text)) is not None and fence.end() < len(text):
+            before = text[: fence.start()]
+            passed += [before if self._in_block else self._cleaned(before), fence[0]]
+            self._in_block, text = not self._in_block, text[fence.end() :]
+        keep = len(text.rstrip("`")) if self._in_block else _finished(text)
         self._held = text[keep:]
-        return self._cleaned(text[:keep])
+        return "".join([*passed, text[:keep] if self._in_block else self._cleaned(text[:keep])])
 
     def end(self) -> str:
         """What was still held back."""
         rest, self._held = self._held, ""
-        return self._cleaned(rest)
+        return rest if self._in_block else self._cleaned(rest)
 
     def _cleaned(self, text: str) -> str:
         cleaned = []
         place = 0
-        for match in MARKER.finditer(text):
+        for match in markers_in(text):
             numbers = numbers_in(match[1])
             kept = "".join(f"[{number}]" for number in numbers if number in self._known)
             self.dropped += [number for number in numbers if number not in self._known]
@@ -76,3 +109,16 @@ class MarkerFilter:
             cleaned.append((before if kept else before.rstrip(" ")) + kept)
             place = match.end()
         return "".join([*cleaned, text[place:]])
+
+
+def _finished(text: str) -> int:
+    """Up to where nothing that follows can make a marker or code of a text, nor take away the space before one."""
+    start = text.rfind("\n") + 1
+    for span in _SPAN.finditer(text, start):
+        if span.end() < len(text):
+            start = span.end()
+    begun = _BEGUN.search(text, start)
+    keep = begun.start() if begun else len(text)
+    open_ = (tick.start() for tick in _TICKS.finditer(text, start) if len(text) - tick.end() <= _LONGEST_SPAN)
+    keep = min(keep, next(open_, keep))
+    return len(text[:keep].rstrip(" "))
