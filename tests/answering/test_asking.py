@@ -221,6 +221,16 @@ async def test_an_empty_answer_is_a_failure(talker: KnowledgeBase, said: Talking
     assert [message["role"] for message in await talker.client.get_conversation_messages("talk")] == ["user"]
 
 
+@pytest.mark.parametrize("thought", ["", "The user asks {this}.\n</think>\n\n"])
+async def test_thinking_that_a_chat_template_opened_is_no_part_of_the_answer(
+    talker: KnowledgeBase, said: Talking, thought: str
+) -> None:
+    said.chat.then(thought + ANALYSIS, Stream(["The user asks.\n", "</think>\n\n", "Alice leads Lighthouse [1]."]))
+    answer = await talker.ask("What does Alice lead?")
+    assert answer.text == "Alice leads Lighthouse [1]."
+    assert answer.metrics.usage.requests == 2
+
+
 async def test_a_model_that_thinks_until_it_may_write_no_more_is_told_of(talker: KnowledgeBase, said: Talking) -> None:
     said.chat.then(ANALYSIS, Stream(["<think>", "Well, Alice"], finish_reason="length"))
     with pytest.raises(LanguageModelError, match="used up the 4,096 tokens"):

@@ -15,6 +15,7 @@ from core.rag.answering.metrics import Metrics
 from core.rag.answering.prompts import AnswerPrompt
 from core.rag.answering.types import Analysis, Context, Intent
 from core.rag.errors import LanguageModelError, StreamCutError
+from core.rag.llm.thinking import without_thinking
 
 if TYPE_CHECKING:
     from core.rag.embedder import EmbeddingService
@@ -160,6 +161,8 @@ async def _written(
     if text := cleaner.end():
         written.text += text
         yield text
+    # Only its end tells thinking that a chat template opened; it was passed on before.
+    written.text = without_thinking(written.text)
     if not written.text.strip() and written.cut == "length":
         raise LanguageModelError(
             f"The language model used up the {MAX_TOKENS:,} tokens of an answer before it said anything. Set "

@@ -22,7 +22,7 @@ from core.rag.llm.answers import Piece, read_completion, read_piece
 from core.rag.llm.base import Completion, Delta, FinishReason, Message, Usage
 from core.rag.llm.options import Options
 from core.rag.llm.structured import Mode, parse, repair
-from core.rag.llm.thinking import ThinkingFilter, without_thinking
+from core.rag.llm.thinking import ThinkingFilter, opened_before, without_thinking
 from core.rag.openai_api import ApiClient, ApiFailure, FailureKind, MalformedAnswerError, Tally, Timing
 from core.rag.openai_endpoint import find_endpoint
 from core.rag.settings import Settings, settings_for
@@ -67,6 +67,8 @@ class OpenAICompatibleModel:
         self._settings = settings
         self._options = Options()
         self._mode = Mode.SCHEMA
+        #: Its answers begin amid the thinking, because its chat template opens it.
+        self._thinks_first = False
         self._usage = Usage()
         self._api = ApiClient(
             endpoint,
@@ -138,13 +140,16 @@ class OpenAICompatibleModel:
         """Ask for an answer in parts; see :class:`core.rag.llm.base.LanguageModel`."""
         dialogue = _checked(messages)
         tally, started = Tally(), time.monotonic()
+        said: list[str] = []
         received: list[str] = []
-        thinking = ThinkingFilter()
+        thinks_first = self._thinks_first
+        thinking = ThinkingFilter(opened=thinks_first)
         last = Piece()
         try:
             async with contextlib.aclosing(self._events(dialogue, temperature, max_tokens, tally)) as pieces:
                 async for piece in pieces:
                     last = last.followed_by(piece)
+                    said.append(piece.text)
                     if text := thinking.feed(piece.text):
                         received.append(text)
                         yield Delta(text)
@@ -161,7 +166,10 @@ class OpenAICompatibleModel:
                 f"The answer of {self._model} ended too early, without giving a reason. Ask again",
                 received="".join(received),
             )
-        if text := thinking.end():
+        # What began amid the thinking and ran out of tokens without its end is nothing else.
+        only_thought = thinks_first and not received and last.finish_reason == "length"
+        self._thinks_first = only_thought or opened_before("".join(said))
+        if text := "" if only_thought else thinking.end():
             received.append(text)
             yield Delta(text)
         if not received and (last.refusal or last.finish_reason == "content_filter"):
@@ -220,6 +228,7 @@ class OpenAICompatibleModel:
             raise self._error(failure) from failure
         finally:
             usage = self._counted(used, tally, started)
+        self._thinks_first = self._thinks_first or opened_before(piece.text)
         finish: FinishReason = piece.finish_reason or "stop"
         if piece.refusal or (finish == "content_filter" and not piece.text):
             raise self._withheld(piece.refusal)

@@ -1,7 +1,7 @@
 """Removes the thoughts of reasoning models: ``<think>…</think>`` before the answer is not part of it.
 
 Where the server does not take the thinking apart (Ollama, vLLM and LM Studio as they are set up by default, for models
-like DeepSeek-R1 and Qwen3), it comes as text.
+like DeepSeek-R1 and Qwen3), it comes as text. Where their chat template opens the thinking itself, only its end comes.
 """
 
 from __future__ import annotations
@@ -13,8 +13,14 @@ _CLOSED = "</think>"
 class ThinkingFilter:
     """Takes the thinking out of an answer that arrives in parts; what is certainly no thinking is passed on at once."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, opened: bool = False) -> None:
+        """Prepare.
+
+        Args:
+            opened: Whether the thinking has begun before the answer does. If no end comes, all of it is the answer.
+        """
         self._held = ""
+        self._opened = opened
         self._thinks = False
         self._passes = False
 
@@ -23,6 +29,10 @@ class ThinkingFilter:
         if self._passes:
             return part
         self._held += part
+        if self._opened and not self._thinks:
+            if _CLOSED not in self._held:
+                return ""
+            self._thinks = True
         if not self._thinks:
             begun = self._held.lstrip()
             if len(begun) < len(_OPENED) and _OPENED.startswith(begun):
@@ -52,5 +62,11 @@ class ThinkingFilter:
 
 def without_thinking(text: str) -> str:
     """A whole answer without the thinking before it."""
-    filtering = ThinkingFilter()
+    filtering = ThinkingFilter(opened=opened_before(text))
     return filtering.feed(text) + filtering.end()
+
+
+def opened_before(text: str) -> bool:
+    """Whether the thinking of a whole answer has begun before it: only its end is there."""
+    before, closed, _ = text.partition(_CLOSED)
+    return bool(closed) and _OPENED not in before
