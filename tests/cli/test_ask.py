@@ -108,6 +108,9 @@ def test_an_answer_that_stopped_in_the_middle_says_so(
 def test_the_diagram_is_written(graph: Path, mgrag: Command, bare: Path) -> None:
     assert mgrag("ask", "Who founded the Kestrel Bay Mill Trust?", "--mermaid", "graph.mmd").code == 0
     assert '["Kestrel Bay Mill Trust"]' in (bare / "graph.mmd").read_text(encoding="utf-8")
+    empty = mgrag("ask", "How do whales sleep?", "--mermaid", "empty.mmd")
+    assert empty.code == 0
+    assert "The diagram is empty" in empty.err
     done = mgrag("ask", QUESTION, "--mermaid", "nowhere/graph.mmd")
     assert done.code == 1
     assert "nowhere/graph.mmd" in done.err

@@ -40,6 +40,12 @@ def test_stats(mgrag: Command) -> None:
     assert "2  works_at" in text
 
 
+def test_a_link_to_what_is_not_there_says_how_to_create_it(mgrag: Command) -> None:
+    done = mgrag("graph", "link", "Bob Smith", "Nowhere Ltd")
+    assert done.code == 4
+    assert "'Nowhere Ltd'" in done.err and "--create" in done.err
+
+
 def test_the_next_page_is_told_as_a_shell_takes_it(mgrag: Command) -> None:
     assert mgrag("graph", "link", "A d'Artagnan", "TechCorp", "--create").code == 0
     page = mgrag("graph", "entities", "-k", "1", "--json").json
@@ -186,7 +192,7 @@ def test_resolve(mgrag: Command) -> None:
     assert mgrag("ingest", "names.txt").code == 0
     done = mgrag("graph", "resolve", "--no-vectors")
     assert "  NATO is North Atlantic Treaty Organization  (acronym, 0.95)" in done.out.splitlines()
-    assert done.out.splitlines()[-1] == "2 aliases: 1 new, 0 withdrawn."
+    assert done.out.splitlines()[-1] == "2 aliases: 1 new, 0 removed."
     assert mgrag("graph", "resolve", "--json").json["added"] == 0
 
 

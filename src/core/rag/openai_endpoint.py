@@ -18,7 +18,7 @@ OPENAI_URL = "https://api.openai.com/v1"
 PLACEHOLDER_KEY = "not-needed"
 HOW_TO_SET = (
     "Set OPENAI_API_KEY for OpenAI, AZURE_OPENAI_API_KEY and AZURE_OPENAI_ENDPOINT for Azure OpenAI, or "
-    "OPENAI_BASE_URL for any other server with the same protocol (and OPENAI_API_KEY if it wants a key)"
+    "OPENAI_BASE_URL for any other server with the same protocol (and OPENAI_API_KEY if it needs a key)"
 )
 
 

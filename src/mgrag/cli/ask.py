@@ -244,6 +244,8 @@ def _show_source(citation: Citation) -> None:
 
 
 def _write_diagram(file: Path, diagram: str) -> None:
+    if "\n" not in diagram.strip():  # no more than its first line
+        note("mgrag: The diagram is empty: no entities or relations were found for this question.")
     try:
         file.write_text((diagram or "graph LR") + "\n", encoding="utf-8")
     except OSError as error:

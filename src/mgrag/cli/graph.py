@@ -318,7 +318,7 @@ def resolve(
         return
     for same in report.same:
         line(f"  {same.alias} is ", (same.entity, "bold"), f"  ({same.method}, {same.score:.2f})")
-    line(f"{counted(len(report.same), 'alias', 'aliases')}: {report.added:,} new, {report.removed:,} withdrawn.")
+    line(f"{counted(len(report.same), 'alias', 'aliases')}: {report.added:,} new, {report.removed:,} removed.")
 
 
 @commands.command()

@@ -70,7 +70,7 @@ def history(
     if chosen.json:
         print_json(viewed)
     elif not viewed:
-        line("Nothing viewed.")
+        line("No viewed documents.")
     else:
         table(
             ["VIEWS", "LAST (UTC)", "PATH"],

@@ -61,7 +61,7 @@ def open_embedder(model: str | None = None, settings: Settings | None = None) ->
     if not name or name.startswith("wordllama") or not _has_provider(settings):
         raise ConfigurationError(
             f"There is no embedding model {name!r} here. Use wordllama (or wordllama:64, wordllama:128), "
-            f"which works offline, {TEXT_EMBEDDING_3_SMALL}, and any model of a provider. {HOW_TO_SET}"
+            f"which works offline, {TEXT_EMBEDDING_3_SMALL}, or any model of a provider. {HOW_TO_SET}"
         )
     return OpenAICompatibleEmbedding(name, dimension=dimension, settings=settings)
 

@@ -8,7 +8,7 @@ from core.rag.dbhandler.checks import check_text, one_line
 from core.rag.dbhandler.entities import FROM_CALLER
 from core.rag.dbhandler.knowledge import positive
 from core.rag.dbhandler.rows import MAX_PATH_CHARS
-from core.rag.errors import InvalidInputError
+from core.rag.errors import InvalidInputError, NotFoundError
 from core.rag.graph.exploring import find
 from core.rag.graph.parts import GraphEdge, GraphNode
 from core.rag.identity import link_id
@@ -50,8 +50,8 @@ async def link(
         first, second = sorted((a.id, b.id))
         return GraphEdge(first, second, "RELATED_TO", link_id(first, second, ""), "", weight, FROM_CALLER)
     raise InvalidInputError(
-        f"{a.name[:200]!r} is a {a.label} and {b.name[:200]!r} a {b.label}: only two entities, or two concepts, are"
-        " linked."
+        f"{a.name[:200]!r} is a {a.label} and {b.name[:200]!r} a {b.label}: only two entities or two concepts"
+        " can be linked."
     )
 
 
@@ -74,6 +74,9 @@ async def _end(client: MemGraphClient, name: str, *, create: bool) -> GraphNode:
     if row := await client.named_node(name):
         return GraphNode.of(row)
     if not create:
-        return await find(client, name)
+        try:
+            return await find(client, name)
+        except NotFoundError as error:
+            raise NotFoundError(f"{error} To link an entity that does not exist yet: --create (create=True).") from None
     text = one_line(name, "The name of an entity", _MAX_RELATION_CHARS)
     return GraphNode(await client.make_entity(text), text, Label.ENTITY)

@@ -239,7 +239,7 @@ async def _check_soundness(client: MemGraphClient, *, repair: bool) -> list[Chec
 
 def _described(name: str, flaws: Sequence[Flaw], left: Sequence[Flaw], *, repair: bool) -> list[Check]:
     if not flaws:
-        return [_check(name, "ok", "In order.")]
+        return [_check(name, "ok", "No problems found.")]
     remaining = {flaw.message for flaw in left}
     checks = []
     for flaw in flaws:
