@@ -7,12 +7,12 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from core.rag.dbhandler.checks import as_float, check_mapping, check_number, check_optional, check_text
+from core.rag.dbhandler.checks import as_float, check_mapping, check_number, check_optional, check_text, one_line
 from core.rag.dbhandler.concepts import ConceptOperations, ConceptRow
 from core.rag.dbhandler.documents import DocumentOperations
 from core.rag.dbhandler.entities import FROM_CALLER
 from core.rag.dbhandler.linking import resource_type
-from core.rag.dbhandler.rows import merge_properties
+from core.rag.dbhandler.rows import MAX_PATH_CHARS, merge_properties
 from core.rag.dbhandler.store import Transaction
 from core.rag.embedder.base import clean_text
 from core.rag.errors import InvalidInputError, NotFoundError
@@ -317,6 +317,4 @@ def _name(name: str) -> str:
     Raises:
         InvalidInputError: when it is blank, too long, or no text.
     """
-    text = " ".join(clean_text(check_text("A name", name)).replace("\0", "").split())
-    merge_properties({}, name=text)
-    return text
+    return one_line(name, "A name", MAX_PATH_CHARS)
