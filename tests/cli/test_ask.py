@@ -81,7 +81,7 @@ def test_a_model_writes_and_the_check_is_shown(graph: Path, mgrag: Command, chat
     assert done.code == 0
     assert done.out.startswith("The mill stood still from 1936 [1]. It stands on the moon [2]. Mills are nice.\n")
     assert "[77]" not in done.out
-    assert "Not in its source [2]: It stands on the moon." in done.out
+    assert "Not supported by its source [2]: It stands on the moon." in done.out
     assert "Without a source: Mills are nice." in done.out
     assert "<passages>" in done.out.split("Context:")[1]
 
@@ -92,7 +92,7 @@ def test_where_a_sentence_stands_that_its_source_does_not_say(graph: Path, mgrag
     other = next(one for one in cited if one != number)
     chat.then(ANALYSIS, Stream([f"{cited[number]} [{other}]"]))
     out = mgrag("ask", QUESTION).out
-    assert f"Not in its source [{other}], but in [{number}" in out
+    assert f"Not supported by its source [{other}], but by [{number}" in out
 
 
 @pytest.mark.parametrize("reason, words", [("length", "the longest"), ("content_filter", "a filter")])

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 #: Why an answer ends before its end.
 _CUT = {
-    "length": "it reached the longest that the language model may write.",
-    "content_filter": "a filter of the language model's provider stopped it.",
+    "length": "it reached the maximum length of an answer.",
+    "content_filter": "a content filter of the language model's provider stopped it.",
 }
 
 #: What ends a conversation, instead of being asked.
@@ -221,7 +221,8 @@ def _show(answer: Answer, chosen: Common, *, show_context: bool, lines: bool = F
             _show_source(citation)
     for sentence in answer.unsupported:
         cited, better = (", ".join(map(str, some)) for some in (sentence.numbers, sentence.supported_by))
-        line(("Not in its source ", "yellow"), f"[{cited}]{f', but in [{better}]' if better else ''}: {sentence.text}")
+        others = f", but by [{better}]" if better else ""
+        line(("Not supported by its source ", "yellow"), f"[{cited}]{others}: {sentence.text}")
     if cut := answer.details.get("cut"):
         line(("The answer is cut off: ", "yellow"), _CUT[cut])
     for text in answer.missing:

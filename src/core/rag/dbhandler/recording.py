@@ -58,7 +58,7 @@ class RecordOperations(ClientBase):
         order = []
         for record in records:
             if not isinstance(record, Mapping):
-                raise InvalidInputError(f"A record is an object of fields, not a {type(record).__name__}.")
+                raise InvalidInputError(f"A record must be a mapping of fields, not a {type(record).__name__}.")
             row = record_row(self._namespace, collection, record, hints)
             rows[row.id] = row
             order.append(row.id)
