@@ -20,11 +20,13 @@ from core.rag import KnowledgeBase
 from core.rag.dbhandler.bolt import BoltStore
 from core.rag.dbhandler.bolt_errors import Again, Failure
 from core.rag.dbhandler.bolt_work import RetryableError
+from core.rag.dbhandler.dialect import text_index_name
 from core.rag.dbhandler.store import Row
 from core.rag.errors import BackupError, StoreConflictError
 from core.rag.maintenance.doctor import examine
 from core.rag.maintenance.restore import restore
 from core.rag.retrieval.hits import MODES
+from core.rag.schema import Label, TextIndex
 from dbhandler.kit import BOLT_URI, Engine, bolt_engine_for_a_test, make_settings
 from libs.dataloader import Document
 
@@ -238,6 +240,7 @@ async def test_nobody_waits_long_for_an_index_that_cannot_be_created(
 
     namespace = engine.namespace(used_before=False)
     settings = make_settings(MGRAG_RETRY_DEADLINE=3600)
+    await drop_keyword_index(engine)
     with monkeypatch.context() as patch:
         patch.setattr(BoltStore, "_once", busy)
         async with asyncio.timeout(60), engine.knowledge(namespace, settings=settings) as kb:
@@ -251,7 +254,34 @@ async def test_nobody_waits_long_for_an_index_that_cannot_be_created(
     async with engine.knowledge(namespace) as kb:
         server = await kb.client.connect()
         assert await server.has_vector_index(store.index()), "made by whoever comes next"
+        assert await server.check_indexes() == []
+        assert server.capabilities.notes == ()
         await server.drop_vector_index(store.index())
+
+
+async def drop_keyword_index(engine: Engine) -> None:
+    """Drop the keyword index of chunks, of all namespaces."""
+    store = await engine.open()
+    try:
+        assert isinstance(store, BoltStore)
+        await store.ensure_schema()
+        await store.ensure_text_index(TextIndex(Label.CHUNK, "any"))
+        kind = "TEXT INDEX" if store.capabilities.engine == "memgraph" else "INDEX"
+        await store.define(f"DROP {kind} {text_index_name(Label.CHUNK)}", "Dropping the keyword index")
+    finally:
+        await store.close()
+
+
+async def test_who_may_only_read_does_without_an_index_that_is_missing(engine: Engine) -> None:
+    namespace = engine.namespace()
+    async with engine.knowledge(namespace) as kb:
+        await kb.ingest([Document(path="a", content="The tide mill turns.")])
+        (store,) = await kb.client.vector_stores()
+        server = await kb.client.connect()
+        await server.drop_vector_index(store.index())
+        async with engine.knowledge(namespace, settings=make_settings(MGRAG_READ_ONLY=True)) as reader:
+            assert [hit.path for hit in await reader.search("tide mill")] == ["a"]
+        assert not await server.has_vector_index(store.index())
 
 
 async def test_a_doctor_of_a_server_that_is_not_there() -> None:

@@ -435,9 +435,10 @@ class BoltStore:
         await self._drivers.close()
 
     async def _unless_busy(self, create: Callable[[], Awaitable[None]], note: str, *, patient: bool) -> bool:
-        """Do without an index that cannot be created while others write, as searches can, and try again later.
+        """Do without an index that cannot be created now, as searches can, and try again later.
 
-        A server that wants to be alone for that may never be, however long one waits: so nobody waits long twice.
+        A server that wants to be alone for that may never be, however long one waits: so nobody waits long twice. Who
+        may only read creates none.
 
         Args:
             create: Creates the index unless it is there.
@@ -452,7 +453,7 @@ class BoltStore:
                 self._define_deadline = min(_BRIEFLY_SECONDS, self._retry_deadline)
             try:
                 await create()
-            except StoreConflictError as error:
+            except (StoreConflictError, StoreReadOnlyError) as error:
                 self._given_up[note] = time.monotonic()
                 _log.info("%s", error)
                 self._note(note)

@@ -188,8 +188,11 @@ class VectorStoreOperations(ClientBase):
         return store
 
     async def _ensure_index(self, store: VectorStoreInfo) -> None:
-        self._vector_indexes.discard(store.index())  # somebody may have dropped it
+        """Make sure that the indexes of chunks are there: somebody may have dropped them, or been in the way."""
+        self._vector_indexes.discard(store.index())
         await self._ensure_vector_index(store.index())
+        if (await self.connect()).capabilities.shared:  # an embedded graph makes it where a search misses it
+            await self._text_label(Label.CHUNK)
 
     def _info(self, row: Row) -> VectorStoreInfo:
         return VectorStoreInfo(
