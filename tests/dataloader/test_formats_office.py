@@ -103,6 +103,22 @@ def test_word_text_that_python_docx_does_not_show() -> None:
     assert [paragraph.text for paragraph in docx.Document(io.BytesIO(data)).paragraphs] == ["MARK-end"]
 
 
+def test_a_superscript_in_word_is_a_power() -> None:
+    document = docx.Document()
+    paragraph = document.add_paragraph("10")
+    for text, is_raised in (
+        ("6", True),
+        (" and 21", False),
+        ("st", True),
+        (" of *", False),
+        ("3", True),
+        (" H", False),
+    ):
+        paragraph.add_run(text).font.superscript = is_raised or None
+    paragraph.add_run("2").font.subscript = True
+    assert convert("a.docx", saved(document)).content == "10^6 and 21st of *3 H2"
+
+
 def test_word_forms_show_what_was_chosen() -> None:
     def answer(inside: str) -> str:
         begin = f"<w:r><w:fldChar w:fldCharType='begin'><w:ffData>{inside}</w:ffData></w:fldChar></w:r>"

@@ -8,6 +8,7 @@ from textwrap import dedent
 from typing import TYPE_CHECKING
 
 from libs.dataloader.tables import join_symbols, markdown_table
+from libs.dataloader.text import raised
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -34,7 +35,6 @@ _INVISIBLE = re.compile("[\u00ad\u200b\u2060\ufeff]")
 _LIKE_MARKUP = re.compile(r"(#{1,6}\s|```|~~~)")
 _PERMALINKS = frozenset(("#", "¶", "§", "🔗", "◆", "", "link", "permalink"))
 _LANGUAGE = re.compile(r"(?:^|\s)(?:language-|lang-|highlight-(?:source-)?|brush:\s*)([A-Za-z0-9+#_.-]+)")
-_SUPERSCRIPT = re.compile(r"[+\-−–]?\d+|[n-]")
 _LAYOUT_ROW_CHARS = 240
 _MAX_CELL_CHARS = 1000
 _MAX_SPAN = 100
@@ -229,8 +229,8 @@ class _Writer:
         if any(link.get("href", "").find("#") >= 0 for link in node.iter("a")):
             return False  # the mark of a footnote
         text = inline_text(node)
-        if _SUPERSCRIPT.fullmatch(text) and self._inline and self._inline[-1][-1:].isalnum():
-            self._inline.append("^" + text)
+        if (power := raised(text, self._inline[-1] if self._inline else "")) != text:
+            self._inline.append(power)
             return False
         if node.text:
             self._inline.append(node.text)

@@ -6,6 +6,7 @@ import codecs
 import re
 from typing import NamedTuple
 
+_SUPERSCRIPT = re.compile(r"[+\-−–]?\d+|[n-]")
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark is its beginning
@@ -122,6 +123,11 @@ class Decoded(NamedTuple):
 
     text: str
     encoding: str
+
+
+def raised(text: str, before: str) -> str:
+    """A superscript as plain text: ``10`` and a raised ``6`` are ``10^6``; an ordinal stays as it is."""
+    return f"^{text}" if before[-1:].isalnum() and _SUPERSCRIPT.fullmatch(text) else text
 
 
 def clean_text(text: str) -> str:

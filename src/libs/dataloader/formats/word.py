@@ -19,7 +19,7 @@ from libs.dataloader.formats.ooxml import core_properties, main_part, relationsh
 from libs.dataloader.formats.registry import Format
 from libs.dataloader.links import LinkCollector
 from libs.dataloader.tables import markdown_table
-from libs.dataloader.text import clean_text
+from libs.dataloader.text import clean_text, raised
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -206,6 +206,10 @@ class _Reader:
             elif name in ("footnoteReference", "endnoteReference", "commentReference"):
                 key = (name[:-9], attribute(item, "id") or "")
                 parts.append(f"[{self._notes.setdefault(key, len(self._notes) + 1)}]")
+            elif name == "r" and _value(child(child(item, "rPr"), "vertAlign")) == "superscript":
+                run: list[str] = []
+                self._collect(item, run, depth + 1)
+                parts.append(raised("".join(run), parts[-1] if parts else ""))
             elif name == "checkBox":
                 parts.append("\u2612" if _is_checked(item) else "\u2610")
             elif name == "ddList":
