@@ -11,6 +11,7 @@ from core.rag import KnowledgeBase
 from core.rag.answering.extracts import extract
 from core.rag.answering.types import Passage
 from core.rag.indexing.sentences import sentences
+from core.rag.retrieval.hits import Hit
 from libs.dataloader import Document
 
 TRUST = "The Harrow Trust is based in Plymouth. Its chairman is Peter Vane. The trust has a budget of 2 million."
@@ -102,6 +103,12 @@ async def test_blocks_of_code_are_whole_and_come_without_their_fences(question: 
         ("![the mill](mill.png)", "![the mill](mill.png)"),
         ("A link to the mill is `[mill](b.md)`.", "A link to the mill is `[mill](b.md)`."),
         ("The mill calls wheels[0](speed).", "The mill calls wheels[0](speed)."),
+        ("The **mill** <span id='m'/> turns 2<sup>n</sup><br>times<!-- how -->.", "The **mill** turns 2n times."),
+        (
+            'The mill of `<b>`, Vec<T> and <path> is <a id="m">here</a>.',
+            "The mill of `<b>`, Vec<T> and <path> is here.",
+        ),
+        ("The mill is in [Chapter 9][ch9-mill], says [the guide][2].", "The mill is in Chapter 9, says the guide."),
         ("The mill [12] turns `wheels[0]` first.", "The mill turns `wheels[0]` first."),
         ("The mill [[3]](#note) is [1](b.md) of two.", "The mill is 1 of two."),
         (
@@ -119,6 +126,23 @@ async def test_markup_is_not_shown_but_quoted(sentence: str, item: str) -> None:
         answer, [citation] = await extract("mill 磨坊", "factual", [Passage(1, hit)], None)
     assert answer.splitlines()[2:] == [f"- {item} [1]"]
     assert citation.quote == sentence
+
+
+async def test_markup_alone_is_no_extract() -> None:
+    text = (
+        '<a id="which-mill-turns"></a>\n\n<Listing caption="Which mill turns">\n\nThis one does.\n\n'
+        "[which mill turns]: https://example.org/mill\n\n![Which mill turns](mill.png)"
+    )
+    passage = Passage(1, Hit("1", "d", "d.md", "", "", text, 0, 0, len(text), 1.0))
+    answer, _ = await extract("Which mill turns?", "factual", [passage], None)
+    assert answer.splitlines()[2:] == ["- This one does. [1]"]
+
+
+async def test_tags_in_a_block_of_code_are_shown() -> None:
+    text = 'Write a link so.\n\n```html\n<a href="mill.html">The mill</a>\n```\n'
+    passage = Passage(1, Hit("1", "d", "d.md", "", "", text, 0, 0, len(text), 1.0))
+    answer, _ = await extract("How do I link mill.html?", "factual", [passage], None)
+    assert '<a href="mill.html">The mill</a>' in answer
 
 
 async def test_the_sentence_that_says_it_is_in_the_answer(kb: KnowledgeBase) -> None:

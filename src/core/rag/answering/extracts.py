@@ -43,10 +43,23 @@ _FENCE = re.compile(r"`{3,}[^\n`]*(?:\n\s*|$)")
 #: The few lines that a block of code begins with.
 _CODE = re.compile(r"\s*\n```[^\n`]*\n\s*((?:[^\n`]{1,200}\n){1,5})(```|)")
 _ANNOUNCES = (":", "...", "…")
-#: Links (group 2: their words) and images of Markdown; code, which may look like them, comes as it is.
+#: Tags of HTML, known by their names or attributes, and comments: ``Vec<T>`` and ``<path>`` are none.
+_ATTRIBUTE = r"\s+[A-Za-z_:][\w:.-]*=(?:\"[^\"]*\"|'[^']*')"
+_TAG = (
+    r"<!--.*?(?:-->|\Z)|</?(?:abbr|aside|b|blockquote|br|center|code|d[dlt]|del|details|div|em|figcaption|figure|h[1-6r]|i|img"
+    r"|ins|kbd|li|mark|[ou]l|p|picture|pre|section|small|span|strong|su[bp]|summary|table|tbody|t[dhr]|thead|tt)\s*/?>"
+    rf"|<[A-Za-z][\w-]*(?:{_ATTRIBUTE})+\s*/?>|</a\s*>"
+)
+#: Links (group 2: their words), images and tags of Markdown; code, which may look like them, comes as it is.
 _TARGET = r"\((?:<[^<>\n]*>|(?:[^\s()]|\([^\s()]*\))*)(?:\s+(?:\"[^\"]*\"|'[^']*'))?\)"
 _WORDS = r"(?:\\.|[^\[\]\\]|\[[^\[\]]*\](?:\([^()\s]*\))?){0,500}"
-_LINK = re.compile(rf"(`+)[^`\n]*\1|!\[{_WORDS}\]{_TARGET}|(?<![A-Za-z0-9_)\]])\[({_WORDS})\]{_TARGET}")
+_LINK = re.compile(
+    rf"(`+)[^`\n]*\1|!\[{_WORDS}\]{_TARGET}|(?<![A-Za-z0-9_)\]])\[({_WORDS})\]{_TARGET}"
+    rf"|(?<![A-Za-z0-9_)\]])\[(?!\d+\])({_WORDS})\]\[[^\[\]\n]{{0,200}}\]|{_TAG}",
+    re.DOTALL,
+)
+#: Where a link leads, in a line of its own: ``[guide]: https://…``.
+_DEFINITION = re.compile(r"\[[^\]\n]{1,200}\]:\s*\S+\s*(?:\"[^\"]*\"\s*)?")
 #: What a line of a docstring says of a parameter, a result or an error, up to there: ``:param int speed:``.
 _FIELD = re.compile(
     r"^[ \t]*:(?:(?:param|parameter|arg|argument|key|keyword|var|ivar|cvar)[ \t]+([^:\n]{1,100})"
@@ -209,8 +222,17 @@ def _spans(passage: Passage) -> list[tuple[int, int]]:
         and not is_title_line(text, start, end)
         and not is_head(text, start)
         and normalize_name(text[start:end]) not in headings
+        and not _is_markup(text, start, end)
     ]
     return said or spans or [(0, len(text))]
+
+
+def _is_markup(text: str, start: int, end: int) -> bool:
+    """Whether a sentence says nothing by itself: tags, images, or where a link leads."""
+    sentence = text[start:end]
+    if ("[" not in sentence and "<" not in sentence) or is_in_block(text, start):
+        return False
+    return _DEFINITION.fullmatch(sentence) is not None or not _LINK.sub(_words_of_link, sentence).strip()
 
 
 def _behind_fence(text: str, start: int, end: int) -> int:
@@ -241,13 +263,16 @@ def _shown(sentence: str, passage: Passage | None = None, start: int = 0) -> str
 
     Of the passage, where it is from one, at this place: what it says of a version comes with what it says that of.
     """
-    plain = _LINK.sub(_words_of_link, _FIELD.sub(_named_field, _VERSION.sub(_named_version, sentence)))
+    in_block = passage is not None and is_in_block(passage.hit.content, start)
+    plain = _FIELD.sub(_named_field, _VERSION.sub(_named_version, sentence))
+    if not in_block:
+        plain = _LINK.sub(_words_of_link, plain)
     if passage is not None and _OF_VERSION.match(plain):
         described = [found[1] or found[2] for found in _DESCRIBED.finditer(passage.hit.content, 0, start)]
         of = described[-1] if described else last_heading(passage.hit.heading) or passage.hit.title
         plain = f"{of.strip()}: {plain}" if of.strip() else plain
     shown = plain if plain.strip() else sentence
-    if passage is None or not is_in_block(passage.hit.content, start):
+    if not in_block:
         shown = replace_markers(shown, lambda _: "")
     line = " ".join(shown.split())
     return line if len(line) <= _LONGEST_EXTRACT else line[:_LONGEST_EXTRACT].rsplit(" ", 1)[0] + " …"
@@ -260,10 +285,11 @@ def _named_version(version: re.Match[str]) -> str:
 
 
 def _words_of_link(link: re.Match[str]) -> str:
-    """What is read of a link: its words; of an image nothing."""
+    """What is read of a link: its words; of an image or a tag nothing."""
     if link[1]:
         return link[0]
-    return _LINK.sub(_words_of_link, link[2]) if link[2] else ""
+    words = link[2] or link[3]
+    return _LINK.sub(_words_of_link, words) if words else " " if link[0].startswith("<br") else ""
 
 
 def _named_field(field: re.Match[str]) -> str:
