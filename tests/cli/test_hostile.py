@@ -387,6 +387,7 @@ def test_names_with_half_a_character(arguments: tuple[str, ...], mgrag: Command,
     told(done, 2)
     assert r"'caf\udce9'" in done.err
     assert "half a character" in done.err
+    assert "ids[" not in done.err
 
 
 @pytest.mark.parametrize(("db", "code"), GRAPHS_REFUSED.values(), ids=GRAPHS_REFUSED)

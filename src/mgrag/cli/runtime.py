@@ -122,7 +122,11 @@ def telling_errors() -> Iterator[None]:
         fail(str(error), EXIT_USAGE)
     except UnicodeEncodeError as error:  # a name or text of the command line that is no UTF-8
         text = error.object[max(error.start - 20, 0) : error.end + 20]
-        fail(f"{text!a} holds half a character, which means that it was not valid UTF-8: give it in UTF-8.", EXIT_USAGE)
+        fail(
+            f"{text!a} holds half a character, which means that it was not valid UTF-8: give it in UTF-8 (in a UTF-8"
+            " locale).",
+            EXIT_USAGE,
+        )
     except errors.NotFoundError as error:
         fail(str(error), EXIT_NOT_FOUND)
     except (errors.EmbeddingError, errors.LanguageModelError) as error:

@@ -284,8 +284,7 @@ def check_characters(value: Any, place: str = "") -> None:
             around = value[max(found.start() - 20, 0) : found.end() + 20]
             raise InvalidInputError(
                 f"The text at {place} holds half a character ({around!a}), which means that it was not valid UTF-8:"
-                " give"
-                " it in UTF-8, or without."
+                " give it in UTF-8 (in a shell: in a UTF-8 locale), or without."
             )
     elif isinstance(value, Mapping):
         for key, item in value.items():

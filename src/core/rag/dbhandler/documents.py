@@ -6,7 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from core.rag.dbhandler.batches import MAX_ROWS, batches, run_for_rows
-from core.rag.dbhandler.checks import check_mapping, check_number, check_text, check_texts, check_vector
+from core.rag.dbhandler.checks import (
+    check_characters,
+    check_mapping,
+    check_number,
+    check_text,
+    check_texts,
+    check_vector,
+)
 from core.rag.dbhandler.ingestion import IngestOperations
 from core.rag.dbhandler.removing import release_vectors, remove_documents
 from core.rag.dbhandler.rows import (
@@ -147,9 +154,9 @@ class DocumentOperations(IngestOperations):
             created_at, updated_at``, or ``None``.
 
         Raises:
-            InvalidInputError: when it is not named by text.
+            InvalidInputError: when it is not named by text, or the text has half a character.
         """
-        check_text("The path, URL, name or id of a document", path)
+        check_characters(check_text("The path, URL, name or id of a document", path), "path")
         by_uri = document_id(self._namespace, standardize_resource_uri(path))
         rows = await self.read(
             f"UNWIND $ids AS i MATCH (d:Document {{id: i}}) RETURN {DOCUMENT_COLUMNS}, d.content AS content, "

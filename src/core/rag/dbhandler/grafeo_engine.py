@@ -64,8 +64,7 @@ def graph_file(path: str) -> Path:
     except UnicodeEncodeError as error:
         raise StoreUnavailableError(
             f"{error.object[:500]!r} cannot be the path of a graph: it holds a byte that is not UTF-8. Rename the"
-            " folder"
-            " or the file, or name another one (--db)."
+            " folder or the file, or name another one (--db)."
         ) from error
     except (RuntimeError, OSError) as error:  # no such home, too long
         raise StoreUnavailableError(f"{path[:200]!r} cannot be the path of a graph: {_first_line(error)}.") from error

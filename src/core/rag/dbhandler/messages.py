@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from core.rag.dbhandler.checks import check_kind, check_number, check_text, check_texts
+from core.rag.dbhandler.checks import check_characters, check_kind, check_number, check_text, check_texts
 from core.rag.dbhandler.message_rows import MESSAGE_COLUMNS, beginning_of, found_message
 from core.rag.dbhandler.rows import MAX_PATH_CHARS
 from core.rag.dbhandler.store import Row
@@ -161,6 +161,7 @@ class MessageReading(UserOperations):
     async def _find_conversation(self, conversation_id: str) -> Row | None:
         if not check_text("The id of a conversation", conversation_id):
             raise InvalidInputError("The id of the conversation is empty.")
+        check_characters(conversation_id, "the id of the conversation")
         own = self._conversation_node(conversation_id)
         rows = await self.read(
             "UNWIND $ids AS i MATCH (c:Conversation {id: i}) WHERE c.namespace = $namespace "

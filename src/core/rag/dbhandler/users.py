@@ -6,7 +6,7 @@ import math
 import uuid
 from typing import Any
 
-from core.rag.dbhandler.checks import as_float, check_optional
+from core.rag.dbhandler.checks import as_float, check_characters, check_optional
 from core.rag.dbhandler.documents import DocumentOperations
 from core.rag.dbhandler.rows import merge_properties
 from core.rag.dbhandler.store import Row, Transaction
@@ -211,6 +211,7 @@ class UserOperations(DocumentOperations):
             )
         if not user_id:
             raise InvalidInputError("The id of the user is empty.")
+        check_characters(user_id, "the id of the user")
         own = self._user_node(user_id)
         rows = await self.read(
             "UNWIND $ids AS i MATCH (u:User {id: i}) WHERE u.namespace = $namespace RETURN u.id AS id, "
