@@ -180,6 +180,16 @@ def test_financial_tables_keep_sign_and_number_together() -> None:
     assert body(f"<table>{rows}</table>") == "| Cash | $12) |\n| --- | --- |\n| Debt | $3 |"
 
 
+@pytest.mark.parametrize(("opening", "marker"), [("<ul><li>", "- "), ("<blockquote>", "> ")])
+def test_lists_and_quotes_that_nobody_closes_make_no_long_lines(opening: str, marker: str) -> None:
+    page = "<body><p>Before.</p>" + "".join(f"{opening}Point {number}" for number in range(700))
+    lines = [line for line in convert("a.html", page.encode()).content.split("\n") if "Point" in line]
+    assert [line.lstrip("> -") for line in lines] == [f"Point {number}" for number in range(700)]
+    assert lines[1].endswith(f"{marker}Point 1")
+    assert lines[-1].endswith(f"{marker}Point 699")
+    assert max(map(len, lines)) < 150
+
+
 @pytest.mark.parametrize("depth", [300, 5000])
 def test_deep_nesting_loses_nothing(depth: int) -> None:
     assert "innermost words" in body("<div>" * depth + "innermost words" + "</div>" * depth)

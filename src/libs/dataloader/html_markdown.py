@@ -38,6 +38,9 @@ _LANGUAGE = re.compile(r"(?:^|\s)(?:language-|lang-|highlight-(?:source-)?|brush
 _LAYOUT_ROW_CHARS = 240
 _MAX_CELL_CHARS = 1000
 _MAX_SPAN = 100
+# Each line says of all of them. Nobody nests so many, but where "</ul>" or "</blockquote>" is forgotten all of the page
+# lies deeper from there on; what is between the first ones and the innermost is left out.
+_MOST_LEVELS = 50
 
 
 def inline_text(element: HtmlElement) -> str:
@@ -279,8 +282,10 @@ class _Writer:
 
     def _emit(self, block: str) -> None:
         """Write a block, indented and marked as its containers ask."""
-        later = "".join(prefix for _, prefix in self._containers)
-        first = "".join(self._markers.get(depth, prefix) for depth, (_, prefix) in enumerate(self._containers))
+        depth = len(self._containers)
+        levels = range(depth) if depth <= _MOST_LEVELS else (*range(_MOST_LEVELS - 1), depth - 1)
+        later = "".join(self._containers[level][1] for level in levels)
+        first = "".join(self._markers.get(level, self._containers[level][1]) for level in levels)
         lines = block.split("\n")
         lines = [first + lines[0], *((later + line).rstrip() for line in lines[1:])]
         around = self._lists[0] if self._lists else None
