@@ -128,14 +128,17 @@ async def test_markup_is_not_shown_but_quoted(sentence: str, item: str) -> None:
     assert citation.quote == sentence
 
 
-async def test_markup_alone_is_no_extract() -> None:
+@pytest.mark.parametrize("said", ["This one does.", "<!-- 1 --> The `<script>` says.", "## The mill"])
+async def test_markup_alone_is_no_extract(said: str) -> None:
     text = (
-        '<a id="which-mill-turns"></a>\n\n<Listing caption="Which mill turns">\n\nThis one does.\n\n'
+        "<!-- Old headings. Which mill turns? -->\n\n"
+        '<script>\nlet which = "mill"; turns(which);\n</script>\n\n<a id="which-mill-turns"></a>\n\n'
+        f'<Listing caption="Which mill turns">\n\n{said}\n\n'
         "[which mill turns]: https://example.org/mill\n\n![Which mill turns](mill.png)"
     )
     passage = Passage(1, Hit("1", "d", "d.md", "", "", text, 0, 0, len(text), 1.0))
     answer, _ = await extract("Which mill turns?", "factual", [passage], None)
-    assert answer.splitlines()[2:] == ["- This one does. [1]"]
+    assert answer.splitlines()[2:] == [f"- {said.removeprefix('## ').removeprefix('<!-- 1 --> ')} [1]"]
 
 
 async def test_tags_in_a_block_of_code_are_shown() -> None:

@@ -58,6 +58,8 @@ _LINK = re.compile(
     rf"|(?<![A-Za-z0-9_)\]])\[(?!\d+\])({_WORDS})\]\[[^\[\]\n]{{0,200}}\]|{_TAG}",
     re.DOTALL,
 )
+#: What HTML shows to nobody; within a line it may be what a text writes about.
+_HIDDEN = re.compile(r"(?m:^)[ \t]*(?:<!--.*?-->|<(script|style)\b[^>]*>.*?(?:</\1\s*>|\Z))", re.DOTALL | re.IGNORECASE)
 #: Where a link leads, in a line of its own: ``[guide]: https://…``.
 _DEFINITION = re.compile(r"\[[^\]\n]{1,200}\]:\s*\S+\s*(?:\"[^\"]*\"\s*)?")
 #: What a line of a docstring says of a parameter, a result or an error, up to there: ``:param int speed:``.
@@ -213,18 +215,25 @@ def _spans(passage: Passage) -> list[tuple[int, int]]:
     """Where sentences are, without headings and heads of tables where there is anything else."""
     text = passage.hit.content
     headings = {normalize_name(part) for part in (passage.hit.title, *headings_of(passage.hit.heading))}
+    hidden = [found.span() for found in _HIDDEN.finditer(text) if not is_in_block(text, found.start())]
     spans = [(_behind_fence(text, start, end), end) for start, end in sentence_spans(text, titles=True)]
-    said = [
+    # Markup alone is worth less than a heading.
+    read = [
         (start, end)
         for start, end in spans
         if start < end
-        and not is_heading(text, start)
+        and not _is_markup(text, start, end)
+        and not any(begin <= start and end <= stop for begin, stop in hidden)
+    ]
+    said = [
+        (start, end)
+        for start, end in read
+        if not is_heading(text, start)
         and not is_title_line(text, start, end)
         and not is_head(text, start)
         and normalize_name(text[start:end]) not in headings
-        and not _is_markup(text, start, end)
     ]
-    return said or spans or [(0, len(text))]
+    return said or read or spans or [(0, len(text))]
 
 
 def _is_markup(text: str, start: int, end: int) -> bool:
