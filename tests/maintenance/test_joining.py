@@ -122,6 +122,19 @@ async def test_two_graphs_become_the_graph_of_all_their_documents(tmp_path: Path
         assert _difference(await snapshot(kb.client), left) == ""
 
 
+async def test_other_facts_of_a_passage_take_the_place_of_those_that_were_found_before(tmp_path: Path) -> None:
+    found = [_facts(("Karl Stein", "knows", name, f"He knows {name}.")) for name in ("Ida Falk", "Max Horn")]
+    for number, facts in enumerate(found):
+        async with opened(tmp_path / f"{number}.grafeo") as kb:
+            await kb.ingest(_ONE)
+            await kb.client.write_chunk_facts({await _chunk(kb, "mill"): facts}, "model")
+            await kb.export(tmp_path / f"{number}.jsonl")
+            wanted = await snapshot(kb.client)
+    async with opened(tmp_path / "0.grafeo") as kb:
+        await kb.import_(tmp_path / "1.jsonl")
+        assert _difference(await snapshot(kb.client), wanted) == ""
+
+
 async def _people(kb: KnowledgeBase, *, second: bool) -> None:
     """What people do with a graph; the same things in either of two, and not equally often."""
     await kb.ingest([*_ONE, *_TWO])

@@ -111,7 +111,7 @@ _EDGES: Final[Mapping[str, _Join]] = {
 
 #: The nodes of a label that there is something to join of.
 _WHERE: Final[Mapping[Label, str]] = {
-    Label.CHUNK: "WHERE n.stated IS NOT NULL ",
+    Label.CHUNK: "WHERE n.stated IS NOT NULL OR n.facts IS NOT NULL ",
 }
 
 #: Between these nodes there is one edge at most, whichever end it leads from.
@@ -135,9 +135,26 @@ async def join_nodes(tx: Transaction, label: Label, rows: Sequence[Row], namespa
     there = {row["id"]: row["props"] for row in found}
     join = _NODES[label]
     joined = [{**row, "props": join(there[row["id"]], row["props"])} if row["id"] in there else row for row in rows]
+    if label is Label.CHUNK:
+        await _mark_other_facts(tx, joined, there)
     if label is Label.ENTITY:
         return [{**row, "props": {**_ABSENT, **row["props"]}} for row in joined]
     return await _stand_by(tx, joined, namespace) if label is Label.VECTOR_STORE else joined
+
+
+async def _mark_other_facts(tx: Transaction, chunks: Sequence[Row], there: Mapping[str, Row]) -> None:
+    """Note at sources that chunks mention something else, of which a language model has found other facts."""
+    other = [
+        row["id"]
+        for row in chunks
+        if row["props"].get("facts") and there.get(row["id"], {}).get("facts") not in {None, row["props"]["facts"]}
+    ]
+    await run_for_ids(
+        tx,
+        "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i})-[:CHUNK_OF]->(d:Document) "
+        "MATCH (d)-[:SOURCED_FROM]->(s:Source) SET s.unlinked = true",
+        other,
+    )
 
 
 async def _stand_by(tx: Transaction, stores: list[Row], namespace: str) -> list[Row]:
