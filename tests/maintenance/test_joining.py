@@ -142,8 +142,8 @@ async def _people(kb: KnowledgeBase, *, second: bool) -> None:
         await kb.client.track_user_viewed_document("ann", "mill")
         await kb.remember("tea", "user", "Karl likes tea.", user_id="ann", tags=["two"] if second else ["one"])
     await kb.feedback(await _chunk(kb, "mill"), 1.0 if second else -1.0, query="who?", user_id="ann")
-    concepts = ("Mills", "Ponds")
-    await kb.link_related_concepts(*(reversed(concepts) if second else concepts), weight=2.0)
+    concept, other = ("Ponds", "Mills") if second else ("Mills", "Ponds")
+    await kb.link_related_concepts(concept, other, weight=2.0)
 
 
 async def _read(kb: KnowledgeBase, statement: str) -> list[dict[str, Any]]:

@@ -60,8 +60,8 @@ class TransferOperations(VectorStoreOperations):
     async def import_graph(self, file: str | os.PathLike[str]) -> TransferReport:
         """Bring everything from an export into the graph; what is there already is updated, so it may be repeated.
 
-        :meth:`core.rag.KnowledgeBase.import_` also works out anew what follows from all of it: counts, and links between
-        entities. After this, ``mgrag doctor --repair`` does.
+        :meth:`core.rag.KnowledgeBase.import_` also works out anew what follows from all of it: counts, and links
+        between entities. After this, ``mgrag doctor --repair`` does.
 
         Raises:
             BackupError: when the file is no export, is cut short or damaged, or belongs to another namespace; the whole
