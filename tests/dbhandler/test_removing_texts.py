@@ -155,3 +155,15 @@ async def test_documents_without_a_change_of_their_words_are_replaced_with_the_i
         made.clear()
         await kb.ingest(documents("2"))
         assert made == []
+
+
+async def test_an_import_over_what_is_there_makes_one_new_index(tmp_path: Path, made: list[TextIndex]) -> None:
+    async with MemGraphClient(f"embedded:{tmp_path}/graph.grafeo") as client:
+        await filled(client, MANY)
+        await client.export_graph(tmp_path / "all.jsonl")
+        made.clear()
+        await client.import_graph(tmp_path / "all.jsonl")
+        assert made == [INDEX]
+        assert (await words_found(client), await words_found(client, "own5")) == (MANY, 1)
+        await filled(client, MANY + 1)  # one more than before
+        assert await words_found(client) == MANY + 1

@@ -10,6 +10,7 @@ import asyncio
 import json
 import os
 from collections.abc import Iterable
+from contextlib import AsyncExitStack
 from functools import partial
 from typing import Any
 
@@ -31,7 +32,7 @@ from core.rag.dbhandler.transfer_file import (
 )
 from core.rag.dbhandler.vectors import VectorStoreOperations
 from core.rag.errors import BackupError
-from core.rag.schema import Label, VectorIndex, check_name, text_partition
+from core.rag.schema import Label, TextIndex, VectorIndex, check_name, text_partition
 from core.rag.times import utc_now
 
 _PAGE = 500
@@ -127,16 +128,19 @@ class TransferOperations(VectorStoreOperations):
         kind: tuple[str, ...] = ()
         talks = set(await self._ids(Label.CONVERSATION))
         continued: list[str] = []  # which both sides may have gone on with
-        for this, entry in reader.entries():
-            if this[:2] == ("node", Label.CONVERSATION.value) and entry["id"] in talks:
-                continued.append(entry["id"])
-            if pending and (this != kind or len(pending) >= 2 * _PAGE):
+        async with AsyncExitStack() as removing:
+            for this, entry in reader.entries():
+                if this[:2] == ("node", Label.CONVERSATION.value) and entry["id"] in talks:
+                    continued.append(entry["id"])
+                if pending and (this != kind or len(pending) >= 2 * _PAGE):
+                    await self._put_in(kind, pending, indexes)
+                    pending = []
+                if this != kind and this[0] == "node" and this[1] in TEXT_LABELS:
+                    await self._make_room(Label(this[1]), removing)
+                kind = this
+                pending.append(entry)
+            if pending:
                 await self._put_in(kind, pending, indexes)
-                pending = []
-            kind = this
-            pending.append(entry)
-        if pending:
-            await self._put_in(kind, pending, indexes)
         for conversation in continued:
             await self._write(partial(renumber_messages, conversation=conversation, now=utc_now()))
         if joined:
@@ -147,6 +151,13 @@ class TransferOperations(VectorStoreOperations):
         rows = await self.read("MATCH (d:Document) WHERE d.namespace = $namespace RETURN d.id AS id, d.uri AS uri")
         for part in batches(sorted((row["id"], row["uri"]) for row in rows)):
             await self._write(partial(relink_incoming, documents=part, namespace=self._namespace))
+
+    async def _make_room(self, label: Label, removing: AsyncExitStack) -> None:
+        """Let an embedded graph prepare for texts that are written again: each costs as much as one that is removed."""
+        await self._text_label(label)  # which makes the index where it is not there
+        graph = await self.connect()
+        there = len(await self._ids(label))
+        await removing.enter_async_context(graph.removing_texts(TextIndex(label, self._namespace), there))
 
     async def _write_nodes(self, out: ExportWriter) -> None:
         for label in Label:
