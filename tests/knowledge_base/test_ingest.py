@@ -304,20 +304,6 @@ async def test_prune_keeps_a_file_that_could_not_be_read_this_time(kb: Knowledge
     assert await kb.client.find_document(str(tmp_path / "a.md")) is not None
 
 
-async def test_prune_keeps_what_was_in_a_folder_that_is_empty_now(kb: KnowledgeBase, tmp_path: Path) -> None:
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    (folder / "a.md").write_text(text(0))
-    await kb.ingest(folder)
-    folder.rename(tmp_path / "unmounted")
-    folder.mkdir()
-    report = await kb.ingest(folder, prune=True)
-    assert report.documents.deleted == 0
-    assert any("empty" in warning for warning in report.warnings)
-    (folder / "other.md").write_text(text(1))
-    assert (await kb.ingest(folder, prune=True)).documents.deleted == 1
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="names that are no UTF-8, and at most 255 bytes long")
 async def test_prune_sees_a_file_whatever_its_name_and_not_a_folder_in_its_place(
     kb: KnowledgeBase, tmp_path: Path

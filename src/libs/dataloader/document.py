@@ -141,26 +141,6 @@ class DocumentLoader:
         name = printable(os.path.basename(self._place)) or self._place  # noqa: PTH119
         return SourceInfo(name=name, type="folder" if folder else "file", uri=self._uri)
 
-    @property
-    def complete(self) -> bool:
-        """Whether what a folder does not show is not there any more."""
-        return self.why_incomplete is None
-
-    @property
-    def why_incomplete(self) -> str | None:
-        """Why a folder that shows nothing says nothing about what was in it, for people to read; ``None``: it does."""
-        try:
-            if not self._is_folder():
-                return None
-            with os.scandir(self._place) as entries:
-                if next(entries, None) is not None:
-                    return None
-        except (LoadError, OSError):
-            return "it cannot be read any more"
-        return (
-            "the folder is empty, as it is while its disk is not mounted; mgrag delete --source removes what was in it"
-        )
-
     def without(self, places: Iterable[str | os.PathLike[str]]) -> Self:
         """The same loader, which passes over these files and folders where it meets them in its own folder."""
         never = self._selection.never.union(os.path.realpath(place) for place in places)
