@@ -155,8 +155,11 @@ class TransferOperations(VectorStoreOperations):
     async def _make_room(self, label: Label, removing: AsyncExitStack) -> None:
         """Let an embedded graph prepare for texts that are written again: each costs as much as one that is removed."""
         await self._text_label(label)  # which makes the index where it is not there
+
+        async def there() -> int:
+            return len(await self._ids(label))
+
         graph = await self.connect()
-        there = len(await self._ids(label))
         await removing.enter_async_context(graph.removing_texts(TextIndex(label, self._namespace), there))
 
     async def _write_nodes(self, out: ExportWriter) -> None:
