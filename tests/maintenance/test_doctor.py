@@ -157,6 +157,30 @@ async def test_a_flaw_is_found_named_and_mended(name: str, kb: KnowledgeBase) ->
         assert await snapshot(kb.client) == before
 
 
+async def test_a_chunk_of_two_documents_is_left_to_a_person(kb: KnowledgeBase) -> None:
+    await damage(
+        kb,
+        "MATCH (c:DocumentChunk)-[:CHUNK_OF]->(d:Document), (other:Document) WHERE d.id <> other.id "
+        "WITH c, other LIMIT 1 CREATE (c)-[:CHUNK_OF]->(other)",
+    )
+    found = problems(await kb.doctor())
+    assert found["default: chunks"].startswith("1 chunks belong to more than one document: ")
+    assert problems(await kb.doctor(repair=True))["default: chunks"] == found["default: chunks"]
+
+
+async def test_a_source_that_gave_nothing_is_a_note_until_it_is_removed(kb: KnowledgeBase) -> None:
+    name = "default: sources and resources"
+    before = await snapshot(kb.client)
+    await damage(kb, "CREATE (s:Source {id: 'bare', namespace: 'default', name: 'bare', uri: 'x:bare'})")
+    report = await kb.doctor()
+    assert report.healthy
+    assert [(c.level, c.message) for c in report.checks if c.name == name] == [
+        ("note", "Nothing could be ingested from 1 sources: bare.")
+    ]
+    assert (await kb.doctor(repair=True)).healthy
+    assert await snapshot(kb.client) == before
+
+
 async def test_without_a_model_missing_vectors_stay_and_the_advice_says_why(kb: KnowledgeBase, file: Path) -> None:
     await damage(kb, FLAWS["a chunk without a vector"][0])
     await kb.close()

@@ -42,9 +42,8 @@ class RevectoringOperations(VectorStoreOperations):
 
         async def note(tx: Transaction, page: list[str]) -> None:
             rows = await tx.run(
-                f"UNWIND $ids AS i MATCH (d:Document {{id: i}})<-[:CHUNK_OF]-(c:DocumentChunk) "
-                f"OPTIONAL MATCH (c)<-[e:EMBEDDING_OF]-(v:{store.index().label}) "
-                "WITH d, c, count(v) AS k WHERE k = 0 RETURN DISTINCT d.id AS id",
+                "UNWIND $ids AS i MATCH (d:Document {id: i})<-[:CHUNK_OF]-(c:DocumentChunk) "
+                f"WHERE NOT (c)<-[:EMBEDDING_OF]-(:{store.index().label}) RETURN DISTINCT d.id AS id",
                 {"ids": page},
             )
             incomplete = {row["id"] for row in rows}

@@ -96,17 +96,22 @@ class Soundness(Checks):
         return flaws
 
     async def _stray_chunks(self) -> list[Flaw]:
-        rows = await self._read(
-            "MATCH (c:DocumentChunk) WHERE c.namespace = $namespace OPTIONAL MATCH (c)-[r:CHUNK_OF]->(d:Document) "
-            "WITH c.id AS id, count(r) AS k WHERE k <> 1 RETURN id, k"
-        )
         flaws = []
-        stray = [row["id"] for row in rows if row["k"] == 0]
+        # Two statements, here as below: an OPTIONAL MATCH looks at every edge of the graph on the embedded engine.
+        rows = await self._read(
+            "MATCH (c:DocumentChunk) WHERE c.namespace = $namespace AND NOT (c)-[:CHUNK_OF]->(:Document) "
+            "RETURN c.id AS id"
+        )
+        stray = [row["id"] for row in rows]
         if stray:
             flaws.append(
                 Flaw(f"{len(stray)} chunks do not belong to any document.", lambda: self._transact(stray, _drop))
             )
-        shared = [row["id"] for row in rows if row["k"] > 1]
+        rows = await self._read(
+            "MATCH (c:DocumentChunk)-[r:CHUNK_OF]->(d:Document) WHERE c.namespace = $namespace "
+            "WITH c.id AS id, count(r) AS k WHERE k > 1 RETURN id"
+        )
+        shared = [row["id"] for row in rows]
         if shared:
             flaws.append(
                 Flaw(
@@ -171,15 +176,14 @@ class Soundness(Checks):
     async def _vectors(self) -> list[Flaw]:
         flaws = []
         rows = await self._read(
-            "MATCH (v:Vector) WHERE v.namespace = $namespace OPTIONAL MATCH (v)-[r:EMBEDDING_OF]->() "
-            "WITH v.id AS id, count(r) AS k WHERE k = 0 RETURN id"
+            "MATCH (v:Vector) WHERE v.namespace = $namespace AND NOT (v)-[:EMBEDDING_OF]->() RETURN v.id AS id"
         )
         idle = [row["id"] for row in rows]
         if idle:
             flaws.append(Flaw(f"{len(idle)} vectors embed nothing.", lambda: self._delete(Label.VECTOR, idle)))
         rows = await self._read(
-            "MATCH (v:Vector) WHERE v.namespace = $namespace OPTIONAL MATCH (v)-[r:STORED_IN]->(s:VectorStore) "
-            "WITH v.id AS id, v.vector_store_id AS store, count(r) AS k WHERE k = 0 RETURN id, store"
+            "MATCH (v:Vector) WHERE v.namespace = $namespace AND NOT (v)-[:STORED_IN]->(:VectorStore) "
+            "RETURN v.id AS id, v.vector_store_id AS store"
         )
         known = {store.id for store in await self._client.vector_stores()}
         lost = [row["id"] for row in rows if row["store"] not in known]
@@ -263,8 +267,8 @@ class Soundness(Checks):
     async def _leftovers(self) -> list[Flaw]:
         flaws = []
         rows = await self._read(
-            "MATCH (t:Resource) WHERE t.namespace = $namespace AND t.origin = $origin OPTIONAL MATCH (t)-[r]-() "
-            "WITH t.id AS id, count(r) AS k WHERE k = 0 RETURN id",
+            "MATCH (t:Resource) WHERE t.namespace = $namespace AND t.origin = $origin AND NOT (t)--() "
+            "RETURN t.id AS id",
             origin=FROM_TEXT,
         )
         unused = [row["id"] for row in rows]
@@ -276,8 +280,7 @@ class Soundness(Checks):
                 )
             )
         rows = await self._read(
-            "MATCH (s:Source) WHERE s.namespace = $namespace OPTIONAL MATCH (s)-[r]-() "
-            "WITH s.id AS id, s.name AS name, count(r) AS k WHERE k = 0 RETURN id, name"
+            "MATCH (s:Source) WHERE s.namespace = $namespace AND NOT (s)--() RETURN s.id AS id, s.name AS name"
         )
         if rows:
             flaws.append(
