@@ -44,7 +44,7 @@ def put_heading(content: HtmlElement, heading: list[HtmlElement], title: str | N
 
     Args:
         content: The text of the page; it is changed.
-        heading: As `heading_of_title` gives it.
+        heading: As :func:`heading_of_title` gives it.
         title: What the head of the page says.
     """
     if not heading or content.tag in _NO_PLACE or content.find(".//h1") is not None:
@@ -72,11 +72,9 @@ def without_site(title: str, content: HtmlElement) -> tuple[str, str | None]:
     rest = title[len(heading) :]
     separator = _SITE.match(rest)
     site = rest[separator.end() :] if separator else ""
+    # With a heading of that name below, the site stands first: its h1 is on every page, and the page's own heading an h2.
     if not site or any(_tells_of(inline_text(node), site) for node in content.iter("h2")):
-        return (
-            title,
-            None,
-        )  # the site goes before the page: its name is on every page, and the page's own is a level lower
+        return title, None
     return title[: len(heading)], site
 
 
