@@ -72,7 +72,7 @@ def without_site(title: str, content: HtmlElement) -> tuple[str, str | None]:
     rest = title[len(heading) :]
     separator = _SITE.match(rest)
     site = rest[separator.end() :] if separator else ""
-    # With a heading of that name below, the site stands first: its h1 is on every page, and the page's own heading an h2.
+    # With a heading of that name below, the site stands first: its h1 is on every page, the page has an h2.
     if not site or any(_tells_of(inline_text(node), site) for node in content.iter("h2")):
         return title, None
     return title[: len(heading)], site

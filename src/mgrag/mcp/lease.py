@@ -84,9 +84,8 @@ class Lease:
             self._closing = None
             try:
                 await self._close()
-            except (
-                MGRagError
-            ) as error:  # what was committed is in its log; the next use opens it again, or says why not
+            except MGRagError as error:
+                # What was committed is in the log; the next use opens the graph again, or says why it cannot.
                 _logger.warning("%s", error)
 
     async def _close(self) -> None:
