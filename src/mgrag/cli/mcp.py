@@ -45,7 +45,10 @@ def mcp(
     db: DbOption = None,
     namespace: NamespaceOption = None,
 ) -> None:
-    """Serve the knowledge base to agents over the Model Context Protocol (standard input and output)."""
+    """Serve the knowledge base to agents, as an MCP server.
+
+    It speaks the Model Context Protocol on standard input and output; agents start it themselves.
+    """
     chosen = common(context, db, namespace, as_json=False)
 
     def opener(create: bool) -> KnowledgeBase:
