@@ -95,7 +95,7 @@ def test_where_a_sentence_stands_that_its_source_does_not_say(graph: Path, mgrag
     assert f"Not supported by its source [{other}], but by [{number}" in out
 
 
-@pytest.mark.parametrize("reason, words", [("length", "the longest"), ("content_filter", "a filter")])
+@pytest.mark.parametrize("reason, words", [("length", "the maximum length"), ("content_filter", "a content filter")])
 def test_an_answer_that_stopped_in_the_middle_says_so(
     graph: Path, mgrag: Command, chat: Chat, reason: str, words: str
 ) -> None:

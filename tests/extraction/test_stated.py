@@ -107,5 +107,5 @@ async def test_texts_of_triples_are_cleaned_as_those_of_links_are(kb: KnowledgeB
     (only,) = (await kb.edges()).edges
     assert (only.id, only.type) == (edge.id, "works at")
     assert sorted(node.name for node in (await kb.entities())[0]) == ["A 1", "B 1"]
-    with pytest.raises(InvalidInputError, match="relation of triple 1 has 1 to 200"):
+    with pytest.raises(InvalidInputError, match="relation of triple 1 must have 1 to 200"):
         await kb.add_triples([("A", "\0", "B")])

@@ -121,7 +121,7 @@ async def test_documents_are_found_with_records(wiki: KnowledgeBase) -> None:
 
 
 async def test_a_search_that_makes_no_sense_is_refused(wiki: KnowledgeBase) -> None:
-    with pytest.raises(InvalidInputError, match="no mode 'vector'"):
+    with pytest.raises(InvalidInputError, match="no search mode 'vector'"):
         await wiki.search_knowledge("x", "vector")  # type: ignore[arg-type]
     for query in ("", "  "):
         with pytest.raises(InvalidInputError, match="empty"):
