@@ -116,17 +116,12 @@ class EntityLedger:
         """A record has (1) or no longer has (-1) an entity; ``kind`` is the type that goes with the field."""
         change = self._change(name, number)
         change.form(text, number)
-        if change.fields is None:
-            change.fields = {}
-        change.fields[kind] = change.fields.get(kind, 0) + number
+        change.kind(kind, number)
 
     def kind(self, name: str, kind: str, number: int) -> None:
         """A chunk says (1) or no longer says (-1) of which type an entity is."""
         if kind:
-            change = self._change(name, number)
-            if change.fields is None:
-                change.fields = {}
-            change.fields[kind] = change.fields.get(kind, 0) + number
+            self._change(name, number).kind(kind, number)
 
     async def settle(self, tx: Transaction) -> set[str]:
         """Create and update the entities; call it before edges to them are made.

@@ -44,6 +44,12 @@ class EntityChange:
                 self.forms = {}
             self.forms[text] = self.forms.get(text, 0) + number
 
+    def kind(self, kind: str, number: int) -> None:
+        """Count ``number`` more (or fewer) records or chunks that say that it is of this type."""
+        if self.fields is None:
+            self.fields = {}
+        self.fields[kind] = self.fields.get(kind, 0) + number
+
 
 class EntityState:
     """The properties of an entity: those that are stored, until :meth:`apply` changes them."""

@@ -11,7 +11,7 @@ from core.rag.dbhandler.checks import check_limit, check_texts, one_line
 from core.rag.dbhandler.entities import EntityLedger
 from core.rag.dbhandler.facts import FactChanges, Triple, write_triples
 from core.rag.dbhandler.knowledge import positive
-from core.rag.dbhandler.mentions import ChunkText, MentionChanges
+from core.rag.dbhandler.mentions import ChunkText, MentionChanges, chunk_texts
 from core.rag.dbhandler.stated import check_there
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.errors import InvalidInputError
@@ -130,17 +130,13 @@ class FactOperations(ClientBase):
 
 async def _read(tx: Transaction, chunks: Sequence[str]) -> tuple[dict[str, ChunkText], set[str]]:
     """The texts of those chunks that are there, and the titles that they name."""
-    rows = await tx.run(
-        "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i}) "
-        "RETURN c.id AS id, c.content AS content, c.heading AS heading, c.facts AS facts",
-        {"ids": list(chunks)},
-    )
+    texts = await chunk_texts(tx, chunks)
     titles = await tx.run(
         "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i})-[:MENTIONS]->(e:Entity) WHERE e.titled > 0 "
         "RETURN DISTINCT e.normalized_name AS name",
         {"ids": list(chunks)},
     )
-    return {row["id"]: ChunkText.of(row) for row in rows}, {row["name"] for row in titles}
+    return texts, {row["name"] for row in titles}
 
 
 def _checked(triple: Triple, number: int, names: dict[str, str]) -> Triple:

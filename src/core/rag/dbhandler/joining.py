@@ -15,6 +15,7 @@ from core.rag.dbhandler.entities import FROM_CALLER
 from core.rag.dbhandler.fewer import EdgeKind, directed
 from core.rag.dbhandler.message_rows import MAX_TAGS, message_terms
 from core.rag.dbhandler.rows import from_json, to_json
+from core.rag.dbhandler.stated import united
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.dbhandler.vectors import ACTIVE, STANDBY
 from core.rag.schema import EdgeType, Label
@@ -53,8 +54,7 @@ def _message(there: Row, came: Row) -> Row:
 def _chunk(there: Row, came: Row) -> Row:
     if not (there.get("stated") and came.get("stated")):
         return came
-    facts = {link: [a, b, link] for side in (there, came) for a, b, link in json.loads(side["stated"])}
-    return {**came, "stated": json.dumps([facts[link] for link in sorted(facts)])}
+    return {**came, "stated": united(there["stated"], json.loads(came["stated"]))}
 
 
 def _document(there: Row, came: Row) -> Row:

@@ -251,13 +251,7 @@ async def recompute(tx: Transaction, chunks: Sequence[str], titles: NameTable, l
         titles: At least all titles that these chunks name.
         ledger: For the entities.
     """
-    rows = await run_for_ids(
-        tx,
-        "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i}) "
-        "RETURN c.id AS id, c.content AS content, c.heading AS heading, c.facts AS facts",
-        chunks,
-    )
-    texts = {row["id"]: ChunkText.of(row) for row in rows}
+    texts = await chunk_texts(tx, chunks)
     # A tenth of a second for a few hundred chunks, in which others go on.
     mentions = await asyncio.to_thread(lambda: {key: text.mentions(titles) for key, text in texts.items()})
     changes = MentionChanges(ledger)
@@ -265,6 +259,17 @@ async def recompute(tx: Transaction, chunks: Sequence[str], titles: NameTable, l
     changes.set(mentions, {})
     await ledger.settle(tx)
     await changes.apply(tx)
+
+
+async def chunk_texts(tx: Transaction, chunks: Sequence[str]) -> dict[str, ChunkText]:
+    """What decides what chunks mention, by id; those that are not there any more are left out."""
+    rows = await run_for_ids(
+        tx,
+        "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i}) "
+        "RETURN c.id AS id, c.content AS content, c.heading AS heading, c.facts AS facts",
+        chunks,
+    )
+    return {row["id"]: ChunkText.of(row) for row in rows}
 
 
 async def mark_unlinked(tx: Transaction, sources: Iterable[str | None]) -> None:

@@ -41,7 +41,7 @@ async def note(tx: Transaction, cited: Mapping[str, Iterable[tuple[str, str, str
             await lock(tx, Label.DOCUMENT, [row["document"] for row in await tx.run(where, parameters)])
         found = {row["id"]: row["stated"] for row in await tx.run(where, parameters)}
         check_there(part, found, namespace)
-        rows = [{"id": chunk, "stated": _joined(stated, cited[chunk])} for chunk, stated in found.items()]
+        rows = [{"id": chunk, "stated": united(stated, cited[chunk])} for chunk, stated in found.items()]
         await tx.run(
             "UNWIND $rows AS row MATCH (c:DocumentChunk {id: row.id}) SET c.stated = row.stated", {"rows": rows}
         )
@@ -100,6 +100,7 @@ async def _withdraw(tx: Transaction, rows: Sequence[Row], gone: Mapping[str, str
     return {row[end] for row in unsupported for end in ("a", "b")}
 
 
-def _joined(stated: str | None, facts: Iterable[tuple[str, str, str]]) -> str:
+def united(stated: str | None, facts: Iterable[tuple[str, str, str]]) -> str:
+    """What a chunk notes, with further facts: the ids of both ends, and of the edge of each."""
     known = {link: (a, b, link) for a, b, link in [*json.loads(stated or "[]"), *facts]}
     return json.dumps([known[link] for link in sorted(known)])

@@ -16,7 +16,7 @@ from core.rag.dbhandler.entities import FROM_CALLER, remove_unused_entities
 from core.rag.dbhandler.entity_state import EntityChange, EntityState
 from core.rag.dbhandler.facts import FROM_MODEL
 from core.rag.dbhandler.fewer import RELATED, directed
-from core.rag.dbhandler.mentions import ChunkText
+from core.rag.dbhandler.mentions import chunk_texts
 from core.rag.dbhandler.records import FROM_RECORD, relation_id
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.extraction.facts import ChunkFacts
@@ -202,7 +202,7 @@ async def _settle(tx: Transaction, ids: Sequence[str]) -> None:
     )
     for row in recorded:
         changes[row["id"]].form(row["text"], row["n"])
-        _say(changes[row["id"]], row["type"], row["n"])
+        changes[row["id"]].kind(row["type"], row["n"])
     updated: list[Row] = []
     for row in rows:
         fixed = row["origin"] == FROM_CALLER
@@ -229,24 +229,12 @@ async def _count_mentions(tx: Transaction, changes: Mapping[str, EntityChange], 
     for row in rows:
         mentioned[row["chunk"]].append(row["id"])
     for part in batches(sorted(mentioned)):
-        texts = await tx.run(
-            "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i}) "
-            "RETURN c.id AS id, c.content AS content, c.heading AS heading, c.facts AS facts",
-            {"ids": part},
-        )
-        for row in texts:
-            text = ChunkText.of(row)
+        for chunk, text in (await chunk_texts(tx, part)).items():
             spelt = spellings(text.names, text.facts)
-            for entity in mentioned[row["id"]]:
+            for entity in mentioned[chunk]:
                 changes[entity].mentions += 1
                 changes[entity].form(spelt.get(names[entity], ""), 1)
             for said in text.facts.entities if text.facts else ():
-                for entity in mentioned[row["id"]]:
+                for entity in mentioned[chunk]:
                     if names[entity] == said.name and said.type:
-                        _say(changes[entity], said.type, 1)
-
-
-def _say(change: EntityChange, kind: str, number: int) -> None:
-    if change.fields is None:
-        change.fields = {}
-    change.fields[kind] = change.fields.get(kind, 0) + number
+                        changes[entity].kind(said.type, 1)
