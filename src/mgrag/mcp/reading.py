@@ -8,7 +8,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from core.rag.dbhandler.checks import check_number
 from mgrag.mcp.lease import Lease
 
 _Limit = Annotated[int, Field(ge=1, le=50, description="At most this many.")]
@@ -99,7 +98,6 @@ class ReadingTools:
         start: Annotated[int, Field(ge=0, description="Position of the first character to read.")] = 0,
     ) -> dict[str, Any]:
         """Read a document, up to 20,000 characters at a time; pass "next_start" as start to read on."""
-        start = check_number("start", start, 0)
         async with self._lease.use() as kb:
             document = await kb.show(path)
         content = document["content"]
