@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import BaseModel, Field
 
 from core.rag.errors import InvalidInputError, SourceError
+from core.rag.indexing.sources import is_web
 from libs.dataloader import Document
 from mgrag.mcp.lease import Lease
 
@@ -75,7 +76,7 @@ class WritingTools:
     ) -> dict[str, Any]:
         """Load a web page, a site, or files into the knowledge base; only changes are processed."""
         web: dict[str, Any] = {}
-        if source.lower().startswith(("http://", "https://")):
+        if is_web(source):
             web = {"max_urls": max_pages, "url_pattern": url_pattern, "allow_private": self._allow_private}
         else:
             self._check_root(source)
