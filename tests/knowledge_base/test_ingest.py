@@ -518,3 +518,15 @@ async def test_a_document_that_cannot_be_stored_any_more_is_reported_and_the_res
     await kb.ingest([Document("note", "The mill turns.")])
     report = await kb.ingest([Document("note", "The mill turns.", metadata={"x": object()}), Document("b", "A quay.")])
     assert [item.path for item in report.documents.failed] == ["note"] and report.documents.added == 1
+
+
+async def test_a_knowledge_base_of_another_namespace_shares_the_graph_and_nothing_in_it(kb: KnowledgeBase) -> None:
+    await kb.ingest([Document(path="a.md", content=text(0))])
+    other = kb.in_namespace("other")
+    assert await other.search("tide mill") == []
+    await other.ingest([Document(path="b.md", content=text(1))])
+    assert [document["path"] for document in await other.documents()] == ["b.md"]
+    assert [document["path"] for document in await kb.documents()] == ["a.md"]
+    assert {hit.path for hit in await other.search("Margaret Harrow")} == {"b.md"}
+    with pytest.raises(InvalidInputError):
+        kb.in_namespace(" ")

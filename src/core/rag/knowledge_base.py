@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 from collections.abc import Callable, Iterable, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -166,6 +167,25 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
     def namespace(self) -> str:
         """The namespace that everything is read from and written to."""
         return self._client.namespace
+
+    def in_namespace(self, namespace: str) -> Self:
+        """The same graph with another namespace.
+
+        Args:
+            namespace: Its name; nothing has to be in it yet.
+
+        Returns:
+            A knowledge base that shares the connection and the models with this one. Do not close it: it ends with
+            this one.
+
+        Raises:
+            InvalidInputError: on a name that is not allowed.
+            StoreUnavailableError: when this knowledge base is not connected.
+        """
+        other = copy.copy(self)
+        other._client = self._client.in_namespace(namespace)
+        other._vector_store = None
+        return other
 
     async def connect(self) -> Self:
         """Open the graph, and check that it was built with this embedding model.

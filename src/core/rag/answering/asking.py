@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import copy
 from collections.abc import AsyncGenerator, Mapping
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
@@ -48,13 +47,9 @@ class Answers:
             self._model_known = True
         return self._language_model
 
-    def _in_namespace(self, namespace: str | None) -> Self:
-        """This knowledge base with another namespace; it shares everything else and is not closed by itself."""
-        if namespace is None:
-            return self
-        other = copy.copy(self)
-        other._client = self._client.in_namespace(namespace)
-        return other
+    if TYPE_CHECKING:
+
+        def in_namespace(self, namespace: str) -> Self: ...
 
     @overload
     async def ask(
@@ -160,7 +155,7 @@ class Answers:
         question = question.encode("utf-8", "replace").decode().strip()
         given = {"filters": filters, "user_id": user_id}
         services = Services(
-            kb=self._in_namespace(namespace),  # type: ignore[arg-type]  # a KnowledgeBase
+            kb=self if namespace is None else self.in_namespace(namespace),  # type: ignore[arg-type]  # a KnowledgeBase
             model=None if extracts else self.language_model,
             search={name: value for name, value in given.items() if value is not None},
             passages=k,
