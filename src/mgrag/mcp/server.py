@@ -14,6 +14,7 @@ from mgrag import __version__
 from mgrag.mcp.lease import Lease
 from mgrag.mcp.reading import ReadingTools
 from mgrag.mcp.writing import WritingTools
+from mgrag.sources import Allowed
 
 try:
     from mcp.server import MCPServer
@@ -54,7 +55,7 @@ def build_server(
     )
     _add(server, ReadingTools(lease).all(), ToolAnnotations(read_only_hint=True, open_world_hint=False))
     if writing:
-        tools = WritingTools(lease, roots, allow_private=allow_private)
+        tools = WritingTools(lease, Allowed(roots, allow_private=allow_private))
         _add(server, tools.all(), ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True))
         _add(server, tools.destructive(), ToolAnnotations(read_only_hint=False, destructive_hint=True))
     return server

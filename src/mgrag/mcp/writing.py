@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
-from pathlib import Path
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, Field
 
 from core.rag.errors import InvalidInputError, SourceError
-from core.rag.indexing.sources import is_web
 from libs.dataloader import Document
 from mgrag.mcp.lease import Lease
+from mgrag.sources import Allowed
 
 if TYPE_CHECKING:
     from core.rag.indexing.report import IngestReport
@@ -35,14 +34,12 @@ class WritingTools:
 
     Args:
         lease: The knowledge base.
-        roots: The folders that files may be ingested from; none: no files.
-        allow_private: Whether pages may be fetched from addresses that only this machine or its network can reach.
+        allowed: What may be ingested.
     """
 
-    def __init__(self, lease: Lease, roots: Sequence[Path], *, allow_private: bool) -> None:
+    def __init__(self, lease: Lease, allowed: Allowed) -> None:
         self._lease = lease
-        self._roots = [root.resolve() for root in roots]
-        self._allow_private = allow_private
+        self._allowed = allowed
 
     def all(self) -> tuple[Callable[..., Awaitable[dict[str, Any]]], ...]:
         """The tools, as an agent is told of them."""
@@ -75,13 +72,9 @@ class WritingTools:
         ] = None,
     ) -> dict[str, Any]:
         """Load a web page, a site, or files into the knowledge base; only changes are processed."""
-        web: dict[str, Any] = {}
-        if is_web(source):
-            web = {"max_urls": max_pages, "url_pattern": url_pattern, "allow_private": self._allow_private}
-        else:
-            self._check_root(source)
+        options = self._allowed.options(source, max_pages=max_pages, url_pattern=url_pattern)
         async with self._lease.use(create=True) as kb:
-            return _outcome(await kb.ingest(source, **web))
+            return _outcome(await kb.ingest(source, **options))
 
     async def delete_document(
         self, path: Annotated[str, Field(description="Its whole path or URL.")]
@@ -135,25 +128,6 @@ class WritingTools:
         """Rate how helpful a passage was; later searches take it into account."""
         async with self._lease.use() as kb:
             return {"rated": await kb.feedback(target, value, query, user_id)}
-
-    def _check_root(self, source: str) -> None:
-        """Refuse a file or folder outside of what was allowed.
-
-        Raises:
-            InvalidInputError: naming the folders that are allowed.
-        """
-        place = Path(source).expanduser().resolve()
-        if any(place.is_relative_to(root) for root in self._roots):
-            return
-        if not self._roots:
-            raise InvalidInputError(
-                f"This server takes no files ({source[:200]}); whoever starts it may allow a folder: mgrag mcp --root"
-                " FOLDER. A text can be stored with add_document."
-            )
-        raise InvalidInputError(
-            f"{source[:200]} is not in a folder that this server takes files from:"
-            f" {', '.join(map(str, self._roots))}. A text can be stored with add_document."
-        )
 
 
 def _outcome(report: IngestReport) -> dict[str, Any]:
