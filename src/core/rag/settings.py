@@ -101,6 +101,13 @@ class Settings(BaseSettings):
     llm_extraction: bool = Field(default=False, alias="MGRAG_LLM_EXTRACTION")
     entity_fields: str = Field(default="", alias="MGRAG_ENTITY_FIELDS")
 
+    # The HTTP API.
+    api_keys: SecretStr | None = Field(default=None, alias="MGRAG_API_KEYS")
+    api_read_keys: SecretStr | None = Field(default=None, alias="MGRAG_API_READ_KEYS")
+    jwt_key: SecretStr | None = Field(default=None, alias="MGRAG_JWT_KEY")
+    jwt_audience: str | None = Field(default=None, alias="MGRAG_JWT_AUDIENCE")
+    jwt_issuer: str | None = Field(default=None, alias="MGRAG_JWT_ISSUER")
+
     #: The variables above that have their value from the file; found out here, whatever is given.
     in_env_file: Annotated[frozenset[str], NoDecode] = Field(default=frozenset(), repr=False)
 

@@ -6,7 +6,21 @@ from typing import Annotated
 
 import typer
 
-from mgrag.cli import ask, copies, documents, graph, ingest, mcp, memory, namespaces, people, reembed, search, state
+from mgrag.cli import (
+    ask,
+    copies,
+    documents,
+    graph,
+    ingest,
+    mcp,
+    memory,
+    namespaces,
+    people,
+    reembed,
+    search,
+    serve,
+    state,
+)
 from mgrag.cli.options import Common, DbOption, JsonOption, NamespaceOption, graph_uri
 from mgrag.cli.runtime import EXIT_CODES
 
@@ -42,5 +56,5 @@ def options(
     context.obj = Common(None if db is None else graph_uri(db), namespace, as_json)
 
 
-for group in (ingest, search, ask, documents, state, copies, namespaces, reembed, memory, people, graph, mcp):
+for group in (ingest, search, ask, documents, state, copies, namespaces, reembed, memory, people, graph, mcp, serve):
     group.register(app)

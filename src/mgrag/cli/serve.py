@@ -1,0 +1,131 @@
+"""``mgrag serve``."""
+
+from __future__ import annotations
+
+import ipaddress
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mgrag.cli.options import DbOption, ModelOption, NamespaceOption, common
+from mgrag.cli.output import note
+from mgrag.cli.runtime import open_kb, run
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+#: How long requests in progress may take when the server is to end.
+_GRACE_SECONDS = 10
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(serve)
+
+
+def serve(
+    context: typer.Context,
+    host: Annotated[str, typer.Option(metavar="ADDRESS", help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 chooses a free one.")] = 8000,
+    read_only: Annotated[
+        bool, typer.Option("--read-only", help="Callers can search, but not store or delete anything.")
+    ] = False,
+    root: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FOLDER",
+            exists=True,
+            file_okay=False,
+            help="Callers may ingest files below this folder; repeatable.",
+        ),
+    ] = None,
+    allow_private: Annotated[
+        bool, typer.Option("--allow-private", help="Callers may fetch pages from this machine and its network.")
+    ] = False,
+    cors: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ORIGIN", help="Web pages of this origin may use the API from a browser; repeatable."),
+    ] = None,
+    model: ModelOption = None,
+    db: DbOption = None,
+    namespace: NamespaceOption = None,
+) -> None:
+    """Serve the knowledge base to other services, over HTTP.
+
+    Every namespace is a database: /db/NAME/search. With --namespace, only that one is served.
+    """
+    chosen = common(context, db, namespace, as_json=False)
+
+    async def call() -> None:
+        from core.rag.errors import ConfigurationError
+        from core.rag.settings import settings_for
+        from mgrag.http.access import Access
+        from mgrag.http.app import build_app
+
+        settings = settings_for(None)
+        access = Access(settings, only=chosen.namespace, writing=not read_only)
+        if access.open and not _is_local(host):
+            raise ConfigurationError(
+                f"Without keys, the server only listens on this machine, not on {host}. Set MGRAG_API_KEYS"
+                " (openssl rand -hex 16 makes a key) or MGRAG_JWT_KEY."
+            )
+        if read_only:
+            settings = settings.model_copy(update={"read_only": True})
+        async with open_kb(chosen, model=model, create=not read_only, settings=settings) as kb:
+            _ = kb.language_model  # a setting that makes no sense is told now, not to a caller later
+            app = build_app(
+                kb,
+                access,
+                roots=root or (),
+                allow_private=allow_private,
+                max_bytes=settings.max_file_bytes,
+                origins=cors or (),
+            )
+            await _listen(app, host, port, open_to_all=access.open)
+
+    run(call)
+
+
+async def _listen(app: object, host: str, port: int, *, open_to_all: bool) -> None:
+    """Answer requests until a signal comes."""
+    import socket
+
+    import uvicorn
+
+    from core.rag.errors import ConfigurationError
+
+    class Server(uvicorn.Server):
+        def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002
+            """End; at the second signal without waiting for requests. The command goes on, and closes the graph."""
+            self.force_exit = self.should_exit
+            self.should_exit = True
+
+    config = uvicorn.Config(
+        app,  # type: ignore[arg-type]
+        log_config=None,
+        lifespan="off",
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=_GRACE_SECONDS,
+    )
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as listening:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listening.bind((host, port))
+            listening.listen()
+        except OSError as error:
+            raise ConfigurationError(f"Cannot listen on {host}, port {port}: {error.strerror or error}.") from error
+        address = f"[{host}]" if ":" in host else host
+        note(f"mgrag: Listening on http://{address}:{listening.getsockname()[1]} (Ctrl-C ends it).")
+        if open_to_all:
+            note("mgrag: No keys are set: every program on this machine may read and change the graph.")
+        await Server(config).serve([listening])
+
+
+def _is_local(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -1,0 +1,1 @@
+"""The HTTP API: a knowledge base for other services. Requires ``pip install 'memgraph-rag[http]'``."""

@@ -1,0 +1,102 @@
+"""The HTTP API as an ASGI application."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from core.rag.errors import MissingDependencyError
+
+try:
+    from fastapi import APIRouter, FastAPI, Request
+    from fastapi.middleware.cors import CORSMiddleware
+except ImportError as error:
+    raise MissingDependencyError("fastapi", "http", "The HTTP API") from error
+
+from mgrag import __version__
+from mgrag.http import documents, graph, memory, records
+from mgrag.http.bases import Bases, Reading, Writing, bases_of, caller_of
+from mgrag.http.errors import add_handlers
+from mgrag.http.guard import HEALTH, Guard
+from mgrag.sources import Allowed
+
+if TYPE_CHECKING:
+    from core.rag.knowledge_base import KnowledgeBase
+    from mgrag.http.access import Access
+
+_DESCRIPTION = """\
+Documents, a graph of the entities in them, and a memory of what was said: search, cited answers, and context for
+language models. A namespace is a database; `/db/{namespace}/…` reads and writes inside of it only."""
+
+#: What a form adds to the bytes of its files.
+_FORM_BYTES = 1_000_000
+
+_own = APIRouter(tags=["server"])
+_database = APIRouter(tags=["server"])
+
+
+def build_app(
+    kb: KnowledgeBase,
+    access: Access,
+    *,
+    roots: Sequence[Path] = (),
+    allow_private: bool = False,
+    max_bytes: int = 50_000_000,
+    origins: Sequence[str] = (),
+) -> FastAPI:
+    """An application that serves a graph.
+
+    Args:
+        kb: A connected knowledge base on it, of any namespace; stays open until the caller closes it.
+        access: Who may do what.
+        roots: The folders that callers may ingest files from.
+        allow_private: Whether callers may have pages fetched from addresses that are not public.
+        max_bytes: Limit for the size of a file, and, with what a form adds, of a request.
+        origins: Origins of web pages that may use it from a browser, such as ``https://example.org``.
+    """
+    app = FastAPI(
+        title="memgraph-rag",
+        version=__version__,
+        description=_DESCRIPTION,
+        docs_url=None,  # both load their scripts from somebody else's server
+        redoc_url=None,
+    )
+    app.state.bases = Bases(kb, Allowed(roots, allow_private=allow_private), max_bytes)
+    app.include_router(_own)
+    for router in (documents.router, graph.router, memory.router, _database, records.router):
+        app.include_router(router, prefix="/db/{namespace}")
+    add_handlers(app)
+    app.add_middleware(Guard, access=access, max_bytes=max_bytes + _FORM_BYTES, origins=origins)
+    if origins:
+        app.add_middleware(
+            CORSMiddleware, allow_origins=list(origins), allow_methods=["*"], allow_headers=["*"], max_age=3600
+        )
+    return app
+
+
+@_own.get(HEALTH)
+async def health(request: Request) -> dict[str, str]:
+    """Whether the server can reach its graph; needs no key."""
+    await bases_of(request).kb.client.read("RETURN 1 AS one")
+    return {"status": "ok"}
+
+
+@_own.get("/db")
+async def databases(request: Request) -> dict[str, Any]:
+    """List the namespaces that the caller may use, with the number of their nodes by label."""
+    found = await bases_of(request).kb.namespaces()
+    caller = caller_of(request)
+    return {"databases": [{"name": name, "nodes": nodes} for name, nodes in found.items() if caller.may_use(name)]}
+
+
+@_database.get("/status")
+async def status(kb: Reading) -> dict[str, Any]:
+    """What the namespace contains, how much of it, and which engine stores it."""
+    return await kb.status()
+
+
+@_database.delete("")
+async def delete_database(kb: Writing) -> dict[str, int]:
+    """Remove the namespace with everything in it. This cannot be undone."""
+    return {"nodes": await kb.delete_namespace(kb.namespace)}

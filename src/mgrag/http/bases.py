@@ -1,0 +1,70 @@
+"""What routes work with: the knowledge base of a namespace, if the caller may use it."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Annotated
+
+from fastapi import Depends, Request
+from pydantic import BaseModel, ConfigDict
+from pydantic.alias_generators import to_camel
+
+from core.rag.knowledge_base import KnowledgeBase
+from mgrag.http.access import Caller
+
+if TYPE_CHECKING:
+    from mgrag.sources import Allowed
+
+#: Namespaces whose knowledge base is kept.
+_KEPT = 256
+
+
+class Bases:
+    """The knowledge bases of one graph.
+
+    Args:
+        kb: Connected; its namespace does not matter.
+        allowed: What may be loaded for callers.
+        max_bytes: Limit for the size of a file.
+    """
+
+    def __init__(self, kb: KnowledgeBase, allowed: Allowed, max_bytes: int) -> None:
+        self.kb = kb
+        self.allowed = allowed
+        self.max_bytes = max_bytes
+        self.of = lru_cache(_KEPT)(kb.in_namespace)
+
+
+class Body(BaseModel):
+    """The body of a request; names may be in camelCase or in snake_case."""
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid")
+
+
+def bases_of(request: Request) -> Bases:
+    """The knowledge bases of the server."""
+    bases: Bases = request.app.state.bases
+    return bases
+
+
+def caller_of(request: Request) -> Caller:
+    """Who sends a request."""
+    caller: Caller = request.state.caller
+    return caller
+
+
+async def _reading(namespace: str, request: Request) -> KnowledgeBase:
+    caller_of(request).check(namespace, writing=False)
+    return bases_of(request).of(namespace)
+
+
+async def _writing(namespace: str, request: Request) -> KnowledgeBase:
+    caller_of(request).check(namespace, writing=True)
+    return bases_of(request).of(namespace)
+
+
+#: The knowledge base of the namespace in the path, for callers that may read it.
+Reading = Annotated[KnowledgeBase, Depends(_reading)]
+
+#: The same for callers that may change it.
+Writing = Annotated[KnowledgeBase, Depends(_writing)]

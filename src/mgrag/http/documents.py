@@ -1,0 +1,212 @@
+"""Routes for documents: store, list, read and delete them, search their passages, and answer from them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Annotated, Any
+
+from fastapi import APIRouter, File, Form, Query, Request, UploadFile
+from fastapi.sse import EventSourceResponse, ServerSentEvent
+from pydantic import Field
+
+from core.rag.answering.asking import MAX_PASSAGES, StrategyName
+from core.rag.answering.events import DoneEvent, event_dict
+from core.rag.answering.types import Answer
+from core.rag.errors import InvalidInputError, MGRagError, NotFoundError
+from core.rag.indexing.report import IngestReport
+from core.rag.knowledge_base import KnowledgeBase
+from core.rag.retrieval.hits import SearchMode
+from libs.dataloader import Document
+from libs.dataloader.formats import FileData, UnreadableError, read_document
+from mgrag.http.bases import Bases, Body, Reading, Writing, bases_of, caller_of
+from mgrag.http.errors import body_of
+
+router = APIRouter(tags=["documents"])
+
+_AT_ONCE = 1000
+
+
+class NewDocument(Body):
+    """A text to be stored."""
+
+    path: str = Field(min_length=1, description="Its name; a document of the same name is replaced.")
+    content: str
+    title: str | None = Field(default=None, description="Default: its first heading, else the last part of its name.")
+    metadata: dict[str, Any] = Field(default_factory=dict, description="Values to filter by.")
+    mime_type: str | None = Field(default=None, description="Such as text/html; default: by the ending of its name.")
+
+
+class NewDocuments(Body):
+    """Texts to be stored."""
+
+    documents: list[NewDocument] = Field(min_length=1, max_length=_AT_ONCE)
+
+
+class Sources(Body):
+    """What to load."""
+
+    sources: list[str] = Field(min_length=1, max_length=100, description="URLs; or files, if the server allows them.")
+    max_pages: int = Field(default=50, ge=1, le=10_000, description="Maximum number of pages of a site.")
+    url_pattern: str | None = Field(default=None, description="Only pages whose URL matches this regular expression.")
+    prune: bool = Field(default=False, description="Remove documents that vanished from these sources.")
+
+
+class ChunkSearch(Body):
+    """What to search passages for."""
+
+    query: str
+    k: int = Field(default=5, ge=1, le=1000)
+    mode: SearchMode = "auto"
+    filters: str | dict[str, Any] | None = Field(default=None, description="Such as path:docs/ updated>=2026-01-01.")
+    expand: int = Field(default=0, ge=0, le=20, description="Neighbouring passages to add on either side.")
+    conversation_id: str | None = None
+    user_id: str | None = None
+
+
+class Question(Body):
+    """A question to answer."""
+
+    question: str
+    strategy: StrategyName = "auto"
+    k: int = Field(default=5, ge=1, le=MAX_PASSAGES)
+    filters: str | dict[str, Any] | None = None
+    conversation_id: str | None = Field(default=None, description="Question and answer are recorded in it.")
+    user_id: str | None = None
+
+
+@router.get("/documents")
+async def list_documents(
+    kb: Reading,
+    prefix: str = "",
+    limit: Annotated[int, Query(ge=1, le=_AT_ONCE)] = 100,
+    after: Annotated[str, Query(description="The last path of the page before.")] = "",
+) -> dict[str, Any]:
+    """List documents by path."""
+    return {"documents": await kb.documents(prefix=prefix, limit=limit, after=after)}
+
+
+@router.post("/documents")
+async def put_documents(kb: Writing, body: NewDocuments) -> dict[str, Any]:
+    """Store texts as documents. Those that have not changed are left alone."""
+    documents = [Document(**document.model_dump()) for document in body.documents]
+    return (await kb.ingest(documents)).to_dict()
+
+
+@router.post("/files")
+async def upload_files(
+    kb: Writing,
+    request: Request,
+    files: Annotated[list[UploadFile], File(description="Files of any supported format.")],
+    prefix: Annotated[str, Form(description="Put before their names, such as handbook/.")] = "",
+) -> dict[str, Any]:
+    """Store files as documents. A file that cannot be read is reported with the reason."""
+    documents: list[Document] = []
+    failed: list[dict[str, str]] = []
+    for file in files:
+        path = prefix + (file.filename or "")
+        if not path:
+            raise InvalidInputError("A file has no name; documents are known by their names.")
+        data = FileData(path, await file.read(), max_bytes=bases_of(request).max_bytes)
+        try:
+            documents.append(await asyncio.to_thread(read_document, data, file.content_type))
+        except UnreadableError as error:
+            failed.append({"path": path, "reason": error.reason})
+    report = (await kb.ingest(documents) if documents else IngestReport()).to_dict()
+    report["documents"]["failed"] += failed
+    return report
+
+
+@router.post("/ingest")
+async def ingest(kb: Writing, body: Sources, request: Request) -> dict[str, Any]:
+    """Load pages, sites or files; responds when all is stored. Use ``/ingest/stream`` for what takes minutes."""
+    return (await kb.ingest(body.sources, prune=body.prune, **_options(bases_of(request), body))).to_dict()
+
+
+@router.post("/ingest/stream", response_class=EventSourceResponse)
+async def ingest_stream(kb: Writing, body: Sources, request: Request) -> AsyncIterator[ServerSentEvent]:
+    """The same as server-sent events: ``progress`` now and then, and ``done`` or ``error`` at the end.
+
+    It ends when the caller goes away; what was finished before is stored.
+    """
+    changed = asyncio.Event()
+    latest: dict[str, Any] = {}
+
+    def progress(report: IngestReport) -> None:
+        latest.update(report.to_dict())
+        changed.set()
+
+    async def work() -> IngestReport:
+        options = _options(bases_of(request), body)
+        return await kb.ingest(body.sources, prune=body.prune, progress=progress, **options)
+
+    task = asyncio.create_task(work())
+    task.add_done_callback(lambda _: changed.set())
+    try:
+        while not task.done():
+            await changed.wait()
+            changed.clear()
+            if not task.done():
+                yield ServerSentEvent(event="progress", data=dict(latest))
+        yield ServerSentEvent(event="done", data=task.result().to_dict())
+    except MGRagError as error:
+        yield ServerSentEvent(event="error", data=body_of(error))
+    finally:
+        task.cancel()
+        await asyncio.wait([task])
+
+
+@router.get("/documents/{path:path}")
+async def read(kb: Reading, path: str) -> dict[str, Any]:
+    """Read a document, with its sources and references; the path is percent-encoded, also where it is a URL."""
+    return await kb.show(path)
+
+
+@router.delete("/documents/{path:path}")
+async def delete(kb: Writing, path: str) -> dict[str, str]:
+    """Remove a document with its passages, and everything that nothing else refers to."""
+    if not await kb.delete(path):
+        raise NotFoundError(await kb.explain_missing(path))
+    return {"deleted": path}
+
+
+@router.post("/chunks/search")
+async def search_chunks(kb: Reading, body: ChunkSearch) -> dict[str, Any]:
+    """Find passages, by words, by meaning, and through the graph."""
+    hits = await kb.search(**body.model_dump())
+    return {"hits": [hit.to_dict() for hit in hits]}
+
+
+@router.post("/answer")
+async def answer(kb: Reading, body: Question, request: Request) -> dict[str, Any]:
+    """Answer a question from the documents, with verified citations."""
+    _check_recording(kb, body, request)
+    answered: Answer = await kb.ask(**body.model_dump())
+    return answered.to_dict()
+
+
+@router.post("/answer/stream", response_class=EventSourceResponse)
+async def answer_stream(kb: Reading, body: Question, request: Request) -> AsyncIterator[ServerSentEvent]:
+    """The same as server-sent events: ``analysis``, ``retrieval``, ``token``, ``citation``, ``done``, or ``error``."""
+    _check_recording(kb, body, request)
+    events = kb.ask_stream(**body.model_dump())
+    try:
+        async for event in events:
+            data = event.answer.to_dict() if isinstance(event, DoneEvent) else event_dict(event)
+            yield ServerSentEvent(event=event.type, data=data)
+    except MGRagError as error:
+        yield ServerSentEvent(event="error", data=body_of(error))
+    finally:
+        await events.aclose()
+
+
+def _check_recording(kb: KnowledgeBase, body: Question, request: Request) -> None:
+    if body.conversation_id is not None:
+        caller_of(request).check(kb.namespace, writing=True)
+
+
+def _options(bases: Bases, body: Sources) -> dict[str, Any]:
+    given: dict[str, Any] = {}
+    for source in body.sources:
+        given |= bases.allowed.options(source, max_pages=body.max_pages, url_pattern=body.url_pattern)
+    return given

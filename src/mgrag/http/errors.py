@@ -1,0 +1,103 @@
+"""Errors as responses: a status, and a message that says what to do next."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from core.rag import errors
+from mgrag.http.access import RefusedError
+from mgrag.http.guard import refusal
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI, Request
+
+_logger = logging.getLogger(__name__)
+
+#: The status for each kind of error; the first that fits counts.
+_STATUS: tuple[tuple[type[errors.MGRagError], int], ...] = (
+    (errors.InvalidInputError, 400),
+    (errors.NotFoundError, 404),
+    (errors.ModelMismatchError, 409),
+    (errors.StoreReadOnlyError, 403),
+    (errors.StoreFullError, 507),
+    (errors.StoreTimeoutError, 504),
+    (errors.StoreUnavailableError, 503),
+    (errors.StoreConflictError, 503),
+    (errors.SourceError, 422),
+    (errors.EmbeddingInputError, 422),
+    (errors.LanguageModelInputError, 422),
+    (errors.EmbeddingError, 502),
+    (errors.LanguageModelError, 502),
+)
+
+#: How many of the problems of a request are told.
+_PROBLEMS = 5
+
+
+def status_of(error: errors.MGRagError) -> int:
+    """The HTTP status of an error."""
+    return next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
+
+
+def body_of(error: errors.MGRagError) -> dict[str, str]:
+    """The JSON of an error. What is wrong with the server itself is for its log: a message may name hosts and files."""
+    status = status_of(error)
+    if status < 500:
+        return {"error": str(error), "type": type(error).__name__}
+    _logger.error("%s: %s", type(error).__name__, error)
+    return {"error": _TOLD.get(status, "The server failed; its log says why."), "type": type(error).__name__}
+
+
+_TOLD = {
+    502: "The embedding provider or the language model failed; the server's log says how.",
+    503: "The graph database cannot be used now; try again later. The server's log says why.",
+    504: "The graph database took too long; ask for less, or try again later.",
+    507: "The graph database is full; the server's log says more.",
+}
+
+
+def add_handlers(app: FastAPI) -> None:
+    """Have every error answered as JSON with ``error``, what happened."""
+    app.add_exception_handler(errors.MGRagError, _failed)
+    app.add_exception_handler(RefusedError, _refused)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HTTPException, _http)
+
+
+async def _failed(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, errors.MGRagError)
+    return JSONResponse(body_of(error), status_of(error))
+
+
+async def _refused(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RefusedError)
+    return refusal(error)
+
+
+async def _invalid(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RequestValidationError)
+    problems = error.errors()
+    said = [_problem(item) for item in problems[:_PROBLEMS]]
+    if len(problems) > _PROBLEMS:
+        said.append(f"and {len(problems) - _PROBLEMS} more")
+    kind = request.headers.get("content-type", "")
+    if problems[0]["loc"] == ("body",) and not kind.startswith(("application/json", "multipart/")):
+        said = ["The body must be JSON, with the header Content-Type: application/json"]
+    return JSONResponse({"error": "; ".join(said), "type": "InvalidInputError"}, 422)
+
+
+def _problem(item: dict[str, Any]) -> str:
+    where = [str(part) for part in item["loc"][1:]]
+    if item["type"] == "json_invalid":
+        return f"The body is not valid JSON, at character {'.'.join(where)}: {item['ctx']['error']}"
+    return f"{'.'.join(where) or 'body'}: {item['msg']}"
+
+
+async def _http(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)
+    return JSONResponse({"error": str(error.detail)}, error.status_code, error.headers)

@@ -1,0 +1,175 @@
+"""Routes for the knowledge graph: records, entities, their connections, and context for a language model."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from pydantic import AliasChoices, Field
+
+from core.rag.errors import NotFoundError
+from core.rag.graph.exploring import Direction
+from core.rag.graph.searching import KnowledgeMode
+from mgrag.http.bases import Body, Reading, Writing
+
+router = APIRouter(tags=["graph"])
+
+#: Of entities and edges in a page.
+_Limit = Annotated[int, Query(ge=1, le=1000)]
+_After = Annotated[str, Query(description="The next of the page before.")]
+
+
+class KnowledgeSearch(Body):
+    """What to search records and documents for."""
+
+    query: str
+    mode: KnowledgeMode = "hybrid"
+    limit: int = Field(default=10, ge=1, le=1000)
+
+
+class ContextQuestion(Body):
+    """A question for a language model of the caller's."""
+
+    question: str
+    context_depth: int = Field(default=2, ge=0, le=4)
+    limit: int = Field(default=5, ge=1, le=100)
+
+
+class Walk(Body):
+    """Where to walk."""
+
+    start: str = Field(description="Name or id.", validation_alias=AliasChoices("start", "startNode", "nodeId"))
+    depth: int = Field(default=2, ge=1, le=64, validation_alias=AliasChoices("depth", "maxDepth"))
+    edge_types: list[str] | None = None
+    direction: Direction = "both"
+    limit: int = Field(default=100, ge=1, le=10_000)
+    after: str = ""
+
+
+class Ends(Body):
+    """The ends of a path."""
+
+    start: str = Field(description="Name or id.", validation_alias=AliasChoices("start", "from", "source"))
+    end: str = Field(description="Name or id.", validation_alias=AliasChoices("end", "to", "target"))
+    weighted: bool = False
+    max_depth: int = Field(default=6, ge=1, le=64)
+    edge_types: list[str] | None = None
+
+
+class Link(Body):
+    """A link between two entities."""
+
+    source: str = Field(description="Name or id.", validation_alias=AliasChoices("source", "from"))
+    target: str = Field(description="Name or id.", validation_alias=AliasChoices("target", "to"))
+    relation: str = "related"
+    fact: str = Field(default="", description="The same in words.")
+    weight: float = Field(default=1.0, gt=0)
+    create: bool = Field(default=False, description="Make entities that are not there.")
+
+
+class Triple(Body):
+    """A fact."""
+
+    subject: str
+    relation: str
+    object: str
+    subject_type: str = ""
+    object_type: str = ""
+    fact: str = ""
+    weight: float = Field(default=1.0, gt=0)
+    chunk_ids: list[str] = Field(default_factory=list)
+
+
+class Triples(Body):
+    """Facts to be stored."""
+
+    triples: list[Triple] = Field(min_length=1, max_length=1000)
+
+
+@router.post("/search")
+async def search(kb: Reading, body: KnowledgeSearch) -> dict[str, Any]:
+    """Find records and documents; for passages see ``/chunks/search``."""
+    found = await kb.search_knowledge(body.query, body.mode, body.limit)
+    return {"results": [asdict(hit) for hit in found], "total": len(found)}
+
+
+@router.post("/ask")
+async def context(kb: Reading, body: ContextQuestion) -> dict[str, Any]:
+    """Collect facts, records and passages for a language model; ``/answer`` gives an answer."""
+    return (await kb.ask_context(body.question, body.context_depth, body.limit)).to_dict()
+
+
+@router.get("/graph/stats")
+async def stats(kb: Reading) -> dict[str, Any]:
+    """Count entities and their edges, by type."""
+    return asdict(await kb.graph_stats())
+
+
+@router.get("/graph/search")
+async def search_nodes(
+    kb: Reading,
+    q: str,
+    limit: _Limit = 20,
+    type: str | None = None,  # noqa: A002
+) -> dict[str, Any]:
+    """Find entities by name."""
+    return {"nodes": [asdict(node) for node in await kb.search_nodes(q, limit, type=type)]}
+
+
+@router.get("/graph/nodes")
+async def nodes(
+    kb: Reading,
+    type: str | None = None,  # noqa: A002
+    limit: _Limit = 100,
+    after: _After = "",
+) -> dict[str, Any]:
+    """List entities by name."""
+    found, more = await kb.entities(type=type, limit=limit, after=after)
+    return {"nodes": [asdict(node) for node in found], "next": more}
+
+
+@router.get("/graph/edges")
+async def edges(kb: Reading, relation: str | None = None, limit: _Limit = 100, after: _After = "") -> dict[str, Any]:
+    """List the edges between entities."""
+    return (await kb.edges(relation=relation, limit=limit, after=after)).to_dict()
+
+
+@router.get("/graph/node/{node:path}")
+async def neighbors(kb: Reading, node: str, limit: _Limit = 100, after: _After = "") -> dict[str, Any]:
+    """Show a node (name or id; path of a document) and its neighbours."""
+    return (await kb.neighbors(node, limit=limit, after=after)).to_dict()
+
+
+@router.post("/graph/traverse")
+async def traverse(kb: Reading, body: Walk) -> dict[str, Any]:
+    """List what is within some steps of a node, nearest first."""
+    return (await kb.traverse(**body.model_dump())).to_dict()
+
+
+@router.post("/graph/path")
+async def path(kb: Reading, body: Ends) -> dict[str, Any]:
+    """Find the shortest path between two nodes; ``null`` where there is none."""
+    found = await kb.shortest_path(**body.model_dump())
+    return {"path": None if found is None else found.to_dict()}
+
+
+@router.post("/graph/link")
+async def link(kb: Writing, body: Link) -> dict[str, Any]:
+    """Link two entities by hand."""
+    return asdict(await kb.link(**body.model_dump()))
+
+
+@router.delete("/graph/link/{edge_id:path}")
+async def unlink(kb: Writing, edge_id: str) -> dict[str, int]:
+    """Remove a link that was added by hand."""
+    removed = await kb.unlink(edge_id)
+    if not removed:
+        raise NotFoundError(f"No link has the id {edge_id[:200]!r}.")
+    return {"removed": removed}
+
+
+@router.post("/graph/triples")
+async def add_triples(kb: Writing, body: Triples) -> dict[str, int]:
+    """State facts about entities; those that are not there are made."""
+    return {"stored": await kb.add_triples([triple.model_dump() for triple in body.triples])}

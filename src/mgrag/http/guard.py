@@ -1,0 +1,100 @@
+"""Looks at a request before its body is read: who sends it, from where, and how large it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse
+
+from mgrag.http.access import RefusedError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from mgrag.http.access import Access
+
+#: Answers to those who have no key: whether the server is there, for load balancers.
+HEALTH = "/health"
+
+_LOCAL = frozenset(["localhost", "127.0.0.1", "::1"])
+
+
+class Guard:
+    """ASGI middleware that refuses requests.
+
+    Args:
+        app: What answers those that are not refused.
+        access: Keys and tokens.
+        max_bytes: Limit for the body of a request.
+        origins: Origins of web pages that may use the API from a browser.
+    """
+
+    def __init__(self, app: ASGIApp, access: Access, *, max_bytes: int, origins: Collection[str] = ()) -> None:
+        self._app = app
+        self._access = access
+        self._max_bytes = max_bytes
+        self._origins = frozenset(origins)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or pass it on."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        try:
+            self._check_origin(headers)
+            if scope["path"] != HEALTH:
+                caller = self._access.caller(headers.get("authorization", ""), headers.get("x-api-key", ""))
+                scope.setdefault("state", {})["caller"] = caller
+            self._check_size(int(headers.get("content-length", "0")))
+        except RefusedError as error:
+            await refusal(error)(scope, receive, send)
+            return
+        received = 0
+
+        async def limited() -> Message:
+            nonlocal received
+            message = await receive()
+            received += len(message.get("body", b""))
+            if received > self._max_bytes:  # one that did not say how large it is
+                raise HTTPException(413, self._too_large())
+            return message
+
+        await self._app(scope, limited, send)
+
+    def _check_origin(self, headers: Headers) -> None:
+        """Where no key is needed, keep web pages out: a browser on this machine sends what any page tells it to.
+
+        Raises:
+            RefusedError: when the request came to another name of this machine (DNS rebinding), or from a page.
+        """
+        if not self._access.open:
+            return
+        host = urlsplit(f"//{headers.get('host', '')}").hostname or ""
+        if host not in _LOCAL:
+            raise RefusedError(
+                403, f"This server needs no key, and therefore only answers at localhost, not at {host[:200]!r}."
+            )
+        origin = headers.get("origin")
+        if origin is not None and origin not in self._origins:
+            raise RefusedError(
+                403, f"Pages of {origin[:200]} may not use this server; start it with --cors to allow them."
+            )
+
+    def _check_size(self, length: int) -> None:
+        if length > self._max_bytes:
+            raise RefusedError(413, self._too_large())
+
+    def _too_large(self) -> str:
+        return f"The request is larger than {self._max_bytes:,} bytes; MGRAG_MAX_FILE_BYTES sets the limit."
+
+
+def refusal(error: RefusedError) -> JSONResponse:
+    """The response to a refused request."""
+    headers = {"WWW-Authenticate": "Bearer"} if error.status == 401 else None
+    return JSONResponse({"error": error.message}, error.status, headers)

@@ -1,0 +1,198 @@
+"""Routes for conversations, memories, feedback and the people behind them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+from pydantic import AliasChoices, Field
+
+from core.rag.errors import NotFoundError
+from mgrag.http.bases import Body, Reading, Writing, caller_of
+
+router = APIRouter(tags=["memory"])
+
+_Limit = Annotated[int | None, Query(ge=1, le=10_000)]
+_Session = AliasChoices("sessionId", "session_id", "agentId", "agent_id")
+
+
+class NewMemory(Body):
+    """What to remember in the session of the path."""
+
+    role: str = "user"
+    content: str
+    tags: list[str] = Field(default_factory=list)
+    metadata: dict[str, Any] | None = None
+    user_id: str | None = Field(default=None, description="To recall it in other sessions.")
+    timestamp: datetime | None = None
+
+
+class SessionMemory(NewMemory):
+    """What to remember, and where."""
+
+    session_id: str = Field(validation_alias=_Session)
+
+
+class Recall(Body):
+    """What to recall."""
+
+    query: str = ""
+    limit: int = Field(default=5, ge=1, le=1000)
+    user_id: str | None = None
+
+
+class SessionRecall(Recall):
+    """What to recall, and from where; without a session: of the user, or everything."""
+
+    session_id: str | None = Field(default=None, validation_alias=_Session)
+
+
+class Feedback(Body):
+    """How helpful something was."""
+
+    target: str = Field(description="Id of a chunk, or path of a document.")
+    value: float = Field(ge=-1, le=1)
+    query: str | None = None
+    user_id: str | None = None
+
+
+class NewConversation(Body):
+    """A conversation to begin."""
+
+    title: str | None = None
+    user_id: str | None = None
+    conversation_id: str | None = None
+
+
+class NewMessage(Body):
+    """A message of a conversation."""
+
+    content: str
+    role: str = "user"
+    user_id: str | None = None
+    timestamp: datetime | None = None
+    references: list[str] = Field(default_factory=list, description="Documents or resources that it refers to.")
+
+
+@router.post("/memory/remember")
+async def remember(kb: Writing, body: SessionMemory) -> dict[str, str]:
+    """Remember something; exact repeats are counted, not stored again."""
+    return {"memoryId": await kb.remember(**body.model_dump())}
+
+
+@router.post("/memory/recall")
+async def recall(kb: Reading, body: SessionRecall, request: Request) -> dict[str, Any]:
+    """Search memories: of a session, of a user, or all."""
+    # That something was recalled is noted, which a caller who only reads may not do.
+    found = await kb.recall(**body.model_dump(), touch=caller_of(request).writes)
+    return {"memories": [memory.to_dict() for memory in found]}
+
+
+@router.delete("/memory/forget")
+async def forget(
+    kb: Writing,
+    session_id: Annotated[str | None, Query(validation_alias=_Session)] = None,
+    memory_id: Annotated[str | None, Query(validation_alias=AliasChoices("memoryId", "memory_id"))] = None,
+    user_id: Annotated[str | None, Query(validation_alias=AliasChoices("userId", "user_id"))] = None,
+    before: datetime | None = None,
+) -> dict[str, int]:
+    """Forget a memory, a session, a user, or what is older than a time."""
+    return (await kb.forget(session_id=session_id, memory_id=memory_id, user_id=user_id, before=before)).to_dict()
+
+
+@router.get("/memory/list")
+async def list_memories(
+    kb: Reading, session_id: Annotated[str, Query(validation_alias=_Session)], limit: _Limit = None
+) -> dict[str, Any]:
+    """List the memories of a session in order; with a limit, the latest."""
+    return {"memories": [memory.to_dict() for memory in await kb.memories(session_id, limit=limit)]}
+
+
+@router.post("/memory/{session}")
+async def remember_in(kb: Writing, session: str, body: NewMemory) -> dict[str, str]:
+    """Remember something in a session."""
+    return {"memoryId": await kb.remember(session, **body.model_dump())}
+
+
+@router.get("/memory/{session}")
+async def memories_of(kb: Reading, session: str, limit: _Limit = None) -> dict[str, Any]:
+    """List the memories of a session in order; with a limit, the latest."""
+    return {"memories": [memory.to_dict() for memory in await kb.memories(session, limit=limit)]}
+
+
+@router.post("/memory/{session}/recall")
+async def recall_in(kb: Reading, session: str, body: Recall, request: Request) -> dict[str, Any]:
+    """Search the memories of a session."""
+    found = await kb.recall(session, **body.model_dump(), touch=caller_of(request).writes)
+    return {"memories": [memory.to_dict() for memory in found]}
+
+
+@router.delete("/memory/{session}")
+async def forget_session(kb: Writing, session: str) -> dict[str, int]:
+    """Forget a session."""
+    return (await kb.forget(session_id=session)).to_dict()
+
+
+@router.post("/feedback")
+async def feedback(kb: Writing, body: Feedback) -> dict[str, Any]:
+    """Rate how helpful a passage or document was; later searches take it into account."""
+    return {"rated": await kb.feedback(**body.model_dump())}
+
+
+@router.get("/users/{user}/export")
+async def export_user(kb: Reading, user: str) -> dict[str, Any]:
+    """Everything that is stored about a user."""
+    return await kb.export_user(user)
+
+
+@router.delete("/users/{user}")
+async def forget_user(kb: Writing, user: str) -> dict[str, int]:
+    """Forget everything about a user; documents stay."""
+    return (await kb.forget(user_id=user)).to_dict()
+
+
+@router.get("/conversations")
+async def list_conversations(
+    kb: Reading,
+    user_id: Annotated[str | None, Query(validation_alias=AliasChoices("userId", "user_id"))] = None,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 50,
+    offset: Annotated[int, Query(ge=0)] = 0,
+) -> dict[str, Any]:
+    """List conversations, the latest first."""
+    return {"conversations": await kb.client.list_conversations(user_id, limit, offset)}
+
+
+@router.post("/conversations")
+async def create_conversation(kb: Writing, body: NewConversation) -> dict[str, str]:
+    """Begin a conversation."""
+    return {"conversationId": await kb.client.create_conversation(**body.model_dump())}
+
+
+@router.get("/conversations/{conversation}")
+async def read_conversation(
+    kb: Reading,
+    conversation: str,
+    limit: _Limit = None,
+    before: Annotated[str | None, Query(description="Sequence or id of a message: those before it.")] = None,
+) -> dict[str, Any]:
+    """A conversation with its messages in order; with a limit, the latest."""
+    found = await kb.client.find_conversation(conversation)
+    if found is None:
+        raise NotFoundError(f"There is no conversation {conversation[:200]!r}.")
+    position = int(before) if before is not None and before.isdecimal() else before
+    return {**found, "messages": await kb.client.get_conversation_messages(conversation, limit, before=position)}
+
+
+@router.post("/conversations/{conversation}/messages")
+async def add_message(kb: Writing, conversation: str, body: NewMessage) -> dict[str, str]:
+    """Add a message to a conversation."""
+    return {"messageId": await kb.client.add_message(conversation, **body.model_dump())}
+
+
+@router.delete("/conversations/{conversation}")
+async def delete_conversation(kb: Writing, conversation: str) -> dict[str, str]:
+    """Delete a conversation with its messages."""
+    if not await kb.client.delete_conversation(conversation):
+        raise NotFoundError(f"There is no conversation {conversation[:200]!r}.")
+    return {"deleted": conversation}

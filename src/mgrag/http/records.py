@@ -1,0 +1,46 @@
+"""Routes for records: JSON objects in collections. Their paths are one word, so they come after all others."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Body, Query
+
+from core.rag.errors import InvalidInputError, NotFoundError
+from mgrag.http.bases import Reading, Writing
+
+router = APIRouter(tags=["records"])
+
+_AT_ONCE = 1000
+
+
+@router.post("/{collection}", status_code=201)
+async def insert(
+    kb: Writing, collection: str, body: Annotated[dict[str, Any] | list[dict[str, Any]], Body()]
+) -> dict[str, Any]:
+    """Insert a record, or an array of up to 1,000; fields that name somebody or something become entities."""
+    if isinstance(body, dict):
+        return asdict(await kb.insert(collection, body))
+    if len(body) > _AT_ONCE:
+        raise InvalidInputError(f"{len(body)} records are too many for one request: {_AT_ONCE} at most.")
+    return {"inserted": [asdict(inserted) for inserted in await kb.insert_many(collection, body)]}
+
+
+@router.get("/{collection}")
+async def list_records(
+    kb: Reading,
+    collection: str,
+    limit: Annotated[int, Query(ge=1, le=_AT_ONCE)] = 100,
+    after: Annotated[str, Query(description="The last id of the page before.")] = "",
+) -> dict[str, Any]:
+    """List the records of a collection by id."""
+    return {"records": await kb.records(collection, limit=limit, after=after)}
+
+
+@router.delete("/{collection}/{record}")
+async def delete(kb: Writing, collection: str, record: str) -> dict[str, str]:
+    """Remove a record, with the entities that nothing else supports."""
+    if not await kb.delete_record(record):
+        raise NotFoundError(f"No record of {collection[:200]!r} has the id {record[:200]!r}.")
+    return {"deleted": record}

@@ -1,0 +1,586 @@
+"""The HTTP API, by a real client of a real server: in this process, and as the command."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import jwt
+import pytest
+import uvicorn
+from tests.dbhandler.kit import make_settings
+
+from core.rag import KnowledgeBase
+from core.rag.errors import ConfigurationError
+from mgrag.http.access import Access
+from mgrag.http.app import build_app
+
+NOTES = [
+    {
+        "path": "notes/heron.md",
+        "content": "# Project Heron\n\nProject Heron is led by Maria Lindqvist. Its budget is 42,000 EUR.\n",
+    },
+    {
+        "path": "notes/lindqvist.md",
+        "content": "# Maria Lindqvist\n\nMaria Lindqvist works for the Kestrel Trust in Hull.\n",
+    },
+]
+ALICE = {
+    "name": "Alice Johnson",
+    "title": "Senior Engineer",
+    "company": "TechCorp",
+    "team": "Backend",
+    "manager": "Bob Smith",
+}
+KEY = "k" * 16
+SECRET = "s" * 32
+
+
+@asynccontextmanager
+async def serving(
+    access: Access | None = None, uri: str = "embedded::memory:", **options: Any
+) -> AsyncIterator[httpx.AsyncClient]:
+    """A client of a server with an empty graph; without keys unless ``access`` has some."""
+    async with KnowledgeBase.open(uri) as kb:
+        app = build_app(kb, access or Access(make_settings()), **options)
+        server = uvicorn.Server(uvicorn.Config(app, log_config=None, timeout_graceful_shutdown=1))
+        with socket.socket() as listening:
+            listening.bind(("127.0.0.1", 0))
+            listening.listen()
+            task = asyncio.create_task(server.serve([listening]))
+            try:
+                async with httpx.AsyncClient(
+                    base_url=f"http://127.0.0.1:{listening.getsockname()[1]}", timeout=60
+                ) as client:
+                    yield client
+            finally:
+                server.should_exit = True
+                await task
+
+
+async def ok(response: httpx.Response, status: int = 200) -> Any:
+    assert response.status_code == status, response.text
+    return response.json()
+
+
+@asynccontextmanager
+async def with_notes() -> AsyncIterator[httpx.AsyncClient]:
+    async with serving() as client:
+        report = await ok(await client.post("/db/default/documents", json={"documents": NOTES}))
+        assert report["documents"]["added"] == 2
+        yield client
+
+
+def events(text: str) -> list[tuple[str, Any]]:
+    """Name and data of the server-sent events of a response."""
+    found = []
+    for block in text.strip().split("\n\n"):
+        lines = dict(line.split(": ", 1) for line in block.splitlines() if not line.startswith(":"))
+        if lines:
+            found.append((lines["event"], json.loads(lines["data"])))
+    return found
+
+
+async def test_documents_are_stored_listed_read_searched_and_deleted() -> None:
+    async with with_notes() as client:
+        again = await ok(await client.post("/db/default/documents", json={"documents": NOTES}))
+        assert again["documents"]["unchanged"] == 2
+        listed = (await ok(await client.get("/db/default/documents", params={"limit": 1})))["documents"]
+        assert [document["path"] for document in listed] == ["notes/heron.md"]
+        rest = (await ok(await client.get("/db/default/documents", params={"after": "notes/heron.md"})))["documents"]
+        assert [document["path"] for document in rest] == ["notes/lindqvist.md"]
+        document = await ok(await client.get("/db/default/documents/notes/heron.md"))
+        assert document["content"] == NOTES[0]["content"]
+        found = await ok(
+            await client.post("/db/default/chunks/search", json={"query": "Where does Maria Lindqvist work?", "k": 1})
+        )
+        assert [hit["path"] for hit in found["hits"]] == ["notes/lindqvist.md"]
+        assert await ok(await client.delete("/db/default/documents/notes/heron.md")) == {"deleted": "notes/heron.md"}
+        missing = await ok(await client.delete("/db/default/documents/notes/heron.md"), 404)
+        assert "notes/heron.md" in missing["error"]
+
+
+async def test_a_document_whose_path_is_an_address_is_read_by_it() -> None:
+    path = "https://example.org/a?b=c&d=1#e f/ü"
+    async with serving() as client:
+        await ok(await client.post("/db/default/documents", json={"documents": [{"path": path, "content": "A text."}]}))
+        encoded = httpx.URL("/", params={"x": path}).query.decode()[2:].replace("+", "%20")
+        assert (await ok(await client.get(f"/db/default/documents/{encoded}")))["content"] == "A text."
+
+
+async def test_files_of_all_kinds_are_uploaded() -> None:
+    corpus = Path(__file__).parents[2] / "examples" / "corpus"
+    chosen = [file for file in sorted(corpus.rglob("*")) if file.suffix in {".pdf", ".docx", ".csv", ".html"}]
+    assert len(chosen) >= 4
+    async with serving() as client:
+        files = [("files", (file.name, file.read_bytes())) for file in chosen]
+        files += [("files", ("photo.png", b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" * 50)), ("files", ("empty.txt", b""))]
+        report = await ok(await client.post("/db/default/files", files=files, data={"prefix": "corpus/"}))
+        assert report["documents"]["added"] == len(chosen)
+        assert [(one["path"], bool(one["reason"])) for one in report["documents"]["failed"]] == [
+            ("corpus/photo.png", True),
+            ("corpus/empty.txt", True),
+        ]
+        listed = await ok(await client.get("/db/default/documents", params={"prefix": "corpus/"}))
+        assert {document["path"] for document in listed["documents"]} == {f"corpus/{file.name}" for file in chosen}
+
+
+async def test_answers_have_citations_and_can_be_streamed() -> None:
+    async with with_notes() as client:
+        asked = {"question": "What is the budget of Project Heron?"}
+        answer = await ok(await client.post("/db/default/answer", json=asked))
+        assert "42,000" in answer["text"]
+        assert answer["citations"][0]["path"] == "notes/heron.md"
+        streamed = await client.post("/db/default/answer/stream", json={**asked, "conversationId": "monday"})
+        assert streamed.headers["content-type"].startswith("text/event-stream")
+        said = events(streamed.text)
+        assert [said[0][0], said[1][0], said[-1][0]] == ["analysis", "retrieval", "done"]
+        assert "".join(data["text"] for name, data in said if name == "token") == said[-1][1]["text"] == answer["text"]
+        recorded = await ok(await client.get("/db/default/conversations/monday"))
+        assert [message["role"] for message in recorded["messages"]] == ["user", "assistant"]
+        wrong = events((await client.post("/db/default/answer/stream", json={"question": " "})).text)
+        assert wrong[0][0] == "error" and "empty" in wrong[0][1]["error"]
+
+
+async def test_records_make_the_graph_of_the_example() -> None:
+    async with serving() as client:
+        inserted = await ok(await client.post("/db/wiki/employees", json=ALICE), 201)
+        assert (inserted["nodes"], inserted["edges"]) == (5, 10)
+        await ok(
+            await client.post("/db/wiki/employees", json=[{"_id": "bob", "name": "Bob Smith", "company": "TechCorp"}]),
+            201,
+        )
+        stats = await ok(await client.get("/db/wiki/graph/stats"))
+        assert stats["nodes"] == 5
+        listed = (await ok(await client.get("/db/wiki/employees")))["records"]
+        assert {record["data"]["name"] for record in listed} == {"Alice Johnson", "Bob Smith"}
+        found = await ok(
+            await client.post("/db/wiki/search", json={"query": "TechCorp Backend", "mode": "hybrid", "limit": 10})
+        )
+        assert found["total"] == 2
+        assert found["results"][0]["document"]["name"] == "Alice Johnson"
+        assert set(found["results"][0]["scores"]) == {"keyword", "graph", "hybrid"}
+        context = await ok(
+            await client.post(
+                "/db/wiki/ask", json={"question": "Who works at TechCorp?", "contextDepth": 2, "limit": 5}
+            )
+        )
+        assert set(context) == {"contextChunks", "graphPath", "sourceDocuments", "usage"} and context["contextChunks"]
+        await ok(await client.delete(f"/db/wiki/employees/{inserted['id']}"))
+        await ok(await client.delete(f"/db/wiki/employees/{inserted['id']}"), 404)
+        assert (await ok(await client.get("/db/wiki/graph/stats")))["nodes"] == 2
+
+
+async def test_the_graph_is_walked_and_edited() -> None:
+    async with serving() as client:
+        await ok(await client.post("/db/wiki/employees", json=ALICE), 201)
+        names = [
+            node["name"] for node in (await ok(await client.get("/db/wiki/graph/nodes", params={"limit": 3})))["nodes"]
+        ]
+        assert names == sorted(names) and len(names) == 3
+        assert len((await ok(await client.get("/db/wiki/graph/edges")))["edges"]) == 10
+        assert (await ok(await client.get("/db/wiki/graph/search", params={"q": "techc"})))["nodes"][0][
+            "name"
+        ] == "TechCorp"
+        link = await ok(
+            await client.post(
+                "/db/wiki/graph/link",
+                json={"source": "TechCorp", "target": "Platform Core", "relation": "owns", "create": True},
+            )
+        )
+        walk = await ok(await client.post("/db/wiki/graph/traverse", json={"start": "Platform Core", "depth": 2}))
+        assert {node["name"] for node in walk["nodes"]} >= {"TechCorp", "Alice Johnson"}
+        path = await ok(
+            await client.post("/db/wiki/graph/path", json={"from": "Platform Core", "to": "Backend", "maxDepth": 4})
+        )
+        assert [node["name"] for node in path["path"]["nodes"]] == ["Platform Core", "TechCorp", "Backend"]
+        node = await ok(await client.get("/db/wiki/graph/node/Platform Core"))
+        assert [other["name"] for other in node["nodes"]] == ["TechCorp"]
+        assert await ok(await client.delete(f"/db/wiki/graph/link/{link['id']}")) == {"removed": 1}
+        await ok(await client.delete(f"/db/wiki/graph/link/{link['id']}"), 404)
+        assert await ok(
+            await client.post("/db/wiki/graph/path", json={"start": "Platform Core", "end": "Backend"})
+        ) == {"path": None}
+        stored = await ok(
+            await client.post(
+                "/db/wiki/graph/triples",
+                json={"triples": [{"subject": "Ada", "relation": "knows", "object": "Bob Smith"}]},
+            )
+        )
+        assert stored == {"stored": 1}
+
+
+async def test_memories_are_stored_recalled_listed_and_forgotten() -> None:
+    async with serving() as client:
+        first = await ok(
+            await client.post(
+                "/db/wiki/memory/session-123", json={"role": "user", "content": "Who works on Platform Core?"}
+            )
+        )
+        await ok(
+            await client.post(
+                "/db/wiki/memory/session-123",
+                json={"role": "assistant", "content": "Bob Smith is tech lead on Platform Core"},
+            )
+        )
+        await ok(
+            await client.post(
+                "/db/wiki/memory/remember",
+                json={"agentId": "scout", "content": "The tide is low at nine.", "userId": "ada"},
+            )
+        )
+        recalled = await ok(
+            await client.post("/db/wiki/memory/session-123/recall", json={"query": "Who is tech lead?", "limit": 1})
+        )
+        (memory,) = recalled["memories"]
+        assert (
+            memory["content"].startswith("Bob Smith")
+            and memory["type"] == "conversation"
+            and 0 < memory["relevance"] <= 1
+        )
+        listed = (await ok(await client.get("/db/wiki/memory/session-123")))["memories"]
+        assert [memory["role"] for memory in listed] == ["user", "assistant"] and listed[0]["memoryId"] == first[
+            "memoryId"
+        ]
+        own = await ok(await client.post("/db/wiki/memory/recall", json={"query": "tide", "userId": "ada"}))
+        assert [memory["sessionId"] for memory in own["memories"]] == ["scout"]
+        assert len((await ok(await client.get("/db/wiki/memory/list", params={"agentId": "scout"})))["memories"]) == 1
+        assert (await ok(await client.get("/db/wiki/users/ada/export")))["conversations"]
+        assert (await ok(await client.delete("/db/wiki/memory/session-123")))["memories"] == 2
+        assert (await ok(await client.delete("/db/wiki/memory/forget", params={"userId": "ada"})))["memories"] == 1
+        await ok(await client.delete("/db/wiki/memory/forget"), 400)
+
+
+async def test_conversations_are_kept_and_help_the_search() -> None:
+    async with with_notes() as client:
+        conversation = (
+            await ok(await client.post("/db/default/conversations", json={"title": "Heron", "userId": "ada"}))
+        )["conversationId"]
+        await ok(
+            await client.post(
+                f"/db/default/conversations/{conversation}/messages", json={"content": "Who leads Project Heron?"}
+            )
+        )
+        await ok(
+            await client.post(
+                f"/db/default/conversations/{conversation}/messages",
+                json={"role": "assistant", "content": "Maria Lindqvist."},
+            )
+        )
+        found = await ok(
+            await client.post(
+                "/db/default/chunks/search",
+                json={"query": "Where does she work?", "k": 1, "conversationId": conversation},
+            )
+        )
+        assert found["hits"][0]["path"] == "notes/lindqvist.md"
+        rated = await ok(
+            await client.post(
+                "/db/default/feedback", json={"target": found["hits"][0]["chunk_id"], "value": 1, "userId": "ada"}
+            )
+        )
+        assert rated["rated"] == [found["hits"][0]["chunk_id"]]
+        listed = (await ok(await client.get("/db/default/conversations", params={"userId": "ada"})))["conversations"]
+        assert [one["title"] for one in listed] == ["Heron"]
+        await ok(await client.delete(f"/db/default/conversations/{conversation}"))
+        await ok(await client.get(f"/db/default/conversations/{conversation}"), 404)
+
+
+async def test_namespaces_are_apart_listed_and_removed() -> None:
+    async with with_notes() as client:
+        assert (await ok(await client.get("/db/other/documents")))["documents"] == []
+        assert (await ok(await client.post("/db/other/chunks/search", json={"query": "Heron"})))["hits"] == []
+        await ok(await client.post("/db/other/documents", json={"documents": NOTES[:1]}))
+        listed = (await ok(await client.get("/db")))["databases"]
+        assert {one["name"]: one["nodes"]["Document"] for one in listed} == {"default": 2, "other": 1}
+        assert (await ok(await client.get("/db/other/status")))["nodes"]["Document"] == 1
+        await ok(await client.delete("/db/other"))
+        assert (await ok(await client.get("/db/other/documents")))["documents"] == []
+        assert len((await ok(await client.get("/db/default/documents")))["documents"]) == 2
+        refused = await ok(await client.get("/db/%20x/documents"), 400)
+        assert "namespace" in refused["error"]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status", "says"),
+    [
+        ("POST", "/db/default/chunks/search", {"query": "x", "k": 0}, 422, "k: "),
+        ("POST", "/db/default/chunks/search", {"query": "x", "filtres": ""}, 422, "filtres"),
+        ("POST", "/db/default/chunks/search", {"query": "x", "filters": "path:("}, 400, "Filter"),
+        ("POST", "/db/default/chunks/search", {"query": " "}, 400, "empty"),
+        ("POST", "/db/default/chunks/search", {"query": "x", "conversation_id": "none"}, 404, "none"),
+        ("POST", "/db/default/graph/traverse", {"start": "Nobody"}, 404, "Nobody"),
+        ("POST", "/db/default/search", {"query": "x", "mode": "vector"}, 422, "mode"),
+        ("POST", "/db/default/documents", {"documents": []}, 422, "documents"),
+        ("POST", "/db/default/feedback", {"target": "x", "value": 7}, 422, "value"),
+        ("POST", "/db/default/employees", [1], 422, ""),
+        ("POST", "/db/default/ingest", {"sources": ["/etc/hostname"]}, 400, "--root"),
+        ("GET", "/db/default/documents/none.md", None, 404, "none.md"),
+        ("GET", "/nothing", None, 404, ""),
+    ],
+)
+async def test_bad_requests_are_told(method: str, path: str, body: Any, status: int, says: str) -> None:
+    async with serving() as client:
+        assert says in (await ok(await client.request(method, path, json=body), status))["error"]
+
+
+async def test_a_body_that_is_no_json_is_told() -> None:
+    async with serving() as client:
+        as_json = {"Content-Type": "application/json"}
+        broken = await ok(await client.post("/db/default/answer", content='{"question"', headers=as_json), 422)
+        assert "not valid JSON" in broken["error"]
+        form = await ok(await client.post("/db/default/answer", data={"question": "x"}), 422)
+        assert "Content-Type: application/json" in form["error"]
+
+
+async def test_pages_are_fetched_from_public_addresses_only_and_files_from_roots_only(tmp_path: Path) -> None:
+    (tmp_path / "open").mkdir()
+    (tmp_path / "open" / "a.md").write_text("# A\n\nA text.\n")
+    (tmp_path / "secret.md").write_text("# S\n")
+    (tmp_path / "open" / "link.md").symlink_to(tmp_path / "secret.md")
+    async with serving(roots=[tmp_path / "open"]) as client:
+        own = str(client.base_url)
+        report = await ok(await client.post("/db/default/ingest", json={"sources": [own]}), 422)
+        assert "public" in report["error"] or "private" in report["error"]
+        assert (await ok(await client.post("/db/default/ingest", json={"sources": [str(tmp_path / "open" / "a.md")]})))[
+            "documents"
+        ]["added"] == 1
+        for outside in (tmp_path / "secret.md", tmp_path / "open" / ".." / "secret.md", tmp_path / "open" / "link.md"):
+            await ok(await client.post("/db/default/ingest", json={"sources": [str(outside)]}), 400)
+        streamed = events(
+            (await client.post("/db/default/ingest/stream", json={"sources": [str(tmp_path / "open" / "a.md")]})).text
+        )
+        assert streamed[-1][0] == "done" and streamed[-1][1]["documents"]["unchanged"] == 1
+        refused = events(
+            (await client.post("/db/default/ingest/stream", json={"sources": [str(tmp_path / "secret.md")]})).text
+        )
+        assert [name for name, _ in refused] == ["error"]
+
+
+async def test_a_request_that_is_too_large_is_refused_also_without_saying_so() -> None:
+    async with serving(max_bytes=1000) as client:
+        large = json.dumps({"documents": [{"path": "a", "content": "x" * 1_100_000}]}).encode()
+        assert "1,001,000" in (await ok(await client.post("/db/default/documents", content=large), 413))["error"]
+
+        async def pieces() -> AsyncIterator[bytes]:
+            for at in range(0, len(large), 50_000):
+                yield large[at : at + 50_000]
+
+        response = await client.post(
+            "/db/default/documents", content=pieces(), headers={"content-type": "application/json"}
+        )
+        assert response.status_code == 413
+        assert (await ok(await client.get("/db/default/documents")))["documents"] == []
+
+
+# --- Who may do what ---
+
+
+def access(**settings: Any) -> Access:
+    return Access(make_settings(**settings))
+
+
+def token(key: str = SECRET, algorithm: str = "HS256", *, lasts: float = 60, **claims: Any) -> dict[str, str]:
+    claims = {"exp": int(time.time() + lasts), **claims}
+    return {"Authorization": f"Bearer {jwt.encode(claims, key, algorithm)}"}
+
+
+async def test_keys_open_what_they_are_for() -> None:
+    keys = access(MGRAG_API_KEYS=f"{KEY}, docs={KEY}d", MGRAG_API_READ_KEYS=f"{KEY}r")
+    async with serving(keys) as client:
+        assert (await ok(await client.get("/health"))) == {"status": "ok"}
+        told = await client.get("/db")
+        assert told.status_code == 401 and told.headers["www-authenticate"] == "Bearer"
+        for headers in ({"X-API-Key": "wrong" * 5}, {"Authorization": f"Basic {KEY}"}, {"X-API-Key": KEY + "x"}):
+            await ok(await client.get("/db", headers=headers), 401)
+        await ok(await client.post("/db/default/documents", json={"documents": NOTES}, headers={"X-API-Key": KEY}))
+        reader, tenant = {"Authorization": f"Bearer {KEY}r"}, {"X-API-Key": f"{KEY}d"}
+        assert (await ok(await client.post("/db/default/chunks/search", json={"query": "Heron"}, headers=reader)))[
+            "hits"
+        ]
+        for method, path, body in (
+            ("POST", "/db/default/documents", {"documents": NOTES}),
+            ("POST", "/db/default/employees", ALICE),
+            ("POST", "/db/default/memory/s", {"content": "x"}),
+            ("DELETE", "/db/default/documents/notes/heron.md", None),
+            ("DELETE", "/db/default", None),
+            ("POST", "/db/default/answer", {"question": "Who leads Project Heron?", "conversationId": "new"}),
+        ):
+            await ok(await client.request(method, path, json=body, headers=reader), 403)
+        await ok(await client.get("/db/default/documents", headers=tenant), 403)
+        await ok(await client.post("/db/docs/documents", json={"documents": NOTES[:1]}, headers=tenant))
+        assert [one["name"] for one in (await ok(await client.get("/db", headers=tenant)))["databases"]] == ["docs"]
+        assert (await ok(await client.get("/db/default/conversations", headers=reader)))["conversations"] == []
+
+
+async def test_tokens_say_which_namespaces_and_whether_to_write() -> None:
+    async with serving(access(MGRAG_JWT_KEY=SECRET, MGRAG_JWT_AUDIENCE="mgrag", MGRAG_JWT_ISSUER="me")) as client:
+        mine = {"aud": "mgrag", "iss": "me", "namespaces": ["docs"], "scope": "read write"}
+        body = {"documents": NOTES}
+        await ok(await client.post("/db/docs/documents", json=body, headers=token(**mine)))
+        await ok(await client.post("/db/other/documents", json=body, headers=token(**mine)), 403)
+        await ok(await client.post("/db/docs/documents", json=body, headers=token(**{**mine, "scope": "read"})), 403)
+        await ok(await client.get("/db/docs/documents", headers=token(**{**mine, "namespaces": "*"})))
+        await ok(await client.get("/db/docs/documents", headers=token(aud="mgrag", iss="me")), 403)
+        for bad in (
+            token(**mine, lasts=-60),
+            token(**{**mine, "aud": "else"}),
+            token(**{**mine, "iss": "else"}),
+            token("t" * 32, **mine),
+            token("", "none", **mine),
+            {"Authorization": f"Bearer {jwt.encode(mine, SECRET, 'HS256')}"},  # never expires
+            {"Authorization": "Bearer a.b.c"},
+        ):
+            await ok(await client.get("/db/docs/documents", headers=bad), 401)
+
+
+async def test_a_public_key_is_no_shared_secret() -> None:
+    from cryptography.hazmat.primitives import serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    private = ec.generate_private_key(ec.SECP256R1())
+    public = private.public_key().public_bytes(
+        serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
+    )
+    async with serving(access(MGRAG_JWT_KEY=public.decode())) as client:
+        claims = {"exp": int(time.time() + 60), "namespaces": "*"}
+        good = jwt.encode(claims, private, "ES256")
+        assert (await client.get("/db", headers={"Authorization": f"Bearer {good}"})).status_code == 200
+        import base64
+        import hashlib
+        import hmac
+
+        head, payload = (
+            base64.urlsafe_b64encode(json.dumps(part).encode()).rstrip(b"=")
+            for part in ({"alg": "HS256", "typ": "JWT"}, claims)
+        )
+        forged = head + b"." + payload
+        signature = base64.urlsafe_b64encode(hmac.new(public, forged, hashlib.sha256).digest()).rstrip(b"=")
+        assert (
+            await client.get("/db", headers={"Authorization": f"Bearer {(forged + b'.' + signature).decode()}"})
+        ).status_code == 401
+        other = jwt.encode(claims, ec.generate_private_key(ec.SECP256R1()), "ES256")
+        assert (await client.get("/db", headers={"Authorization": f"Bearer {other}"})).status_code == 401
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({"MGRAG_API_KEYS": "short"}, "MGRAG_API_KEYS"),
+        ({"MGRAG_API_KEYS": f"={KEY}"}, "MGRAG_API_KEYS"),
+        ({"MGRAG_API_READ_KEYS": f"{KEY},docs="}, "Entry 2 of MGRAG_API_READ_KEYS"),
+        ({"MGRAG_JWT_KEY": "short"}, "MGRAG_JWT_KEY"),
+    ],
+)
+def test_keys_that_could_be_guessed_are_refused_without_showing_them(settings: dict[str, str], says: str) -> None:
+    with pytest.raises(ConfigurationError, match=says) as told:
+        access(**settings)
+    assert "short" not in str(told.value).replace("too short", "") and KEY not in str(told.value)
+
+
+async def test_without_keys_no_web_page_and_no_other_name_gets_in() -> None:
+    async with serving(origins=["https://app.example.org"]) as client:
+        await ok(await client.get("/db", headers={"Host": "attacker.example"}), 403)
+        await ok(await client.get("/db", headers={"Origin": "https://evil.example"}), 403)
+        allowed = await client.get("/db", headers={"Origin": "https://app.example.org"})
+        assert allowed.status_code == 200
+        assert allowed.headers["access-control-allow-origin"] == "https://app.example.org"
+
+
+async def test_a_server_for_one_namespace_serves_only_that() -> None:
+    async with serving(Access(make_settings(), only="docs", writing=False)) as client:
+        await ok(await client.get("/db/docs/documents"))
+        await ok(await client.get("/db/default/documents"), 403)
+        await ok(await client.post("/db/docs/documents", json={"documents": NOTES}), 403)
+
+
+async def test_the_description_names_every_route() -> None:
+    async with serving() as client:
+        paths = (await ok(await client.get("/openapi.json")))["paths"]
+        assert {
+            "/db/{namespace}/search",
+            "/db/{namespace}/memory/{session}/recall",
+            "/db/{namespace}/answer/stream",
+        } <= set(paths)
+        docs = (Path(__file__).parents[2] / "docs" / "http.md").read_text(encoding="utf-8")
+        for path, methods in paths.items():
+            for method in methods:
+                told = f"`{method.upper()} {re.sub('[{}]|:path', '', path.replace('{namespace}', 'NAME'))}`"
+                assert told in docs, told
+
+
+# --- The command ---
+
+
+@contextmanager
+def command(*options: str, **environment: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """``mgrag serve`` on a free port, and its address."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "mgrag", "serve", "--port", "0", *options],
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **environment},
+    )
+    try:
+        assert process.stderr is not None
+        line = process.stderr.readline()
+        assert "Listening on" in line, line + process.stderr.read()
+        yield process, line.split()[3]
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_the_command_serves_until_it_is_told_to_end(tmp_path: Path) -> None:
+    graph = str(tmp_path / "g.grafeo")
+    with command("--db", graph) as (process, address):
+        assert "No keys are set" in process.stderr.readline()  # type: ignore[union-attr]
+        added = httpx.post(f"{address}/db/default/documents", json={"documents": NOTES}, timeout=60)
+        assert added.json()["documents"]["added"] == 2
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == 0
+    with command("--db", graph, "--read-only", MGRAG_API_KEYS=KEY) as (process, address):
+        with httpx.Client(base_url=address, headers={"X-API-Key": KEY}, timeout=60) as client:
+            assert len(client.get("/db/default/documents").json()["documents"]) == 2
+            assert client.post("/db/default/documents", json={"documents": NOTES}).status_code == 403
+            assert client.post("/db/default/memory/recall", json={"query": "x"}).status_code == 200
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 0
+
+
+def test_the_command_does_not_open_itself_to_others_without_keys(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "mgrag", "serve", "--host", "0.0.0.0", "--db", str(tmp_path / "g.grafeo")],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 2
+    assert "MGRAG_API_KEYS" in done.stderr and "0.0.0.0" in done.stderr
+
+
+def test_a_port_that_is_taken_is_told(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        done = subprocess.run(
+            [sys.executable, "-m", "mgrag", "serve", "--port", port, "--db", str(tmp_path / "g.grafeo")],
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+    assert done.returncode == 2
+    assert port in done.stderr and "Traceback" not in done.stderr
