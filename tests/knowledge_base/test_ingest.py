@@ -530,3 +530,13 @@ async def test_a_knowledge_base_of_another_namespace_shares_the_graph_and_nothin
     assert {hit.path for hit in await other.search("Margaret Harrow")} == {"b.md"}
     with pytest.raises(InvalidInputError):
         kb.in_namespace(" ")
+
+
+async def test_a_namespace_that_was_removed_is_filled_again_with_vectors(kb: KnowledgeBase) -> None:
+    document = Document(path="a.md", content=text(0))
+    first = await kb.ingest(document)
+    await kb.in_namespace(kb.namespace).delete_namespace(kb.namespace)
+    second = await kb.ingest(document)
+    assert second.vectors == first.vectors and second.vectors.embedded
+    assert [hit.path for hit in await kb.search(PARAGRAPHS[0], mode="vector")] == ["a.md"]
+    assert (await kb.status())["nodes"]["Vector"] == second.chunks

@@ -74,7 +74,6 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
         self._new_store = new_store
         self._must_exist = must_exist
         self._check_model = check_model
-        self._vector_store: VectorStoreInfo | None = None
         self._language_model = language_model
 
     @classmethod
@@ -184,7 +183,6 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
         """
         other = copy.copy(self)
         other._client = self._client.in_namespace(namespace)
-        other._vector_store = None
         return other
 
     async def connect(self) -> Self:
@@ -340,12 +338,11 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
     async def _store(self) -> VectorStoreInfo:
         from core.rag.maintenance.overview import dimension_of
 
-        if self._vector_store is None:
-            dimension = await dimension_of(self.embedder)
-            self._vector_store = await self._client.ensure_vector_store(
-                self.embedder.model, dimension, new_store=self._new_store
-            )
-        return self._vector_store
+        # Each time: somebody may have removed the namespace since, or reembedded it.
+        dimension = await dimension_of(self.embedder)
+        store = await self._client.ensure_vector_store(self.embedder.model, dimension, new_store=self._new_store)
+        self._new_store = False  # it is there now
+        return store
 
     async def _indexer(self) -> Indexer:
         from core.rag.indexing.indexer import Indexer
