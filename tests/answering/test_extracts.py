@@ -94,6 +94,40 @@ async def test_blocks_of_code_are_whole_and_come_without_their_fences(question: 
 
 
 @pytest.mark.parametrize(
+    ("below", "shown"),
+    [
+        ("1. Open the *sluice*,\n   slowly.\n2. Wait.", ["  1. Open the *sluice*, slowly.", "  2. Wait."]),
+        ("\n* Oil it:\n\n  ```sh\n  oil -a\n  ```\n* Wait", ["  - Oil it: `oil -a`", "  - Wait"]),
+        ("- Oil\n    - sun\n    - nut\n\n  It burns.\n\n- Wait\n\nThe end.\n\n- no item", ["  - Oil", "  - Wait"]),
+        ("\n<div class='two' markdown>\n\n- Oil [1]\n- [Wait](w.md)\n\n</div>", ["  - Oil", "  - Wait"]),
+        (
+            "| Step | Who |\n|---|---|\n| Oil | Ada |\n| Wait | Tom |",
+            ["  - Step: Oil | Who: Ada", "  - Step: Wait | Who: Tom"],
+        ),
+        ("\n".join(f"- item {n}" for n in range(9)), [*(f"  - item {n}" for n in range(8)), "  …"]),
+        ("\nThe first one is oil.\n\n- no item", []),
+        ("", []),
+    ],
+)
+async def test_lists_and_tables_that_a_sentence_announces_are_shown_below_it(below: str, shown: list[str]) -> None:
+    text = f"**The mill is started in these steps:**\n{below}\n"
+    passage = Passage(1, Hit("1", "d", "d.md", "", "", text, 0, 0, len(text), 1.0))
+    answer, _ = await extract("How is the mill started?", "factual", [passage], None)
+    assert answer.splitlines()[2:] == ["- **The mill is started in these steps:** [1]", *shown]
+
+
+async def test_an_item_of_an_announced_list_is_shown_once() -> None:
+    text = "The mill is started in these steps:\n\n- Open the sluice.\n- Wait an hour."
+    passage = Passage(1, Hit("1", "d", "d.md", "", "", text, 0, 0, len(text), 1.0))
+    answer, _ = await extract("How is the mill started? When is the sluice open?", "summary", [passage], None)
+    assert answer.splitlines()[2:] == [
+        "- The mill is started in these steps: [1]",
+        "  - Open the sluice.",
+        "  - Wait an hour.",
+    ]
+
+
+@pytest.mark.parametrize(
     ("sentence", "item"),
     [
         ("The mill is open, says [the guide](https://example.org/a_(b) 'Guide').", "The mill is open, says the guide."),

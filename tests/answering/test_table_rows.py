@@ -42,6 +42,19 @@ def test_a_row_is_said_with_the_names_of_its_columns(part: str, said: str) -> No
     assert with_head(TABLE, start, start + len(part)) == said
 
 
+@pytest.mark.parametrize(
+    "text, said",
+    [
+        ("| Blues. Old | | 13 |", "Blues. Old | 13"),
+        ("| Blues", "| Blues"),
+        ("```\n| x | y |\n```", "| x | y |"),
+    ],
+)
+def test_a_row_without_its_head_is_said_without_bars_at_its_ends(text: str, said: str) -> None:
+    start = text.index("|")
+    assert with_head(text, start, len(text.rstrip("`\n"))) == said
+
+
 def test_the_head_of_a_table_is_known_by_the_rule_below() -> None:
     assert [is_head(TABLE, TABLE.index(part)) for part in ("Team", "Blues", "Cups", "Old", "The end")] == [
         True, False, False, False, False,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from core.rag.analysis import analyze, query_terms
 from core.rag.analysis.language import detect_language
+from core.rag.answering.announced import announces, items_behind
 from core.rag.answering.checking import citation
 from core.rag.answering.markers import is_in_block, replace_markers
 from core.rag.answering.spelling import Together
@@ -38,11 +39,13 @@ _NEARLY_BEST = 0.5
 #: Or it has words of the question, of this share, that the best one lacks.
 _COMPLETES = 0.2
 _LONGEST_EXTRACT = 600
+#: Items of a list, or rows of a table, that a sentence announces.
+_MOST_ITEMS = 8
+_LONGEST_ITEM = 200
 #: The line before and behind a block of code, where a sentence begins with it.
 _FENCE = re.compile(r"`{3,}[^\n`]*(?:\n\s*|$)")
 #: The few lines that a block of code begins with.
-_CODE = re.compile(r"\s*\n```[^\n`]*\n\s*((?:[^\n`]{1,200}\n){1,5})(```|)")
-_ANNOUNCES = (":", "...", "…")
+_CODE = re.compile(r"\s*\n[ \t]*```[^\n`]*\n\s*((?:[^\n`]{1,200}\n){1,5})([ \t]*```|)")
 #: Tags of HTML, known by their names or attributes, and comments: ``Vec<T>`` and ``<path>`` are none.
 _ATTRIBUTE = r"\s+[A-Za-z_:][\w:.-]*=(?:\"[^\"]*\"|'[^']*')"
 _TAG = (
@@ -133,13 +136,19 @@ async def extract(
             chosen.append((passage, [*taken, *_completing(taken, own)]))
     # Chunks overlap: what several passages say stands there once.
     items: dict[str, dict[int, None]] = {}
+    lists: dict[str, str] = {}
     for passage, taken in chosen:
+        listed = ""
         for one in sorted(taken, key=lambda one: one.start):
             said = _shown(with_head(passage.hit.content, one.start, one.end), passage, one.start)
-            said += _announced(passage.hit.content, one.end, {other.start for other in taken})
+            if said in listed:
+                continue
+            said += _announced_code(passage.hit.content, one.end, {other.start for other in taken})
             items.setdefault(said, {})[passage.number] = None
+            listed = _announced_list(passage, one.end)
+            lists[said] = max(lists.get(said, ""), listed, key=len)
     citations = tuple(citation(passage, taken[0].text) for passage, taken in chosen)
-    lines = (f"- {said} {''.join(f'[{number}]' for number in numbers)}" for said, numbers in items.items())
+    lines = (f"- {said} {''.join(f'[{number}]' for number in numbers)}{lists[said]}" for said, numbers in items.items())
     return "\n".join([f"{label} ({why}):", "", *lines]), citations
 
 
@@ -258,16 +267,27 @@ async def _cosines(question: str, texts: Sequence[str], embedder: EmbeddingServi
     return cosines
 
 
-def _announced(text: str, end: int, shown: set[int]) -> str:
+def _announced_code(text: str, end: int, shown: set[int]) -> str:
     """The first lines of the code that a sentence announces ("Run:"), where it is not shown anyway; else nothing."""
-    code = _CODE.match(text, end) if text.endswith(_ANNOUNCES, 0, end) else None
+    code = _CODE.match(text, end) if announces(text, end) else None
     if code is None or code.start(1) in shown:
         return ""
     lines = "".join(f" `{line.strip()}`" for line in code[1].splitlines() if line.strip())
     return lines if code[2] else f"{lines} …"
 
 
-def _shown(sentence: str, passage: Passage | None = None, start: int = 0) -> str:
+def _announced_list(passage: Passage, end: int) -> str:
+    """The list or table that a sentence announces ("The steps are:"), as lines below its own; else nothing."""
+    text = passage.hit.content
+    items = items_behind(text, end, _MOST_ITEMS + 1)
+    lines = []
+    for number, start, stop in items[:_MOST_ITEMS]:
+        said = _shown(with_head(text, start, stop), passage, start, _LONGEST_ITEM)
+        lines.append(f"\n  {number or '-'} {said}{_announced_code(text, stop, set())}")
+    return "".join([*lines, "\n  …"] if len(items) > _MOST_ITEMS else lines)
+
+
+def _shown(sentence: str, passage: Passage | None = None, start: int = 0, longest: int = _LONGEST_EXTRACT) -> str:
     """A sentence in one line, without markup and what would look like a citation; only a very long one is cut.
 
     Of the passage, where it is from one, at this place: what it says of a version comes with what it says that of.
@@ -284,7 +304,7 @@ def _shown(sentence: str, passage: Passage | None = None, start: int = 0) -> str
     if not in_block:
         shown = replace_markers(shown, lambda _: "")
     line = " ".join(shown.split())
-    return line if len(line) <= _LONGEST_EXTRACT else line[:_LONGEST_EXTRACT].rsplit(" ", 1)[0] + " …"
+    return line if len(line) <= longest else line[:longest].rsplit(" ", 1)[0] + " …"
 
 
 def _named_version(version: re.Match[str]) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from itertools import zip_longest
 
+from core.rag.answering.markers import is_in_block
+
 #: What the rule below a head is made of.
 _RULE = frozenset("|-: \t")
 #: Between cells; a bar that belongs to the text is escaped.
@@ -19,8 +21,16 @@ def is_head(text: str, start: int) -> bool:
     return _is_rule(_line(text, end + 1))
 
 
+def is_row(text: str, start: int) -> bool:
+    """Whether the line around a place is a row of a table, its head included; the rule below the head is none."""
+    line = _line(text, start)
+    return line.startswith("|") and _BAR.search(line, 1) is not None and not _is_rule(line)
+
+
 def with_head(text: str, start: int, end: int) -> str:
     """What stands at a place; of a row of a table each cell with the name of its column, as ``Team: Blues | Won: 1``.
+
+    Of a row whose head is not in the passage, the cells alone: ``Blues | 1``.
 
     Args:
         text: The passage.
@@ -28,10 +38,9 @@ def with_head(text: str, start: int, end: int) -> str:
         end: Where it ends.
     """
     row = _line(text, start)
-    head = _head_above(text, start) if row.startswith("|") else ""
-    if not head:
+    if not is_row(text, start) or is_head(text, start) or is_in_block(text, start):
         return text[start:end]
-    named = zip_longest(_cells(head), _cells(row), fillvalue="")
+    named = zip_longest(_cells(_head_above(text, start)), _cells(row), fillvalue="")
     return " | ".join(f"{name}: {cell}" if name else cell for name, cell in named if cell) or text[start:end]
 
 
