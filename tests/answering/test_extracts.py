@@ -144,6 +144,8 @@ async def test_an_item_of_an_announced_list_is_shown_once() -> None:
         ),
         ("The mill is in [Chapter 9][ch9-mill], says [the guide][2].", "The mill is in Chapter 9, says the guide."),
         ("The mill [12] turns `wheels[0]` first.", "The mill turns `wheels[0]` first."),
+        ('Open [the mill]({% page "/mill/#a b" %}), or [this]({{ url }}/a.md).', "Open the mill, or this."),
+        ("The <button class='x' disabled>mill</button> turns.", "The mill turns."),
         ("The mill [[3]](#note) is [1](b.md) of two.", "The mill is 1 of two."),
         (
             ":param mill: Which mill\n:param int speed: Turns\n:type speed: int\n:returns: The flour",
@@ -168,11 +170,22 @@ async def test_markup_alone_is_no_extract(said: str) -> None:
         "<!-- Old headings. Which mill turns? -->\n\n"
         '<script>\nlet which = "mill"; turns(which);\n</script>\n\n<a id="which-mill-turns"></a>\n\n'
         f'<Listing caption="Which mill turns">\n\n{said}\n\n'
-        "[which mill turns]: https://example.org/mill\n\n![Which mill turns](mill.png)"
+        "[which]: which.md\n[which mill turns]: https://example.org/mill\n\n![Which mill turns](mill.png)\n\n"
+        '{% include "which-mill-turns.html" %}\n\n=== "Which mill turns"\n\n<div class="which-mill-turns" markdown>'
     )
     passage = Passage(1, Hit("1", "d", "d.md", "", "", text, 0, 0, len(text), 1.0))
     answer, _ = await extract("Which mill turns?", "factual", [passage], None)
     assert answer.splitlines()[2:] == [f"- {said.removeprefix('## ').removeprefix('<!-- 1 --> ')} [1]"]
+
+
+async def test_passages_of_markup_alone_are_left_out() -> None:
+    texts = ["<!-- Which mill turns? -->\n\n[which mill turns]: a.md", "This one does."]
+    passages = [
+        Passage(number, Hit(str(number), "d", "d.md", "", "", text, 0, 0, len(text), 1.0))
+        for number, text in enumerate(texts, 1)
+    ]
+    answer, [citation] = await extract("Which mill turns?", "factual", passages, None)
+    assert (answer.splitlines()[2:], citation.number) == (["- This one does. [2]"], 2)
 
 
 async def test_tags_in_a_block_of_code_are_shown() -> None:

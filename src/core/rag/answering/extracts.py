@@ -49,12 +49,14 @@ _CODE = re.compile(r"\s*\n[ \t]*```[^\n`]*\n\s*((?:[^\n`]{1,200}\n){1,5})([ \t]*
 #: Tags of HTML, known by their names or attributes, and comments: ``Vec<T>`` and ``<path>`` are none.
 _ATTRIBUTE = r"\s+[A-Za-z_:][\w:.-]*=(?:\"[^\"]*\"|'[^']*')"
 _TAG = (
-    r"<!--.*?(?:-->|\Z)|</?(?:abbr|aside|b|blockquote|br|center|code|d[dlt]|del|details|div|em|figcaption|figure|h[1-6r]|i|img"
+    r"<!--.*?(?:-->|\Z)|</?(?:abbr|aside|b|blockquote|br|button|center|code|d[dlt]|del|details|div|em|figcaption|figure|h[1-6r]|i|img"
     r"|ins|kbd|li|mark|[ou]l|p|picture|pre|section|small|span|strong|su[bp]|summary|table|tbody|t[dhr]|thead|tt)\s*/?>"
-    rf"|<[A-Za-z][\w-]*(?:{_ATTRIBUTE})+\s*/?>|</a\s*>"
+    rf"|<[A-Za-z][\w-]*(?:{_ATTRIBUTE})+(?:\s+[A-Za-z][\w-]*)*\s*/?>|</a\s*>"
 )
+#: What a generator of sites fills in, as Liquid, Nunjucks and Jinja have it: part of a target, or of what is read.
+_FILLED_IN = r"\{[%{][^{}\n]{0,300}[%}]\}"
 #: Links (group 2: their words), images and tags of Markdown; code, which may look like them, comes as it is.
-_TARGET = r"\((?:<[^<>\n]*>|(?:[^\s()]|\([^\s()]*\))*)(?:\s+(?:\"[^\"]*\"|'[^']*'))?\)"
+_TARGET = rf"\((?:<[^<>\n]*>|(?:{_FILLED_IN}|\{{(?![%{{])|[^\s(){{]|\([^\s()]*\))*)(?:\s+(?:\"[^\"]*\"|'[^']*'))?\)"
 _WORDS = r"(?:\\.|[^\[\]\\]|\[[^\[\]]*\](?:\([^()\s]*\))?){0,500}"
 _LINK = re.compile(
     rf"(`+)[^`\n]*\1|!\[{_WORDS}\]{_TARGET}|(?<![A-Za-z0-9_)\]])\[({_WORDS})\]{_TARGET}"
@@ -63,8 +65,10 @@ _LINK = re.compile(
 )
 #: What HTML shows to nobody; within a line it may be what a text writes about.
 _HIDDEN = re.compile(r"(?m:^)[ \t]*(?:<!--.*?-->|<(script|style)\b[^>]*>.*?(?:</\1\s*>|\Z))", re.DOTALL | re.IGNORECASE)
-#: Where a link leads, in a line of its own: ``[guide]: https://…``.
-_DEFINITION = re.compile(r"\[[^\]\n]{1,200}\]:\s*\S+\s*(?:\"[^\"]*\"\s*)?")
+#: Where links lead, in lines of their own: ``[guide]: https://…``.
+_DEFINITIONS = re.compile(r"(?:\[[^\]\n]{1,200}\]:\s*\S+(?:\s+|\Z)(?:\"[^\"]*\"\s*)?)+")
+#: What shows or says nothing by itself: a tag of a template, or the label that MkDocs has above a block or tab.
+_LABEL = re.compile(r"\{%[^{}\n]{0,300}%\}\s*|^(?:===\+?|[!?]{3}\+?)[ \t][^\n]*", re.MULTILINE)
 #: What a line of a docstring says of a parameter, a result or an error, up to there: ``:param int speed:``.
 _FIELD = re.compile(
     r"^[ \t]*:(?:(?:param|parameter|arg|argument|key|keyword|var|ivar|cvar)[ \t]+([^:\n]{1,100})"
@@ -186,10 +190,13 @@ async def _scored(question: str, passages: Sequence[Passage], embedder: Embeddin
     Below a title "Blue whale", "It eats krill." says what a blue whale eats: the words of the title count little, and
     the sentence is embedded with the title before it.
     """
+    spans = [_spans(passage) for passage in passages]
+    if not any(spans):  # where there is nothing but markup, that
+        spans = [sentence_spans(passage.hit.content) or [(0, len(passage.hit.content))] for passage in passages]
     found = [
         _Sentence(index, start, end, passage.hit.content[start:end])
-        for index, passage in enumerate(passages)
-        for start, end in _spans(passage)
+        for index, (passage, places) in enumerate(zip(passages, spans, strict=True))
+        for start, end in places
     ]
     wanted = set(query_terms(question))
     languages = [detect_language(passage.hit.content.split()) for passage in passages]
@@ -221,12 +228,11 @@ def _about(passage: Passage) -> str:
 
 
 def _spans(passage: Passage) -> list[tuple[int, int]]:
-    """Where sentences are, without headings and heads of tables where there is anything else."""
+    """Where sentences are that can be read, without headings and heads of tables where there is anything else."""
     text = passage.hit.content
     headings = {normalize_name(part) for part in (passage.hit.title, *headings_of(passage.hit.heading))}
     hidden = [found.span() for found in _HIDDEN.finditer(text) if not is_in_block(text, found.start())]
     spans = [(_behind_fence(text, start, end), end) for start, end in sentence_spans(text, titles=True)]
-    # Markup alone is worth less than a heading.
     read = [
         (start, end)
         for start, end in spans
@@ -242,15 +248,17 @@ def _spans(passage: Passage) -> list[tuple[int, int]]:
         and not is_head(text, start)
         and normalize_name(text[start:end]) not in headings
     ]
-    return said or read or spans or [(0, len(text))]
+    return said or read
 
 
 def _is_markup(text: str, start: int, end: int) -> bool:
     """Whether a sentence says nothing by itself: tags, images, or where a link leads."""
     sentence = text[start:end]
-    if ("[" not in sentence and "<" not in sentence) or is_in_block(text, start):
+    if is_in_block(text, start):
         return False
-    return _DEFINITION.fullmatch(sentence) is not None or not _LINK.sub(_words_of_link, sentence).strip()
+    return (
+        _DEFINITIONS.fullmatch(sentence) is not None or not _LABEL.sub("", _LINK.sub(_words_of_link, sentence)).strip()
+    )
 
 
 def _behind_fence(text: str, start: int, end: int) -> int:
