@@ -188,6 +188,22 @@ async def test_passages_of_markup_alone_are_left_out() -> None:
     assert (answer.splitlines()[2:], citation.number) == (["- This one does. [2]"], 2)
 
 
+@pytest.mark.parametrize(
+    ("text", "quote"),
+    [
+        ("## Wheels\n\nOlaf's mill\n\nIt turns by water.", "It turns by water."),
+        ("How does a mill of Olaf turn?\n\nBy water.", "By water."),
+        ("“And how does Olaf’s mill turn?”\n\nHe shrugged.", "He shrugged."),
+        ("Olaf's mill does turn.\n\nSo it is.", "Olaf's mill does turn."),
+        ("- Olaf's mill\n- How does it turn?", "Olaf's mill"),
+    ],
+)
+async def test_what_only_repeats_the_question_or_asks_one_is_no_extract(text: str, quote: str) -> None:
+    passage = Passage(1, Hit("1", "d", "d.md", "", "", text, 0, 0, len(text), 1.0))
+    _, [citation] = await extract("How does Olaf's mill turn?", "factual", [passage], None)
+    assert citation.quote == quote
+
+
 async def test_tags_in_a_block_of_code_are_shown() -> None:
     text = 'Write a link so.\n\n```html\n<a href="mill.html">The mill</a>\n```\n'
     passage = Passage(1, Hit("1", "d", "d.md", "", "", text, 0, 0, len(text), 1.0))

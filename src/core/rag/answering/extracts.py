@@ -85,6 +85,9 @@ _VERSION = re.compile(rf"\.\.[ \t]+({'|'.join(_VERSIONS)})::[ \t]*([\w.]+)\s*(?:
 _OF_VERSION = re.compile(r"\W*(?:new|added|changed|deprecated|removed) (?:in|since) version\b", re.IGNORECASE)
 #: What documentation describes: code alone on a line, or a definition.
 _DESCRIBED = re.compile(r"^[ \t]*(?:`([^`\n]+)`[ \t]*$|(?:async[ \t]+)?((?:def|class)[ \t]+\w+))", re.MULTILINE)
+#: The ends of questions, and of statements, behind which quotation marks, brackets and emphasis may be closed.
+_ASKS = re.compile(r"[?？؟][\s\"'”’»」)\]*_]*\Z")
+_STATES = re.compile(r"[.!:;。！।۔…][\s\"'”’»」)\]*_`]*\Z")
 #: What a word of the question counts that the title or heading of a passage has: every sentence below is about it.
 _GIVEN = 0.2
 
@@ -185,8 +188,9 @@ def _completing(taken: Sequence[_Sentence], own: Sequence[_Sentence]) -> list[_S
 
 
 async def _scored(question: str, passages: Sequence[Passage], embedder: EmbeddingService | None) -> list[_Sentence]:
-    """All sentences, with the share of the question's words that they have, and their cosine with it.
+    """The sentences, with the share of the question's words that they have, and their cosine with it.
 
+    Those that only repeat the question, or ask one themselves, are left out where the passage has others.
     Below a title "Blue whale", "It eats krill." says what a blue whale eats: the words of the title count little, and
     the sentence is embedded with the title before it.
     """
@@ -218,7 +222,14 @@ async def _scored(question: str, passages: Sequence[Passage], embedder: Embeddin
     for one, own, cosine in zip(found, words, cosines, strict=True):
         asked = {term: weights[one.passage][term] / totals[one.passage] for term in own & wanted}
         scored.append(replace(one, score=math.fsum(asked.values()) + max(cosine, 0.0), asked=asked))
-    return scored
+    echoes = [_echoes(one.text, own <= wanted) for one, own in zip(found, words, strict=True)]
+    told = {one.passage for one, echo in zip(found, echoes, strict=True) if not echo}
+    return [one for one, echo in zip(scored, echoes, strict=True) if not echo or one.passage not in told]
+
+
+def _echoes(sentence: str, said: bool) -> bool:
+    """Whether a sentence only asks, or is a name or a phrase that says no more than the question (``said``)."""
+    return _ASKS.search(sentence) is not None or (said and _STATES.search(sentence) is None)
 
 
 def _about(passage: Passage) -> str:
