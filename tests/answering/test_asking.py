@@ -278,6 +278,15 @@ async def test_what_was_said_before_helps_to_find(kb: KnowledgeBase) -> None:
     assert "people/bob.md" in {citation.path for citation in answer.citations}
 
 
+async def test_extracts_for_a_question_without_words_go_on_with_the_one_before() -> None:
+    text = "And why, nobody knows, the door is red. The wheel of the mill turns at dawn, by water."
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        await kb.ingest([Document(path="mill.md", content=text)])
+        await kb.ask("When does the wheel of the mill turn?", conversation_id="talk")
+        [citation] = (await kb.ask("And why?", conversation_id="talk")).citations
+    assert citation.quote == "The wheel of the mill turns at dawn, by water."
+
+
 async def test_of_an_answer_that_is_broken_off_the_question_stays(talker: KnowledgeBase, said: Talking) -> None:
     said.chat.then(ANALYSIS, Stream(["Alice ", "leads"], cut=True))
     with pytest.raises(StreamCutError):

@@ -13,6 +13,7 @@ from core.rag import KnowledgeBase
 from core.rag.answering.analysis import fallback_entities
 from core.rag.answering.context import build_context
 from core.rag.answering.flow import KnowledgeRAGFlow
+from core.rag.answering.intents import intent_of
 from core.rag.answering.types import FoundEntity, FoundFact, Knowledge
 from dbhandler.kit import Engine
 from fakes.openai_chat import Stream
@@ -108,6 +109,11 @@ async def test_the_four_intents_take_the_flow(kb: KnowledgeBase, question: str, 
     answer = await kb.ask(question)
     assert (answer.strategy, answer.intent) == ("flow", intent)
     assert answer.metrics.analysis_metrics.intent_classification == intent
+
+
+def test_a_discovery_is_a_thing_and_no_wish_to_explore() -> None:
+    questions = ("Help me discover papers on wheels", "What is a discovery system?", "Was ist ein Discovery-System?")
+    assert list(map(intent_of, questions)) == ["exploration", "factual", "factual"]
 
 
 async def test_the_style_follows_the_intent(kb: KnowledgeBase, said: Talking) -> None:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 
+from core.rag.analysis.language import detect_language
+from core.rag.analysis.words import is_stop_word
 from core.rag.answering.types import Intent
+from core.rag.extraction.words import normalized_words
 
 _PHRASES: dict[Intent, tuple[str, ...]] = {
     # The first that matches counts.
     "exploration": (
         r"(what|anything|something|who) else",
         r"should i (also )?(know|read|look)",
-        r"(explor|discover)\w*",
+        r"(explor|discover(?!y\b))\w*",
         r"what .*\bnext",
         r"(similar|related) (topics?|things?|documents?|subjects?|projects?|ideas?)",
         r"other (topics?|things?|aspects?)",
@@ -76,6 +79,18 @@ def subject_of(question: str) -> str:
     """
     subject = _FRAMES.sub("", question)
     return subject if re.search(r"\w", subject) else question
+
+
+def has_words(question: str) -> bool:
+    """Whether a question has words other than function words: "And when?" has none.
+
+    Example:
+        >>> has_words("And when?"), has_words("And when does it open?")
+        (False, True)
+    """
+    words = normalized_words(question)
+    language = detect_language(words)
+    return any(not is_stop_word(word, language) for word in words)
 
 
 def has_parts(question: str) -> bool:

@@ -55,6 +55,7 @@ async def answered(
         metrics,
         relevant=knowledge.relevant,
         dialogue=services.dialogue,
+        before=services.before,
         asked=services.asked,
     )
     async with contextlib.aclosing(written) as parts:

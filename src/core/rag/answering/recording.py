@@ -7,11 +7,9 @@ from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from core.rag.analysis.language import detect_language
-from core.rag.analysis.words import is_stop_word
 from core.rag.answering.events import DoneEvent, Event, RetrievalEvent
+from core.rag.answering.intents import has_words
 from core.rag.answering.services import Services
-from core.rag.extraction.words import normalized_words
 from core.rag.retrieval.referents import referents
 
 #: A strategy: from a question and what to answer it with, the events.
@@ -84,12 +82,5 @@ def _gone_on_with(question: str, messages: Sequence[Mapping[str, Any]]) -> str:
     questions = [message["content"] for message in newest if message["role"] == "user"]
     answers = [message["content"] for message in newest if message["role"] != "user"]
     pointed = [referent.text for referent in referents(question, questions, answers)]
-    last = next((said[:_CHARS_PER_MESSAGE] for said in questions if _has_words(said)), "")
+    last = next((said[:_CHARS_PER_MESSAGE] for said in questions if has_words(said[:_CHARS_PER_MESSAGE])), "")
     return "\n".join([last, *pointed]).strip()
-
-
-def _has_words(text: str) -> bool:
-    """Whether a text has words other than function words."""
-    words = normalized_words(text[:_CHARS_PER_MESSAGE])
-    language = detect_language(words)
-    return any(not is_stop_word(word, language) for word in words)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from core.rag.answering.checking import Checked, check_citations
 from core.rag.answering.extracts import NEAREST, NOT_ASKED, NOT_SET, extract, statements
+from core.rag.answering.intents import has_words
 from core.rag.answering.markers import MarkerFilter
 from core.rag.answering.metrics import Metrics
 from core.rag.answering.prompts import AnswerPrompt
@@ -62,6 +63,7 @@ async def generate_response(
     *,
     relevant: bool = True,
     dialogue: str = "",
+    before: str = "",
     asked: bool = True,
 ) -> AsyncGenerator[str | Response, None]:
     """Answer from a context.
@@ -75,6 +77,7 @@ async def generate_response(
         relevant: Whether anything in the context has to do with the question. Where nothing does, the answer says so,
             and no model is asked to guess; without a model, extracts of what there is follow.
         dialogue: What was said before.
+        before: What of it the question goes on with; extracts for "And when?" are chosen by that.
         asked: A model writes if there is one; false where extracts are wanted in any case.
 
     Yields:
@@ -88,9 +91,10 @@ async def generate_response(
     started = time.monotonic()
     response: Response
     why = NOT_SET if asked else NOT_ASKED
+    question = analysis.query if has_words(analysis.query) else f"{before}\n{analysis.query}".strip()
     said = "" if context.passages else statements(context.facts, context.entities, why)
     if model is None and not relevant and context.passages:
-        text, _ = nearest = await extract(analysis.query, analysis.intent, context.passages, embedder, NEAREST, why)
+        text, _ = nearest = await extract(question, analysis.intent, context.passages, embedder, NEAREST, why)
         yield text
         response = Response(Checked(*nearest, supported=False), extracts=True, found=False)
     elif not relevant or not (context.passages or said):
@@ -100,7 +104,7 @@ async def generate_response(
         yield said
         response = Response(Checked(said, (), supported=False), extracts=True)
     elif model is None:
-        text, citations = await extract(analysis.query, analysis.intent, context.passages, embedder, why=why)
+        text, citations = await extract(question, analysis.intent, context.passages, embedder, why=why)
         yield text
         response = Response(Checked(text, citations, supported=bool(citations)), extracts=True)
     else:
