@@ -171,11 +171,27 @@ async def test_markup_alone_is_no_extract(said: str) -> None:
         '<script>\nlet which = "mill"; turns(which);\n</script>\n\n<a id="which-mill-turns"></a>\n\n'
         f'<Listing caption="Which mill turns">\n\n{said}\n\n'
         "[which]: which.md\n[which mill turns]: https://example.org/mill\n\n![Which mill turns](mill.png)\n\n"
-        '{% include "which-mill-turns.html" %}\n\n=== "Which mill turns"\n\n<div class="which-mill-turns" markdown>'
+        '{% include "which-mill-turns.html"\nturns: mill %}\n\n'
+        '=== "Which mill turns"\n\n<div class="which-mill-turns" markdown>'
     )
     passage = Passage(1, Hit("1", "d", "d.md", "", "", text, 0, 0, len(text), 1.0))
     answer, _ = await extract("Which mill turns?", "factual", [passage], None)
     assert answer.splitlines()[2:] == [f"- {said.removeprefix('## ').removeprefix('<!-- 1 --> ')} [1]"]
+
+
+@pytest.mark.parametrize(
+    ("text", "item"),
+    [
+        ("The mill has:\n\n- oak doors\n- *six* wheels\n", "The mill has: *six* wheels"),
+        ("The mill has:\n1. Doors.\n2. Its wheels turn.", "Its wheels turn."),
+        ("The mill has:\n\nDoors.\n\n- six wheels\n", "six wheels"),
+        ("```yaml\nmill:\n  - wheels of oak\n```\n\nIt turns.", "wheels of oak"),
+    ],
+)
+async def test_an_item_that_is_no_sentence_comes_with_what_announces_it(text: str, item: str) -> None:
+    passage = Passage(1, Hit("1", "d", "d.md", "", "", text, 0, 0, len(text), 1.0))
+    answer, _ = await extract("How many wheels?", "factual", [passage], None)
+    assert answer.splitlines()[2:] == [f"- {item} [1]"]
 
 
 async def test_passages_of_markup_alone_are_left_out() -> None:

@@ -6,13 +6,17 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from core.rag.answering.markers import is_in_block
 from core.rag.answering.table_rows import is_head, is_row
+from core.rag.indexing.sentences import sentence_spans
 
 #: The end of a sentence that announces something, with what closes its emphasis.
 _ANNOUNCES = re.compile(r"(?:[:：…]|\.\.\.)[*_]{0,3}\Z")
 _ITEM = re.compile(r"([ \t]*)(?:[-*+•·‣▪]|(\d{1,3}[.)]))[ \t]+(?=\S)")
 #: What may come between: nothing, or a tag alone, as Markdown has around a list that is shown in columns.
 _BETWEEN = re.compile(r"\s*(?:<[^<>\n]*>\s*)?")
+#: Of a list as far as it is looked at for one of them.
+_MOST_ITEMS = 100
 
 
 class Item(NamedTuple):
@@ -30,8 +34,8 @@ class Item(NamedTuple):
 
 
 def announces(text: str, end: int) -> bool:
-    """Whether the sentence that ends at a place announces what comes next."""
-    return _ANNOUNCES.search(text, max(0, end - 6), end) is not None
+    """Whether the sentence that ends at a place announces what comes next; code announces nothing."""
+    return _ANNOUNCES.search(text, max(0, end - 6), end) is not None and not is_in_block(text, end)
 
 
 def items_behind(text: str, end: int, most: int) -> list[Item]:
@@ -51,6 +55,18 @@ def items_behind(text: str, end: int, most: int) -> list[Item]:
     if text[slice(*first)].lstrip().startswith("|"):
         return list(_rows(text, first, lines, most))
     return _items(text, first, lines, most)
+
+
+def lead_in(text: str, start: int) -> tuple[int, int] | None:
+    """Where the sentence is that announces the list to which the item at a place belongs; ``None`` for other places."""
+    line = text.rfind("\n", 0, start) + 1
+    item = _ITEM.match(text, line)
+    if item is None or item.end() != start:
+        return None
+    announcing = [span for span in sentence_spans(text[:line], titles=True) if announces(text, span[1])]
+    if announcing and any(item.start == start for item in items_behind(text, announcing[-1][1], _MOST_ITEMS)):
+        return announcing[-1]
+    return None
 
 
 def _lines_below(text: str, end: int) -> Iterator[tuple[int, int]]:
@@ -96,7 +112,7 @@ def _items(text: str, first: tuple[int, int], lines: Iterator[tuple[int, int]], 
             goes_on = True
         elif blank and not deeper:
             break
-        elif item is not None:
+        elif item is not None or line.lstrip().startswith("```"):
             goes_on = False
         elif goes_on:
             items[-1] = items[-1]._replace(end=stop)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from core.rag.analysis import analyze, query_terms
 from core.rag.analysis.language import detect_language
-from core.rag.answering.announced import announces, items_behind
+from core.rag.answering.announced import announces, items_behind, lead_in
 from core.rag.answering.checking import citation
 from core.rag.answering.markers import is_in_block, replace_markers
 from core.rag.answering.spelling import Together
@@ -68,7 +68,7 @@ _HIDDEN = re.compile(r"(?m:^)[ \t]*(?:<!--.*?-->|<(script|style)\b[^>]*>.*?(?:</
 #: Where links lead, in lines of their own: ``[guide]: https://…``.
 _DEFINITIONS = re.compile(r"(?:\[[^\]\n]{1,200}\]:\s*\S+(?:\s+|\Z)(?:\"[^\"]*\"\s*)?)+")
 #: What shows or says nothing by itself: a tag of a template, or the label that MkDocs has above a block or tab.
-_LABEL = re.compile(r"\{%[^{}\n]{0,300}%\}\s*|^(?:===\+?|[!?]{3}\+?)[ \t][^\n]*", re.MULTILINE)
+_LABEL = re.compile(r"\{%[^{}]{0,300}%\}\s*|^(?:===\+?|[!?]{3}\+?)[ \t][^\n]*", re.MULTILINE)
 #: What a line of a docstring says of a parameter, a result or an error, up to there: ``:param int speed:``.
 _FIELD = re.compile(
     r"^[ \t]*:(?:(?:param|parameter|arg|argument|key|keyword|var|ivar|cvar)[ \t]+([^:\n]{1,100})"
@@ -150,6 +150,7 @@ async def extract(
             said = _shown(with_head(passage.hit.content, one.start, one.end), passage, one.start)
             if said in listed:
                 continue
+            said = f"{_lead_in(passage, one)}{said}"
             said += _announced_code(passage.hit.content, one.end, {other.start for other in taken})
             items.setdefault(said, {})[passage.number] = None
             listed = _announced_list(passage, one.end)
@@ -284,6 +285,14 @@ async def _cosines(question: str, texts: Sequence[str], embedder: EmbeddingServi
         return [0.0] * len(texts)
     cosines: list[float] = (vectors[1:] @ vectors[0]).tolist()
     return cosines
+
+
+def _lead_in(passage: Passage, one: _Sentence) -> str:
+    """The sentence before a list of which an item that is none is shown: "The note has to include:" (a diagnosis)."""
+    text = passage.hit.content
+    place = lead_in(text, one.start) if _STATES.search(one.text) is None else None
+    said = f"{_shown(text[slice(*place)], passage, place[0])} " if place else ""
+    return said if len(said) <= _LONGEST_ITEM else ""
 
 
 def _announced_code(text: str, end: int, shown: set[int]) -> str:
