@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING
 from core.rag.analysis import analyze
 from core.rag.analysis.language import detect_language
 from core.rag.answering.claims import Claim, claims_of
-from core.rag.answering.markers import MarkerFilter, markers_in, numbers_in, replace_markers
+from core.rag.answering.markers import (
+    MarkerFilter,
+    in_backticks,
+    indexed_names,
+    markers_in,
+    numbers_in,
+    replace_markers,
+)
 from core.rag.answering.support import Verdict, judge, source_of
 from core.rag.answering.types import Citation, Passage, UnsupportedSentence
 from core.rag.answering.vectors import sentence_vectors
@@ -58,8 +65,9 @@ async def check_citations(text: str, passages: Sequence[Passage], embedder: Embe
         The answer with what the check gave.
     """
     sources = {passage.number: source_of(passage) for passage in passages}
-    cleaner = MarkerFilter(sources)
-    text = (cleaner.feed(text) + cleaner.end()).strip()
+    indexed = indexed_names(passage.hit.content for passage in passages)
+    cleaner = MarkerFilter(sources, indexed)
+    text = in_backticks((cleaner.feed(text) + cleaner.end()).strip(), indexed)
     claims = claims_of(text)
     near = await _nearness(claims, passages, embedder)
     verdicts = [

@@ -1,12 +1,13 @@
 """Citation markers (``[n]``): finding them in a text, and holding back invalid ones while a text is streamed.
 
-In code they are none: ``sys.argv[1]`` between backticks, or in a block of code, takes the second of a list.
+In code they are none: ``sys.argv[1]`` between backticks, or in a block of code, takes the second of a list. Models
+forget the backticks; what the sources use with an index is code without them, too.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 #: ``[1]``, ``[1, 2]``, ``[1-3]``, and what models write instead: ``[ 1 ]``, ``【1】``, ``[^1]``, ``[Source 1]``.
 MARKER = re.compile(
@@ -27,6 +28,15 @@ _MARKER_OR_CODE = re.compile(rf"{MARKER.pattern}|{CODE.pattern}", re.IGNORECASE)
 _BEGUN = re.compile(r"[\[【][^\]】\n]{0,40}$")
 _RANGE = re.compile(r"(\d+)\s*[–-]\s*(\d+)")
 _LONGEST_RANGE = 50
+#: A name with an index, in code; anywhere with the index 0, which cites nothing. ``list[int]`` is none.
+_INDEX = re.compile(r"((?:[^\W\d]\w*\.)*[^\W\d]\w*)\[(?:\d+|[a-z])\]")
+_FIRST_INDEX = re.compile(r"((?:[^\W\d]\w*\.)*[^\W\d]\w*)\[0\]")
+#: The name before a bracket.
+_LONGEST_NAME = 100
+_NAME = re.compile(rf"(?<![\w.])[^\W\d][\w.]{{0,{_LONGEST_NAME}}}\Z")
+
+#: What has been passed on of a name, or might be.
+_WORD_END = re.compile(r"[\w.]+\Z")
 
 
 def numbers_in(marker: str) -> list[int]:
@@ -56,6 +66,37 @@ def replace_markers(text: str, replacement: Callable[[re.Match[str]], str]) -> s
     return _MARKER_OR_CODE.sub(lambda match: replacement(match) if match[1] else match[0], text)
 
 
+def indexed_names(texts: Iterable[str]) -> frozenset[str]:
+    """The names that texts use with an index, in code.
+
+    Example:
+        >>> sorted(indexed_names(["Take `ports[i]`, or a.hosts[0]; not Paris[1] nor `list[int]`."]))
+        ['a.hosts', 'ports']
+    """
+    found: set[str] = set()
+    for text in texts:
+        found.update(name[1] for code in CODE.finditer(text) for name in _INDEX.finditer(code[0]))
+        found.update(name[1] for name in _FIRST_INDEX.finditer(text))
+    return frozenset(found)
+
+
+def in_backticks(text: str, indexed: Collection[str]) -> str:
+    """A text with backticks around the names that stand before an index, and their indexes."""
+    parts = []
+    place = 0
+    for match in markers_in(text):
+        if name := _name_before(text, match.start(), indexed):
+            parts.append(f"{text[place : match.start() - len(name)]}`{name}{match[0]}`")
+            place = match.end()
+    return "".join([*parts, text[place:]])
+
+
+def _name_before(text: str, end: int, indexed: Collection[str]) -> str:
+    """The name that ends at a place if it is one of these; else nothing."""
+    name = _NAME.search(text, max(0, end - _LONGEST_NAME), end) if indexed else None
+    return name[0] if name is not None and name[0] in indexed else ""
+
+
 def is_in_block(text: str, place: int) -> bool:
     """Whether a place is in a block of code."""
     return len(_FENCE.findall(text, 0, place)) % 2 == 1
@@ -64,13 +105,16 @@ def is_in_block(text: str, place: int) -> bool:
 class MarkerFilter:
     """Passes a text on as it arrives, in plain markers, without those that cite nothing."""
 
-    def __init__(self, known: Collection[int]) -> None:
+    def __init__(self, known: Collection[int], indexed: Collection[str] = ()) -> None:
         """Prepare.
 
         Args:
             known: The numbers that there are.
+            indexed: Names behind which a number in brackets is an index, and stays.
         """
         self._known = frozenset(known)
+        self._indexed = frozenset(indexed)
+        self._word = ""
         self._held = ""
         self._in_block = False
         self.dropped: list[int] = []
@@ -88,6 +132,7 @@ class MarkerFilter:
         while (fence := _FENCE.search(text)) is not None and fence.end() < len(text):
             before = text[: fence.start()]
             passed += [before if self._in_block else self._cleaned(before), fence[0]]
+            self._word = ""
             self._in_block, text = not self._in_block, text[fence.end() :]
         keep = len(text.rstrip("`")) if self._in_block else _finished(text)
         self._held = text[keep:]
@@ -100,15 +145,22 @@ class MarkerFilter:
 
     def _cleaned(self, text: str) -> str:
         cleaned = []
-        place = 0
+        text = self._word + text
+        place = len(self._word)
         for match in markers_in(text):
+            if match.start() < place or _name_before(text, match.start(), self._indexed):
+                continue
             numbers = numbers_in(match[1])
             kept = "".join(f"[{number}]" for number in numbers if number in self._known)
             self.dropped += [number for number in numbers if number not in self._known]
             before = text[place : match.start()]
             cleaned.append((before if kept else before.rstrip(" ")) + kept)
             place = match.end()
-        return "".join([*cleaned, text[place:]])
+        rest = text[place:]
+        done = "".join([*cleaned, rest])
+        end = _WORD_END.search((self._word + done)[-2 * _LONGEST_NAME :])
+        self._word = end[0] if end else ""
+        return done
 
 
 def _finished(text: str) -> int:

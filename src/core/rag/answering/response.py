@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from core.rag.answering.checking import Checked, check_citations
 from core.rag.answering.extracts import NEAREST, NOT_ASKED, NOT_SET, extract, statements
 from core.rag.answering.intents import has_words
-from core.rag.answering.markers import MarkerFilter
+from core.rag.answering.markers import MarkerFilter, indexed_names
 from core.rag.answering.metrics import Metrics
 from core.rag.answering.prompts import AnswerPrompt
 from core.rag.answering.types import Analysis, Context, Intent
@@ -141,7 +141,10 @@ async def _written(
     )
     counted = metrics.response_metrics
     counted.prompt = prompt.label()
-    cleaner = MarkerFilter({passage.number for passage in context.passages})
+    cleaner = MarkerFilter(
+        {passage.number for passage in context.passages},
+        indexed_names(passage.hit.content for passage in context.passages),
+    )
     started = time.monotonic()
     stream = model.stream(prompt.messages(), temperature=TEMPERATURE, max_tokens=MAX_TOKENS)
     try:
