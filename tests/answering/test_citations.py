@@ -198,6 +198,37 @@ def test_a_text_is_cleaned_alike_in_whatever_parts_it_arrives(text: str, cuts: l
         assert {number for match in markers_in(passed) for number in numbers_in(match[1])} <= {1, 2, 3}
 
 
+@pytest.mark.parametrize(
+    ("source", "claim", "supported"),
+    [
+        ("The staging server is at 10.0.4.7.", "The staging server is not at 10.0.4.7.", False),
+        (
+            "The mill turns at dawn, and grinds until noon.",
+            "The mill doesn't turn at dawn, and grinds until noon.",
+            False,
+        ),
+        ("The staging server isn't at 10.0.4.7.", "The staging server is at 10.0.4.7.", False),
+        ("Der Server in Bern ist erreichbar.", "Der Server in Bern ist nicht erreichbar.", False),
+        ("Le serveur de Berne est ouvert.", "Le serveur de Berne n'est pas ouvert.", False),
+        ("The staging server isn't at 10.0.4.7.", "The staging server is not at 10.0.4.7.", True),
+        ("The server is not at 10.0.4.7 but at 10.0.4.8.", "The server is at 10.0.4.8.", True),
+        ("The server is at 10.0.4.8, not at 10.0.4.7.", "The server is at 10.0.4.8.", True),
+        ("Is the mill open? The mill is not open on Monday.", "The mill is not open on Monday.", True),
+        ("The mill is open on Monday.", "No, the mill is open on Monday.", True),
+        ("You need a key to open the door.", "You cannot open the door without a key.", True),
+        ("The mill is an engine.", "The mill is not only an engine.", True),
+        ("Avoid exposing the admin port.", "Do not expose the admin port.", True),
+        ("The mill is open from 9 on Mondays.", "The mill is not open on Mondays until 9.", True),
+        ("Members pay at most 5 euros.", "Members do not pay more than 5 euros.", True),
+        ("The mill is old. The mill is not old.", "The mill is not so old.", True),
+    ],
+)
+async def test_the_opposite_of_what_a_source_says_is_not_supported(source: str, claim: str, supported: bool) -> None:
+    passage = Passage(1, Hit("1", "d", "a.md", "", "", source, 0, 0, len(source), 1.0))
+    checked = await check_citations(f"{claim[:-1]} [1].", [passage])
+    assert (checked.unsupported == ()) == supported
+
+
 async def test_an_index_of_a_name_that_the_sources_have_in_code_cites_nothing() -> None:
     said = "It takes `config.ports[1]`, not hosts[0] to hosts[9]. Olaf[1] wrote a `list[str]`."
     passages = [Passage(1, Hit("1", "d", "a.md", "", "", said, 0, 0, len(said), 1.0))]

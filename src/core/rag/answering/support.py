@@ -2,8 +2,9 @@
 
 A sentence is supported by what it cites if enough of its words are there, names and numbers counting double. Where
 fewer are, it may say the same in other words: then its vector has to be near that of a sentence of the passage. A
-number that no cited passage has is never supported, and neither is a name that only other passages have. Where another
-passage says it much better than what is cited, the citation is swapped.
+number that no cited passage has is never supported, and neither is a name that only other passages have, nor what the
+passage says the opposite of in the same words. Where another passage says it much better than what is cited, the
+citation is swapped.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from core.rag.analysis import analyze
 from core.rag.analysis.language import detect_language
+from core.rag.answering.negation import Statement, contradicts, statement_of
 from core.rag.indexing.sentences import sentence_spans
 
 if TYPE_CHECKING:
@@ -48,12 +50,16 @@ class Source:
         numbers: Its numbers, without separators.
         names: Its capitalised words, as terms.
         language: Its language.
+        given: The words of its title and heading.
+        said: Its sentences.
     """
 
     terms: frozenset[str]
     numbers: frozenset[str]
     names: frozenset[str]
     language: str
+    given: frozenset[str] = frozenset()
+    said: tuple[Statement, ...] = ()
 
     def has(self, name: str) -> bool:
         """Whether it has a word, or one of the same stem (German, Germany)."""
@@ -131,6 +137,8 @@ class _Check:
         source = _merged(self._sources[number] for number in numbers)
         if not _numbers(self._sentence) <= source.numbers or self.fit(numbers) < ENOUGH_WORDS:
             return False
+        if contradicts(statement_of(self._sentence, source.language), source.said, source.given):
+            return False
         names = self._names(source.language)
         lacking = {name for name in names if not source.has(name)}
         return not any(self._known.has(name) for name in lacking) and len(lacking) <= UNKNOWN_NAMES * len(names)
@@ -155,14 +163,18 @@ class _Check:
 def _source(head: str, content: str) -> Source:
     language = detect_language(content.split())
     names: set[str] = set()
-    for start, end in sentence_spans(content):
+    spans = sentence_spans(content)
+    for start, end in spans:
         names.update(word[0] for word in _CAPITALISED.finditer(content, start + 1, end))
     names.update(_CAPITALISED.findall(head))
+    given = frozenset(analyze(head, language))
     return Source(
-        terms=frozenset([*analyze(head, language), *analyze(content, language)]),
+        terms=given.union(analyze(content, language)),
         numbers=_numbers(f"{head} {content}"),
         names=frozenset(term for name in names for term in analyze(name, language)),
         language=language,
+        given=given,
+        said=tuple(statement_of(content[start:end], language) for start, end in spans),
     )
 
 
@@ -173,6 +185,8 @@ def _merged(sources: Iterable[Source]) -> Source:
         numbers=frozenset().union(*(source.numbers for source in given)),
         names=frozenset().union(*(source.names for source in given)),
         language=given[0].language if given else "english",
+        given=frozenset().union(*(source.given for source in given)),
+        said=tuple(one for source in given for one in source.said),
     )
 
 
