@@ -288,3 +288,101 @@ def test_parts_of_names_and_of_speech_are_no_names(text: str, expected: dict[str
 )
 def test_a_command_is_no_part_of_a_name_that_stands_alone_elsewhere(text: str, expected: dict[str, int]) -> None:
     assert spelt(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "June Carter married Johnny Cash in March 1968. In June Carter sang.",
+            {"June Carter", "Johnny Cash", "Carter", "1968"},
+        ),
+        (
+            "Theresa May resigned in May 2019. On 7 June May went, and so did Mrs May's friends in Paris May 12.",
+            {"Theresa May", "2019", "Paris"},
+        ),
+        (
+            "They saw April Ludgate, the River of May and the October Revolution on Good Friday and on Saturday.",
+            {"April Ludgate", "River of May", "October Revolution", "Good Friday"},
+        ),
+        ("We watch Saturday Night Live every Friday Night; on Friday Apple came.", {"Saturday Night Live", "Apple"}),
+        ("May God help them. It was on Sun Apr 02, on Oct 1 and on Monday, 4 July 1776.", {"God", "1776"}),
+        ("Η Ελλάδα τον Οκτώβριο και η Αθήνα τον Μάιο είναι εδώ.", {"Ελλάδα", "Αθήνα"}),
+    ],
+)
+def test_a_month_or_day_belongs_to_a_name_unless_a_date_is_there(text: str, expected: set[str]) -> None:
+    assert set(spelt(text)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "heading", "expected"),
+    [
+        ("See Figure 3 and Listing 10-1 of the Rust Book.", "Guide > See Also", {"Rust Book"}),
+        ("It is in Table B-7, in Figs. 2 and in Step 2 for Ada.", "1. Overview", {"Ada"}),
+        ("Siehe Abbildung 3 und die Tabelle 2 von Ada Lovelace.", "Was soll ich tun?", {"Ada Lovelace"}),
+        ("The Chapter 11 case and Section 230 stay.", "Example 3", {"Chapter 11", "Section 230"}),
+        ("## SEE ALSO\n\nptrace, and NULL in XIX and XVIII; `None`, `true`.", "SEE ALSO", set()),
+        ("The SELECT and the TABLE of it.", "参考文献", {"SELECT", "TABLE"}),
+        ("It is here.", "Borrow Checker", {"Borrow Checker"}),
+    ],
+)
+def test_what_every_document_has_is_no_name(text: str, heading: str, expected: set[str]) -> None:
+    assert {found.text for found in names_in(text, heading).values()} == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "他在Google工作，由Andrew Lih创立。Galor和Zeira指出。使用get_value()函数和myFunction。"
+            "见https://example.org/Foo/Bar。Sky News与其他频道。",
+            {"Google", "Andrew Lih", "Galor", "Zeira", "get_value()", "myFunction", "Sky News"},
+        ),
+        ("LED照明はPM社が作る。GitHub Actionsを使う。", {"LED", "PM", "GitHub Actions"}),
+    ],
+)
+def test_a_name_among_words_of_a_script_without_spaces_ends_where_they_begin(text: str, expected: set[str]) -> None:
+    assert set(spelt(text)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "Die Sicherung von Daten und eine Vielzahl von Werkzeugen sind für die Repositorien für Dokumente wichtig; "
+            "der Vertrag von Rom, das Institut für Physik und die Regierung von Oberbayern auch.",
+            {"Vertrag von Rom", "Institut für Physik", "Regierung von Oberbayern"},
+        ),
+        ("Die Anzeige und Umwandlung von SVG-Dateien ist das, was wir hier haben.", {"SVG-Dateien"}),
+        (
+            "Wir nutzen z. B. AHV-Nummern und z.B. Texte oder u. Ä. Dinge, was Johannes B. Kerner nicht mag.",
+            {"AHV-Nummern", "Johannes B. Kerner"},
+        ),
+        ("Damit hat der Patient das Recht, und Chris Smith das Parlament.", {"Chris Smith"}),
+    ],
+)
+def test_german_nouns_that_are_no_names_are_none(text: str, expected: set[str]) -> None:
+    assert set(spelt(text)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "Press Enter, or press F5 there. Using Docker is fine. Install Celery first.",
+            {"Enter", "F5", "Docker", "Celery"},
+        ),
+        ("- Added Kurdish\n- Updated Mermaid to 10\n- Updated 171 articles", {"Kurdish", "Mermaid"}),
+        (
+            "Read `Jinja <https://example.org/jinja>`_, :doc:`the guide <x/y>` and :attr:`~flask.g`.",
+            {"Jinja", "the guide", "flask.g"},
+        ),
+        (
+            "It is `Vec <T>`, or `CMAKE_<LANG>_FLAGS`, and CMAKE_<LANG>_COMPILER.",
+            {"Vec <T>", "CMAKE_<LANG>_FLAGS", "CMAKE_<LANG>_COMPILER"},
+        ),
+        ("“Very strange!” said he. “How on earth—” It is in “Mamma Mia!”, or in “Ada”.", {"Mamma Mia!", "Ada"}),
+    ],
+)
+def test_what_manuals_and_dialogues_say_around_a_name_is_left_out(text: str, expected: set[str]) -> None:
+    assert set(spelt(text)) == expected

@@ -17,7 +17,9 @@ from core.rag.analysis.language import detect_language
 from core.rag.analysis.stopwords import stop_words
 from core.rag.extraction import patterns
 from core.rag.extraction.acronyms import is_acronym, is_behind_article, leads_name, may_be_acronym
-from core.rag.extraction.openers import may_command, may_lead_name, opens_sentence
+from core.rag.extraction.dates import CALENDAR, is_date, is_in_date, named_by_date
+from core.rag.extraction.openers import is_key, may_command, may_lead_name, opens_sentence
+from core.rag.extraction.unnamed import heads_no_thing, is_description, is_literal, names_nothing
 from core.rag.extraction.words import is_unspaced, normalize_name
 from core.rag.extraction.wrapping import unwrapped
 from core.rag.headings import last_heading
@@ -28,11 +30,8 @@ MAX_NAMES: Final = 48
 MAX_WORDS: Final = 8
 _MAX_CODE_CHARS: Final = 60
 
-_CALENDAR: Final = """
-january february march april may june july august september october november december
-monday tuesday wednesday thursday friday saturday sunday mr mrs ms dr
-i'm i've i'll i'd i’m i’ve i’ll i’d
-"""
+#: Small words that the lists of function words lack.
+_SMALL_WORDS: Final = "mr mrs ms dr i'm i've i'll i'd i’m i’ve i’ll i’d"
 #: Function words that are nouns, too, and with a capital begin names: Stati Uniti, Stato Pontificio.
 _NOUNS: Final = {"italian": frozenset({"stato", "stati"})}
 #: Scripts of their own: their function words are none of any other language.
@@ -44,7 +43,13 @@ _SKIPPED: Final = frozenset(" \"'“”„«»‘’()[]*_-\u00a0")
 _POSSESSIVE: Final = re.compile(r"['’]s?$")
 _YEAR: Final = re.compile(r"1[0-9]{3}|20[0-9]{2}")
 _ACRONYM: Final = re.compile(r"(?:[A-Z][A-Z0-9&-]{1,7}|(?:[A-Z]\.){2,})")
-_CODE: Final = re.compile(r"\w+_\w[\w]*|\w+(?:\.\w+)*\(.*\)|[a-z]+[A-Z]\w*")
+_CODE: Final = re.compile(
+    r"\w+_\w[\w]*|\w+(?:\.\w+)*\(.*\)|[a-z]+[A-Z]\w*"
+    # Commands of PowerShell: Copy-Item is not CopyItem, a method.
+    r"|(?:Add|Clear|Convert(?:From|To)?|Copy|Enter|Exit|Export|Find|Format|Get|Import|Invoke|Join|Measure|Move|New|Out|Pop"
+    r"|Push|Read|Receive|Register|Remove|Rename|Restart|Resume|Save|Select|Send|Set|Show|Split|Start|Stop|Suspend|Test"
+    r"|Unregister|Update|Use|Wait|Where|Write)-[A-Z]\w+"
+)
 #: The heading of source code: what is defined there, behind words that stand nowhere else, or with a name as only code
 #: has it behind those that do (``class Client``, but not ``class hours``).
 _DEFINITION: Final = re.compile(
@@ -55,6 +60,9 @@ _DEFINITION: Final = re.compile(
 #: What is said, not called so, in a script in which a sentence has no spaces that could be counted.
 _SPEECH: Final = re.compile("[。！？，；…]")
 _MAX_UNSPACED_CHARS: Final = 30
+_ENDS_SPEECH: Final = frozenset(".,;:?-–—…")
+#: In reStructuredText, where a link leads, after what it says: `Jinja <https://…>`_, :doc:`here <page>`.
+_TARGET: Final = re.compile(r"\s*<[^<>]*>$")
 #: A name as only products have it: PowerShell, GitHub.
 _HUMP: Final = re.compile(r"[^\W\d_][a-z]+[A-Z]")
 _MASK: Final = "\x00"
@@ -88,7 +96,8 @@ def names_in(text: str, heading: str = "") -> dict[str, Found]:
     if "\n" in text:
         text = unwrapped(text)
     language = detect_language(text.split())
-    pattern = patterns.names(language, ascii_only=text.isascii())
+    unspaced = is_unspaced(text)
+    pattern = patterns.names(language, ascii_only=text.isascii(), unspaced=unspaced)
     waiting: list[str] = []  # single words that begin a sentence: names only if they are names elsewhere
     opened: list[tuple[str, str]] = []  # phrases behind a word that opens the sentence, and with it
     commanded: list[tuple[str, _Phrase]] = []  # behind a verb that begins a sentence, and with it
@@ -98,6 +107,9 @@ def names_in(text: str, heading: str = "") -> dict[str, Found]:
         for match in pattern.finditer(text):
             phrase = _phrase(match[0], language)
             if phrase is None:
+                continue
+            if phrase.dated and not is_in_date(text, *match.span()):
+                _add(found, phrase.dated)
                 continue
             if phrase.opener and _begins_sentence(text, match.start()):
                 opened.append((match[0].split(maxsplit=1)[1], phrase.name))
@@ -111,11 +123,15 @@ def names_in(text: str, heading: str = "") -> dict[str, Found]:
                 else:
                     _add(found, phrase.led)
                 continue
+            if not phrase.name:
+                continue
             if not phrase.sure:
                 if phrase.function_word:
                     acronyms.append((phrase.name, match.start()))
                     continue
-                if _begins_sentence(text, match.start()) or _begins_link(text, *match.span()):
+                start, end = match.span()
+                among_unspaced = unspaced and (is_unspaced(text[start - 1 : start]) or is_unspaced(text[end : end + 1]))
+                if not among_unspaced and (_begins_sentence(text, start) or _begins_link(text, start, end)):
                     waiting.append(phrase.name)
                     continue
             _count(found, phrase.name, phrase.text)
@@ -125,11 +141,13 @@ def names_in(text: str, heading: str = "") -> dict[str, Found]:
                 found[whole].count += 1
             elif behind is not None and behind.led:
                 _add(found, behind.led)
-            elif behind is not None and not behind.function_word:
+            elif behind is not None and not behind.function_word and not behind.name.isdecimal():
                 _count(found, behind.name, behind.text)
         for rest, phrase in commanded:
             name = normalize_name(rest)
-            if phrase.name not in found and name and (name in found or _HUMP.search(rest)):
+            if names_nothing(rest, name) or name.isdecimal():
+                continue  # See Figure 3, Select 2
+            if phrase.name not in found and name and (name in found or _HUMP.search(rest) or is_key(rest)):
                 _count(found, name, rest)
             else:
                 _count(found, phrase.name, phrase.text)
@@ -150,7 +168,7 @@ def names_in(text: str, heading: str = "") -> dict[str, Found]:
         last = defined[1] or defined[2]
     if last and last.count(" ") < MAX_WORDS and normalize_name(last) not in _stop_words(language):
         name = normalize_name(last)
-        if name and name not in found:
+        if name and name not in found and not heads_no_thing(last, name):
             found[name] = Found(last.strip())
     return found if len(found) <= MAX_NAMES else dict(list(found.items())[:MAX_NAMES])
 
@@ -176,6 +194,9 @@ def _explicit(text: str, found: dict[str, Found]) -> str:
         if inside is not None:
             if inside[0].isspace() != inside[-1].isspace():
                 return match[0]  # `so' and `on': these are quotation marks
+            start, end = match.span()
+            if match[2] and (text[start - 1 : start] == ":" or text[end : end + 1] == "_"):
+                inside = _TARGET.sub("", inside).lstrip("~.!")
             words = inside.split()
             term = " ".join(words)
             if 1 < len(term) <= _MAX_CODE_CHARS and len(words) <= MAX_WORDS and any(map(str.isalpha, term)):
@@ -189,8 +210,10 @@ def _explicit(text: str, found: dict[str, Found]) -> str:
         if is_unspaced(term) and (len(term) > _MAX_UNSPACED_CHARS or _SPEECH.search(term)):
             return match[0]
         # Between plain marks may stand what is between two quotations: a term among them begins with a capital.
-        if not few or not (term[0].isupper() or directed) or term[-1] in ".,;:?":
+        if not few or not (term[0].isupper() or directed) or term[-1] in _ENDS_SPEECH:
             return match[0]
+        if term[-1] == "!" and any(word[0].islower() for word in term.split()):
+            return match[0]  # “Very strange!”, but not “Mamma Mia!”
         _add(found, term)
         return _MASK * len(match[0])
 
@@ -204,7 +227,7 @@ def _explicit(text: str, found: dict[str, Found]) -> str:
             _add(found, match[0])
             return _MASK * len(match[0])
 
-        text = patterns.IDENTIFIER.sub(identifier, text)
+        text = (patterns.IDENTIFIER_UNSPACED if is_unspaced(text) else patterns.IDENTIFIER).sub(identifier, text)
     if '"' in text or not text.isascii() or "[[" in text:
         text = patterns.QUOTED.sub(quoted, text)
         if not text.isascii():
@@ -216,7 +239,8 @@ class _Phrase(NamedTuple):
     """A phrase with capitals, or a year: as it is spelt, normalised, whether it is a name wherever it stands, whether
     it is a function word in capitals, which is a name only where the text says so, and whether its first word is none
     of the name where it begins a sentence, or may be a command there. Behind an article that is part of the name unless
-    a sentence begins there, it is ``led`` by that; the rest may be no name at all, and empty.
+    a sentence begins there, it is ``led`` by that; the rest may be no name at all, and empty. It is ``dated`` with a
+    month or day at one end that belongs to the name unless a date is there.
     """
 
     text: str
@@ -226,14 +250,29 @@ class _Phrase(NamedTuple):
     opener: bool = False
     command: bool = False
     led: str = ""
+    dated: str = ""
 
 
 @lru_cache(maxsize=100_000)
 def _phrase(found: str, language: str) -> _Phrase | None:
     """A phrase without function words before and a possessive behind it; ``None`` where no name is left."""
-    stop = _stop_words(language)
     text = _POSSESSIVE.sub("", found) if found[-1] in "'’s" else found
     words = text.split()
+    if len(words) > 2 and words[-1].isdecimal() and words[-2].lower() in CALENDAR:
+        text = " ".join(words := words[:-2])  # in Paris May 12
+    if len(words) > 1 and is_date(words):
+        return None
+    stop = _stop_words(language)
+    if language == "german" and is_description(words[1:] if words[0].lower() in stop else words):
+        return _phrase(words[-1], language)  # of SVG-Dateien, that is
+    phrase = _without_small_words(text, words, language)
+    if len(words) > 1 and (dated := named_by_date(words, stop)):
+        return (phrase or _Phrase("", "", sure=False))._replace(dated=dated)
+    return phrase
+
+
+def _without_small_words(text: str, words: list[str], language: str) -> _Phrase | None:
+    stop = _stop_words(language)
     led = ""  # with the article before it
     if (
         1 < len(words) <= MAX_WORDS
@@ -242,7 +281,7 @@ def _phrase(found: str, language: str) -> _Phrase | None:
     ):
         text = " ".join(words)  # most that are more than a word
         name = normalize_name(text)
-        if not name:
+        if not name or names_nothing(text, name):
             return None
         first = words[0]
         return _Phrase(text, name, sure=True, opener=opens_sentence(first, language), command=may_command(first))
@@ -274,7 +313,7 @@ def _phrase(found: str, language: str) -> _Phrase | None:
     if language == "german" and " " not in text and not _is_distinct(text):
         return _Phrase("", "", sure=False, led=led) if led else None  # every noun has a capital
     name = normalize_name(text)
-    return _Phrase(text, name, sure, led=led) if name else None
+    return _Phrase(text, name, sure, led=led) if name and not names_nothing(text, name) else None
 
 
 def _is_small(word: str, stop: frozenset[str]) -> bool:
@@ -313,7 +352,7 @@ def _add_acronyms(text: str, places: list[tuple[str, int]], found: dict[str, Fou
 
 
 def _add(found: dict[str, Found], phrase: str) -> None:
-    if name := normalize_name(phrase):
+    if (name := normalize_name(phrase)) and not is_literal(name):
         _count(found, name, phrase)
 
 
@@ -328,4 +367,4 @@ def _count(found: dict[str, Found], name: str, text: str) -> None:
 @cache
 def _stop_words(language: str) -> frozenset[str]:
     native = stop_words(language) - _NOUNS.get(language, frozenset[str]())
-    return stop_words("english") | native | _OTHER_SCRIPTS | set(_CALENDAR.split())
+    return stop_words("english") | native | _OTHER_SCRIPTS | set(_SMALL_WORDS.split()) | CALENDAR

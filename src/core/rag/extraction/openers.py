@@ -18,15 +18,21 @@ recently shortly similarly simultaneously sometimes soon subsequently thereafter
 unfortunately usually yesterday
 amid besides dear despite following hello hey hi perhaps regarding several thanks throughout unless unlike
 whereas
+added choose click deprecated disable enable improved install navigate refactored removed renamed uninstall updated
+using verify
 """,
     "german": """
 anfangs bald besonders bislang bisher ebenso endlich erstmals fortan gestern heute heutzutage inzwischen kürzlich laut
-leider letztlich liebe lieber mittlerweile oft schließlich schon seither seitdem später ursprünglich vielleicht
+leider letztlich siehe liebe lieber mittlerweile oft schließlich schon seither seitdem später ursprünglich vielleicht
 vorgestern zudem zuerst zugleich zuletzt zunächst
 """,
-    "french": "bonjour cher chère demain enfin ensuite finalement hier malgré merci parfois plutôt selon souvent",
-    "spanish": "actualmente anteriormente ayer después entonces estimada estimado finalmente gracias hoy hola luego",
-    "italian": "attualmente cara caro ciao domani dopo finalmente grazie ieri infine inoltre oggi originariamente poi",
+    "french": "bonjour cher chère demain enfin ensuite finalement hier malgré merci parfois plutôt selon souvent voir",
+    "spanish": """
+actualmente anteriormente ayer después entonces estimada estimado finalmente gracias hoy hola luego véase
+""",
+    "italian": """
+attualmente cara caro ciao domani dopo finalmente grazie ieri infine inoltre oggi originariamente poi vedi
+""",
     "portuguese": "atualmente depois finalmente hoje inicialmente obrigada obrigado olá ontem posteriormente",
     "dutch": "aanvankelijk beste bovendien daarna eerst gisteren later momenteel oorspronkelijk tegenwoordig vandaag",
     "swedish": "därefter hej idag igår numera senare slutligen ursprungligen",
@@ -37,10 +43,12 @@ vorgestern zudem zuerst zugleich zuletzt zunächst
 
 # What manuals tell their readers to do. Names begin with these, too (Open Source, Press Association, Run DMC).
 _COMMANDS: Final = """
-add build change check choose clear click close configure copy create delete disable download edit enable
-enter export find go import install launch list load locate navigate open press push remove restart run save
-see select set start stop switch tap test try type uninstall update upgrade use verify view visit
+add build change check clear close configure copy create delete download edit enter export find go import launch list
+load locate open press push remove restart run save see select set start stop switch tap test try type update upgrade
+use view visit
 """
+
+_KEYS: Final = frozenset({"alt", "backspace", "ctrl", "enter", "esc", "escape", "return", "shift", "tab"})
 
 # Small words that lost their last letter before a word that is no name: L'arrêt, D'après, Nell'estate.
 _ELIDED: Final[dict[str, re.Pattern[str]]] = {
@@ -69,6 +77,11 @@ def may_lead_name(word: str, language: str) -> bool:
 def may_command(word: str) -> bool:
     """Whether an English word at the beginning of a sentence may tell the reader to do something with what follows."""
     return word.lower() in _commands()
+
+
+def is_key(word: str) -> bool:
+    """Whether a word is what an English keyboard has on a key: ``Press Enter``."""
+    return word.lower() in _KEYS
 
 
 def opens_sentence(word: str, language: str) -> bool:

@@ -17,7 +17,7 @@ JOINERS: Final = (
 # What joins names in texts of other languages (Ramón y Cajal, Frankfurt am Main) is an everyday word in its own: it
 # stands between two names (Madrid y Barcelona) or, where all nouns have capitals, two nouns (Treffen am Montag).
 _EVERYDAY: Final = {
-    "german": {"im", "am", "des", "zum", "zur"},
+    "german": {"im", "am", "das", "des", "zum", "zur"},
     "french": {"sur"},
     "italian": {"e", "al"},
     "portuguese": {"e", "al"},
@@ -38,7 +38,9 @@ CODE: Final = re.compile(
 )
 
 #: Addresses, and the targets of Markdown links: their words are no names.
-ADDRESSES: Final = re.compile(r"\b[a-z][a-z0-9+.-]{1,15}://[^\s<>\"')\]]+|\]\([^()\s]*\)", re.IGNORECASE)
+ADDRESSES: Final = re.compile(
+    r"(?<![a-z0-9_])[a-z][a-z0-9+.-]{1,15}://[^\s<>\"')\]。，、；！？）」』》]+|\]\([^()\s]*\)", re.IGNORECASE
+)
 
 #: Quoted terms: group 1 between marks that have a direction, group 2 between plain ones; wiki links are such, too.
 QUOTED: Final = re.compile(
@@ -57,9 +59,14 @@ YEAR: Final = re.compile(
     re.DOTALL,
 )
 
-#: Names of things in code, in the middle of prose: ``snake_case``, ``camelCase``, ``call()``.
+#: Names of things in code, in the middle of prose: ``snake_case``, ``CMAKE_<LANG>_FLAGS``, ``camelCase``, ``call()``.
 IDENTIFIER: Final = re.compile(
-    r"\b[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+\b(?:\(\))?|\b[a-z]+[A-Z][A-Za-z0-9]*\b|\b[a-z][a-z0-9]{2,}\(\)"
+    r"\b[A-Za-z][A-Za-z0-9]*(?:_(?:[A-Za-z0-9]+|<[A-Za-z]+>(?=_)))+\b(?:\(\))?|\b[a-z]+[A-Z][A-Za-z0-9]*\b"
+    r"|\b[a-z][a-z0-9]{2,}\(\)"
+)
+#: The same in a text with characters of scripts without spaces, which ``\b`` takes for letters of the same word.
+IDENTIFIER_UNSPACED: Final = re.compile(
+    IDENTIFIER.pattern.replace(r"\b", rf"(?:(?<![^\W{UNSPACED}])(?=[A-Za-z0-9])|(?<=[A-Za-z0-9])(?![^\W{UNSPACED}]))")
 )
 
 #: A sign of ``camelCase``.
@@ -82,28 +89,39 @@ def _capitals() -> str:
     return "A-Z" + "".join(f"{chr(first)}-{chr(last)}" for first, last in ranges)
 
 
-def _names(capital: str, language: str) -> re.Pattern[str]:
+def _names(capital: str, language: str, letter: str = r"\w") -> re.Pattern[str]:
     everyday = _EVERYDAY.get(language, frozenset[str]())
     joiners = "|".join(joiner for joiner in JOINERS.split("|") if joiner not in everyday)
     rest = (
-        rf"(?:(?:{_ABBREVIATIONS})\.(?=[ ]?[{capital}])|\.(?:[{capital}]\.)+|\.(?=[ ]?[{capital}])|\w*(?:[-'’&]\w+)*)"
+        rf"(?:(?:{_ABBREVIATIONS})\.(?=[ ]?[{capital}])|\.(?:[{capital}]\.)+|\.(?=[ ]?[{capital}])"
+        rf"|{letter}*(?:[-'’&]{letter}+)*)"
     )
     more = rf"(?:[ ]{{1,2}}(?:(?:{joiners})[ ]|{_ELIDED})?[{capital}]{rest}|(?<=\.)[{capital}]{rest})"
     # Apollo 11, but not 11 kg: a number with its unit is a measure.
     number = r"(?:[ ][0-9]{1,3}(?![\w%]|[.,]\d|[ ](?:[kmcd]?[gml]|[°%€])(?![\w-])))?"
     # EE. UU. and JJ. OO.: the letters of a plural.
     doubled = r"([A-Z])\1\.[ ]?([A-Z])\2(?:\.|(?!\w))|" if language == "spanish" else ""
+    # The capital of z. B. and u. Ä. begins no name.
+    blank = "[ \u00a0\u202f]"
+    abbreviated = (
+        rf"(?!(?:(?<=\bz\.B)|(?<=\bz\.{blank}B)|(?<=\b[uo]\.[ÄA])|(?<=\b[uo]\.{blank}[ÄA]))\.)"
+        if language == "german"
+        else ""
+    )
     # It begins with a set of characters, which is what a search is fast for; then that no letter stands before, nor the
     # sign that makes it a unit: 4 °C.
-    return re.compile(rf"{doubled}[{capital}](?<![\w°].){rest}{more}*{number}", re.DOTALL)
+    return re.compile(rf"{doubled}[{capital}](?<!{letter}.)(?<!°.){abbreviated}{rest}{more}*{number}", re.DOTALL)
 
 
 @cache
-def names(language: str, *, ascii_only: bool) -> re.Pattern[str]:
+def names(language: str, *, ascii_only: bool, unspaced: bool = False) -> re.Pattern[str]:
     """Capitalised phrases in a text of a language, in plain ASCII or in any script that has capitals.
 
     Args:
         language: Snowball's name.
         ascii_only: Whether the text has nothing else; for speed.
+        unspaced: Whether it has characters of scripts without spaces: names stand between them without any.
     """
+    if unspaced:
+        return _names(_capitals(), language, letter=rf"[^\W{UNSPACED}]")
     return _names("A-Z" if ascii_only else _capitals(), language)

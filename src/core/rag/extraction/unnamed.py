@@ -1,0 +1,134 @@
+"""What is spelt like a name and names nothing: the usual headings of sections, numbered parts, literals, numerals.
+
+Every manual has an Overview, a Figure 3 and a ``None`` of its own. As entities they would lead all lists of entities,
+and connect documents that have nothing else in common.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from typing import Final
+
+from core.rag.extraction.words import normalize_name
+
+_LITERALS: Final = frozenset({"true", "false", "null", "nil", "none", "undefined"})
+#: References to parts of a text: Figure 3, Listing 10-1, Table A. Not those that are also names of things elsewhere:
+#: Chapter 11, Section 230, Article 5, Phase 2.
+_PARTS: Final = (
+    r"figures?|figs?|listings?|tables?|steps?|examples?|equations?|exercises?"
+    r"|abbildung(?:en)?|tabellen?|schritte?|beispiele?|tableaux?|étapes?|exemples?"
+    r"|figuras?|tablas?|pasos?|ejemplos?|figur[ae]|tabell[ae]|pass[oi]|esemp[io]|tabelas?|passos|exemplos?"
+)
+_PART: Final = re.compile(rf"(?:{_PARTS})|(?:{_PARTS}|eqs?|abb|tab)(?: (?:[a-z]|[a-z]?[0-9]+))+")
+#: Roman numerals alone, as of centuries and chapters; IV and VI have other meanings.
+_NUMERAL: Final = re.compile(r"X{1,3}(?:I[XV]|V?I{0,3})|V?I{2,3}|IX")
+
+_HEADINGS: Final = """
+see also|also see|external links|further reading|related links|related topics|related articles|related documentation
+related information|related resources|additional resources|more information|more info|learn more|resources|links
+references|bibliography|notes|note|notes and references|remarks|remark|warning|warnings|caution|important|tip|tips|todo
+overview|introduction|intro|summary|abstract|conclusion|conclusions|discussion|background|contents|table of contents|toc
+in this article|on this page|in this section|appendix|acknowledgements|acknowledgments|colophon|preface|foreword
+usage|how it works|when to use it|getting started|next steps|what's next|before you begin|prerequisites|requirements
+frequently asked questions|faq|faqs|name|synopsis|syntax|description|parameters|params|arguments|args|returns|return
+return value|return values|return type|raises|throws|exceptions|errors|bugs|author|authors|copyright|conforming to
+standards|versions|attributes|elements|child elements|parent elements|attributes and elements|properties|methods|fields
+constructors|type parameters|early life|personal life|biography
+
+siehe auch|weblinks|einzelnachweise|literatur|literaturverzeichnis|quellen|quellenverzeichnis|inhalt|inhaltsverzeichnis
+einleitung|einführung|übersicht|überblick|zusammenfassung|fazit|ausblick|zusammenfassung und ausblick|voraussetzungen
+hinweis|hinweise|anmerkung|anmerkungen|beschreibung|verwendung|parameter|rückgabewert|nächste schritte|erste schritte
+häufige fragen|weiterführende informationen|weitere informationen|weitere infos|vorwort|anhang|schritt für schritt
+
+voir aussi|sommaire|table des matières|résumé|prérequis|pré-requis|remarque|remarques|références|bibliographie
+paramètres|valeur renvoyée|valeur de retour|utilisation|prochaines étapes|étapes suivantes|pour aller plus loin
+ressources|ressources officielles|ressources communautaires|liens externes|notes et références|syntaxe|aperçu
+
+véase también|ver también|introducción|resumen|conclusión|conclusiones|contenido|contenidos|índice|requisitos previos
+prerrequisitos|requisitos|notas|nota|referencias|bibliografía|parámetros|descripción|descripción general|uso|sintaxis
+próximos pasos|siguientes pasos|recursos|recursos oficiales|recursos de la comunidad|enlaces externos
+
+vedi anche|voci correlate|introduzione|sommario|indice|riepilogo|conclusione|conclusioni|prerequisiti|requisiti|note
+riferimenti|bibliografia|parametri|descrizione|utilizzo|sintassi|collegamenti esterni|panoramica|passaggi successivi
+risorse
+
+veja também|introdução|resumo|sumário|conclusão|conteúdo|pré-requisitos|referências|parâmetros|descrição|sintaxe
+próximos passos|ligações externas|visão geral
+
+zie ook|inleiding|overzicht|samenvatting|conclusie|inhoud|voorbeeld|voorbeelden|opmerkingen|referenties|vereisten
+beschrijving|gebruik|externe links
+
+см. также|введение|обзор|заключение|содержание|оглавление|пример|примеры|примечание|примечания|литература|ссылки
+параметры|описание|использование|требования|синтаксис|замечания
+
+概述|简介|介绍|引言|前言|目录|总结|小结|结论|参考|参考资料|参考文献|参见|另请参阅|注意|备注|示例|例子|参数|返回值|语法|说明|常见问题
+概要|はじめに|目次|まとめ|参考資料|関連項目|備考|例|引数|戻り値|構文|説明|使い方|前提条件|脚注|外部リンク|出典
+개요|소개|목차|요약|결론|참고|참고 자료|예제|매개변수|반환 값|설명|사용법
+"""
+#: What is done or how much of it there is: Sicherung von Daten, Vielzahl von Tools. Not Regierung von Schwaben
+#: or Belagerung von Aachen.
+_ABSTRACT: Final = re.compile(
+    r"(?!Regierung|Verfassung|Belagerung|Eroberung|Befreiung|Verteidigung|Plünderung|Zerstörung|Besetzung|Teilung)"
+    r".*(?:ung|ungen|heit|heiten|keit|keiten|tion|tionen|zahl|schaften)|Rahmen|Form|Formen|Art|Arten|Reihe|Menge"
+    r"|Teil|Teile|Rolle|Fall|Beispiele?|Einsatz|Verhalten|Liste|Listen|Gruppe|Gruppen|Export|Import|Zugriff"
+)
+_PLURAL: Final = re.compile(r".{3,}(?:en|ern|eln)")
+_NUMBERS: Final = re.compile(r"(?:[0-9]+ )+")
+_QUESTION_MARKS: Final = ("?", "？", "\u037e")
+
+
+def is_literal(name: str) -> bool:
+    """Whether a normalised name is a value that all code has: ``None``, ``true``."""
+    return name in _LITERALS
+
+
+def names_nothing(text: str, name: str) -> bool:
+    """Whether a phrase with capitals is no name: a literal, a numbered part, a numeral, or a heading in capitals.
+
+    Args:
+        text: As it is spelt. In capitals, a single word for a part is a keyword (``TABLE``).
+        name: The same, normalised.
+    """
+    if name in _LITERALS:
+        return True
+    if not text.isupper():
+        return _PART.fullmatch(name) is not None
+    if _NUMERAL.fullmatch(text) or is_usual_heading(name):
+        return True
+    return " " in name and _PART.fullmatch(name) is not None
+
+
+def is_description(words: Sequence[str]) -> bool:
+    """Whether a German phrase with ``von`` or ``für`` joins two common nouns, as far as their endings tell.
+
+    ``Sicherung von Daten`` and ``Repositorien für Dokumente`` do, ``Vertrag von Rom`` and ``Institut für Physik`` do
+    not.
+    """
+    if len(words) != 3:
+        return False
+    first, joiner, last = words
+    if joiner == "von":
+        return _ABSTRACT.fullmatch(first) is not None and _PLURAL.fullmatch(last) is not None
+    return joiner == "für" and _PLURAL.fullmatch(first) is not None
+
+
+def is_usual_heading(name: str) -> bool:
+    """Whether sections of all sorts of documents have this normalised heading, with or without a number before it."""
+    return name in _headings() or _NUMBERS.sub("", name, count=1) in _headings()
+
+
+def heads_no_thing(heading: str, name: str) -> bool:
+    """Whether what a heading says is no name: a question, a numbered part, or what sections are usually called.
+
+    Args:
+        heading: As it is spelt.
+        name: The same, normalised.
+    """
+    return heading.endswith(_QUESTION_MARKS) or is_usual_heading(name) or names_nothing(heading, name)
+
+
+@cache
+def _headings() -> frozenset[str]:
+    return frozenset(normalize_name(heading) for line in _HEADINGS.splitlines() for heading in line.split("|")) - {""}
