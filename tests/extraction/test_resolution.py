@@ -40,6 +40,8 @@ def pairs(*names: str, titled: tuple[str, ...] = ()) -> set[frozenset[str]]:
         ("Elisabeth of France", "Elizabeth of France"),
         ("WHO", "World Health Organization"),
         ("NATO", "North Atlantic Treaty Organization"),
+        ("USA", "U.S.A."),
+        ("Acme-Tools Ltd", "Acme Tools"),
     ],
 )
 def test_what_is_the_same(a: str, b: str) -> None:
@@ -60,6 +62,10 @@ def test_what_is_the_same(a: str, b: str) -> None:
         ("A-Team", "Team"),
         ("A-levels", "Levels"),
         ("'a + trait", "Trait"),
+        ("CC BY-SA", "CC BY"),
+        ("GSA's AB", "GSA"),
+        ("YY, YYY, YYYY", "YYY"),
+        ("Copy-Item", "CopyItem"),
     ],
 )
 def test_what_is_not(a: str, b: str) -> None:
@@ -72,6 +78,12 @@ def test_two_documents_are_two_things() -> None:
     assert pairs("World Health Organization", "Women Help Others", "WHO") == set(), (
         "initials of two phrases tell nothing"
     )
+
+
+def test_an_acronym_with_dots_is_not_the_same_as_itself() -> None:
+    assert pairs("C.F.R.", "Acme") == set()
+    assert pairs("C.F.R.", "Code of Federal Regulations") == {frozenset(("C.F.R.", "Code of Federal Regulations"))}
+    assert len(pairs("USA", "U.S.A.", "United States of America")) == 2
 
 
 @given(st.lists(st.sampled_from(["Tech Corp", "TechCorp", "Acme", "Acme Ltd", "NATO", "Elisabeth R", "Elizabeth R"])))

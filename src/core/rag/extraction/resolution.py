@@ -5,6 +5,7 @@ Nothing is compared with everything: names are put into blocks that any two whic
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from core.rag.extraction.names import type_of
 
 #: Words of a company's name that say only what sort of company it is.
 _LEGAL: Final = frozenset("inc incorporated ltd limited llc llp plc gmbh ag sa sarl bv nv corp corporation co".split())  # noqa: SIM905
+_HYPHENATED: Final = re.compile(r"[-‐‑]\w+$")
 _ARTICLES: Final = frozenset({"the", "a", "an"})
 _BEGINNINGS: Final = tuple(f"{article} " for article in sorted(_ARTICLES))
 _SMALL: Final = frozenset("of the and for in on at to de la le du des von und für et y".split())  # noqa: SIM905
@@ -165,8 +167,13 @@ def _usable(candidates: Iterable[Candidate]) -> list[Candidate]:
     )
 
 
-def _spellings(name: str) -> Collection[str]:
-    """The letters of a name, without accents, spaces, an article before and a legal form behind."""
+def _spellings(name: str, text: str = "") -> Collection[str]:
+    """The letters of a name, without accents, spaces, an article before and a legal form behind.
+
+    Args:
+        name: Normalised.
+        text: As it is spelt, if that is known: what follows a hyphen is no legal form (CC BY-SA).
+    """
     folded = name if name.isascii() else fold(name)
     if not folded.startswith(_BEGINNINGS) and folded[folded.rfind(" ") + 1 :] not in _LEGAL:  # most are like this
         key = folded.replace(" ", "")
@@ -176,7 +183,7 @@ def _spellings(name: str) -> Collection[str]:
     if words[0] in _ARTICLES and len(words) > (1 if words[0] == "the" else 2):
         words = words[1:]
     keys = {"".join(words)}
-    while len(words) > 1 and words[-1] in _LEGAL:
+    while len(words) > 1 and words[-1] in _LEGAL and not _HYPHENATED.search(text):
         words = words[:-1]
         keys.add("".join(words))
     return {key for key in keys if len(key) >= _SHORTEST_KEY}
@@ -186,7 +193,7 @@ def _spelt_alike(candidates: Sequence[Candidate]) -> Iterator[tuple[Candidate, C
     """Names with the same letters."""
     blocks: dict[str, list[Candidate]] = defaultdict(list)
     for candidate in candidates:
-        for key in _spellings(candidate.name):
+        for key in _spellings(candidate.name, candidate.text):
             blocks[key].append(candidate)
     for block in blocks.values():
         yield from combinations(block, 2)
@@ -200,12 +207,18 @@ def _initials_of(name: str) -> set[str]:
 
 
 def _initials(candidates: Sequence[Candidate]) -> Iterator[tuple[Candidate, Candidate]]:
-    """Acronyms with the only phrase that has these initials."""
+    """Acronyms with the only phrase that has these initials, and with themselves spelt letter by letter: ``U.S.A.``"""
     acronyms = {candidate.name.replace(" ", ""): candidate for candidate in candidates if candidate.is_acronym}
     phrases: dict[str, list[Candidate]] = defaultdict(list)
     for candidate in candidates:
         for initials in _initials_of(candidate.name) & acronyms.keys():
-            phrases[initials].append(candidate)
+            acronym, words = acronyms[initials], candidate.name.split(" ")
+            if candidate is acronym or initials in words:
+                continue  # GSA's AB does not spell out GSA
+            if all(len(word) == 1 for word in words):
+                yield acronym, candidate
+            else:
+                phrases[initials].append(candidate)
     for initials, block in sorted(phrases.items()):
         if len(block) == 1:
             yield acronyms[initials], block[0]
