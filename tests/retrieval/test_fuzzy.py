@@ -25,6 +25,9 @@ NAMES = [
 ]
 
 
+WORDS = ("guide", "guides", "the", "installation", "instal", "東京旅行", "C")
+
+
 @pytest.mark.parametrize(
     ("query", "best"),
     [
@@ -127,3 +130,29 @@ def test_scores_are_ordered_and_bounded(names: list[tuple[str, str]], query: str
 def test_a_name_finds_itself(name: str) -> None:
     found = fuzzy_rank(name, [("it", name), ("other", "quite another thing")], 1)
     assert found in ({"it": pytest.approx(1.0)}, {}) or name.casefold().strip() in "quite another thing"
+
+
+_NAMES = st.lists(
+    st.tuples(
+        st.sampled_from("abcdef"),
+        st.one_of(st.text(max_size=12), st.lists(st.sampled_from(WORDS), max_size=4).map(" ".join)),
+    ),
+    max_size=12,
+)
+
+
+@settings(deadline=None)
+@given(_NAMES, st.lists(st.tuples(_NAMES, st.sets(st.sampled_from("abcdef"))), max_size=4), st.text(max_size=20))
+def test_an_index_made_out_of_another_ranks_as_one_made_from_nothing(
+    names: list[tuple[str, str]], changes: list[tuple[list[tuple[str, str]], set[str]]], text: str
+) -> None:
+    index = FuzzyIndex(names)
+    before = {query: index.rank(query, 6, cutoff=0.0) for query in (text, *WORDS)}
+    first = index
+    for added, gone in changes:
+        names = [name for name in names if name[0] not in gone] + added
+        index = FuzzyIndex(added, previous=index, without=gone)
+        assert len(index) == len(FuzzyIndex(names))
+        for query in (text, *WORDS, " ".join(WORDS)):
+            assert index.rank(query, 6, cutoff=0.0) == FuzzyIndex(names).rank(query, 6, cutoff=0.0)
+    assert {query: first.rank(query, 6, cutoff=0.0) for query in before} == before

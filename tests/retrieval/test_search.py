@@ -14,6 +14,7 @@ from tests.graphs import listen
 from core.rag import KnowledgeBase
 from core.rag.errors import FilterError, InvalidInputError
 from core.rag.retrieval import legs
+from core.rag.retrieval.chunk_names import fuzzy_index
 from core.rag.retrieval.hits import MODES, SearchMode
 from dbhandler.kit import Engine
 from libs.dataloader import Document
@@ -202,6 +203,28 @@ async def test_fuzzy_search_finds_the_heading_of_a_chunk_that_was_just_added(kb:
     assert [hit.path for hit in await kb.search("Zepelin handbok", mode="fuzzy")] == ["notes/ferry.md"]
 
 
+async def test_names_are_read_again_only_of_documents_that_changed(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def found(query: str) -> list[str | None]:
+        return [hit.path for hit in await kb.search(query, mode="fuzzy")]
+
+    await kb.ingest([Document(path="notes/fair.md", content="# Sheep fair\n\nIn May.", format="markdown")])
+    assert await found("Shep fiar") == ["notes/fair.md"]
+    statements = listen(monkeypatch)
+    await kb.ingest([Document(path="notes/fair.md", content="# Cattle market\n\nIn May.", format="markdown")])
+    assert await found("Catle markt") == ["notes/fair.md"]
+    assert await found("Shep fiar") == []
+    await kb.ingest([Document(path="notes/barn.md", content="# Threshing barn\n\nOf 1790.", format="markdown")])
+    assert await found("Treshing barn") == ["notes/barn.md"]
+    await kb.delete("notes/fair.md")
+    assert await found("Catle markt") == []
+    assert await found("Burr stnes") == ["docs/stones.md"]
+    reading = [statement for statement in statements if "c.chunk_index = 0 OR" in statement]
+    assert len(reading) == 2, "the one that was changed, and the one that was added"
+    assert all("$ids" in statement for statement in reading)
+
+
 async def test_samples_are_of_what_is_there(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(legs, "SAMPLE_SIZE", 2)
     [store] = await kb.client.vector_stores()
@@ -256,14 +279,13 @@ async def test_many_who_search_at_once_do_not_all_look_whether_all_is_as_it_was(
     store = await kb.client.connect()
     shared = replace(store.capabilities, shared=True)  # as if others could write, too
     monkeypatch.setattr(type(store), "capabilities", property(lambda _: shared))
-    one = legs.Legs(kb.client, None)
-    await one.fuzzy_index()
+    await fuzzy_index(kb.client)
     statements = listen(monkeypatch)
-    await asyncio.gather(*(one.fuzzy_index() for _ in range(10)))
+    await asyncio.gather(*(fuzzy_index(kb.client) for _ in range(10)))
     assert len(statements) == 2, "the first one, and one after all had called"
     await kb.client.create_document_chunk("docs/mill.md", "It took a year.", heading="Windmill restoration")
     statements.clear()
-    found = await asyncio.gather(*(one.fuzzy_index() for _ in range(10)))
+    found = await asyncio.gather(*(fuzzy_index(kb.client) for _ in range(10)))
     assert all(index.rank("Windmil restoraton", 1) for index in found)
     assert sum("max(" in statement for statement in statements) == 2
     assert sum("c.heading <> ''" in statement for statement in statements) == 1

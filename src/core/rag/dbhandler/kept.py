@@ -70,12 +70,21 @@ class Kept[T]:
         self._patience = patience
         self._slots: WeakKeyDictionary[GraphStore, dict[tuple[Any, ...], _Slot[T]]] = WeakKeyDictionary()
 
-    async def get(self, client: MemGraphClient, make: Callable[[], Awaitable[T]], **parameters: str) -> T:
+    async def get(
+        self,
+        client: MemGraphClient,
+        make: Callable[[], Awaitable[T]],
+        *,
+        renew: Callable[[T], Awaitable[T]] | None = None,
+        **parameters: str,
+    ) -> T:
         """What is kept for the client's namespace, made where it is not there or not up to date.
 
         Args:
             client: The graph.
             make: Makes it.
+            renew: Makes it out of what was kept and is not up to date any more, which others may still be using;
+                ``None``: ``make`` does.
             parameters: For the statements; what was made with others is another thing.
         """
         store = await client.connect()
@@ -88,7 +97,8 @@ class Kept[T]:
                     commits, asked = store.commits(self._labels), time.monotonic()
                     state = await self._asked(client, parameters)
                     if made is None or made.state != state:
-                        made = _Made(await make(), state, commits, asked)
+                        value = await (make() if made is None or renew is None else renew(made.value))
+                        made = _Made(value, state, commits, asked)
                     slot.made = replace(made, commits=commits, asked=asked)
         assert slot.made is not None
         return slot.made.value

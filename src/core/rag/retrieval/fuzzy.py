@@ -15,8 +15,9 @@ length and its rarity among the names; function words a quarter.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from functools import lru_cache
+from collections.abc import Collection, Iterable
+from functools import cache
+from itertools import compress
 from typing import TYPE_CHECKING, Any, Final
 
 from core.rag.analysis.language import DEFAULT_LANGUAGE
@@ -47,9 +48,6 @@ _WORD: Final = re.compile(rf"[^\W_{_UNSPACED}]+|[{_UNSPACED}]+")
 _UNSPACED_WORD: Final = re.compile(f"[{_UNSPACED}]")
 
 
-# An index is made anew from all names, in the same order, so one more name than are kept and none is found again.
-# A document has two names or more, headings beside.
-@lru_cache(maxsize=200_000)
 def _words(text: str) -> tuple[str, ...]:
     """The different words of a name, folded."""
     words: list[str] = []
@@ -68,37 +66,77 @@ def _weight(word: str) -> float:
 class FuzzyIndex:
     """Names prepared for fuzzy search. Keep it as long as the names stay the same."""
 
-    def __init__(self, names: Iterable[tuple[str, str]]) -> None:
+    def __init__(
+        self,
+        names: Iterable[tuple[str, str]],
+        *,
+        previous: FuzzyIndex | None = None,
+        without: Collection[str] = frozenset(),
+    ) -> None:
         """Prepare the index.
 
         Args:
             names: Pairs of a key and a name; a key may have several names.
+            previous: An index whose names are taken over, which takes much less time than to prepare them again. Ranks
+                are the same, to the last bit.
+            without: Keys whose names are not taken over.
         """
         import numpy as np
 
         self._keys: list[str] = []
         self._whole: list[str] = []
-        vocabulary: dict[str, int] = {}
-        rows: list[int] = []
-        columns: list[int] = []
-        for key, name in names:
-            words = _words(name[:_MAX_NAME_CHARACTERS])
-            if words:
-                rows.extend([len(self._keys)] * len(words))
-                columns.extend([vocabulary.setdefault(word, len(vocabulary)) for word in words])
-                self._keys.append(key)
-                self._whole.append("".join(words))
-        self._vocabulary = list(vocabulary)
+        self._vocabulary: list[str] = []
+        self._plain = np.zeros(0)
+        self._sizes = np.zeros(0, dtype=np.int64)
+        self._words = np.zeros(0, dtype=np.int64)
+        if previous is not None:
+            self._take_over(previous, without)
+        self._add(names)
         self._initials: dict[str, list[int]] = {}
         for index, word in enumerate(self._vocabulary):
             self._initials.setdefault(word[0], []).append(index)
-        of_word = np.array(columns, dtype=np.int64)
-        of_name = np.array(rows, dtype=np.int64)
-        counts = np.bincount(of_word, minlength=len(vocabulary))
-        self._names = of_name[np.argsort(of_word, kind="stable")]
+        of_name = np.repeat(np.arange(len(self._keys)), self._sizes)
+        counts = np.bincount(self._words, minlength=len(self._vocabulary))
+        self._names = of_name[np.argsort(self._words, kind="stable")]
         self._starts = np.concatenate([[0], np.cumsum(counts)])
-        self._weights = np.array([_weight(word) for word in vocabulary]) * self._rarity(counts)
-        self._totals = np.bincount(of_name, weights=self._weights[of_word], minlength=len(self._keys))
+        self._weights = self._plain * self._rarity(counts)
+        self._totals = np.bincount(of_name, weights=self._weights[self._words], minlength=len(self._keys))
+
+    def _take_over(self, previous: FuzzyIndex, without: Collection[str]) -> None:
+        """Take over names of another index, and those of its words that these have."""
+        import numpy as np
+
+        stay = np.array([key not in without for key in previous._keys], dtype=np.bool_)
+        words = previous._words[np.repeat(stay, previous._sizes)]
+        used = np.zeros(len(previous._vocabulary), dtype=np.bool_)
+        used[words] = True
+        self._keys = list(compress(previous._keys, stay))
+        self._whole = list(compress(previous._whole, stay))
+        self._vocabulary = list(compress(previous._vocabulary, used))
+        self._plain = previous._plain[used]
+        self._sizes = previous._sizes[stay]
+        self._words = (np.cumsum(used) - 1)[words]
+
+    def _add(self, names: Iterable[tuple[str, str]]) -> None:
+        import numpy as np
+
+        numbers = {word: number for number, word in enumerate(self._vocabulary)}
+        known = len(numbers)
+        sizes: list[int] = []
+        columns: list[int] = []
+        words_of = cache(_words)  # many sections of a corpus have the same heading
+        for key, name in names:
+            words = words_of(name[:_MAX_NAME_CHARACTERS])
+            if words:
+                sizes.append(len(words))
+                columns.extend([numbers.setdefault(word, len(numbers)) for word in words])
+                self._keys.append(key)
+                self._whole.append("".join(words))
+        self._vocabulary = list(numbers)
+        plain = np.array([_weight(word) for word in self._vocabulary[known:]])
+        self._plain = np.concatenate([self._plain, plain])
+        self._sizes = np.concatenate([self._sizes, np.array(sizes, dtype=np.int64)])
+        self._words = np.concatenate([self._words, np.array(columns, dtype=np.int64)])
 
     def __len__(self) -> int:
         """How many names there are."""
@@ -133,7 +171,8 @@ class FuzzyIndex:
             total += weight
         said = np.zeros(len(self._keys))
         likeness = similar.max(axis=0)
-        for other in np.flatnonzero(likeness).tolist():
+        # In the order of the words, as sums depend on theirs in the last bit.
+        for other in sorted(np.flatnonzero(likeness).tolist(), key=self._vocabulary.__getitem__):
             said[self._postings(other)] += likeness[other] * self._weights[other]
         scores = found / total * (0.7 + 0.3 * said / self._totals)
         return self._best(np.maximum(scores, self._whole_similarities("".join(words))), k, cutoff)

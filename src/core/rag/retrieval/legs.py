@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -14,8 +13,6 @@ from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.float_rows import float_rows
 from core.rag.dbhandler.kept import Kept
 from core.rag.dbhandler.store import Match, Row
-from core.rag.headings import last_heading
-from core.rag.retrieval.fuzzy import FuzzyIndex
 from core.rag.schema import Label
 from core.rag.unit_vectors import unit_vectors
 
@@ -102,28 +99,6 @@ class Legs:
             f"WITH c.id AS id, c.terms AS terms ORDER BY id LIMIT {SAMPLE_SIZE} RETURN terms"
         )
         return [frozenset((row["terms"] or "").split()) for row in rows]
-
-    async def fuzzy_index(self) -> FuzzyIndex:
-        """Titles and file names (of first chunks) and headings, prepared; made anew only when documents changed."""
-
-        async def make() -> FuzzyIndex:
-            return await asyncio.to_thread(FuzzyIndex, await self._names())
-
-        return await _fuzzy.get(self._client, make)
-
-    async def _names(self) -> list[tuple[str, str]]:
-        titles = await self._client.read(
-            "MATCH (c:DocumentChunk)-[:CHUNK_OF]->(d:Document) WHERE c.namespace = $namespace AND c.chunk_index = 0 "
-            "RETURN c.id AS id, d.title AS title, d.path AS path"
-        )
-        headings = await self._client.read(
-            "MATCH (c:DocumentChunk) WHERE c.namespace = $namespace AND c.heading <> '' "
-            "RETURN c.id AS id, c.heading AS heading"
-        )
-        named = [(row["id"], row["title"]) for row in titles]
-        named += [(row["id"], row["path"].rsplit("/", 1)[-1]) for row in titles]
-        named += [(row["id"], last_heading(row["heading"])) for row in headings]
-        return named
 
     async def facts(self, chunk_ids: Collection[str]) -> dict[str, dict[str, Any]]:
         """For chunks: what filters look at, of their documents.
@@ -213,8 +188,6 @@ _SAMPLED_SECONDS = 60.0
 #: So long the number of chunks, which a server finds out by looking at each of them.
 _COUNTED_SECONDS = 10.0
 
-#: Whatever is written to chunks is noted at their document, as the time of its last change.
-_DOCUMENTS = "MATCH (d:Document) WHERE d.namespace = $namespace RETURN count(d) AS n, max(d.updated_at) AS last"
 # Apart: the embedded engine takes five times as long for all three at once.
 _CHUNKS = (
     "MATCH (c:DocumentChunk) WHERE c.namespace = $namespace RETURN count(c) AS n, max(c.updated_at) AS last",
@@ -228,7 +201,6 @@ _totals: Kept[int] = Kept(
     "MATCH (c:DocumentChunk) WHERE c.namespace = $namespace RETURN count(*) AS n",
     patience=_COUNTED_SECONDS,
 )
-_fuzzy: Kept[FuzzyIndex] = Kept({Label.DOCUMENT}, _DOCUMENTS)
 _words: Kept[list[frozenset[str]]] = Kept({Label.DOCUMENT}, *_CHUNKS, state=_sampled, patience=_SAMPLED_SECONDS)
 _vectors: Kept[NDArray[np.float32]] = Kept(
     {Label.DOCUMENT},

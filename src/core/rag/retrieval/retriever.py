@@ -11,6 +11,7 @@ from core.rag.dbhandler.checks import check_k, check_number
 from core.rag.dbhandler.store import MAX_K
 from core.rag.errors import InvalidInputError
 from core.rag.retrieval.bm25 import Bm25
+from core.rag.retrieval.chunk_names import fuzzy_index
 from core.rag.retrieval.fusion import fuse_hybrid
 from core.rag.retrieval.hits import MODES, Hit, SearchMode
 from core.rag.retrieval.legs import Legs
@@ -116,7 +117,7 @@ class Retriever:
             return {key: (score, {"keyword": score}) for key, score in (await legs.keyword(terms, k)).items()}
 
         async def fuzzy(k: int) -> Ranking:
-            index = await legs.fuzzy_index()
+            index = await fuzzy_index(self._client)
             found = await asyncio.to_thread(index.rank, query, k)
             return {key: (score, {"fuzzy": score}) for key, score in found.items()}
 

@@ -1,0 +1,111 @@
+"""Keeps what chunks are called by (titles, file names, headings) prepared for fuzzy search.
+
+All documents are read once; afterwards only those that were added or changed, since the names of a large corpus take
+half a second to read and prepare.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from core.rag.dbhandler.kept import Kept
+from core.rag.dbhandler.store import Row
+from core.rag.headings import last_heading
+from core.rag.retrieval.fuzzy import FuzzyIndex
+from core.rag.schema import Label
+
+if TYPE_CHECKING:
+    from core.rag.dbhandler import MemGraphClient
+
+#: Whatever is written to chunks is noted at their document, as the time of its last change.
+_DOCUMENTS = (
+    "MATCH (d:Document) WHERE d.namespace = $namespace "
+    "RETURN d.id AS id, d.updated_at AS updated_at, d.title AS title, d.path AS path"
+)
+
+# Titles and file names belong to first chunks.
+_NAMED = (
+    "(c.chunk_index = 0 OR c.heading <> '') "
+    "RETURN c.id AS id, d.id AS document, c.chunk_index AS chunk_index, c.heading AS heading"
+)
+_CHUNKS = f"MATCH (c:DocumentChunk)-[:CHUNK_OF]->(d:Document) WHERE c.namespace = $namespace AND {_NAMED}"
+_CHUNKS_OF = f"UNWIND $ids AS i MATCH (d:Document {{id: i}})<-[:CHUNK_OF]-(c:DocumentChunk) WHERE {_NAMED}"
+
+
+async def fuzzy_index(client: MemGraphClient) -> FuzzyIndex:
+    """Titles and file names (of first chunks) and headings of the client's namespace, by the id of the chunk."""
+    return (await _kept.get(client, partial(_made, client), renew=partial(_renewed, client))).index
+
+
+class _Chunks(NamedTuple):
+    """What was read of a document.
+
+    Attributes:
+        updated_at: When the document had been changed.
+        ids: Its chunks with names.
+    """
+
+    updated_at: str
+    ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """What is kept of a namespace.
+
+    Attributes:
+        index: The names.
+        documents: What they were read from, by the id of the document.
+    """
+
+    index: FuzzyIndex
+    documents: dict[str, _Chunks]
+
+
+_kept: Kept[_Names] = Kept(
+    {Label.DOCUMENT},
+    "MATCH (d:Document) WHERE d.namespace = $namespace RETURN count(d) AS n, max(d.updated_at) AS last",
+)
+
+
+async def _made(client: MemGraphClient) -> _Names:
+    # Before their chunks: what is written meanwhile is then read again the next time.
+    documents = await client.read(_DOCUMENTS)
+    names, read = _names(documents, await client.read(_CHUNKS))
+    return _Names(await asyncio.to_thread(FuzzyIndex, names), read)
+
+
+async def _renewed(client: MemGraphClient, before: _Names) -> _Names:
+    documents = await client.read(_DOCUMENTS)
+    same = {
+        row["id"]: chunks
+        for row in documents
+        if (chunks := before.documents.get(row["id"])) is not None and chunks.updated_at == row["updated_at"]
+    }
+    if 2 * len(same) < len(documents):
+        return await _made(client)
+    changed = [row for row in documents if row["id"] not in same]
+    names, read = _names(changed, await client.read_for_ids(_CHUNKS_OF, [row["id"] for row in changed]))
+    gone = {chunk for key, chunks in before.documents.items() if key not in same for chunk in chunks.ids}
+    index = await asyncio.to_thread(FuzzyIndex, names, previous=before.index, without=gone)
+    return _Names(index, same | read)
+
+
+def _names(documents: Collection[Row], chunks: Collection[Row]) -> tuple[list[tuple[str, str]], dict[str, _Chunks]]:
+    """The names of chunks, and what they were read from; not of documents that were added in between."""
+    known = {row["id"]: row for row in documents}
+    ids: dict[str, list[str]] = {key: [] for key in known}
+    names: list[tuple[str, str]] = []
+    for chunk in chunks:
+        if (document := known.get(chunk["document"])) is None:
+            continue
+        ids[document["id"]].append(chunk["id"])
+        if chunk["chunk_index"] == 0:
+            names += [(chunk["id"], document["title"]), (chunk["id"], document["path"].rsplit("/", 1)[-1])]
+        if chunk["heading"]:
+            names.append((chunk["id"], last_heading(chunk["heading"])))
+    return names, {key: _Chunks(row["updated_at"], tuple(ids[key])) for key, row in known.items()}
