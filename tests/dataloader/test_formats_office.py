@@ -419,6 +419,38 @@ def test_rtf_in_the_code_pages_of_its_fonts(body: str, text: str) -> None:
     assert convert("a.rtf", r"{\rtf1\ansi\ansicpg1252\deff0" + fonts + body + r"\par}").content == text
 
 
+def test_rtf_tables_with_paragraphs_in_their_cells() -> None:
+    row = (
+        r"{\trowd\cellx1\cellx2\intbl{{{\pard\intbl %s\par}\cell}{{\pard\intbl\b %s\b0\par more\par}\cell}}\intbl\row}"
+    )
+    table = row % ("Code", "Error") + row % ("3", "Failed")
+    content = convert("a.rtf", r"{\rtf1\ansi{\pard Before\par}" + table + r"{\pard After\par\pard Then\par}}").content
+    assert content == ("Before\n\n| Code | Error more |\n| --- | --- |\n| 3 | Failed more |\n\nAfter\n\nThen")
+
+
+def test_rtf_table_around_text() -> None:
+    rows = r"\trowd\cellx1\pard\intbl Dear Sir,\par we write.\cell\row\trowd\cellx1\pard\intbl\cell\row"
+    text = r"{\rtf1" + rows + r"\pard End\par}"
+    assert convert("a.rtf", text).content == "Dear Sir,\n\nwe write.\n\nEnd"
+
+
+@pytest.mark.parametrize(
+    ("label", "shown"),
+    [
+        (r"{\listtext\pard\plain 1.2\tab}", "1.2 Scope"),
+        (r"{\listtext (a)\tab}", "(a) Scope"),
+        (r"{\pntext\f1\'b7\tab}", "- Scope"),
+        (r"{\listtext\f3 o\tab}", "- Scope"),  # Word's bullet of the second level
+        (r"{\listtext\tab \bullet \tab}", "- Scope"),
+        (r"{\listtext\tab}", "Scope"),
+        (r"{\listtext 1.2\tab}\outlinelevel1", "## 1.2 Scope"),
+        (r"\outlinelevel1{\listtext 1.2\tab}", "## 1.2 Scope"),
+    ],
+)
+def test_rtf_numbers_and_bullets(label: str, shown: str) -> None:
+    assert convert("a.rtf", r"{\rtf1\ansi\pard " + label + r"{Scope\par}\pard Text\par}").content == f"{shown}\n\nText"
+
+
 def test_the_title_of_rtf_is_in_its_code_page() -> None:
     document = convert("a.rtf", r"{\rtf1\ansi\ansicpg1251{\info{\title \'cc\'e5\'f2\'ee\'e4}{\author \'df}}words\par}")
     assert (document.title, document.metadata["author"]) == ("Метод", "Я")

@@ -14,16 +14,21 @@ from libs.dataloader.text import clean_text
 
 _INFO = re.compile(rb"\{\\(title|author|subject|keywords)\s+((?:[^{}\\]|\\.)*)\}")
 _OUTLINE = re.compile(r"(\\outlinelevel([0-8]))(?![0-9]) ?")
-_PARAGRAPH = re.compile(r"\\par(?![a-z])")
 _HEADING = re.compile(r"#{1,6} \S")
 _BLANK_LINES = re.compile(r"\n{3,}")
-_NOTE_OR_BRACE = re.compile(r"\\[\\{}]|(\{\s*(?:\\\*\s*)?\\footnote(?![a-z]) ?)|[{}]")
+# Groups that the library would leave out: footnotes, and what Word shows before the items of lists.
+_GROUP_OR_BRACE = re.compile(r"\\[\\{}]|\{\s*(?:\\\*\s*)?\\(footnote|listtext|pntext)(?![a-z]) ?|[{}]")
+# Characters that no text has, to tell what the library would not.
+_MARKS = {"footnote": ("\x01", "\x02"), "listtext": ("\x03", "\x04"), "pntext": ("\x03", "\x04")}
 _NOTE = re.compile("\x01([^\x01\x02]*)\x02")
+_LABEL = re.compile(r"\x03([^\x03\x04]*)\x04\s*(#{1,6} )?")
+_IN_CELL = "\x05"  # between the paragraphs of a cell
+_TABLE_OR_PARAGRAPH = re.compile(r"\\(pard|par|intbl|row)(?![a-z]) ?|\\[\\{}]|[{}]")
 _CODE_PAGE = re.compile(rb"\\ansicpg(\d+)")
 
 
 def read(file: FileData, _kind: Format) -> Content:
-    """The text; rows of tables become lines with ``|`` between the cells, and footnotes follow at the end."""
+    """The text; what is in rows becomes tables, and footnotes follow at the end."""
     from striprtf import striprtf
 
     to_text: Callable[..., str] = striprtf.rtf_to_text
@@ -38,10 +43,11 @@ def read(file: FileData, _kind: Format) -> Content:
         encoding = "cp1252"
     # RTF is ASCII; what programs write beyond it is in the code page.
     source = _OUTLINE.sub(_heading_mark, with_characters(file.data.decode(encoding, "replace")))
-    source = _PARAGRAPH.sub(r"\\par\\par", source)  # to tell paragraphs from lines
-    body, notes = _split_notes(to_text(_with_notes(source), encoding=encoding, errors="replace"))
-    lines = [line.rstrip() for line in clean_text(body).split("\n")]
-    text = _BLANK_LINES.sub("\n\n", "\n".join([*_blocks(lines), *notes])).strip()
+    source = _with_groups(_with_paragraphs(source))
+    body, notes = _split_notes(to_text(source, encoding=encoding, errors="replace"))
+    lines = [line.rstrip() for line in _LABEL.sub(_label, body.replace("\r", "")).split("\n")]
+    lines = clean_text("\n".join([*_blocks(lines), *notes])).split("\n")
+    text = _BLANK_LINES.sub("\n\n", "\n".join(line.rstrip() for line in lines)).strip()
     fields = {
         match[1].decode(): clean_text(
             to_text("{\\rtf1 " + match[2].decode(encoding, "replace") + "}", encoding=encoding, errors="replace")
@@ -56,25 +62,60 @@ def _heading_mark(match: re.Match[str]) -> str:
     return f"{match[1]} {'#' * min(int(match[2]) + 1, 6)} "
 
 
-def _with_notes(source: str) -> str:
-    """The file with characters that no text has around its footnotes, which the library would leave out."""
-    if "\\footnote" not in source:
+def _with_paragraphs(source: str) -> str:
+    """The file with an empty line behind each paragraph, to tell them from lines, but with none inside of cells.
+
+    The library ends a line with a paragraph, which would end the row of a table, too.
+    """
+    parts: list[str] = []
+    groups: list[bool] = []  # those that are open: whether the text before each was in a table
+    in_table = False
+    at = 0
+    for match in _TABLE_OR_PARAGRAPH.finditer(source):
+        word = match[1]
+        if match[0] == "{":
+            groups.append(in_table)
+        elif match[0] == "}" and groups:
+            in_table = groups.pop()
+        elif word == "par":
+            # In a group of its own, lest its letters be taken for those of a control word.
+            parts += (source[at : match.start()], f"{{{_IN_CELL}}}" if in_table else "\\par\\par ")
+            at = match.end()
+        elif word == "intbl":
+            in_table = True
+        elif word in ("pard", "row"):
+            in_table = False
+    return "".join([*parts, source[at:]])
+
+
+def _with_groups(source: str) -> str:
+    """The file with marks around the groups that the library would leave out."""
+    if not any(f"\\{name}" in source for name in _MARKS):
         return source
     parts: list[str] = []
-    groups: list[bool] = []  # those that are open: whether each is a footnote
+    groups: list[str] = []  # those that are open: the mark at the end of each
     at = 0
-    for match in _NOTE_OR_BRACE.finditer(source):
+    for match in _GROUP_OR_BRACE.finditer(source):
         if match[1]:
-            parts += (source[at : match.start()], "{\x01")
+            opening, closing = _MARKS[match[1]]
+            parts += (source[at : match.start()], "{", opening)
             at = match.end()
-            groups.append(True)
+            groups.append(closing)
         elif match[0] == "{":
-            groups.append(False)
-        elif match[0] == "}" and groups and groups.pop():
+            groups.append("")
+        elif match[0] == "}" and groups and (mark := groups.pop()):
             # In a group of its own: after a character given twice, the library skips what follows.
-            parts += (source[at : match.start()], "{\x02}")
+            parts += (source[at : match.start()], f"{{{mark}}}")
             at = match.start()
     return "".join([*parts, source[at:]])
+
+
+def _label(match: re.Match[str]) -> str:
+    """What stands before an item, behind the mark of a heading; one letter is a bullet in a font of symbols."""
+    label = " ".join(match[1].split())
+    if label:
+        label = f"{label} " if any(map(str.isdigit, label)) or sum(map(str.isalnum, label)) < len(label) > 1 else "- "
+    return f"{match[2] or ''}{label}"
 
 
 def _split_notes(text: str) -> tuple[str, list[str]]:
@@ -93,17 +134,25 @@ def _split_notes(text: str) -> tuple[str, list[str]]:
 
 def _blocks(lines: list[str]) -> Iterator[str]:
     """Lines with headings set apart, and rows (``a|b|``) as tables."""
-    row: list[list[str]] = []
+    rows: list[list[str]] = []
     for line in [*lines, ""]:
-        if line.endswith("|") and (not row or line.count("|") == len(row[0])):
-            row.append([cell.strip() for cell in line[:-1].split("|")])
+        if line.endswith("|"):
+            rows.append([cell.strip() for cell in line[:-1].split("|")])
             continue
-        if row:
-            yield "\n" + markdown_table(row) + "\n"
-            row = []
+        if rows:
+            yield "\n" + _table(rows) + "\n"
+            rows = []
         if _HEADING.match(line):
             yield f"\n{line}\n"
         elif line.strip("#"):
             yield line
         else:
             yield ""
+
+
+def _table(rows: list[list[str]]) -> str:
+    """Rows as a table; one of a single row or column is a frame around text, not data."""
+    rows = [row for row in rows if any(cell.strip(_IN_CELL) for cell in row)]
+    if len(rows) > 1 and max(map(len, rows)) > 1:
+        return markdown_table([[cell.replace(_IN_CELL, " ") for cell in row] for row in rows])
+    return "\n\n".join(cell.replace(_IN_CELL, "\n\n") for row in rows for cell in row)
