@@ -20,10 +20,10 @@ import httpx
 import jwt
 import pytest
 import uvicorn
-from tests.dbhandler.kit import make_settings
 
 from core.rag import KnowledgeBase
 from core.rag.errors import ConfigurationError
+from dbhandler.kit import bolt_engine_for_a_test, make_settings
 from mgrag.http.access import Access
 from mgrag.http.app import build_app
 
@@ -50,10 +50,10 @@ SECRET = "s" * 32
 
 @asynccontextmanager
 async def serving(
-    access: Access | None = None, uri: str = "embedded::memory:", **options: Any
+    access: Access | None = None, knowledge: KnowledgeBase | None = None, **options: Any
 ) -> AsyncIterator[httpx.AsyncClient]:
-    """A client of a server with an empty graph; without keys unless ``access`` has some."""
-    async with KnowledgeBase.open(uri) as kb:
+    """A client of a server, by default with an empty graph; without keys unless ``access`` has some."""
+    async with knowledge or KnowledgeBase.open("embedded::memory:") as kb:
         app = build_app(kb, access or Access(make_settings()), **options)
         server = uvicorn.Server(uvicorn.Config(app, log_config=None, timeout_graceful_shutdown=1))
         with socket.socket() as listening:
@@ -383,6 +383,27 @@ async def test_a_request_that_is_too_large_is_refused_also_without_saying_so() -
         )
         assert response.status_code == 413
         assert (await ok(await client.get("/db/default/documents")))["documents"] == []
+
+
+@pytest.mark.bolt
+async def test_a_graph_on_a_server_is_served() -> None:
+    async with bolt_engine_for_a_test() as engine:
+        namespace = engine.namespace()
+        async with serving(knowledge=engine.knowledge(namespace)) as client:
+            report = await ok(await client.post(f"/db/{namespace}/documents", json={"documents": NOTES}))
+            assert report["documents"]["added"] == 2
+            inserted = await ok(await client.post(f"/db/{namespace}/employees", json=ALICE), 201)
+            assert (inserted["nodes"], inserted["edges"]) == (5, 10)
+            together = await asyncio.gather(
+                *(client.post(f"/db/{namespace}/chunks/search", json={"query": "Maria Lindqvist"}) for _ in range(8))
+            )
+            for response in together:
+                assert {hit["path"] for hit in (await ok(response))["hits"]} == {note["path"] for note in NOTES}
+            said = events(
+                (await client.post(f"/db/{namespace}/answer/stream", json={"question": "What is Heron's budget?"})).text
+            )
+            assert said[-1][0] == "done" and "42,000" in said[-1][1]["text"]
+            assert namespace in {one["name"] for one in (await ok(await client.get("/db")))["databases"]}
 
 
 # --- Who may do what ---
