@@ -26,6 +26,7 @@ from core.rag.errors import ConfigurationError
 from dbhandler.kit import bolt_engine_for_a_test, make_settings
 from mgrag.http.access import Access
 from mgrag.http.app import build_app
+from mgrag.http.records import RESERVED
 
 NOTES = [
     {
@@ -329,11 +330,15 @@ async def test_namespaces_are_apart_listed_and_removed() -> None:
         ("POST", "/db/default/ingest", {"sources": ["/etc/hostname"]}, 400, "--root"),
         ("GET", "/db/default/documents/none.md", None, 404, "none.md"),
         ("GET", "/nothing", None, 404, ""),
+        ("POST", "/db/default/memory", {"content": "without a session"}, 404, "'memory'"),
+        ("POST", "/db/default/memory/", {"content": "without a session"}, 404, ""),
+        ("POST", "/db/default/chunks/search", {"query": "x", "filters": {"\ud83d": 1}}, 400, "field"),
     ],
 )
 async def test_bad_requests_are_told(method: str, path: str, body: Any, status: int, says: str) -> None:
     async with serving() as client:
-        assert says in (await ok(await client.request(method, path, json=body), status))["error"]
+        sent = {} if body is None else {"content": json.dumps(body), "headers": {"Content-Type": "application/json"}}
+        assert says in (await ok(await client.request(method, path, **sent), status))["error"]
 
 
 async def test_a_body_that_is_no_json_is_told() -> None:
@@ -513,7 +518,8 @@ def test_keys_that_could_be_guessed_are_refused_without_showing_them(settings: d
 
 async def test_without_keys_no_web_page_and_no_other_name_gets_in() -> None:
     async with serving(origins=["https://app.example.org"]) as client:
-        await ok(await client.get("/db", headers={"Host": "attacker.example"}), 403)
+        for host in ("attacker.example", "localhost.attacker.example:80", "[::1"):
+            await ok(await client.get("/db", headers={"Host": host}), 403)
         await ok(await client.get("/db", headers={"Origin": "https://evil.example"}), 403)
         allowed = await client.get("/db", headers={"Origin": "https://app.example.org"})
         assert allowed.status_code == 200
@@ -535,6 +541,7 @@ async def test_the_description_names_every_route() -> None:
             "/db/{namespace}/memory/{session}/recall",
             "/db/{namespace}/answer/stream",
         } <= set(paths)
+        assert {path.split("/")[3] for path in paths if path.count("/") > 2} == RESERVED | {"{collection}"}
         docs = (Path(__file__).parents[2] / "docs" / "http.md").read_text(encoding="utf-8")
         for path, methods in paths.items():
             for method in methods:

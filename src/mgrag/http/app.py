@@ -61,6 +61,7 @@ def build_app(
         description=_DESCRIPTION,
         docs_url=None,  # both load their scripts from somebody else's server
         redoc_url=None,
+        redirect_slashes=False,
     )
     app.state.bases = Bases(kb, Allowed(roots, allow_private=allow_private), max_bytes)
     app.include_router(_own)

@@ -48,7 +48,8 @@ def body_of(error: errors.MGRagError) -> dict[str, str]:
     """The JSON of an error. What is wrong with the server itself is for its log: a message may name hosts and files."""
     status = status_of(error)
     if status < 500:
-        return {"error": str(error), "type": type(error).__name__}
+        message = str(error).encode("utf-8", "replace").decode()  # what it quotes may hold half of a character
+        return {"error": message, "type": type(error).__name__}
     _logger.error("%s: %s", type(error).__name__, error)
     return {"error": _TOLD.get(status, "The server failed; its log says why."), "type": type(error).__name__}
 

@@ -75,7 +75,10 @@ class Guard:
         """
         if not self._access.open:
             return
-        host = urlsplit(f"//{headers.get('host', '')}").hostname or ""
+        try:
+            host = urlsplit(f"//{headers.get('host', '')}").hostname or ""
+        except ValueError:  # half an IPv6 address
+            host = ""
         if host not in _LOCAL:
             raise RefusedError(
                 403, f"This server needs no key, and therefore only answers at localhost, not at {host[:200]!r}."

@@ -5,14 +5,30 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, Query
+from fastapi import APIRouter, Body, Depends, Query
 
 from core.rag.errors import InvalidInputError, NotFoundError
 from mgrag.http.bases import Reading, Writing
 
-router = APIRouter(tags=["records"])
+#: The first words of all other routes: no collections, so that a request that misses its route stores nothing.
+RESERVED = frozenset(
+    (
+        *("answer", "ask", "chunks", "conversations", "documents", "feedback", "files", "graph", "ingest"),
+        *("memory", "search", "status", "users"),
+    )
+)
 
 _AT_ONCE = 1000
+
+
+async def _check_collection(collection: str) -> None:
+    if collection in RESERVED:
+        raise NotFoundError(
+            f"There is no such route, and a collection cannot be called {collection!r}; /openapi.json lists the routes."
+        )
+
+
+router = APIRouter(tags=["records"], dependencies=[Depends(_check_collection)])
 
 
 @router.post("/{collection}", status_code=201)
