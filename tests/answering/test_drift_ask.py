@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from core.rag import KnowledgeBase
+from core.rag import DRIFTRAG, KnowledgeBase
 from core.rag.answering.events import AnalysisEvent, CitationEvent, DoneEvent, RetrievalEvent
 from dbhandler.kit import Engine
 from libs.dataloader import Document
@@ -95,3 +95,12 @@ async def test_a_question_about_nothing_here(kb: KnowledgeBase) -> None:
     answer = await kb.ask("Which zygomorphic xylophones won the cup?", strategy="drift")
     assert not answer.found
     assert answer.citations == ()
+
+
+async def test_parts_of_a_document_are_told_from_each_other() -> None:
+    text = " ".join(f"The mill of Olaf turns at dawn on day {day}." for day in range(100))
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        await kb.ingest([Document(path="mill.txt", content=text), Document(path="sea.txt", content="The sea of Olaf.")])
+        found = await DRIFTRAG(kb).explore("When does the mill of Olaf turn?")
+    names = {node.name for path in found.paths for node in path.nodes if node.label == "DocumentChunk"}
+    assert "mill.txt #1" in names and not {"mill.txt", "sea.txt #1"} & names

@@ -30,6 +30,7 @@ from core.rag.answering.drift.scoring import INFERENCE_BONUS, order, rank, score
 from core.rag.answering.drift.validation import valid_only
 from core.rag.answering.drift.words import QueryWords
 from core.rag.errors import InvalidInputError
+from core.rag.schema import EdgeType
 
 
 def node(name: str) -> Node:
@@ -301,6 +302,11 @@ def test_an_inferred_edge_is_a_weak_link() -> None:
     edge = Edge("a", "b", "knows", weight=0.9, inferred=True)
     gaps = find_gaps([Path((node("a"), node("b")), (edge,), covered=frozenset({"mill"}))], "mill")
     assert [gap.kind for gap in gaps] == ["weak_link"]
+
+
+def test_that_a_text_mentions_something_is_no_weak_link() -> None:
+    edge = Edge("a", "b", EdgeType.MENTIONS, kind=EdgeType.MENTIONS, weight=0.1)
+    assert find_gaps([Path((node("a"), node("b")), (edge,), covered=frozenset({"mill"}))], "mill") == []
 
 
 def test_a_path_reads_in_the_direction_of_its_edges() -> None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from core.rag.answering.drift.paths import KnowledgeGap, Node, Path
 from core.rag.answering.drift.scoring import order
 from core.rag.answering.drift.words import QueryWords
+from core.rag.schema import EdgeType
 
 #: An edge below this weight says too little to build an answer on.
 WEAK = 0.3
@@ -43,7 +44,9 @@ def find_gaps(paths: Sequence[Path], query: str) -> list[KnowledgeGap]:
     seen = set()
     for path in sorted(paths, key=order):
         for edge in path.edges:
-            if (edge.weight < WEAK or edge.inferred) and (edge.source, edge.target, edge.type) not in seen:
+            # That a text mentions something is certain, however many others do.
+            weak = edge.weight < WEAK and edge.kind != EdgeType.MENTIONS
+            if (weak or edge.inferred) and (edge.source, edge.target, edge.type) not in seen:
                 seen.add((edge.source, edge.target, edge.type))
                 why = "was only inferred" if edge.inferred else f"is weak ({edge.weight:.2f})"
                 gaps.append(

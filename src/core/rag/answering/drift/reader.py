@@ -59,7 +59,8 @@ _FOLLOWED = "|".join(KINDS)
 _KNOWN = " OR ".join(f"m:{label}" for label in LABELS)
 
 _COLUMNS = {
-    Label.CHUNK: "n.content AS content, n.heading AS heading, n.path AS path, n.metadata AS metadata, n.terms AS terms",
+    Label.CHUNK: "n.content AS content, n.heading AS heading, n.path AS path, n.metadata AS metadata, "
+    "n.terms AS terms, n.chunk_index AS chunk_index, n.chunk_count AS chunk_count",
     Label.DOCUMENT: "n.title AS name, n.path AS path, n.metadata AS metadata, n.mime_type AS mime_type",
 }
 
@@ -326,6 +327,8 @@ def _edge(row: Row, source: str, target: str, once: Callable[[str], str]) -> Edg
 def _node(label: Label, row: Row) -> Node:
     if label is Label.CHUNK:
         name = row["heading"] or row["path"] or row["id"]
+        if (row["chunk_count"] or 0) > 1:  # several may stand below one heading
+            name = f"{name} #{row['chunk_index'] + 1}"
         metadata = {"path": row["path"], "heading": row["heading"], **_json(row["metadata"])}
         return Node(row["id"], label.value, name, row["content"] or "", metadata)
     if label is Label.DOCUMENT:
