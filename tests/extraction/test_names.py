@@ -324,6 +324,9 @@ def test_a_month_or_day_belongs_to_a_name_unless_a_date_is_there(text: str, expe
         ("## SEE ALSO\n\nptrace, and NULL in XIX and XVIII; `None`, `true`.", "SEE ALSO", set()),
         ("The SELECT and the TABLE of it.", "参考文献", {"SELECT", "TABLE"}),
         ("It is here.", "Borrow Checker", {"Borrow Checker"}),
+        ("int grind(int x) { return x; }", "function grind", {"grind"}),
+        ("exports.run = async (x) => run(x);", "function exports.run", {"exports.run"}),
+        ("We press them.", "function keys", {"function keys"}),
     ],
 )
 def test_what_every_document_has_is_no_name(text: str, heading: str, expected: set[str]) -> None:

@@ -57,6 +57,9 @@ _DEFINITION: Final = re.compile(
     r"|(?:class|interface|trait|object|type|record|union|namespace|module|protocol|extension|actor|const|let|var|"
     r"method|function|constructor|macro|delegate) ([\w.:$]*[A-Z_][\w.:$]*)"
 )
+#: The same for what is called: only where the text has it with what it is called with (``function grind``, but not
+#: ``function keys``).
+_CALLED: Final = re.compile(r"(?:function|method|constructor|macro|delegate) ([\w.:$]+)")
 #: What is said, not called so, in a script in which a sentence has no spaces that could be counted.
 _SPEECH: Final = re.compile("[。！？，；…]")
 _MAX_UNSPACED_CHARS: Final = 30
@@ -92,6 +95,7 @@ def names_in(text: str, heading: str = "") -> dict[str, Found]:
         By normalised name, in the order in which they stand there, at most ``MAX_NAMES``.
     """
     found: dict[str, Found] = {}
+    whole_text = text
     text = _explicit(text, found)
     if "\n" in text:
         text = unwrapped(text)
@@ -166,6 +170,10 @@ def names_in(text: str, heading: str = "") -> dict[str, Found]:
     last = last_heading(heading)
     if defined := _DEFINITION.fullmatch(last):
         last = defined[1] or defined[2]
+    elif (called := _CALLED.fullmatch(last)) and re.search(
+        rf"\b{re.escape(called[1].rpartition('.')[2])}\(", whole_text
+    ):
+        last = called[1]
     if last and last.count(" ") < MAX_WORDS and normalize_name(last) not in _stop_words(language):
         name = normalize_name(last)
         if name and name not in found and not heads_no_thing(last, name):
