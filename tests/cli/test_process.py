@@ -76,6 +76,24 @@ def test_help_imports_nothing_heavy(tmp_path: Path) -> None:
     assert loaded & HEAVY == set()
 
 
+def test_what_searches_nothing_loads_no_numpy(ingested: Path) -> None:
+    program = (
+        "import sys\n"
+        "from mgrag.cli import main\n"
+        "try: main()\n"
+        "except SystemExit as ending: assert not ending.code\n"
+        "assert 'grafeo' in sys.modules and 'numpy' not in sys.modules\n"
+    )
+    for command in ("list", "status"):
+        subprocess.run(
+            [sys.executable, "-c", program, command, "--db", "graph.grafeo"],
+            cwd=ingested,
+            env=environment(),
+            timeout=120,
+            check=True,
+        )
+
+
 @pytest.mark.parametrize("arguments", [("list", "--json"), ("list",), ("--help",)], ids=" ".join)
 def test_who_stops_reading_is_no_error(arguments: tuple[str, ...], ingested: Path) -> None:
     reading, writing = os.pipe()

@@ -15,8 +15,6 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
-
 from core.rag.errors import StoreDamagedError
 
 _HEADER = struct.Struct("<8sHH4x16xQ")  # magic, version, size, an id that is not needed, position of the first record
@@ -87,6 +85,8 @@ def _whole(log: bytes, place: int, shift: int) -> int:
 
 def _candidates(log: bytes, place: int, shift: int) -> Iterator[int]:
     """Places behind one at which a record says its own position; those near it first, since most often one is."""
+    import numpy as np
+
     for near in range(place + 1, len(log), _WINDOW):
         for start in range(near, near + 8):
             count = min(_WINDOW, len(log) - start - _CHECKED) // 8
@@ -98,6 +98,8 @@ def _candidates(log: bytes, place: int, shift: int) -> Iterator[int]:
 
 def _has_empty_page(log: bytes, place: int) -> bool:
     """Whether a page of the file from a place on holds nothing but zeros."""
+    import numpy as np
+
     first = -(-place // _PAGE) * _PAGE
     pages = (len(log) - first) // _PAGE
     if pages <= 0:

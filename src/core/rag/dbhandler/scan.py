@@ -7,8 +7,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Self
 
-import numpy as np
-
 from core.rag.dbhandler.float_rows import float_rows
 from core.rag.dbhandler.store import GraphStore, Match
 from core.rag.errors import InvalidVectorError
@@ -39,6 +37,8 @@ async def scan_search(store: GraphStore, index: VectorIndex, query: Sequence[flo
         query: Checked, as long as ``index.dimension``.
         k: How many.
     """
+    import numpy as np
+
     unit = unit_vectors(np.asarray(query, dtype=np.float32))
     best: list[tuple[float, str]] = []
     after = ""
