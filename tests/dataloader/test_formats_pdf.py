@@ -152,6 +152,28 @@ def test_words_divided_at_the_end_of_a_line() -> None:
     )
 
 
+def test_raised_and_lowered_letters_divide_no_line() -> None:
+    from reportlab.pdfgen.canvas import Canvas
+
+    lines: list[list[tuple[str, int]]] = [
+        [("The sphere S", 0), ("2", 5), (" has 750", 0), ("1", 5), (" inhabitants, and H", 0), ("2", -4), ("O.", 0)],
+        [("Ann Lee", 0), ("*", 5), (", Bob Ray", 0), ("†", 5), (" and others met 10", 0), ("-12", 5)],
+    ]
+    stream = io.BytesIO()
+    canvas = Canvas(stream)
+    for number, parts in enumerate(lines):
+        left = 72.0
+        for words, rise in parts:
+            size = 8 if rise else 12
+            canvas.setFont("Helvetica", size)
+            canvas.drawString(left, 700 - 16 * number + rise, words)
+            left += canvas.stringWidth(words, "Helvetica", size)
+    canvas.save()
+    assert convert("a.pdf", stream.getvalue()).content == (
+        "The sphere S^2 has 750^1 inhabitants, and H2O.\nAnn Lee*, Bob Ray† and others met 10^-12"
+    )
+
+
 def test_encrypted() -> None:
     assert reason("a.pdf", pdf(["secret"], password="secret")) == "it is encrypted (a password is needed)"
     assert convert("a.pdf", pdf(["open to all"], password="")).content == "open to all"

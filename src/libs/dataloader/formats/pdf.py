@@ -7,24 +7,31 @@ import math
 import re
 import threading
 from collections import Counter
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta, timezone
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from libs.dataloader.formats.base import Content, FileData, TextBuilder, UnreadableError, check_length, sensible_title
 from libs.dataloader.formats.markdown import first_heading
 from libs.dataloader.formats.pdf_layout import Bookmark, Line, to_markdown
 from libs.dataloader.formats.registry import Format
-from libs.dataloader.text import clean_text
+from libs.dataloader.text import clean_text, raised
 
 _LOCK = threading.Lock()  # PDFium is not thread-safe
 _MOST_BOOKMARKS = 20_000
 _HYPHEN = "\ufffe"  # how PDFium marks the hyphen at the end of a line whose word goes on
 _LAST_WORD = re.compile(r"\w{1,60}$")
 _FIRST_WORD = re.compile(r"\w{1,60}")
+_RAISED = frozenset("0123456789+-\u2212–")
+_LONGEST_RAISED = 6
+_FIRST_NUMBER = re.compile(r"\d+")
 _BOLD = re.compile(rb"bold|black|heavy|demi|[a-z]bx\d|-medi$", re.IGNORECASE)
 # Lam after what it has a ligature with when it stands before it: alef, jeem, hah, khah, meem, heh, alef maksura, yeh.
 _BEFORE_LAM = re.compile("[\u0622\u0623\u0625\u0627\u062c\u062d\u062e\u0645\u0647\u0649\u064a]\u0644")
+_BLANK = 0.12  # of the size of letters: what is between words at least
+_WIDEST = 0.6  # and at most; more is between columns
+_SMALLER = 0.9  # of the size of a letter: how large a raised one beside it is at most
 _SAMPLED = 32  # characters of a page that tell which way up its text is
 _DATE = re.compile(r"D:(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:([+\-Z])(\d\d)?'?(\d\d)?)?")
 
@@ -141,36 +148,97 @@ def _page_lines(document: Any, index: int) -> list[Line]:
     return lines + [Line(note) for note in notes if " ".join(note.split()) not in shown]
 
 
-def _lines(textpage: Any, text: str) -> list[Line]:
-    """The lines of a page, with what the first and the last of their letters look like."""
-    from pypdfium2 import raw
+class _Letter(NamedTuple):
+    """What the first or last letter of a line looks like."""
 
-    lines: list[Line] = []
-    rect, flags, name = raw.FS_RECTF(), ctypes.c_int(), ctypes.create_string_buffer(100)
+    left: float
+    bottom: float
+    right: float
+    top: float
+    bold: bool
+
+    @property
+    def size(self) -> float:
+        return self.top - self.bottom
+
+
+def _lines(textpage: Any, text: str) -> list[Line]:
+    """The lines of a page, with what the first and the last of their letters look like.
+
+    Behind a letter that is raised or lowered PDFium begins a line, which is put back to the one that it goes on.
+    """
+    found: list[tuple[str, _Letter | None, _Letter | None]] = []
     place = 0
     for full in text.split("\n"):
         words = full.strip()
         start = place + full.find(words)
         place += len(full) + 1
-        sizes: list[float] = []
-        bottoms: list[float] = []
-        bold, left = True, 0.0
-        for offset in (0, len(words) - 1) if words else ():
-            index = raw.FPDFText_GetCharIndexFromTextIndex(textpage, start + offset)
-            if index < 0 or not raw.FPDFText_GetLooseCharBox(textpage, index, rect):
-                continue
-            name.value = b""
-            raw.FPDFText_GetFontInfo(textpage, index, name, len(name), flags)
-            bold = bold and (raw.FPDFText_GetFontWeight(textpage, index) >= 600 or bool(_BOLD.search(name.value)))
-            left = left if bottoms else rect.left
-            sizes.append(rect.top - rect.bottom)
-            bottoms.append(rect.bottom)
-        if not bottoms:
-            lines.append(Line(words))
-            continue
-        even = 0 < max(sizes) < 1.1 * min(sizes)
-        lines.append(Line(words, max(sizes) if even else 0.0, bold and even, left, bottoms[0], bottoms[-1]))
-    return lines
+        first, last = (_letter(textpage, start), _letter(textpage, start + len(words) - 1)) if words else (None, None)
+        if last is not None:
+            words = _with_raised_end(textpage, start, words, last)
+        before = found[-1][2] if found else None
+        if before is not None and first is not None and _are_in_a_row(before, first):
+            found[-1] = (_joined(found[-1][0], before, words, first), found[-1][1], last)
+        else:
+            found.append((words, first, last))
+    return [_line(words, [letter for letter in ends if letter is not None]) for words, *ends in found]
+
+
+def _letter(textpage: Any, place: int) -> _Letter | None:
+    """The letter at a place of the text."""
+    from pypdfium2 import raw
+
+    rect, flags, name = raw.FS_RECTF(), ctypes.c_int(), ctypes.create_string_buffer(100)
+    index = raw.FPDFText_GetCharIndexFromTextIndex(textpage, place)
+    if index < 0 or not raw.FPDFText_GetLooseCharBox(textpage, index, rect):
+        return None
+    raw.FPDFText_GetFontInfo(textpage, index, name, len(name), flags)
+    bold = raw.FPDFText_GetFontWeight(textpage, index) >= 600 or bool(_BOLD.search(name.value))
+    return _Letter(rect.left, rect.bottom, rect.right, rect.top, bold)
+
+
+def _are_in_a_row(letter: _Letter, following: _Letter) -> bool:
+    """Whether a letter stands beside another one, close behind it."""
+    beside = min(letter.top, following.top) - max(letter.bottom, following.bottom)
+    gap = following.left - letter.right
+    size = max(letter.size, following.size)
+    return beside > min(letter.size, following.size) / 2 and -_BLANK * size <= gap <= _WIDEST * size
+
+
+def _with_raised_end(textpage: Any, start: int, words: str, last: _Letter) -> str:
+    """A line with a number set apart that is raised at its end: ``10^6``."""
+    for count in range(1, min(_LONGEST_RAISED, len(words) - 1) + 1):
+        if words[-count] not in _RAISED:
+            break
+        letter = _letter(textpage, start + len(words) - count - 1)
+        if letter is None:
+            break
+        if _is_raised(last, letter):
+            return words[:-count] + raised(words[-count:], words[:-count])
+    return words
+
+
+def _is_raised(letter: _Letter, before: _Letter) -> bool:
+    return letter.size < _SMALLER * before.size and letter.bottom > before.bottom
+
+
+def _joined(words: str, letter: _Letter, more: str, following: _Letter) -> str:
+    """The two parts of a line: what the first of them ends with, and the second begins with, are such letters."""
+    if following.left - letter.right > _BLANK * max(letter.size, following.size):
+        return f"{words} {more}"
+    number = _FIRST_NUMBER.match(more)
+    if number is None or not _is_raised(following, letter):
+        return words + more
+    return f"{words}{raised(number[0], words)}{more[number.end() :]}"
+
+
+def _line(words: str, ends: Sequence[_Letter]) -> Line:
+    if not ends:
+        return Line(words)
+    sizes = [letter.size for letter in ends]
+    even = 0 < max(sizes) < 1.1 * min(sizes)
+    bold = even and all(letter.bold for letter in ends)
+    return Line(words, max(sizes) if even else 0.0, bold, ends[0].left, ends[0].bottom, ends[-1].bottom)
 
 
 def _turn(textpage: Any) -> Any:
