@@ -8,6 +8,7 @@ import json
 import logging
 import re
 from collections.abc import AsyncIterator
+from dataclasses import asdict
 from inspect import signature
 from typing import Any
 
@@ -17,7 +18,7 @@ from answering.models import Talking, talking
 from answering.people import DOCUMENTS, fill
 from core.rag import KnowledgeBase
 from core.rag.answering.basic import BasicRAG
-from core.rag.answering.events import AnalysisEvent, CitationEvent, DoneEvent, RetrievalEvent, TokenEvent, event_dict
+from core.rag.answering.events import AnalysisEvent, CitationEvent, DoneEvent, RetrievalEvent, TokenEvent
 from core.rag.answering.extracts import LABEL
 from core.rag.answering.response import NOTHING_FOUND
 from core.rag.answering.services import AnsweringBase
@@ -167,7 +168,7 @@ async def test_the_events_of_a_stream(talker: KnowledgeBase, said: Talking) -> N
     assert text == "Alice leads Lighthouse [1]."
     assert done.answer.dropped == (9,)
     for event in events:
-        json.dumps(event_dict(event))
+        json.dumps(asdict(event))
 
 
 async def test_ask_with_stream_gives_the_events(kb: KnowledgeBase) -> None:

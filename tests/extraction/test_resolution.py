@@ -14,7 +14,7 @@ from tests.graphs import snapshot
 from core.rag import KnowledgeBase
 from core.rag.errors import InvalidInputError, NotFoundError, StoreError
 from core.rag.extraction.names import type_of
-from core.rag.extraction.resolution import Candidate, abbreviations, alike, comparable, groups, resolve
+from core.rag.extraction.resolution import Candidate, abbreviations, alike, comparable, resolve
 from core.rag.extraction.words import normalize_name
 from core.rag.indexing import titles
 from libs.dataloader import Document
@@ -90,13 +90,6 @@ def test_an_acronym_with_dots_is_not_the_same_as_itself() -> None:
 def test_the_order_of_entities_does_not_count(names: list[str]) -> None:
     unique = list(dict.fromkeys(names))
     assert resolve(candidates(*unique), together=set) == resolve(candidates(*reversed(unique)), together=set)
-
-
-def test_groups_of_pairs() -> None:
-    assert groups([("a", "b"), ("c", "b"), ("x", "y")]) == {
-        **{key: ["a", "b", "c"] for key in "abc"},
-        **{key: ["x", "y"] for key in "xy"},
-    }
 
 
 async def same(kb: KnowledgeBase) -> set[tuple[str, str, str]]:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.rag.retrieval.fuzzy import CUTOFF, FuzzyIndex, fuzzy_rank
+from core.rag.retrieval.fuzzy import CUTOFF, FuzzyIndex
 
 NAMES = [
     ("install", "Installation guide"),
@@ -53,36 +53,36 @@ WORDS = ("guide", "guides", "the", "installation", "instal", "東京旅行", "C"
     ],
 )
 def test_finds(query: str, best: str) -> None:
-    found = fuzzy_rank(query, NAMES, 5)
+    found = FuzzyIndex(NAMES).rank(query, 5)
     assert next(iter(found)) == best
 
 
 @pytest.mark.parametrize("query", ["", " ", "!?", "zzz", "i", "x", "d", "京都", "xylophone", "ti", "\x00", "😀"])
 def test_short_and_foreign_words_find_nothing(query: str) -> None:
-    assert fuzzy_rank(query, NAMES, 5) == {}
+    assert FuzzyIndex(NAMES).rank(query, 5) == {}
 
 
 def test_more_of_the_name_and_rarer_words_count_more() -> None:
     names = [("a", "Graph"), ("b", "Graph databases and their history in the last century"), ("c", "Graph of words")]
-    assert list(fuzzy_rank("graph", names, 5)) == ["a", "c", "b"]
+    assert list(FuzzyIndex(names).rank("graph", 5)) == ["a", "c", "b"]
     films = [(str(index), f"Film director number{index}") for index in range(50)]
-    found = fuzzy_rank("film director Zulawski", [*films, ("z", "Xawery Żuławski")], 5)
+    found = FuzzyIndex([*films, ("z", "Xawery Żuławski")]).rank("film director Zulawski", 5)
     assert next(iter(found)) == "z"
 
 
 def test_the_best_of_several_names_counts() -> None:
     names = [("a", "something else"), ("a", "vector index"), ("b", "vector")]
-    found = fuzzy_rank("vector index", names, 5)
+    found = FuzzyIndex(names).rank("vector index", 5)
     assert list(found) == ["a", "b"]
     assert found["a"] == pytest.approx(1.0)
 
 
 def test_limits() -> None:
-    assert fuzzy_rank("guide", NAMES, 0) == {}
-    assert fuzzy_rank("guide", [], 5) == {}
+    assert FuzzyIndex(NAMES).rank("guide", 0) == {}
+    assert FuzzyIndex([]).rank("guide", 5) == {}
     assert len(FuzzyIndex([("a", "!"), ("b", "word")])) == 1
-    assert list(fuzzy_rank("x" * 100_000, [("a", "x" * 100_000)], 5)) == ["a"]
-    assert fuzzy_rank("word " * 50_000, NAMES, 5) == {}
+    assert list(FuzzyIndex([("a", "x" * 100_000)]).rank("x" * 100_000, 5)) == ["a"]
+    assert FuzzyIndex(NAMES).rank("word " * 50_000, 5) == {}
 
 
 def misspelt(name: str, generator: random.Random) -> str:
@@ -117,7 +117,7 @@ def test_one_error_in_a_name_among_two_thousand() -> None:
     st.lists(st.tuples(st.text(max_size=3), st.text(max_size=20)), max_size=8), st.text(max_size=30), st.integers(1, 5)
 )
 def test_scores_are_ordered_and_bounded(names: list[tuple[str, str]], query: str, k: int) -> None:
-    found = fuzzy_rank(query, names, k)
+    found = FuzzyIndex(names).rank(query, k)
     scores = list(found.values())
     assert scores == sorted(scores, reverse=True)
     assert all(CUTOFF <= score <= 1 for score in scores)
@@ -128,7 +128,7 @@ def test_scores_are_ordered_and_bounded(names: list[tuple[str, str]], query: str
 @settings(deadline=None)
 @given(st.text(min_size=1, max_size=30))
 def test_a_name_finds_itself(name: str) -> None:
-    found = fuzzy_rank(name, [("it", name), ("other", "quite another thing")], 1)
+    found = FuzzyIndex([("it", name), ("other", "quite another thing")]).rank(name, 1)
     assert found in ({"it": pytest.approx(1.0)}, {}) or name.casefold().strip() in "quite another thing"
 
 

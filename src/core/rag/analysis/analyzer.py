@@ -137,7 +137,7 @@ def analyze(text: str, language: str | None = None) -> list[str]:
     return _analyze(tokens, language_name(language) or detect_language(tokens)).split()
 
 
-def index_terms(title: str | None, heading: str | None, content: str, language: str | None = None) -> str:
+def index_terms(title: str | None, heading: str | None, content: str) -> str:
     """The value of a chunk's ``terms``: the index words of its title, heading and content, joined by spaces.
 
     The words of the title stand there three times: a word of the title says more about a chunk than one of its text.
@@ -146,10 +146,9 @@ def index_terms(title: str | None, heading: str | None, content: str, language: 
         title: Title of the document.
         heading: Heading path of the chunk.
         content: Text of the chunk.
-        language: Name or code of the language; None or an unknown one: told from the content, title and heading.
     """
     titles, headings, contents = (title or "").split(), (heading or "").split(), content.split()
-    name = language_name(language) or detect_language([*contents[:SAMPLE_WORDS], *headings, *titles])
+    name = detect_language([*contents[:SAMPLE_WORDS], *headings, *titles])
     title_terms, heading_terms = _analyze(titles, name), _analyze(headings, name)
     return " ".join(filter(None, [*[title_terms] * TITLE_WEIGHT, heading_terms, _analyze(contents, name)]))
 
@@ -158,7 +157,6 @@ def query_terms(
     text: str,
     language: str | None = None,
     *,
-    languages: Iterable[str] = LATIN_LANGUAGES,
     limit: int = MAX_QUERY_TERMS,
 ) -> list[str]:
     """The distinct words to look for in the text index.
@@ -166,7 +164,6 @@ def query_terms(
     Args:
         text: The query as typed; only its first ``MAX_QUERY_CHARACTERS`` count.
         language: Name or code of the query's language, for its function words; None: told from the query.
-        languages: Snowball names of the languages that documents may be stemmed in.
         limit: How many words at most: the most frequent of the query's, then the first.
 
     Returns:
@@ -177,7 +174,7 @@ def query_terms(
     own = language_name(language) or detect_language(tokens)
     ranked = [term for term, _ in Counter(_analyze(tokens, own).split()).most_common(limit)]
     if own != DEFAULT_LANGUAGE or not (language or is_surely_english(tokens)):
-        others = [name for name in dict.fromkeys((DEFAULT_LANGUAGE, *languages)) if name != own]
+        others = [name for name in dict.fromkeys((DEFAULT_LANGUAGE, *LATIN_LANGUAGES)) if name != own]
         surfaces = Counter(surface for token in tokens for surface in _split(token)).most_common(limit)
         words = [word for surface, _ in surfaces for word, ordinary in parts(surface) if ordinary]
         words = [word for word in words if not is_stop_word(word, own)] or words

@@ -41,7 +41,6 @@ def build_context(
     knowledge: Knowledge,
     token_budget: int = TOKEN_BUDGET,
     metrics: Metrics | None = None,
-    counter: TokenCounter | None = None,
 ) -> Context:
     """Put together what a model gets to read.
 
@@ -52,13 +51,12 @@ def build_context(
         knowledge: What was found.
         token_budget: Tokens of the text at most.
         metrics: Where to count.
-        counter: Counts tokens; ``None``: as chunk sizes are counted.
 
     Returns:
         The text, what is in it, and the diagram.
     """
     started = time.monotonic()
-    count = (counter or _counter()).count
+    count = _counter().count
     room = token_budget - 3 * _MARKS
     graph = sum(count(_fact_text(fact, {})) for fact in knowledge.facts)
     graph += sum(count(_definition(entity)) for entity in knowledge.entities)

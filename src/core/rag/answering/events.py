@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass, field
+from typing import Literal
 
 from core.rag.answering.types import Analysis, Answer, Citation, FoundEntity, FoundFact, Passage
 
@@ -75,8 +75,3 @@ class DoneEvent:
 
 
 Event = AnalysisEvent | RetrievalEvent | TokenEvent | CitationEvent | DoneEvent
-
-
-def event_dict(event: Event) -> dict[str, Any]:
-    """An event as plain values, ready for JSON; ``type`` says which it is."""
-    return asdict(event)

@@ -35,13 +35,12 @@ class Edge(Protocol):
     def type(self) -> str: ...
 
 
-def mermaid_diagram(nodes: Sequence[Node], edges: Sequence[Edge], max_nodes: int = MAX_NODES) -> str:
-    """Draw a flowchart.
+def mermaid_diagram(nodes: Sequence[Node], edges: Sequence[Edge]) -> str:
+    """Draw a flowchart of at most ``MAX_NODES`` nodes; edges to others are left out.
 
     Args:
         nodes: Entities, the most important first; those at the ends of edges need not be among them.
         edges: Relations, the most important first.
-        max_nodes: At most so many nodes; edges to others are left out.
 
     Returns:
         Mermaid source; empty without nodes and edges. Names are labels
@@ -61,7 +60,7 @@ def mermaid_diagram(nodes: Sequence[Node], edges: Sequence[Edge], max_nodes: int
         names.setdefault(edge.target_id, edge.target)
     for node in nodes:
         names.setdefault(node.id, node.name)
-    keys = {identifier: f"n{index}" for index, identifier in enumerate(list(names)[:max_nodes])}
+    keys = {identifier: f"n{index}" for index, identifier in enumerate(list(names)[:MAX_NODES])}
     if not keys:
         return ""
     lines = ["graph LR"]

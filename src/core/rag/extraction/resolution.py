@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import batched, combinations
 from typing import Final
@@ -272,21 +272,3 @@ def _word_blocks(candidates: Iterable[Candidate]) -> Iterator[list[Candidate]]:
 def _numbers(words: Iterable[str]) -> frozenset[str]:
     """What tells one of a series from another: digits, Roman numerals, single letters."""
     return frozenset(word for word in words if word in _ROMAN or len(word) == 1 or any(map(str.isdigit, word)))
-
-
-def groups(pairs: Iterable[tuple[str, str]]) -> Mapping[str, list[str]]:
-    """For each id that is the same as another, all ids that are one with it, sorted."""
-    parent: dict[str, str] = {}
-
-    def root(item: str) -> str:
-        parent.setdefault(item, item)
-        while parent[item] != item:
-            parent[item] = item = parent[parent[item]]
-        return item
-
-    for a, b in pairs:
-        parent[max(root(a), root(b))] = min(root(a), root(b))
-    members: dict[str, list[str]] = defaultdict(list)
-    for item in sorted(parent):
-        members[root(item)].append(item)
-    return {item: block for block in members.values() for item in block}

@@ -20,14 +20,13 @@ Source = str | PathLike[str] | Loader | Document | Iterable[Document] | AsyncIte
 class IterableLoader:
     """Documents that the caller has, as a loader."""
 
-    def __init__(self, documents: Iterable[Document] | AsyncIterable[Document], name: str = "documents") -> None:
+    def __init__(self, documents: Iterable[Document] | AsyncIterable[Document]) -> None:
         self._documents = documents
-        self._name = name
 
     @property
     def source(self) -> SourceInfo:
         """One common source for all documents given directly."""
-        return SourceInfo(name=self._name, type="documents", uri=f"documents:{self._name}")
+        return SourceInfo(name="documents", type="documents", uri="documents:documents")
 
     @property
     def at_hand(self) -> list[Document]:

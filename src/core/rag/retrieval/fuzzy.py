@@ -224,18 +224,3 @@ class FuzzyIndex:
             key = self._keys[index]
             best[key] = max(best.get(key, 0.0), min(float(scores[index]), 1.0))
         return dict(sorted(best.items(), key=lambda item: (-item[1], item[0]))[:k])
-
-
-def fuzzy_rank(query: str, names: Iterable[tuple[str, str]], k: int, cutoff: float = CUTOFF) -> dict[str, float]:
-    """The keys whose names are most like the query; :class:`FuzzyIndex` for more than one query.
-
-    Args:
-        query: What was typed.
-        names: Pairs of a key and a name; a key may have several names.
-        k: How many at most.
-        cutoff: Names scored lower are left out.
-
-    Returns:
-        Score by key, best first: over 0, at most 1.
-    """
-    return FuzzyIndex(names).rank(query, k, cutoff)

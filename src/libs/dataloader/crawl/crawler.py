@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections import deque
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
@@ -20,8 +19,6 @@ from libs.dataloader.crawl.urls import host_and_port, looks_like_page, path_of, 
 from libs.dataloader.crawl.visit import RobotsForbidError, Visit, Visitor
 from libs.dataloader.errors import InvalidSourceError, LoadError, NothingMatchedError, SourceNotFoundError
 from libs.dataloader.types import Document, Known, LoadFailure, LoadResult, Unchanged
-
-logger = logging.getLogger(__name__)
 
 _INDEX_PATHS = ("/index", "/default", "/home")
 

@@ -186,9 +186,9 @@ def _blocks(
             index += count
 
 
-def _heading(page: int, lines: Sequence[Line], index: int, count: int, level: int | None = None) -> _Heading:
+def _heading(page: int, lines: Sequence[Line], index: int, count: int) -> _Heading:
     words = " ".join(line.text for line in lines[index : index + count])
-    return _Heading(page, index, count, lines[index], words, level)
+    return _Heading(page, index, count, lines[index], words)
 
 
 def _named(

@@ -15,6 +15,10 @@ from dataclasses import dataclass
 from core.rag.answering.drift.paths import Path, TraversalStats
 from core.rag.answering.drift.reader import Reads
 
+# What a cache holds at most: traversals, and nodes and edges of all of them.
+_MAX_ENTRIES = 32
+_MAX_SIZE = 15_000
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -34,16 +38,8 @@ class Entry:
 class PathCache:
     """The latest traversals, bounded by number and size."""
 
-    def __init__(self, max_entries: int = 32, max_size: int = 15_000) -> None:
-        """Prepare a cache.
-
-        Args:
-            max_entries: Traversals at most.
-            max_size: Nodes and edges of all of them at most.
-        """
+    def __init__(self) -> None:
         self._entries: OrderedDict[Hashable, Entry] = OrderedDict()
-        self._max_entries = max_entries
-        self._max_size = max_size
         self._size = 0
 
     def get(self, key: Hashable) -> Entry | None:
@@ -56,11 +52,11 @@ class PathCache:
     def put(self, key: Hashable, entry: Entry) -> None:
         """Store a traversal, and forget the oldest ones where there are too many."""
         self.drop(key)
-        if entry.reads.size > self._max_size:
+        if entry.reads.size > _MAX_SIZE:
             return
         self._entries[key] = entry
         self._size += entry.reads.size
-        while len(self._entries) > self._max_entries or self._size > self._max_size:
+        while len(self._entries) > _MAX_ENTRIES or self._size > _MAX_SIZE:
             _, oldest = self._entries.popitem(last=False)
             self._size -= oldest.reads.size
 

@@ -70,7 +70,6 @@ class Traversal:
         admits: Admits | None = None,
         liked: Sequence[str] = (),
         ahead: Reads | None = None,
-        stats: TraversalStats | None = None,
     ) -> None:
         """Prepare a traversal.
 
@@ -84,7 +83,6 @@ class Traversal:
             admits: Asks which chunks and documents may be visited; ``None``: all.
             liked: Ids of nodes that fit the query; edges to them come first.
             ahead: What was read already, just now.
-            stats: Where to count.
         """
         self._reader = reader
         self._words = words
@@ -94,7 +92,7 @@ class Traversal:
         self._filter = node_filter
         self._admits = admits
         self._liked = frozenset(liked)
-        self.stats = stats if stats is not None else TraversalStats()
+        self.stats = TraversalStats()
         self._ahead = ahead or Reads()
         self._nodes: dict[str, tuple[Node, int] | None] = {}
         self._share = CONTENT_SHARE / max(len(words.words), 1)

@@ -34,9 +34,6 @@ def pagerank(
     entities: Mapping[str, float],
     passages: Mapping[str, float],
     similarity: Mapping[str, float],
-    *,
-    continuation: float = CONTINUATION,
-    rounds: int = ROUNDS,
 ) -> dict[str, float]:
     """How much of a walk that begins at the question is at each passage.
 
@@ -45,8 +42,6 @@ def pagerank(
         entities: Where it begins: weights of entities, not negative; together half of the beginning.
         passages: The same for passages; all of the beginning where no entity has a weight.
         similarity: Of each passage to the question, not negative.
-        continuation: Share of the mass that moves on in each round.
-        rounds: How many.
 
     Returns:
         Mass by passage, of all passages together 1; empty where there is none to begin with.
@@ -73,9 +68,9 @@ def pagerank(
     arriving = 1 / np.maximum(np.bincount(columns, weights=boosted, minlength=len(things)), 1e-12)
     like = np.array([max(similarity.get(name, 0.0), _LEAST_SIMILARITY) for name in names])
     here, there = begin_here.copy(), begin_there.copy()
-    for _ in range(rounds):
-        moved = (1 - continuation) * begin_here + continuation * to_passages(there * arriving)
-        there = (1 - continuation) * begin_there + continuation * to_entities(here * leaving)
+    for _ in range(ROUNDS):
+        moved = (1 - CONTINUATION) * begin_here + CONTINUATION * to_passages(there * arriving)
+        there = (1 - CONTINUATION) * begin_there + CONTINUATION * to_entities(here * leaving)
         liked = moved * like
         here = liked * (moved.sum() / liked.sum()) if liked.sum() > 0 else moved
     mass = here.sum()

@@ -96,7 +96,7 @@ class GraphReader:
 
     async def add_surroundings(self, around: Neighbourhood, entities: Collection[str]) -> None:
         """Take in the passages of documents titled like entities, and those that mention them."""
-        titles, holders = await together(self._titles(around, entities, MAX_HOLDERS), self._holders(around, entities))
+        titles, holders = await together(self._titles(around, entities), self._holders(around, entities))
         _take_titles(around, titles)
         _take_holders(around, holders)
         await self.add_subjects(around)
@@ -146,12 +146,12 @@ class GraphReader:
             wanted,
         )
 
-    async def add_titled(self, around: Neighbourhood, entities: Collection[str], most: int = MAX_HOLDERS) -> None:
-        """Take in the passages of documents titled like entities; not where more than ``most`` documents are."""
-        _take_titles(around, await self._titles(around, entities, most))
+    async def add_titled(self, around: Neighbourhood, entities: Collection[str]) -> None:
+        """Take in the passages of documents titled like entities; not where more than ``MAX_HOLDERS`` documents are."""
+        _take_titles(around, await self._titles(around, entities))
 
-    async def _titles(self, around: Neighbourhood, entities: Collection[str], most: int) -> list[dict[str, Any]]:
-        wanted = [entity for entity in entities if 0 < around.entities[entity].titled <= most]
+    async def _titles(self, around: Neighbourhood, entities: Collection[str]) -> list[dict[str, Any]]:
+        wanted = [entity for entity in entities if 0 < around.entities[entity].titled <= MAX_HOLDERS]
         return await self._read(
             "MATCH (e:Entity {id: i})<-[:TITLED]-(d:Document)<-[:CHUNK_OF]-(c:DocumentChunk) "
             "WHERE c.chunk_index < $chunks RETURN i AS entity, c.id AS passage, d.id AS document",
