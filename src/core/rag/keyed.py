@@ -14,14 +14,14 @@ class Keyed:
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values, ready for JSON."""
+        """Convert to plain values that JSON can hold."""
         return asdict(self)
 
     def __getitem__(self, key: str) -> Any:
         """A field by its name.
 
         Raises:
-            KeyError: when there is no such field; methods and properties are none.
+            KeyError: if there is no such field; methods and properties are none.
         """
         if key not in self.__dataclass_fields__:
             raise KeyError(key)

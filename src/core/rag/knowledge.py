@@ -56,8 +56,8 @@ class Knowledge:
             Its id, its entities, and how many of these and of the links between them are new.
 
         Raises:
-            InvalidInputError: on a collection without a name, or a record that is no JSON object, for example one with
-                keys that are no texts, or one that is nested too deeply.
+            InvalidInputError: if the collection has no name, or a record is not a JSON object (e.g. has keys that
+                are not strings) or is nested too deeply.
         """
         return (await self.insert_many(collection, [record]))[0]
 
@@ -69,7 +69,7 @@ class Knowledge:
         """Remove a record, with the entities that nothing else supports.
 
         Returns:
-            Whether there was one.
+            Whether it existed.
         """
         return await self._client.delete_records([record_id]) == 1
 
@@ -88,14 +88,14 @@ class Knowledge:
         Args:
             triples: Tuples of three texts, mappings with ``subject``, ``relation``, ``object`` and optionally
                 ``subject_type``, ``object_type``, ``fact``, ``weight``, ``chunk_ids``, or
-                :class:`core.rag.dbhandler.facts.Triple`. Entities that are not there are made. A fact with
+                :class:`core.rag.dbhandler.facts.Triple`. Missing entities are created. A fact with
                 ``chunk_ids`` goes with the last of these chunks; one without stays until a person removes it.
 
         Returns:
             How many different facts there were; one that was stated before is updated.
 
         Raises:
-            InvalidInputError: naming the first that makes no sense, or chunks that are not there; then nothing is
+            InvalidInputError: naming the first invalid one, or chunks that are not there; then nothing is
                 stored.
         """
         if isinstance(triples, str | Mapping) or not isinstance(triples, Iterable):
@@ -110,8 +110,8 @@ class Knowledge:
             entity: Name or id of the other, under which they are known.
 
         Raises:
-            NotFoundError: when one of them is not there.
-            InvalidInputError: when they are the same entity.
+            NotFoundError: if either does not exist.
+            InvalidInputError: if they are the same entity.
         """
         a, b = await self._entity_id(alias), await self._entity_id(entity)
         if a == b:
@@ -129,7 +129,7 @@ class Knowledge:
             How many merges were undone.
 
         Raises:
-            NotFoundError: when there is no such entity.
+            NotFoundError: if there is no such entity.
         """
         a = await self._entity_id(entity)
         return await self._client.split_entity(a, [] if other is None else [await self._entity_id(other)])
@@ -146,7 +146,7 @@ class Knowledge:
             Whether it was made by hand.
 
         Raises:
-            NotFoundError: when there is no such entity.
+            NotFoundError: if there is no such entity.
         """
         return await self._client.release_entity(await self._entity_id(entity))
 
@@ -179,7 +179,7 @@ class Knowledge:
 
         Args:
             model: ``None``: that of this knowledge base.
-            limit: At most this many chunks.
+            limit: Maximum number of chunks.
             stop: When set, no further chunks are taken up.
             progress: Called now and then with the report so far.
 
@@ -187,8 +187,8 @@ class Knowledge:
             What was found, and which chunks failed; these are tried again the next time.
 
         Raises:
-            ConfigurationError: when there is no language model.
-            LanguageModelAuthError: when its key is refused.
+            ConfigurationError: if there is no language model.
+            LanguageModelAuthError: if its key is refused.
         """
         from core.rag.indexing.factfinding import FactFinder
         from core.rag.llm.base import checked_model

@@ -101,7 +101,7 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
             uri: ``embedded:PATH``, ``bolt://HOST:7687`` …; ``None``: ``MEMGRAPH_URI``, else the embedded default.
             namespace: ``None``: ``MGRAG_NAMESPACE``, else ``default``.
             model: Embedding model; ``None``: ``MGRAG_EMBEDDING_MODEL``, else the offline default.
-            embedder: An embedding service of one's own, instead of ``model``.
+            embedder: A custom embedding service, instead of ``model``.
             username: For a server; ``None``: ``MEMGRAPH_USERNAME``.
             password: For a server; ``None``: ``MEMGRAPH_PASSWORD``.
             new_store: Build a second vector store where the namespace was built with another model.
@@ -115,7 +115,7 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
             language_model: Writes answers; ``None``: that of ``MGRAG_LLM_MODEL``, or none: answers are extracts.
 
         Raises:
-            ConfigurationError: on settings that make no sense, or a missing key of the embedding provider.
+            ConfigurationError: on settings that are invalid, or a missing key of the embedding provider.
             InvalidInputError: on a namespace that is not allowed, or other arguments of the wrong kind.
         """
         from core.rag.embedder import open_embedder
@@ -156,7 +156,7 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
         """The embedding service.
 
         Raises:
-            ConfigurationError: when this knowledge base was opened without one.
+            ConfigurationError: if this knowledge base was opened without one.
         """
         if self._embedder is None:
             raise ConfigurationError("This knowledge base was opened without an embedding service.")
@@ -189,9 +189,9 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
         """Open the graph, and check that it was built with this embedding model.
 
         Raises:
-            StoreUnavailableError: when the graph cannot be opened.
-            NotFoundError: when there is none, and it must not be created.
-            ModelMismatchError: when its namespace was built with another model.
+            StoreUnavailableError: if the graph cannot be opened.
+            NotFoundError: if there is none, and it must not be created.
+            ModelMismatchError: if its namespace was built with another model.
         """
         require_graph(self._must_exist)
         await self._client.connect()
@@ -252,9 +252,9 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
             What was done. A file or page that cannot be read is in ``documents.failed`` with its reason.
 
         Raises:
-            SourceError: when the only source there is cannot be loaded at all.
-            EmbeddingError: when the embedding provider fails for good.
-            StoreError: when the graph does. What was written before stays, whole, and is not done again.
+            SourceError: if the only source there is cannot be loaded at all.
+            EmbeddingError: if the embedding provider fails for good.
+            StoreError: if the graph does. What was written before stays, whole, and is not done again.
         """
         facts = self._settings.llm_extraction if facts is None else facts
         if facts:
@@ -286,7 +286,7 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
 
         Args:
             query: What is looked for, in any words and characters.
-            k: At most this many hits, 1 to 10,000.
+            k: Maximum number of hits, 1 to 10,000.
             mode: ``auto`` (graph, hybrid or both, by what the question and the corpus look like), ``graph`` (what words
                 and meaning find, and where its names lead), ``hybrid`` (words and meaning), ``vector`` (meaning),
                 ``keyword`` (words, BM25) or ``fuzzy`` (titles, headings and names, tolerant of typos).
@@ -303,8 +303,8 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
             Hits, best first; empty where nothing fits or nothing was ingested.
 
         Raises:
-            InvalidInputError: on a query, ``k``, mode, filter or user that makes no sense.
-            NotFoundError: when there is no such conversation.
+            InvalidInputError: on a query, ``k``, mode, filter or user that is invalid.
+            NotFoundError: if there is no such conversation.
         """
         from core.rag.retrieval.asking import ask
 
@@ -331,7 +331,7 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
             path: Path, URL or name as it was given, or id; nothing is guessed.
 
         Returns:
-            Whether there was one.
+            Whether it existed.
         """
         return await self._client.delete_document(path)
 

@@ -3,7 +3,7 @@
 Nothing here knows what is asked; embedders and language models bring the request and the reading of its answer, and
 turn an ``ApiFailure`` into an error of their own. The ``openai`` package is imported when the first request is sent.
 Its own retries are off: here a request is repeated after 408, 409, 425, 429, 5xx, time-outs, lost connections and
-answers that are no JSON, with jitter, not before the time that the server asks for, and only until a deadline.
+answers that are not JSON, with jitter, not before the time that the server asks for, and only until a deadline.
 
 Keys are kept out of every message, log line and ``repr``, also where a server sends them back in its own message.
 """

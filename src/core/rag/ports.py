@@ -38,7 +38,7 @@ class Port[Service]:
         """What was provided.
 
         Raises:
-            LookupError: when nothing was; importing ``core.rag`` provides everything.
+            LookupError: if nothing was; importing ``core.rag`` provides everything.
         """
         if self._load is None:
             raise LookupError("Nothing was provided here; import core.rag first.")

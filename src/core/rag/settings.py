@@ -190,7 +190,7 @@ def load_settings() -> Settings:
         The settings, validated.
 
     Raises:
-        ConfigurationError: naming each variable that has a value that makes no sense (never the value of a secret).
+        ConfigurationError: naming each variable that has a value that is invalid (never the value of a secret).
     """
     try:
         return Settings()

@@ -263,7 +263,7 @@ class DocumentLoader:
 
     def _read(self, file: _File, notes: Notes | None) -> None:
         try:
-            # Not blocking, lest something that is no file after all (a pipe) keeps the thread waiting for ever.
+            # Not blocking, lest something that is not a file after all (a pipe) keeps the thread waiting for ever.
             handle = os.open(file.place, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
             try:
                 status = os.fstat(handle)

@@ -17,7 +17,7 @@ class Patterns:
     """Patterns as in a ``.gitignore`` file; the last one that matches decides.
 
     Args:
-        lines: The patterns; one that makes no sense is left out, as git does.
+        lines: The patterns; one that is invalid is left out, as git does.
         prefix: Folder that they are relative to, as seen from the paths that will be asked for; with ``up`` the other
             way round: the path from their folder down to where the asked paths begin.
         up: See ``prefix``.

@@ -61,7 +61,7 @@ class LlamaIndexLoader:
             known: Tells what is stored already; a document whose text is the same is reported as unchanged.
 
         Raises:
-            LoadError: when the reader fails, after what it gave before.
+            LoadError: if the reader fails, after what it gave before.
         """
         batch: list[Document] = []
         number = 0

@@ -175,7 +175,7 @@ def decode_bytes(data: bytes, *, declared: str | None = None) -> Decoded:
         declared: Charset label from a header or a document, if any.
 
     Returns:
-        The text, without byte order mark and otherwise uncleaned, and the name of its encoding. Bytes that are no text
+        The text, without byte order mark and otherwise uncleaned, and the name of its encoding. Bytes that are not text
         at all come back as cp1252 (:func:`looks_binary` tells them).
     """
     if (name := bom_encoding(data)) is not None:
@@ -268,7 +268,7 @@ def _is_western_as_well(sample: bytes, name: str, confidence: float) -> bool:
 
 
 def looks_binary(data: bytes) -> bool:
-    """Whether these bytes are no text in any encoding."""
+    """Whether these bytes are not text in any encoding."""
     if bom_encoding(data) is not None or not data:
         return False
     sample = data[:_SAMPLE]

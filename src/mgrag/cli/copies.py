@@ -125,7 +125,7 @@ async def _import(chosen: Common, file: str, *, everything: bool) -> dict[str, T
 
 
 def _check_named(file: str) -> None:
-    """Refuse what is no name of a file: a copy is read a second time, so it goes through no pipe."""
+    """Refuse what is not a name of a file: a copy is read a second time, so it goes through no pipe."""
     if file.strip() in ("", "-"):
         raise typer.BadParameter("name a file; the copy is read again, so it cannot be a pipe", param_hint="FILE")
 

@@ -63,7 +63,7 @@ def mcp(
         from mgrag.mcp.lease import Lease
         from mgrag.mcp.server import build_server
 
-        await opener(create=False).close()  # a setting that makes no sense is told now, not to an agent later
+        await opener(create=False).close()  # a setting that is invalid is told now, not to an agent later
         if sys.stdin.isatty():
             note("mgrag: Waiting for an MCP client on standard input; clients start this command themselves.")
         lease = Lease(opener, hold)

@@ -48,8 +48,8 @@ class Lease:
             create: Whether a graph may be made where there is none.
 
         Raises:
-            StoreError: when the graph cannot be opened.
-            NotFoundError: when there is none, and it may not be made.
+            StoreError: if the graph cannot be opened.
+            NotFoundError: if there is none, and it may not be made.
         """
         async with self._changing:
             if self._closing is not None:

@@ -134,7 +134,7 @@ def _outcome(report: IngestReport) -> dict[str, Any]:
     """The report of an ingest, for the agent.
 
     Raises:
-        SourceError: when nothing could be stored, with the reasons.
+        SourceError: if nothing could be stored, with the reasons.
     """
     done = report.documents
     if done.failed and not (done.added or done.updated or done.unchanged):

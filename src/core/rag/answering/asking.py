@@ -87,7 +87,7 @@ class Answers:
             strategy: ``flow`` (entities, relations and passages), ``basic`` (passages by vector), ``drift`` (along the
                 relations, several steps), or ``auto``: ``flow``, and ``drift`` for a question of several steps where
                 the graph has relations.
-            conversation_id: The conversation that the question belongs to; made when not there. The question, what was
+            conversation_id: The conversation that the question belongs to; created if missing. The question, what was
                 retrieved, and the answer are recorded in it.
             stream: Return the events of :meth:`ask_stream` instead.
             options: ``k`` (passages), ``filters``, ``user_id``, ``namespace``, ``token_budget``, ``extracts`` (no
@@ -97,10 +97,10 @@ class Answers:
             The answer. Without a language model it consists of sentences of the passages, and says so.
 
         Raises:
-            InvalidInputError: on a question, strategy or option that makes no sense.
-            LanguageModelError: when the model fails; ``StreamCutError`` holds what was received.
-            EmbeddingError: when the embedding provider fails.
-            StoreError: when the graph does.
+            InvalidInputError: on a question, strategy or option that is invalid.
+            LanguageModelError: if the model fails; ``StreamCutError`` holds what was received.
+            EmbeddingError: if the embedding provider fails.
+            StoreError: if the graph does.
         """
         from core.rag.answering.events import DoneEvent
 

@@ -42,8 +42,8 @@ class BasicRAG:
 
         Raises:
             InvalidInputError: on a question that is empty or no text.
-            LanguageModelError: when the model fails.
-            StoreError: when the graph does.
+            LanguageModelError: if the model fails.
+            StoreError: if the graph does.
         """
         async for event in basic_events(check_text("The question", question), self._services):
             if isinstance(event, DoneEvent):

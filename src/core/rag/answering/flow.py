@@ -99,8 +99,8 @@ class KnowledgeRAGFlow:
 
         Raises:
             InvalidInputError: on a state without a question.
-            LanguageModelError: when the model fails while it writes the answer.
-            StoreError: when the graph fails.
+            LanguageModelError: if the model fails while it writes the answer.
+            StoreError: if the graph fails.
         """
         question = _question(state)
         session = state.get("session_id") if isinstance(state, Mapping) else None

@@ -1,6 +1,6 @@
 """In-memory indexes of entity names and words of relations, for searches that no graph engine has an index for.
 
-Made when first needed, kept for each open graph and namespace, and made anew when entities or relations changed.
+Made when first needed, kept for each open graph and namespace, and recreated when entities or relations changed.
 """
 
 from __future__ import annotations

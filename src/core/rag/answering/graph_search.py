@@ -76,7 +76,7 @@ class GraphSearch:
 
         Args:
             nearest: Ids of chunks and their cosines.
-            limit: At most this many.
+            limit: Maximum number to return.
         """
         rows = await self._client.read(
             "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i})-[:MENTIONS]->(e:Entity) "
@@ -127,7 +127,7 @@ class GraphSearch:
 
         Args:
             nearest: Ids of chunks and their cosines.
-            limit: At most this many.
+            limit: Maximum number to return.
         """
         rows = await self._client.read(
             "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i})-[:MENTIONS]->(a:Entity)-[r:RELATED]->(b:Entity) "

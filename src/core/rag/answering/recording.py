@@ -27,7 +27,7 @@ async def recorded(
     conversation_id: str | None,
     user_id: str | None = None,
 ) -> AsyncGenerator[Event, None]:
-    """Answer, in a conversation if there is one; it is made where it is not there.
+    """Answer, in a conversation if there is one; it is created if missing.
 
     The question is recorded first, what was retrieved for it when it is known, the answer at the end. Of an answer that
     is broken off the question stays.

@@ -18,7 +18,7 @@ SINGLE_CONNECTION_BONUS = 1.0
 
 def search_terms(entities: Iterable[str]) -> list[str]:
     """What to look for: the normalised names of entities, each once."""
-    texts = (name.encode("utf-8", "replace").decode() for name in entities)  # lone surrogates are no text
+    texts = (name.encode("utf-8", "replace").decode() for name in entities)  # lone surrogates are not text
     return list(dict.fromkeys(name for name in map(normalize_name, texts) if name))
 
 

@@ -203,7 +203,7 @@ class Citation:
     quote: str
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values, ready for JSON."""
+        """Convert to plain values that JSON can hold."""
         return asdict(self)
 
 
@@ -279,5 +279,5 @@ class Answer:
         return self.mermaid
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values, ready for JSON."""
+        """Convert to plain values that JSON can hold."""
         return asdict(self)

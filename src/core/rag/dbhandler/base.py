@@ -40,7 +40,7 @@ class ClientBase:
             uri: ``embedded:PATH``, ``bolt://HOST:7687`` …; ``None``: ``MEMGRAPH_URI``, else the embedded default.
             username: For a server; ``None``: ``MEMGRAPH_USERNAME``.
             password: For a server; ``None``: ``MEMGRAPH_PASSWORD``.
-            max_connection_pool_size: At most this many connections to a server; unless it is another number than the
+            max_connection_pool_size: Maximum number of connections to a server; unless it is another number than the
                 default, ``MGRAG_MAX_CONNECTIONS`` counts where it is set.
             namespace: What everything is read from and written to; ``None``: ``MGRAG_NAMESPACE``, else ``default``.
             embedder: Used where text has to be embedded; without one, callers pass embeddings.
@@ -48,7 +48,7 @@ class ClientBase:
 
         Raises:
             InvalidInputError: on a namespace that is not allowed, or other arguments of the wrong kind.
-            ConfigurationError: on settings that make no sense.
+            ConfigurationError: on settings that are invalid.
         """
         check_optional(username=username, password=password)
         if uri is not None and not isinstance(uri, str):
@@ -91,10 +91,10 @@ class ClientBase:
         """Open the graph unless it is open, and make sure that its constraints and indexes exist.
 
         Returns:
-            The store, for statements of one's own.
+            The store, for custom statements.
 
         Raises:
-            StoreUnavailableError: when it cannot be opened, was written by a newer version of this package, or this
+            StoreUnavailableError: if it cannot be opened, was written by a newer version of this package, or this
                 client was closed.
         """
         if self._store is not None:
@@ -123,7 +123,7 @@ class ClientBase:
         """A client of the same graph for another namespace; it shares the connection and is not closed by itself.
 
         Raises:
-            StoreUnavailableError: when this client is not connected.
+            StoreUnavailableError: if this client is not connected.
         """
         if self._store is None:
             raise StoreUnavailableError("Connect this client before you call in_namespace.")

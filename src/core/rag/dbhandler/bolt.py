@@ -106,14 +106,14 @@ class BoltStore:
             uri: ``bolt://…``, ``neo4j+s://…``, or a bare host.
             username: ``None``: ``MEMGRAPH_USERNAME``.
             password: ``None``: ``MEMGRAPH_PASSWORD``.
-            max_connection_pool_size: At most this many connections at once.
+            max_connection_pool_size: Maximum number of connections at once.
             settings: For everything else.
             from_settings: Whether the URI is that of ``MEMGRAPH_URI``, and not the caller's own.
 
         Raises:
             ConfigurationError: by :func:`bolt_address`, or when it is a server of another kind.
-            StoreUnavailableError: when it cannot be reached within ``settings.connect_timeout``.
-            StoreAuthError: when it refuses the user or the password.
+            StoreUnavailableError: if it cannot be reached within ``settings.connect_timeout``.
+            StoreAuthError: if it refuses the user or the password.
         """
         address = bolt_address(
             uri, username=username, password=password, settings=settings, from_settings=from_settings
@@ -178,7 +178,7 @@ class BoltStore:
         """Find out why routing failed: the server may be there, and not know about it.
 
         Raises:
-            StoreUnavailableError: when it is.
+            StoreUnavailableError: if it is.
         """
         direct = self._drivers.at(self._address.without_routing())
         try:

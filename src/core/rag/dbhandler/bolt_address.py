@@ -70,7 +70,7 @@ def bolt_address(
         from_settings: Whether the URI is that of ``MEMGRAPH_URI``, and not the caller's own.
 
     Raises:
-        ConfigurationError: when it is no such address, or it is from the ``.env`` file and the password is not; the
+        ConfigurationError: if it is no such address, or it is from the ``.env`` file and the password is not; the
             message holds no password.
     """
     uri = uri.strip()

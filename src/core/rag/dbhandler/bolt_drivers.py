@@ -36,7 +36,7 @@ class Drivers:
 
         Args:
             address: The server, and who logs in.
-            max_connection_pool_size: At most this many connections for each loop.
+            max_connection_pool_size: Maximum number of connections for each loop.
             settings: For the timeouts.
         """
         from neo4j import NotificationMinimumSeverity, basic_auth
@@ -94,7 +94,7 @@ class Drivers:
             reading: Whether nothing is written, so that a cluster may give a member that only reads.
 
         Raises:
-            StoreUnavailableError: when all connections stay in use.
+            StoreUnavailableError: if all connections stay in use.
         """
         from neo4j import READ_ACCESS, WRITE_ACCESS
 

@@ -70,7 +70,7 @@ class WordSearch:
         """The ``k`` best nodes for words as ``plain_words`` gives them; see ``GraphStore.text_search``.
 
         Raises:
-            IndexMissingError: when the server has no such index.
+            IndexMissingError: if the server has no such index.
         """
         ranked: list[Match] = []
         texts: dict[str, Text] = {}

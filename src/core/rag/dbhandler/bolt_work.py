@@ -128,7 +128,7 @@ class BoltTransaction:
         """Begin, do the work, and commit; roll back when anything of it fails.
 
         Raises:
-            RetryableError: when the transaction failed; what the work itself raised is passed on.
+            RetryableError: if the transaction failed; what the work itself raised is passed on.
         """
         try:
             await self._begin()
@@ -226,7 +226,7 @@ async def answered[T](call: Coroutine[Any, Any, T], what: str, seconds: float, a
         address: Where, for messages.
 
     Raises:
-        RetryableError: when it fails or takes too long.
+        RetryableError: if it fails or takes too long.
     """
     try:
         async with asyncio.timeout(seconds) as limit:

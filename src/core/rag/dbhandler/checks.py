@@ -85,7 +85,7 @@ def as_float(value: object) -> float:
 
 
 def check_text(name: str, value: str) -> str:
-    """Refuse what is no text.
+    """Refuse what is not text.
 
     Raises:
         InvalidInputError: naming the argument.
@@ -107,7 +107,7 @@ def check_optional(**texts: str | None) -> None:
 
 
 def check_texts(name: str, values: Iterable[str]) -> list[str]:
-    """Refuse one text where several belong, which would be taken apart into letters, and what is no text.
+    """Refuse a single string where several are expected (it would be split into letters), and items that are not text.
 
     Returns:
         The texts.
@@ -141,7 +141,7 @@ def check_file(file: str | os.PathLike[str]) -> Path:
 
 
 def check_mapping[M: Mapping[Any, Any]](name: str, value: M) -> M:
-    """Refuse what is no mapping.
+    """Refuse what is not a mapping.
 
     Raises:
         InvalidInputError: naming the argument.
@@ -152,7 +152,7 @@ def check_mapping[M: Mapping[Any, Any]](name: str, value: M) -> M:
 
 
 def check_limit(limit: int) -> int:
-    """Refuse what is no number of rows.
+    """Refuse what is not a number of rows.
 
     Raises:
         InvalidInputError: unless it is a whole number from 0 up.
@@ -269,7 +269,7 @@ def _check_floats(place: str, value: memoryview) -> None:
 
 
 def check_characters(value: Any, place: str = "") -> None:
-    """Refuse half characters (lone surrogates), which are no text; engines do not say where they found one.
+    """Refuse half characters (lone surrogates), which are not text; engines do not say where they found one.
 
     Args:
         value: Parameters, or a part of them.
@@ -305,14 +305,14 @@ def one_line(text: Any, what: str, longest: int, *, least: int = 1) -> str:
     Args:
         text: What was given.
         what: How to call it in the error.
-        longest: At most so many characters.
+        longest: Maximum number of characters.
         least: At least so many.
 
     Returns:
         The text.
 
     Raises:
-        InvalidInputError: on what is no text, too long, or too short.
+        InvalidInputError: on anything that is not text, too long, or too short.
     """
     flat = " ".join(clean_text(check_text(what, text)).replace("\0", "").split())
     if not least <= len(flat) <= longest:
@@ -324,7 +324,7 @@ def check_reading(statement: str) -> None:
     """Refuse a writing statement where only reading ones belong: it would pass by the guards of a transaction.
 
     Raises:
-        InvalidInputError: on what is no text.
+        InvalidInputError: on anything that is not text.
         QueryError: naming the clause.
     """
     clause = writing_clause(check_text("A statement", statement))
@@ -367,7 +367,7 @@ def check_path(edge_types: Sequence[str], max_depth: int) -> list[str]:
         The edge types, safe to be part of a statement.
 
     Raises:
-        InvalidNameError: on an edge type that is no name.
+        InvalidNameError: on an edge type that is not a name.
         InvalidInputError: without edge types, or on a depth outside of 1 to ``MAX_DEPTH``.
     """
     check_number("max_depth", max_depth, 1, MAX_DEPTH)

@@ -58,7 +58,7 @@ class CommitLog:
         """Return when the commit may be called durable.
 
         Raises:
-            StoreError: when the disk refuses; the graph has to be opened again then.
+            StoreError: if the disk refuses; the graph has to be opened again then.
         """
         if self._every_commit or self._failure is not None:
             self._sync_up_to(number)
@@ -73,7 +73,7 @@ class CommitLog:
         """Refuse to go on where a commit would not last.
 
         Raises:
-            StoreError: when a synchronization has failed, so that nobody knows what the system still holds of the log;
+            StoreError: if a synchronization has failed, so that nobody knows what the system still holds of the log;
                 or when the graph file or its log is not where it was opened.
         """
         if self._failure is not None:
@@ -143,7 +143,7 @@ class CommitLog:
         """The last log; ``None`` when closing the graph has moved everything into its file.
 
         Raises:
-            OSError: when there is none.
+            OSError: if there is none.
         """
         gone = FileNotFoundError(errno.ENOENT, "its log was removed")
         for _ in range(_TRIES):

@@ -224,7 +224,7 @@ class ConceptOperations(VectorStoreOperations):
         return count
 
     async def concept_rows(self, ids: Sequence[str]) -> dict[str, Row]:
-        """Whole nodes by id: ``NODE_COLUMNS``; ids that are not there are left out."""
+        """Whole nodes by id: ``NODE_COLUMNS``; unknown ids are left out."""
         rows = await self.read_for_ids(
             f"UNWIND $ids AS i MATCH (n:Concept {{id: i}}) WHERE n.namespace = $namespace RETURN {NODE_COLUMNS}", ids
         )
@@ -256,7 +256,7 @@ class ConceptOperations(VectorStoreOperations):
 
         Args:
             ids: The nodes.
-            limit: At most so many rows.
+            limit: Maximum number of rows.
 
         Returns:
             ``a`` (one of the ids) and ``id``, ``label``, ``head`` of a neighbour, in any order; ``None`` where there

@@ -36,8 +36,8 @@ class ConversationOperations(MessageReading):
 
         Args:
             title: What to call it.
-            user_id: Whose it is; the user is created when not there.
-            conversation_id: An id of one's own, such as a session's; ``None``: a new one.
+            user_id: Whose it is; the user is created if missing.
+            conversation_id: A custom id, such as a session's; ``None``: a new one.
 
         Returns:
             The id. A conversation that was there keeps its title and user unless it had none.
@@ -48,7 +48,7 @@ class ConversationOperations(MessageReading):
         """Give a conversation another title.
 
         Raises:
-            NotFoundError: when it is not there.
+            NotFoundError: if it does not exist.
         """
         row = await self._require_conversation(conversation_id)
         text = checked_name(title, "The title")
@@ -65,7 +65,7 @@ class ConversationOperations(MessageReading):
         """Remove a conversation with its messages, their vectors and edges, and resources that only they referred to.
 
         Returns:
-            Whether there was one.
+            Whether it existed.
         """
         row = await self._find_conversation(conversation_id)
         if row is None:
@@ -108,14 +108,14 @@ class ConversationOperations(MessageReading):
             user_id: Who said it, where the conversation has several users.
             tags: Words to find it by.
             metadata: JSON-serialisable; dates and times in it become ISO 8601 text.
-            message_id: An id of one's own; the same again adds nothing. ``None``: a new one.
+            message_id: A custom id; the same again adds nothing. ``None``: a new one.
 
         Returns:
             The id of the message.
 
         Raises:
-            NotFoundError: when there is no such conversation.
-            InvalidInputError: on more than 1,000,000 characters, or a role, time, tag or reference that makes no sense.
+            NotFoundError: if there is no such conversation.
+            InvalidInputError: on more than 1,000,000 characters, or a role, time, tag or reference that is invalid.
         """
         check_length(content)
         if message_id is not None:
@@ -143,7 +143,7 @@ class ConversationOperations(MessageReading):
             hits: Hits, or ids of chunks, best first.
 
         Raises:
-            NotFoundError: when there is no such message.
+            NotFoundError: if there is no such message.
         """
         rows = await self.read(
             "UNWIND [$id] AS i MATCH (m:Interaction {id: i}) WHERE m.namespace = $namespace RETURN m.id AS id",
@@ -165,8 +165,8 @@ class ConversationOperations(MessageReading):
             How many of them were there.
 
         Raises:
-            NotFoundError: when there is no such conversation.
-            InvalidInputError: on one text instead of several ids, and on what is no text.
+            NotFoundError: if there is no such conversation.
+            InvalidInputError: on a single string instead of several ids, and on anything that is not text.
         """
         ids = check_texts("message_ids", message_ids)
         row = await self._require_conversation(conversation_id)
@@ -241,7 +241,7 @@ class ConversationOperations(MessageReading):
     async def _open_conversation(
         self, title: str | None = None, user_id: str | None = None, conversation_id: str | None = None
     ) -> Row:
-        """The conversation with this id, created where it is not there."""
+        """The conversation with this id, created if missing."""
         if title is not None:
             title = checked_name(title, "The title")
         existing: Row | None = None

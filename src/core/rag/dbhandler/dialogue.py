@@ -22,7 +22,7 @@ class DialogueSearchOperations(RewritingOperations, SearchOperations):
         Args:
             query_embedding: Vector of the question, as long as the vectors of the active store.
             conversation_id: The conversation.
-            limit: At most this many, 1 to 10,000.
+            limit: Maximum number to return, 1 to 10,000.
             query_text: The question; ``None``: the last message of the conversation, if the user said it.
 
         Returns:
@@ -31,7 +31,7 @@ class DialogueSearchOperations(RewritingOperations, SearchOperations):
             embedded yet.
 
         Raises:
-            NotFoundError: when there is no such conversation.
+            NotFoundError: if there is no such conversation.
             InvalidVectorError: on a vector of another dimension, one that is not finite, or one of zeros.
             InvalidInputError: on a limit or question that is none.
         """
@@ -48,7 +48,7 @@ class DialogueSearchOperations(RewritingOperations, SearchOperations):
         Args:
             query_embedding: As for :meth:`conversation_aware_search_chunks`, and so the other arguments.
             conversation_id: The conversation.
-            limit: At most this many documents.
+            limit: Maximum number of documents.
             query_text: The question.
 
         Returns:

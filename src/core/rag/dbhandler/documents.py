@@ -77,7 +77,7 @@ class DocumentOperations(IngestOperations):
             The id of the document. Creating the same document again changes nothing.
 
         Raises:
-            InvalidInputError: when there is a document with this path and another content, and as
+            InvalidInputError: if there is a document with this path and another content, and as
                 :meth:`upsert_document`.
         """
         check_text("The content of a document", content)
@@ -107,7 +107,7 @@ class DocumentOperations(IngestOperations):
         in it are no entities. :meth:`core.rag.KnowledgeBase.ingest` does all that.
 
         When the content is another one, the chunks that it had are removed with their vectors. Else they stay, and are
-        found by the words of a new title; vectors that an ingest made of the title, too, are made anew by the next one.
+        found by the words of a new title; vectors that an ingest made of the title, too, are recreated by the next one.
         Arguments as for :meth:`create_document`.
 
         Returns:
@@ -154,7 +154,7 @@ class DocumentOperations(IngestOperations):
             created_at, updated_at``, or ``None``.
 
         Raises:
-            InvalidInputError: when it is not named by text, or the text has half a character.
+            InvalidInputError: if it is not named by text, or the text has a lone surrogate.
         """
         check_characters(check_text("The path, URL, name or id of a document", path), "path")
         by_uri = document_id(self._namespace, standardize_resource_uri(path))
@@ -180,8 +180,8 @@ class DocumentOperations(IngestOperations):
 
         Args:
             prefix: Only paths that begin with it.
-            limit: At most this many.
-            after: Only paths behind this one; the last path of a page gives the next page.
+            limit: Maximum number to return.
+            after: Only paths after this one; the last path of a page gives the next page.
 
         Returns:
             Dicts as :meth:`find_document` gives them, with ``chunk_count`` instead of ``content``.
@@ -201,7 +201,7 @@ class DocumentOperations(IngestOperations):
         return sorted(await self._counted(rows), key=lambda row: row["path"])
 
     async def documents_by_id(self, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
-        """Documents without their content, with ``chunk_count``, by id; ids that are not there are left out."""
+        """Documents without their content, with ``chunk_count``, by id; unknown ids are left out."""
         rows = await self.read_for_ids(f"UNWIND $ids AS i MATCH (d:Document {{id: i}}) RETURN {DOCUMENT_COLUMNS}", ids)
         return {row["id"]: row for row in await self._counted(rows)}
 
@@ -229,7 +229,7 @@ class DocumentOperations(IngestOperations):
             path: Path, URL, name or id of the document.
 
         Raises:
-            NotFoundError: when there is no such document.
+            NotFoundError: if there is no such document.
         """
         document = await self._require(path)
         rows = await self.read(
@@ -264,7 +264,7 @@ class DocumentOperations(IngestOperations):
             The id of the chunk. The same text at the same position is the same chunk.
 
         Raises:
-            NotFoundError: when there is no such document.
+            NotFoundError: if there is no such document.
             InvalidInputError: on a content without text, or a position below 0.
         """
         _check_content(content)
@@ -301,7 +301,7 @@ class DocumentOperations(IngestOperations):
 
         Raises:
             NotFoundError: naming the first document that does not exist; nothing is stored then.
-            InvalidInputError: on what is no chunk, one without text, or one of other than texts.
+            InvalidInputError: on what is not a chunk, one without text, or one of other than texts.
         """
         places = _check_chunks(chunks)
         if embeddings is not None and len(embeddings) != len(chunks):
@@ -358,7 +358,7 @@ class DocumentOperations(IngestOperations):
             path: Path, URL, name or id.
 
         Returns:
-            Whether there was one.
+            Whether it existed.
         """
         document = await self.find_document(path)
         return document is not None and await self.delete_documents([document["id"]]) == 1
@@ -370,7 +370,7 @@ class DocumentOperations(IngestOperations):
             How many there were.
 
         Raises:
-            InvalidInputError: on one text instead of several ids, and on what is no text.
+            InvalidInputError: on a single string instead of several ids, and on anything that is not text.
         """
         unique = sorted(set(check_texts("ids", ids)))
         graph = await self.connect()
@@ -432,7 +432,7 @@ def _check_content(content: str) -> None:
 
 
 def _check_chunks(chunks: Sequence[DocumentChunk]) -> list[dict[str, int]]:
-    """Refuse what is no chunk.
+    """Refuse what is not a chunk.
 
     Returns:
         Where each stands, in numbers that every engine stores.

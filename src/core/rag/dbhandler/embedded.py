@@ -112,11 +112,11 @@ class EmbeddedStore:
                 defaults.
 
         Raises:
-            StoreLockedError: when another process has it open beyond ``lock_timeout``, or this one has already.
-            StoreDamagedError: when the file is damaged.
-            StoreReadOnlyError: when this user may not write to it, and cannot read all of it without.
-            StoreFullError: when there is no room for its log, and it cannot be read without.
-            StoreUnavailableError: when it cannot be opened for another reason (no graph, a folder).
+            StoreLockedError: if another process has it open beyond ``lock_timeout``, or this one has already.
+            StoreDamagedError: if the file is damaged.
+            StoreReadOnlyError: if this user may not write to it, and cannot read all of it without.
+            StoreFullError: if there is no room for its log, and it cannot be read without.
+            StoreUnavailableError: if it cannot be opened for another reason (no graph, a folder).
         """
         sync = settings.sync_every_commit if settings else True
         deadline = settings.retry_deadline if settings else 30.0
@@ -338,7 +338,7 @@ class EmbeddedStore:
         """Write a checkpoint and let go of the file.
 
         Raises:
-            StoreError: when the checkpoint could not be written (on a full disk only where something was committed, so
+            StoreError: if the checkpoint could not be written (on a full disk only where something was committed, so
                 that what was read there is of use), or where what was committed went with a file that was removed.
         """
         if self._closed:

@@ -81,7 +81,7 @@ class EmbeddedTransaction:
         """Commit.
 
         Raises:
-            StoreError: when a statement has failed or was cancelled; nothing is stored then.
+            StoreError: if a statement has failed or was cancelled; nothing is stored then.
         """
         with self._running:
             if isinstance(self._spoiled, StoreConflictError):

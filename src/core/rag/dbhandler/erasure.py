@@ -64,7 +64,7 @@ class ErasureOperations(RecollectionOperations):
 
         Args:
             node: The user who goes.
-            external_id: The id of the user who takes over, created when not there.
+            external_id: The id of the user who takes over, created if missing.
             rewrite: What becomes of the questions that came with ratings.
         """
         target = await self.create_or_get_user(external_id)

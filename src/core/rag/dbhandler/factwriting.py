@@ -104,7 +104,7 @@ class FactOperations(ClientBase):
         )
 
     async def add_triples(self, triples: Sequence[Triple]) -> int:
-        """State facts: entities that are not there are made, and stay until a person removes them.
+        """State facts: missing entities are created, and stay until a person removes them.
 
         A fact with chunks goes with the last of them; one without is the caller's own, and stays, too.
 
@@ -112,7 +112,7 @@ class FactOperations(ClientBase):
             How many different facts there were.
 
         Raises:
-            InvalidInputError: naming the first that makes no sense; nothing is stored then.
+            InvalidInputError: naming the first invalid one; nothing is stored then.
         """
         names: dict[str, str] = {}
         clean = [_checked(triple, number, names) for number, triple in enumerate(triples, 1)]

@@ -74,7 +74,7 @@ def digest_of_file(file: Path) -> Digest:
     """Open a graph file for reading only, and read all of it. The file is not changed.
 
     Raises:
-        StoreError: when it is damaged or open elsewhere.
+        StoreError: if it is damaged or open elsewhere.
     """
     from grafeo import GrafeoDB
 

@@ -48,7 +48,7 @@ def graph_file(path: str) -> Path:
     """The absolute path of a graph file. Of a link it is what the link leads to: its log lies there, whatever opens it.
 
     Raises:
-        StoreUnavailableError: when there can be no file of that name.
+        StoreUnavailableError: if there can be no file of that name.
     """
     try:
         file = Path(path).expanduser().absolute()
@@ -98,11 +98,11 @@ def open_engine(file: Path | None) -> Any:
         A ``grafeo.GrafeoDB``.
 
     Raises:
-        StoreLockedError: when it is open already.
-        StoreDamagedError: when it is damaged.
-        StoreReadOnlyError: when this user may not write to it, or beside it.
-        StoreFullError: when there is no room for its log.
-        StoreUnavailableError: when it is no graph, or cannot be opened for another reason.
+        StoreLockedError: if it is open already.
+        StoreDamagedError: if it is damaged.
+        StoreReadOnlyError: if this user may not write to it, or beside it.
+        StoreFullError: if there is no room for its log.
+        StoreUnavailableError: if it is no graph, or cannot be opened for another reason.
     """
     from grafeo import GrafeoDB
 
@@ -132,7 +132,7 @@ def _check_names(file: Path) -> None:
     written then makes that log useless.
 
     Raises:
-        StoreUnavailableError: when it has.
+        StoreUnavailableError: if it has.
     """
     others = _other_names(file)
     if others is None or _is_kept(file, others):
@@ -208,9 +208,9 @@ def open_for_reading(file: Path) -> Any:
         A ``grafeo.GrafeoDB``.
 
     Raises:
-        StoreLockedError: when it is open for writing.
-        StoreDamagedError: when it is damaged.
-        StoreUnavailableError: when there is none, when it may not be read, or when its log holds commits that are not
+        StoreLockedError: if it is open for writing.
+        StoreDamagedError: if it is damaged.
+        StoreUnavailableError: if there is none, when it may not be read, or when its log holds commits that are not
             in the file yet: only who opens it for writing brings them there.
     """
     from grafeo import GrafeoDB
@@ -282,7 +282,7 @@ def close_engine(handles: list[Any]) -> None:
             an error would.
 
     Raises:
-        StoreError: when the checkpoint could not be written. The file is let go of all the same, and what was committed
+        StoreError: if the checkpoint could not be written. The file is let go of all the same, and what was committed
             is in the log beside it.
     """
     db = handles.pop()
@@ -308,7 +308,7 @@ def rows(runner: Any, statement: str, parameters: Parameters | None) -> list[Row
         parameters: Checked before.
 
     Raises:
-        InvalidInputError: when a text in them is none.
+        InvalidInputError: if a text in them is none.
     """
     try:
         return list(runner.execute_cypher(statement, dict(parameters or {})))
@@ -331,7 +331,7 @@ def save(db: Any, destination: Path) -> None:
     """Write a copy of the graph to a new file, durably.
 
     Raises:
-        BackupError: when it cannot be written; nothing of it is left then.
+        BackupError: if it cannot be written; nothing of it is left then.
     """
     try:
         db.save(str(destination))
@@ -352,7 +352,7 @@ def call[T](function: Callable[[Any], T], db: Any, what: str) -> T:
         what: What is being done, for the message.
 
     Raises:
-        InvalidInputError: when a value cannot be passed on to the engine.
+        InvalidInputError: if a value cannot be passed on to the engine.
         StoreError: with the engine's error as its cause.
     """
     try:

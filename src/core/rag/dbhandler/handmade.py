@@ -18,7 +18,7 @@ class LinkOperations(VectorStoreOperations):
     """Writing RELATED edges by hand."""
 
     async def make_entity(self, name: str, kind: str = "") -> str:
-        """The entity with this name, made by hand where it is not there: nothing but a person removes it.
+        """The entity with this name, created by hand if missing: nothing but a person removes it.
 
         Args:
             name: In one line; not blank.
@@ -50,7 +50,7 @@ class LinkOperations(VectorStoreOperations):
             The id of the link.
 
         Raises:
-            NotFoundError: when one of the two is gone.
+            NotFoundError: if either no longer exists.
         """
         check_texts("the ids of entities", (source, target))
         identifier = link_id(source, target, check_text("relation", relation))

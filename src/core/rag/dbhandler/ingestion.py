@@ -68,7 +68,7 @@ class IngestOperations(VectorStoreOperations):
         return sum(row["terms"] != terms.get(row["id"]) for row in rows)
 
     async def ensure_source(self, source: SourceInfo) -> str:
-        """The Source node for this origin, created when it is not there.
+        """The Source node for this origin, created if missing.
 
         In a transaction of its own, so that documents written at the same time do not all wait for it.
 

@@ -71,7 +71,7 @@ async def lock_conversation(tx: Transaction, conversation: str, now: str) -> Row
         Its ``session_id``, ``sequence`` (number of the last message ever added), ``last_id`` and ``message_count``.
 
     Raises:
-        NotFoundError: when it is not there.
+        NotFoundError: if it does not exist.
     """
     await tx.run(
         "MATCH (c:Conversation {id: $id}) SET c.revision = $revision, c.updated_at = $now",

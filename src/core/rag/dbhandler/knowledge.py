@@ -40,7 +40,7 @@ class KnowledgeOperations(DocumentOperations, ConceptOperations):
             Its id.
 
         Raises:
-            InvalidInputError: on a URI that is no text, or blank.
+            InvalidInputError: on a URI that is not text, or blank.
         """
         if not isinstance(uri, str) or not uri.strip():
             raise InvalidInputError(f"The URI of a resource is a path or URL, not {uri!r}.")
@@ -53,7 +53,7 @@ class KnowledgeOperations(DocumentOperations, ConceptOperations):
         )
 
     async def link_document_to_resource(self, document: str, resource: str, text: str | None = None) -> str:
-        """Say that a document refers to a resource, which is created where it is not there.
+        """Say that a document refers to a resource, which is created if missing.
 
         Args:
             document: Path, URL, name or id of the document.
@@ -64,7 +64,7 @@ class KnowledgeOperations(DocumentOperations, ConceptOperations):
             The id of the resource.
 
         Raises:
-            NotFoundError: when there is no such document.
+            NotFoundError: if there is no such document.
         """
         parent = await self._require(document)
         rows = await self.read(
@@ -82,7 +82,7 @@ class KnowledgeOperations(DocumentOperations, ConceptOperations):
             The id of the resource.
 
         Raises:
-            NotFoundError: when there is no such document.
+            NotFoundError: if there is no such document.
         """
         parent = await self._require(document)
         target = await self.create_resource(url, "web")
@@ -98,7 +98,7 @@ class KnowledgeOperations(DocumentOperations, ConceptOperations):
             text: How it is called there.
 
         Raises:
-            NotFoundError: when one of the two is not there.
+            NotFoundError: if either does not exist.
         """
         a, b = await self._require(document), await self._require(target)
         await self._refer(a["id"], Label.DOCUMENT, b["id"], text)
@@ -119,7 +119,7 @@ class KnowledgeOperations(DocumentOperations, ConceptOperations):
             Its id; the same name and kind in the same document is the same symbol.
 
         Raises:
-            NotFoundError: when there is no such document.
+            NotFoundError: if there is no such document.
             InvalidInputError: on a name or kind that is empty or no text, or a line below 1.
         """
         properties = merge_properties({"signature": signature}, name=name, kind=kind)
@@ -152,14 +152,14 @@ class KnowledgeOperations(DocumentOperations, ConceptOperations):
             Its id.
 
         Raises:
-            InvalidInputError: on a name that is empty, or a schema that is no JSON object.
+            InvalidInputError: on a name that is empty, or a schema that is not a JSON object.
         """
         text = schema if schema is None or isinstance(schema, str) else _schema(schema)
         properties = merge_properties({"description": description, "schema": text}, name=name)
         return await self._merge(Label.TOOL, stable_id(Label.TOOL, self._namespace, name), properties)
 
     async def create_or_get_concept(self, name: str, description: str | None = None) -> str:
-        """The concept with this name, created where it is not there; it is a node of the knowledge graph.
+        """The concept with this name, created if missing; it is a node of the knowledge graph.
 
         Args:
             name: What it is called; also the content of the node, whose label is ``concept``.
@@ -177,7 +177,7 @@ class KnowledgeOperations(DocumentOperations, ConceptOperations):
         return identifier
 
     async def create_or_get_topic(self, name: str, description: str | None = None) -> str:
-        """The topic with this name, created where it is not there.
+        """The topic with this name, created if missing.
 
         Args:
             name: What it is called.
@@ -201,7 +201,7 @@ class KnowledgeOperations(DocumentOperations, ConceptOperations):
             weight: How much, above 0; replaces what it was.
 
         Raises:
-            InvalidInputError: when both are the same, or on a weight that is none.
+            InvalidInputError: if both are the same, or on a weight that is none.
         """
         a, b = await self._concept(concept), await self._concept(other)
         if a == b:
@@ -221,7 +221,7 @@ class KnowledgeOperations(DocumentOperations, ConceptOperations):
             The id of the topic.
 
         Raises:
-            NotFoundError: when there is no such document.
+            NotFoundError: if there is no such document.
         """
         parent = await self._require(document)
         rows = await self.read(
@@ -242,7 +242,7 @@ class KnowledgeOperations(DocumentOperations, ConceptOperations):
             The id of the concept.
 
         Raises:
-            NotFoundError: when there is no such document.
+            NotFoundError: if there is no such document.
         """
         parent = await self._require(document)
         target = await self._concept(concept)
@@ -296,7 +296,7 @@ def positive(value: float, what: str) -> float:
     """A finite number above zero.
 
     Raises:
-        InvalidInputError: when it is none.
+        InvalidInputError: if it is none.
     """
     number = as_float(value)
     if not 0 < number < math.inf:
@@ -315,6 +315,6 @@ def _name(name: str) -> str:
     """A name in one line.
 
     Raises:
-        InvalidInputError: when it is blank, too long, or no text.
+        InvalidInputError: if it is blank, too long, or no text.
     """
     return one_line(name, "A name", MAX_PATH_CHARS)

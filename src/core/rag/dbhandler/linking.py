@@ -23,7 +23,7 @@ class LinkRow:
 
     Attributes:
         uri: Standardized URI of the target.
-        type: Type of the Resource where the target is no document: ``web``, ``file`` …
+        type: Type of the Resource where the target is not a document: ``web``, ``file`` …
         text: The words of the link.
     """
 

@@ -50,8 +50,8 @@ def message_properties(
     """The properties of a message, but for those that its conversation gives it.
 
     Raises:
-        InvalidInputError: on content that is no text, an empty role, a time that is none, tags that are no texts,
-            metadata that is no JSON object.
+        InvalidInputError: on content that is not text, an empty role, a time that is none, tags that are no texts,
+            metadata that is not a JSON object.
     """
     text = clean_text(check_text("The content of a message", content))
     if "\0" in text:
@@ -83,7 +83,7 @@ def check_length(content: str) -> None:
     """Check that a new message is not a whole book; one that is rewritten may become longer.
 
     Raises:
-        InvalidInputError: when it is.
+        InvalidInputError: if it is.
     """
     if isinstance(content, str) and len(content) > MAX_CONTENT_CHARS:
         raise InvalidInputError(
@@ -97,7 +97,7 @@ def checked_name(name: str, what: str) -> str:
     """A short text that is not blank.
 
     Raises:
-        InvalidInputError: when it is.
+        InvalidInputError: if it is.
     """
     if not check_text(what, name).strip() or len(name) > MAX_NAME_CHARS:
         raise InvalidInputError(f"{what} has 1 to {MAX_NAME_CHARS} characters; {name[:50]!r} cannot be one.")

@@ -43,7 +43,7 @@ class MessageReading(UserOperations):
 
         Args:
             user_id: Only those of this user.
-            limit: At most this many.
+            limit: Maximum number to return.
             offset: Leave so many out at the beginning.
 
         Returns:
@@ -70,16 +70,16 @@ class MessageReading(UserOperations):
 
         Args:
             conversation_id: The conversation.
-            limit: At most this many: with ``after`` the first ones behind it, else the last ones. ``None``: all.
+            limit: Maximum number to return: with ``after`` the first ones behind it, else the last ones. ``None``: all.
             before: Only messages before this one (its ``sequence`` or id).
-            after: Only messages behind this one.
+            after: Only messages after this one.
 
         Returns:
             Dicts with ``id, conversation_id, role, content, timestamp, sequence, references, keywords, tags, metadata,
             user_id, created_at …``; ``references`` are paths and URLs.
 
         Raises:
-            NotFoundError: when there is no such conversation, or no such message.
+            NotFoundError: if there is no such conversation, or no such message.
         """
         if limit is not None:
             limit = check_number("limit", limit, 1)
@@ -102,7 +102,7 @@ class MessageReading(UserOperations):
         """The last messages of a conversation, in order: as many steps along the chain, however long it is.
 
         Raises:
-            NotFoundError: when there is no such conversation.
+            NotFoundError: if there is no such conversation.
         """
         limit = check_number("limit", limit, 0)
         conversation = await self._require_conversation(conversation_id)

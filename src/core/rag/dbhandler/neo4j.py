@@ -166,7 +166,7 @@ class Neo4jDialect:
         """The index over the vectors of this label, whatever it is called.
 
         Raises:
-            ModelMismatchError: when it is there with another dimension.
+            ModelMismatchError: if it is there with another dimension.
         """
         if fresh or index.label not in self._vectors:
             rows = await self._runner.query(

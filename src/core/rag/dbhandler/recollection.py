@@ -37,7 +37,7 @@ class RecollectionOperations(ConversationOperations):
     """For :mod:`core.rag.memory`."""
 
     async def remember_message(self, session_id: str, user_id: str | None, properties: Mapping[str, Any]) -> str:
-        """Store a memory in a session, which is created when not there; an exact repeat raises its count.
+        """Store a memory in a session, which is created if missing; an exact repeat raises its count.
 
         Args:
             session_id: The session.
@@ -119,7 +119,7 @@ class RecollectionOperations(ConversationOperations):
         await self._write(work)
 
     async def messages_by_id(self, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
-        """Messages by id, with ``session_id``; ids that are not there are left out."""
+        """Messages by id, with ``session_id``; unknown ids are left out."""
         rows = await self.read(
             f"UNWIND $ids AS i MATCH (m:Interaction {{id: i}}) WHERE m.namespace = $namespace RETURN {MESSAGE_COLUMNS}",
             ids=list(dict.fromkeys(check_texts("ids", ids))),

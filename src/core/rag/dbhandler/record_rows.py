@@ -49,7 +49,7 @@ def record_row(
         occurrence: Which of the rows with equal identity it is, from 0.
 
     Raises:
-        InvalidInputError: when it is no JSON object, or nested too deeply.
+        InvalidInputError: if it is not a JSON object, or nested too deeply.
     """
     collection = clean_text(collection)
     what = _name(collection, record)
@@ -85,7 +85,7 @@ def _name(collection: str, record: Mapping[str, Any]) -> str:
     """What messages call a record."""
     try:
         own = _own_id(record)
-    except ValueError:  # a number with thousands of digits, which is no JSON either
+    except ValueError:  # a number with thousands of digits, which is not JSON either
         own = None
     return f"A record of {collection!r}" if own is None else f"The record {clean_text(own)[:100]!r} of {collection!r}"
 
@@ -94,7 +94,7 @@ def _check(record: Mapping[str, Any], what: str) -> None:
     """Make sure that a record is an object as JSON has them, without recursion.
 
     Raises:
-        InvalidInputError: on a key that is no text, and beyond ``MAX_DEPTH``, which a record within itself is, too.
+        InvalidInputError: on a key that is not text, and beyond ``MAX_DEPTH``, which a record within itself is, too.
     """
     waiting: list[tuple[Any, int]] = [(record, 1)]
     while waiting:

@@ -49,7 +49,7 @@ class RecordOperations(ClientBase):
         """Insert records, or replace those with the same ``_id`` or ``id``, in transactions of some hundreds.
 
         Raises:
-            InvalidInputError: on a collection without a name, or a record that is no JSON object.
+            InvalidInputError: on a collection without a name, or a record that is not a JSON object.
         """
         _check_collection(collection)
         if not isinstance(records, Iterable):
@@ -86,7 +86,7 @@ class RecordOperations(ClientBase):
             How many there were.
 
         Raises:
-            InvalidInputError: on one text instead of several ids, and on what is no text.
+            InvalidInputError: on a single string instead of several ids, and on anything that is not text.
         """
         unique = sorted(set(check_texts("ids", ids)))
         graph = await self.connect()
@@ -123,11 +123,11 @@ class RecordOperations(ClientBase):
 
         Args:
             collection: Its name.
-            limit: At most this many.
-            after: Only ids behind this one.
+            limit: Maximum number to return.
+            after: Only ids after this one.
 
         Raises:
-            InvalidInputError: on a limit that is not a whole number from 1 up, or what is no text.
+            InvalidInputError: on a limit that is not a whole number from 1 up, or arguments that are not text.
         """
         limit = check_number("limit", limit, 1)
         check_text("collection", collection)

@@ -68,7 +68,7 @@ class RecordChanges:
             await self.read(tx, [row["id"] for row in rows])
 
     async def read(self, tx: Transaction, records: Sequence[str]) -> None:
-        """Note what existing records have, before they are changed or removed; ids that are not there are left out."""
+        """Note what existing records have, before they are changed or removed; unknown ids are left out."""
         for part in batches(records):
             rows = await tx.run("UNWIND $ids AS i MATCH (r:Record {id: i}) RETURN r.id AS id", {"ids": part})
             for row in rows:

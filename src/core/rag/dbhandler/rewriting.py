@@ -70,7 +70,7 @@ class RewritingOperations(ErasureOperations):
             The id of the conversation.
 
         Raises:
-            NotFoundError: when it is not there.
+            NotFoundError: if it does not exist.
         """
         row = await self._require_conversation(conversation)
         new = {message.id: message.new_id for message in messages}

@@ -58,7 +58,7 @@ def to_json(value: Any, what: str, encode: Callable[[Any], str] = _encode) -> st
     """A value as compact JSON with sorted keys.
 
     Raises:
-        InvalidInputError: when it is not JSON-serialisable, or nested more deeply than Python's encoder goes.
+        InvalidInputError: if it is not JSON-serialisable, or nested more deeply than Python's encoder goes.
     """
     if isinstance(value, dict) and not value:  # most are like this
         return "{}"
@@ -74,7 +74,7 @@ def metadata_json(metadata: Mapping[str, Any], what: str) -> str:
     """Metadata as compact JSON with sorted keys; dates and times in it become ISO 8601 text.
 
     Raises:
-        InvalidInputError: when it is no mapping, or as :func:`to_json`.
+        InvalidInputError: if it is not a mapping, or as :func:`to_json`.
     """
     return to_json(dict(check_mapping(what, metadata)), what, _encode_metadata)
 
@@ -104,7 +104,7 @@ def fingerprint_json(document: Document) -> str:
     """The fingerprint of a document as JSON.
 
     Raises:
-        InvalidInputError: when it is no JSON.
+        InvalidInputError: if it is not JSON.
     """
     return to_json(dict(document.fingerprint), f"The fingerprint of {document.path}")
 
@@ -113,7 +113,7 @@ def checked_metadata(document: Document) -> str:
     """The metadata of a document as JSON, once it is clear that the document can be stored.
 
     Raises:
-        InvalidInputError: on a path that is empty or too long, or metadata that is no JSON.
+        InvalidInputError: on a path that is empty or too long, or metadata that is not JSON.
     """
     if not document.path or len(document.path) > MAX_PATH_CHARS:
         raise InvalidInputError(
@@ -142,7 +142,7 @@ def document_row(
         embedded_in: Ids of the vector stores that hold vectors of all of its chunks.
 
     Raises:
-        InvalidInputError: on a path that is empty or too long, or metadata that is no JSON.
+        InvalidInputError: on a path that is empty or too long, or metadata that is not JSON.
     """
     metadata = checked_metadata(document)
     uri = uri_of(document)
@@ -246,7 +246,7 @@ def merge_properties(properties: Mapping[str, str | None], **required: str) -> d
     """Bounded, cleaned string properties of small nodes (Source, Resource, Tool …).
 
     Raises:
-        InvalidInputError: when a required one is empty, or any is no text.
+        InvalidInputError: if a required one is empty, or any is not text.
     """
     check_optional(**properties)
     for name, value in required.items():

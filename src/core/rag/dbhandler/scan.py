@@ -172,7 +172,7 @@ def cosine_similarity(a: Sequence[float], b: Sequence[float]) -> float:
         -1 to 1; 0 where one of them is all zeros.
 
     Raises:
-        InvalidVectorError: when they differ in length.
+        InvalidVectorError: if they differ in length.
     """
     if len(a) != len(b):
         raise InvalidVectorError(f"The vectors have {len(a)} and {len(b)} dimensions; only equal lengths compare.")

@@ -35,7 +35,7 @@ class SearchOperations(VectorStoreOperations):
 
         Args:
             query_vector: As long as the vectors of the index.
-            k: At most this many, 1 to 10,000.
+            k: Maximum number to return, 1 to 10,000.
             index_name: ``index_name`` of a VectorStore; the default stands for the active one of the namespace.
 
         Returns:
@@ -44,7 +44,7 @@ class SearchOperations(VectorStoreOperations):
 
         Raises:
             InvalidVectorError: on a vector of another dimension, one that is not finite, or one of zeros.
-            NotFoundError: when nothing has been embedded in this namespace, or there is no such index.
+            NotFoundError: if nothing has been embedded in this namespace, or there is no such index.
         """
         k = check_k(k)
         store = await self.find_vector_store(index_name)
@@ -72,7 +72,7 @@ class SearchOperations(VectorStoreOperations):
 
         Args:
             query_embedding: As long as the vectors of the active store.
-            limit: At most this many documents.
+            limit: Maximum number of documents.
 
         Returns:
             Dicts as ``find_document`` gives them, with ``score`` (the cosine of the best chunk) and ``chunk_id``.
@@ -86,7 +86,7 @@ class SearchOperations(VectorStoreOperations):
 
         Args:
             search: Gives so many chunks, best first; asked for more where they are those of few documents.
-            limit: At most this many documents.
+            limit: Maximum number of documents.
 
         Returns:
             Dicts as ``find_document`` gives them, with ``score`` and ``chunk_id`` of the best chunk.
@@ -130,7 +130,7 @@ class SearchOperations(VectorStoreOperations):
 
         Args:
             terms: Words as :func:`core.rag.analysis.query_terms` gives them, and the weight of each.
-            k: At most this many, 1 to 10,000.
+            k: Maximum number to return, 1 to 10,000.
             label: What to search.
         """
         k = check_k(k)
@@ -160,7 +160,7 @@ class SearchOperations(VectorStoreOperations):
         return found[:k]
 
     async def chunks_by_id(self, ids: Iterable[str]) -> dict[str, dict[str, Any]]:
-        """Chunks of the namespace by id; ids that are not there are left out."""
+        """Chunks of the namespace by id; unknown ids are left out."""
         unique = list(dict.fromkeys(check_texts("ids", ids)))
         if not unique:
             return {}
@@ -175,7 +175,7 @@ class SearchOperations(VectorStoreOperations):
         """The chunk with up to ``reach`` chunks on either side in its document, in order.
 
         Raises:
-            NotFoundError: when there is no such chunk.
+            NotFoundError: if there is no such chunk.
         """
         check_text("chunk_id", chunk_id)
         reach = check_number("reach", reach, 0)

@@ -106,7 +106,7 @@ class GraphStore(Protocol):
         of it is committed even if the work goes on. A cancellation during the commit arrives after it.
 
         Raises:
-            StoreError: when it could not be committed; nothing of it is in the graph then (a lost connection during
+            StoreError: if it could not be committed; nothing of it is in the graph then (a lost connection during
                 the commit is resolved by repeating).
         """
         ...
@@ -180,7 +180,7 @@ class GraphStore(Protocol):
         Args:
             index: Label and namespace.
             terms: Analysed words and the weight of each.
-            k: At most this many, 1 to ``MAX_K``.
+            k: Maximum number to return, 1 to ``MAX_K``.
 
         Returns:
             Best first; only committed nodes. Nothing where the namespace has no such index.
@@ -196,7 +196,7 @@ class GraphStore(Protocol):
         Args:
             index: Which vectors.
             query: As long as ``index.dimension``; checked by the caller with :func:`check_vector`.
-            k: At most this many, 1 to ``MAX_K``.
+            k: Maximum number to return, 1 to ``MAX_K``.
         """
         ...
 
@@ -251,7 +251,7 @@ async def open_store(
             ``neo4j+s://…`` or a bare host; ``None``: ``MEMGRAPH_URI``, or the embedded default where that is unset.
         username: For a server; ``None``: ``MEMGRAPH_USERNAME``.
         password: For a server; ``None``: ``MEMGRAPH_PASSWORD``.
-        max_connection_pool_size: At most this many connections to a server; ``None``: ``MGRAG_MAX_CONNECTIONS``, else
+        max_connection_pool_size: Maximum number of connections to a server; ``None``: ``MGRAG_MAX_CONNECTIONS``, else
             50.
         settings: ``None``: read from the environment.
 
@@ -261,7 +261,7 @@ async def open_store(
     Raises:
         ConfigurationError: on a URI of another kind, or a password that must not be sent there
             (:func:`core.rag.dbhandler.bolt_address.bolt_address`).
-        StoreUnavailableError: when the graph cannot be opened.
+        StoreUnavailableError: if the graph cannot be opened.
     """
     from core.rag.settings import DEFAULT_EMBEDDED_URI, settings_for
 

@@ -1,6 +1,6 @@
 """Moves a graph between engines: exports and imports a namespace as JSON lines.
 
-Second labels and indexes are not written: they belong to the engine and are made anew on import, so neither side needs
+Second labels and indexes are not written: they belong to the engine and are recreated on import, so neither side needs
 an embedding call.
 """
 
@@ -53,7 +53,7 @@ class TransferOperations(VectorStoreOperations):
         The file appears whole or not at all. Writers to an embedded graph wait; to a server nobody should write.
 
         Raises:
-            BackupError: when the file exists or cannot be written, or somebody wrote to the namespace meanwhile.
+            BackupError: if the file exists or cannot be written, or somebody wrote to the namespace meanwhile.
         """
         with writing_export(check_file(file)) as out:
             return await self.write_section(out)
@@ -65,7 +65,7 @@ class TransferOperations(VectorStoreOperations):
         between entities. After this, ``mgrag doctor --repair`` does.
 
         Raises:
-            BackupError: when the file is no export, is cut short or damaged, or belongs to another namespace; the whole
+            BackupError: if the file is no export, is cut short or damaged, or belongs to another namespace; the whole
                 file is checked before anything is written.
         """
         source = check_file(file)
@@ -88,7 +88,7 @@ class TransferOperations(VectorStoreOperations):
         """Write everything in the namespace as a section of a file.
 
         Raises:
-            BackupError: when somebody writes to it meanwhile, which on an embedded graph nobody can.
+            BackupError: if somebody writes to it meanwhile, which on an embedded graph nobody can.
         """
         store = await self.connect()
         async with store.undisturbed():
@@ -101,7 +101,7 @@ class TransferOperations(VectorStoreOperations):
         """Prepare for :meth:`read_section`: of documents that a section has another version of, remove what it lacks.
 
         Raises:
-            BackupError: when the section is cut short or damaged.
+            BackupError: if the section is cut short or damaged.
         """
         there = set(await self._ids(Label.DOCUMENT))
         versions, changed = versions_of(reader.entries(), there)
@@ -120,7 +120,7 @@ class TransferOperations(VectorStoreOperations):
         """Bring a section of a file, which is that of this namespace, into the graph; :meth:`make_way` comes before.
 
         Raises:
-            BackupError: when it is cut short or damaged.
+            BackupError: if it is cut short or damaged.
         """
         joined = bool(await self._ids(Label.DOCUMENT))
         indexes: dict[tuple[str, str], VectorIndex] = {}

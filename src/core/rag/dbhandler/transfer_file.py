@@ -47,7 +47,7 @@ class TransferReport:
     edges: Counter[str] = field(default_factory=Counter)
 
     def to_dict(self) -> dict[str, dict[str, int]]:
-        """As plain values, ready for JSON."""
+        """Convert to plain values that JSON can hold."""
         return {"nodes": dict(sorted(self.nodes.items())), "edges": dict(sorted(self.edges.items()))}
 
 
@@ -77,7 +77,7 @@ class ExportWriter:
         """Write an edge between two ends, each a label and an id.
 
         Raises:
-            BackupError: when one of them was not written: no import would take that.
+            BackupError: if one of them was not written: no import would take that.
         """
         for label, identifier in (start, end):
             if (label, identifier) not in self._nodes:
@@ -104,7 +104,7 @@ def writing_export(target: Path) -> Iterator[ExportWriter]:
     """A writer for a file that appears whole, when the block ends, or not at all; compressed where it ends in ``.gz``.
 
     Raises:
-        BackupError: when the file exists or cannot be written.
+        BackupError: if the file exists or cannot be written.
     """
     target = new_file(target)
     part = target.with_name(f".{target.name}.part")
@@ -129,7 +129,7 @@ def new_file(file: str | os.PathLike[str]) -> Path:
     """The absolute path of a file that can be made.
 
     Raises:
-        BackupError: when it exists, its folder does not, or there can be no such file.
+        BackupError: if it exists, its folder does not, or there can be no such file.
         InvalidInputError: on what is neither text nor a path.
     """
     given = check_file(file)
@@ -150,7 +150,7 @@ def give_name(part: Path, target: Path) -> None:
     """Give a finished file its name, durably.
 
     Raises:
-        OSError: when a file of that name has appeared meanwhile.
+        OSError: if a file of that name has appeared meanwhile.
     """
     try:
         os.link(part, target)  # unlike a rename, this never replaces anything
@@ -176,7 +176,7 @@ class ExportReader:
         """The namespace of each section; its :meth:`entries` are to be read before the next.
 
         Raises:
-            BackupError: when this is no export, or one of a later version.
+            BackupError: if this is no export, or one of a later version.
         """
         first = True
         while True:
@@ -197,7 +197,7 @@ class ExportReader:
         """Nodes and edges of the section, each with what lines have in common that may share a statement.
 
         Raises:
-            BackupError: when the section is cut short or damaged.
+            BackupError: if the section is cut short or damaged.
         """
         report = TransferReport()
         nodes: set[tuple[str, str]] = set()
@@ -242,7 +242,7 @@ def reading_export(source: Path) -> Iterator[ExportReader]:
     """A reader of a file.
 
     Raises:
-        BackupError: when it cannot be read.
+        BackupError: if it cannot be read.
     """
     try:
         if source.exists() and not (source.is_file() or source.is_dir()):
@@ -272,7 +272,7 @@ def check_export(source: Path) -> dict[str, TransferReport]:
         What it holds, by namespace.
 
     Raises:
-        BackupError: when it is no export, is cut short or damaged.
+        BackupError: if it is no export, is cut short or damaged.
     """
     found: dict[str, TransferReport] = {}
     with reading_export(source) as reader:
@@ -291,7 +291,7 @@ def _kind(entry: dict[str, Any], number: int, source: Path) -> tuple[str, ...]:
         whether it has a key. The names go into statements, so each is checked to be one of the schema.
 
     Raises:
-        BackupError: when the entry is neither.
+        BackupError: if the entry is neither.
     """
     try:
         if not isinstance(entry["props"], dict):

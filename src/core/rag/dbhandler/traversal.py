@@ -71,7 +71,7 @@ class TraversalOperations(VectorStoreOperations):
         """The node with this id, or the entity, concept or topic with this name; a row as above.
 
         Raises:
-            InvalidInputError: when it is no text, or has half a character.
+            InvalidInputError: if it is not text, or has half a character.
         """
         check_characters(check_text("The name or id of a node", name), "name")
         text = " ".join(name.split())
@@ -117,7 +117,7 @@ class TraversalOperations(VectorStoreOperations):
             nodes: Ids by label.
             edges: Types to follow.
             direction: ``out``, ``in`` or ``both``.
-            limit: At most so many rows.
+            limit: Maximum number of rows.
 
         Returns:
             Rows of ``here`` (one of the ids), ``outward``, the node at the other end (as above) and the edge
@@ -204,7 +204,7 @@ class TraversalOperations(VectorStoreOperations):
         Args:
             relation: Only those that say this.
             after: Source, target and key of the last one before; three empty texts at the beginning.
-            limit: At most so many.
+            limit: Maximum number to return.
 
         Returns:
             Rows of ``source``, ``target``, their names ``source_name`` and ``target_name``, ``key``, ``said`` (the
@@ -335,7 +335,7 @@ class TraversalOperations(VectorStoreOperations):
         return rows
 
     async def records_by_id(self, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
-        """Records by id: ``id``, ``collection`` and ``data`` as a dict; ids that are not there are left out."""
+        """Records by id: ``id``, ``collection`` and ``data`` as a dict; unknown ids are left out."""
         rows = await self.read_for_ids(
             "UNWIND $ids AS i MATCH (n:Record {id: i}) WHERE n.namespace = $namespace "
             "RETURN n.id AS id, n.collection AS collection, n.data AS data",

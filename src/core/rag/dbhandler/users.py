@@ -64,14 +64,14 @@ class UserOperations(DocumentOperations):
         """Record that a user looked at a document.
 
         Args:
-            user_id: The user, created when not there.
+            user_id: The user, created if missing.
             document: Path, URL, name or id.
 
         Returns:
             How often the user has looked at it, this time included.
 
         Raises:
-            NotFoundError: when there is no such document.
+            NotFoundError: if there is no such document.
         """
         target = (await self._require(document))["id"]
         user = await self.create_or_get_user(user_id)
@@ -121,14 +121,14 @@ class UserOperations(DocumentOperations):
             target: Id of a chunk; or path, URL, name or id of a document.
             value: From -1 (wrong) to 1 (just right); 0 takes an earlier rating back.
             query: What was asked; one rating is kept per user, chunk and query.
-            user_id: Who; created when not there. ``None``: nobody in particular.
+            user_id: Who; created if missing. ``None``: nobody in particular.
 
         Returns:
             Ids of the chunks.
 
         Raises:
             InvalidInputError: on a value out of range.
-            NotFoundError: when there is no such chunk or document.
+            NotFoundError: if there is no such chunk or document.
         """
         if not -1 <= as_float(value) <= 1:
             raise InvalidInputError(f"A rating must be a number from -1 to 1, not {repr(value)[:100]}.")
@@ -231,5 +231,5 @@ def rating_key(query: str) -> str:
 
 
 def finite(score: Any) -> float:
-    """A score as a float that every engine stores; 0 where it is no number."""
+    """A score as a float that every engine stores; 0 where it is not a number."""
     return float(score) if isinstance(score, int | float) and math.isfinite(score) else 0.0

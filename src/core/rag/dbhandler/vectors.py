@@ -97,7 +97,7 @@ class VectorStoreOperations(ClientBase):
             index_name: Its ``index_name``; the default name stands for the active store of the namespace.
 
         Raises:
-            NotFoundError: when there is none; nothing has been embedded in this namespace, or the name is wrong.
+            NotFoundError: if there is none; nothing has been embedded in this namespace, or the name is wrong.
         """
         check_text("index_name", index_name)
         stores = await self.vector_stores()
@@ -120,7 +120,7 @@ class VectorStoreOperations(ClientBase):
             new_store: Build a second store beside one of another model, and make it the active one.
 
         Raises:
-            ModelMismatchError: when the namespace was built with another model and ``new_store`` is false, or when a
+            ModelMismatchError: if the namespace was built with another model and ``new_store`` is false, or when a
                 reembedding with this one has not finished.
             InvalidInputError: on a model without a name, or a dimension that is not a whole number from 1 up.
         """

@@ -21,7 +21,7 @@ async def stored_version(store: GraphStore) -> int:
     """The version of a graph; 0 where it does not say, because it is empty or older than this mark.
 
     Raises:
-        StoreUnavailableError: when it is newer than what this code knows.
+        StoreUnavailableError: if it is newer than what this code knows.
     """
     version = version_in(await store.run(READ_VERSION))
     check_version(version, store.capabilities.location)
@@ -37,7 +37,7 @@ def check_version(version: int, location: str) -> None:
     """Refuse a graph that is newer than this code.
 
     Raises:
-        StoreUnavailableError: when it is.
+        StoreUnavailableError: if it is.
     """
     if version > SCHEMA_VERSION:
         raise StoreUnavailableError(

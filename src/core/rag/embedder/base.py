@@ -199,7 +199,7 @@ def clean_texts(texts: Sequence[str], names: Sequence[str] | None = None) -> lis
         The texts, clean.
 
     Raises:
-        InvalidInputError: One string instead of a sequence, an item that is no string, or not one name per text.
+        InvalidInputError: One string instead of a sequence, an item that is not a string, or not one name per text.
     """
     if isinstance(texts, str | bytes):
         raise InvalidInputError("get_embeddings takes a sequence of texts, not one text: use get_embedding for that")

@@ -35,7 +35,7 @@ def open_embedder(model: str | None = None, settings: Settings | None = None) ->
         The embedder, to be closed by the caller (it is an async context manager).
 
     Raises:
-        InvalidInputError: The name is no text, or the settings are none.
+        InvalidInputError: The name is not text, or the settings are none.
         ConfigurationError: There is no such model, or a key is missing; says what is possible and what to set.
         MissingDependencyError: A package is missing; names the ``pip install``.
 

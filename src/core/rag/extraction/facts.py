@@ -102,7 +102,7 @@ def _snake_case(relation: str) -> str:
 
 
 def _take(known: dict[str, TypedName], text: str, kind: str) -> str:
-    """Note an entity; its normalised name, or nothing where it is no name."""
+    """Note an entity; its normalised name, or nothing where it is not a name."""
     spelt = " ".join(text.split())
     name = normalize_name(spelt)
     if not name or (name not in known and len(known) >= MAX_ENTITIES):

@@ -119,7 +119,7 @@ class GraphBuilder:
         """Connect two nodes of the graph; connecting them again changes nothing but the weight.
 
         Raises:
-            NotFoundError: when one of the two is not in the graph.
+            NotFoundError: if one of the two is not in the graph.
         """
         await self.add_edges([(a, b) if weight is None else (a, b, weight)])
 
@@ -127,7 +127,7 @@ class GraphBuilder:
         """Connect many pairs of nodes of the graph, hundreds to a statement. A node with itself is no edge.
 
         Raises:
-            NotFoundError: when one of the nodes is not in the graph; the other edges are there.
+            NotFoundError: if one of the nodes is not in the graph; the other edges are there.
         """
         rows = [(self._id(edge[0]), self._id(edge[1]), edge[2] if len(edge) == 3 else None) for edge in edges]
         wanted = {frozenset((a, b)) for a, b, _ in rows if a != b}

@@ -46,7 +46,7 @@ class Exploration:
 
         Args:
             query: Words, or beginnings of words.
-            limit: At most so many.
+            limit: Maximum number to return.
             type: Only entities of this type, and concepts of this label.
 
         Returns:
@@ -67,7 +67,7 @@ class Exploration:
 
         Args:
             type: Only those of this type.
-            limit: At most so many.
+            limit: Maximum number to return.
             after: What the page before gave as the second value.
 
         Returns:
@@ -82,7 +82,7 @@ class Exploration:
 
         Args:
             relation: Only those that say this, such as ``works_at`` or ``SAME_AS``.
-            limit: At most so many, 1 to 10,000.
+            limit: Maximum number to return, 1 to 10,000.
             after: The ``next`` of the page before.
         """
         from core.rag.graph.exploring import list_edges
@@ -99,11 +99,11 @@ class Exploration:
             edge_types: Edges to follow (:class:`core.rag.EdgeType`); ``None``: RELATED, SAME_AS and RELATED_TO, and
                 from a document or topic also TITLED, ABOUT, EXPLAINS and REFERENCES; from an entity that has none of
                 these MENTIONS and TITLED, which lead to the passages that mention it.
-            limit: At most so many, 1 to 10,000.
+            limit: Maximum number to return, 1 to 10,000.
             after: The ``next`` of the page before.
 
         Raises:
-            NotFoundError: when there is no such node, with names that were perhaps meant.
+            NotFoundError: if there is no such node, with names that were perhaps meant.
         """
         from core.rag.graph.exploring import neighbours
 
@@ -129,7 +129,7 @@ class Exploration:
                 from a document or topic also TITLED, ABOUT, EXPLAINS and REFERENCES; from an entity that has none of
                 these MENTIONS and TITLED, which lead to passages, and on to what they mention, too.
             direction: ``both``, ``out`` or ``in``.
-            limit: At most so many nodes, 1 to 10,000.
+            limit: Maximum number of nodes, 1 to 10,000.
             after: The ``next`` of the page before; all pages together have up to 10,000 nodes.
             induced: Also the edges among the outermost nodes, for drawing.
 
@@ -138,7 +138,7 @@ class Exploration:
             only the heaviest are followed, and ``hubs`` names it; :meth:`neighbors` lists all.
 
         Raises:
-            NotFoundError: when there is no such node.
+            NotFoundError: if there is no such node.
         """
         from core.rag.graph.exploring import traverse
 
@@ -168,7 +168,7 @@ class Exploration:
             start: Name or id.
             end: Name or id.
             weighted: Whether an edge is ``1 / weight`` long instead of 1: heavy edges are short.
-            max_depth: At most so many edges.
+            max_depth: Maximum number of edges.
             edge_types: Edges to follow; ``None``: RELATED, SAME_AS and RELATED_TO, and
                 from a document or topic also TITLED, ABOUT, EXPLAINS and REFERENCES; where these lead nowhere, also
                 MENTIONS: through passages that mention both; unless both are entities also CHUNK_OF, from a
@@ -178,7 +178,7 @@ class Exploration:
             The path, or ``None`` where there is none.
 
         Raises:
-            NotFoundError: when one of the two is not there.
+            NotFoundError: if either does not exist.
         """
         from core.rag.graph.exploring import shortest_path
 
@@ -210,8 +210,8 @@ class Exploration:
             The edge, with its ``id``. The same relation between the same two again is the same link, changed.
 
         Raises:
-            NotFoundError: when one of the two is not there, with names that were perhaps meant.
-            InvalidInputError: when both are one, or of different labels.
+            NotFoundError: if either does not exist, with names that were perhaps meant.
+            InvalidInputError: if both are one, or of different labels.
         """
         from core.rag.graph.linking import link
 
@@ -229,7 +229,7 @@ class Exploration:
             How many there were.
 
         Raises:
-            NotFoundError: when one of the two is not there.
+            NotFoundError: if either does not exist.
         """
         from core.rag.graph.linking import unlink
 
@@ -243,7 +243,7 @@ class Exploration:
             mode: ``keyword`` (BM25), ``graph`` (what has or mentions entities that are at most two steps away from
                 those that the query names, by nearness), or ``hybrid``: 0.4 of the first and 0.6 of the second, each
                 divided by its best.
-            limit: At most so many, 1 to 1,000.
+            limit: Maximum number to return, 1 to 1,000.
 
         Returns:
             Best first, each with all three scores.
@@ -258,7 +258,7 @@ class Exploration:
         Args:
             question: The question.
             context_depth: Steps from the entities that it names, 0 to 4.
-            limit: At most so many lines, 1 to 100.
+            limit: Maximum number of lines, 1 to 100.
         """
         from core.rag.graph.context import ask_context
 

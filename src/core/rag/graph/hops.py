@@ -50,7 +50,7 @@ async def ring(
         nodes: Labels by id, in the order in which they matter.
         edges: Types to follow.
         direction: ``out``, ``in`` or ``both``.
-        fan_out: At most so many edges of each node.
+        fan_out: Maximum number of edges of each node.
     """
     found = Ring()
     rows = await client.hop(by_label(nodes.items()), edges, direction, MAX_ROWS)

@@ -49,7 +49,7 @@ class KnowledgeGraph(GraphBuilder):
             uri: ``embedded:PATH``, ``bolt://HOST:7687`` …; ``None``: ``MEMGRAPH_URI``, else the embedded default.
             namespace: ``None``: ``MGRAG_NAMESPACE``, else ``default``.
             model: Embedding model; ``None``: ``MGRAG_EMBEDDING_MODEL``, else the offline default.
-            embedder: An embedding service of one's own, instead of ``model``.
+            embedder: A custom embedding service, instead of ``model``.
             merge_similar: As above.
             settings: ``None``: read from the environment.
         """
@@ -100,7 +100,7 @@ class KnowledgeGraph(GraphBuilder):
 
         Args:
             start_node: Where to begin; not in the result. Where it is not in the graph, nothing is found.
-            steps: At most so many edges, 0 to 64.
+            steps: Maximum number of edges, 0 to 64.
             constraint_labels: Only nodes with one of these labels; ``None`` or none: any.
             block: Go only through nodes with one of these labels, but for the start.
             limit: Look at so many nodes at most.
@@ -110,7 +110,7 @@ class KnowledgeGraph(GraphBuilder):
             ``truncated`` says whether there is more than was looked at.
 
         Raises:
-            InvalidInputError: on a number of steps or a limit that makes no sense.
+            InvalidInputError: on a number of steps or a limit that is invalid.
         """
         found = await self._walk(start_node, steps, _labels(constraint_labels), limit, block=block)
         return Nodes(await self._load(_passing(found, _labels(constraint_labels))), truncated=found.truncated)
@@ -122,7 +122,7 @@ class KnowledgeGraph(GraphBuilder):
 
         Args:
             nodes: At least one; one that is ``None`` was not found before, and is refused.
-            steps: At most so many edges.
+            steps: Maximum number of edges.
             constraint_labels: Only nodes with one of these labels.
 
         Returns:
@@ -158,14 +158,14 @@ class KnowledgeGraph(GraphBuilder):
         Args:
             node: A text, or a node, whose content and vector are used; it may be in the graph, and is found then.
             similarity_threshold: Only nodes with a cosine above it, -1 to 1.
-            topk_k: At most so many; ``None``: all, up to 10,000.
+            topk_k: Maximum number to return; ``None``: all, up to 10,000.
             constraint_labels: Only nodes with one of these labels.
 
         Returns:
             Best first, each with its ``similarity``: that of its content or of its most similar trunk.
 
         Raises:
-            ConfigurationError: when there is no embedding service.
+            ConfigurationError: if there is no embedding service.
         """
         ranked = await self._ranked(node, similarity_threshold, topk_k, _labels(constraint_labels))
         scores = dict(ranked)
@@ -185,7 +185,7 @@ class KnowledgeGraph(GraphBuilder):
 
         Args:
             node: Where to begin.
-            step: At most so many edges.
+            step: Maximum number of edges.
             constraint_labels: Only nodes with one of these labels.
             constraint_node: Only nodes that are connected with this one (or are this one).
             constraint_distance: By at most so many edges; 0: by any number, up to 64.
@@ -214,8 +214,8 @@ class KnowledgeGraph(GraphBuilder):
 
         Args:
             content: One text or several.
-            topk_k: At most so many nodes for each text.
-            step: At most so many edges from a similar node.
+            topk_k: Maximum number of nodes for each text.
+            step: Maximum number of edges from a similar node.
             constraint_labels: Only nodes with one of these labels; walks begin at nodes of any label.
             constraint_node: As for :meth:`query_by_node`.
             similarity_threshold: Walks begin only at nodes that are more similar than this.

@@ -65,7 +65,7 @@ class Search:
         """The path, or ``None`` where none was found.
 
         Raises:
-            InvalidInputError: when more nodes are near than can be looked at.
+            InvalidInputError: if more nodes are near than can be looked at.
         """
         for side, (node, label) in zip(self._sides, (start, end), strict=True):
             side.heap = [(0.0, 0, node, (node,))]

@@ -57,7 +57,7 @@ class UndirectedNode:
         """Make a node; nothing is stored before it is added to a graph.
 
         Raises:
-            InvalidInputError: on content that is blank or too large, or an id or label that makes no sense.
+            InvalidInputError: on content that is blank or too large, or an id or label that is invalid.
         """
         self.content = _text(content, "The content of a node", MAX_CONTENT_BYTES)
         if not self.content.strip():
@@ -83,7 +83,7 @@ class UndirectedNode:
             The pieces, in order; together they hold every character. Also kept in ``trunks``.
 
         Raises:
-            InvalidInputError: on sizes that make no sense.
+            InvalidInputError: on sizes that are invalid.
         """
         if isinstance(size, bool) or not isinstance(size, int) or size < 1:
             raise InvalidInputError(f"size is {size!r}, but has to be a whole number of characters from 1 up.")
@@ -117,7 +117,7 @@ class UndirectedNode:
         """As it is stored.
 
         Raises:
-            InvalidInputError: when the appendix is no JSON.
+            InvalidInputError: if the appendix is not JSON.
         """
         return ConceptRow(
             key=self.id,
@@ -138,7 +138,7 @@ class UndirectedNode:
         return node
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values, ready for JSON."""
+        """Convert to plain values that JSON can hold."""
         return {
             "id": self.id,
             "content": self.content,

@@ -104,7 +104,7 @@ class Piece:
         return {node.id: node.name for node in (self.start, *self.nodes)}
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values, ready for JSON."""
+        """Convert to plain values that JSON can hold."""
         return asdict(self)
 
 
@@ -123,7 +123,7 @@ class EdgePage:
     next: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values, ready for JSON."""
+        """Convert to plain values that JSON can hold."""
         return asdict(self)
 
 
@@ -150,7 +150,7 @@ class NeighbourPage:
     symbols: list[GraphNode] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values, ready for JSON."""
+        """Convert to plain values that JSON can hold."""
         return asdict(self)
 
 
@@ -177,7 +177,7 @@ class Path:
         return len(self.edges)
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values, ready for JSON."""
+        """Convert to plain values that JSON can hold."""
         return {**asdict(self), "length": self.length}
 
 

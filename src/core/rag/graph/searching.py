@@ -78,7 +78,7 @@ async def search_around(
     """The same, with the entities that were walked to.
 
     Raises:
-        InvalidInputError: on a query without any text, a mode that there is not, or numbers that make no sense.
+        InvalidInputError: on a query without any text, a mode that there is not, or numbers that are invalid.
     """
     if mode not in MODES:
         raise InvalidInputError(f"There is no search mode {str(mode)[:50]!r}; the modes are {', '.join(MODES)}.")

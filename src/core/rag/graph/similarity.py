@@ -51,7 +51,7 @@ class Similarity:
         """The embedding service.
 
         Raises:
-            ConfigurationError: when there is none.
+            ConfigurationError: if there is none.
         """
         if self._embedder is None:
             raise ConfigurationError(
@@ -63,7 +63,7 @@ class Similarity:
         """The vector store of the model, created when the namespace has none.
 
         Raises:
-            ModelMismatchError: when the namespace was built with another model.
+            ModelMismatchError: if the namespace was built with another model.
         """
         from core.rag.maintenance.overview import dimension_of
 
@@ -136,7 +136,7 @@ class Similarity:
         Args:
             text: What is searched for.
             embedding: Its vector where it is known.
-            k: At most so many.
+            k: Maximum number to return.
             threshold: Only those more similar than this.
             labels: Only nodes with one of these; ``None``: any.
 
@@ -144,7 +144,7 @@ class Similarity:
             Ids and cosines, best first, equal ones by id. A node counts with its most similar part.
 
         Raises:
-            InvalidInputError: on a threshold that is no number.
+            InvalidInputError: on a threshold that is not a number.
         """
         from core.rag.embedder import embed_texts, is_blank
 

@@ -59,9 +59,9 @@ async def walk(
 
     Args:
         start: Where to begin.
-        steps: At most so many edges away.
+        steps: Maximum number of edges away.
         through: Labels that a node must have one of to be entered; ``None``: any.
-        limit: At most so many nodes, without the start.
+        limit: Maximum number of nodes, without the start.
         fetch: For nodes in order and a number: their neighbours in order, and whether all are there. Where not, it has
             those of the first nodes, and of those enough to arrive at that many new ones.
 

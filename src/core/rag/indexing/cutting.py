@@ -101,7 +101,7 @@ class Cutter:
             finder: Finds what their chunks mention; ``None``: mentions are not looked for here.
 
         Raises:
-            InvalidInputError: when one of them cannot be stored as it is.
+            InvalidInputError: if one of them cannot be stored as it is.
         """
         cuts: list[Cut] = []
         for document in documents:
@@ -145,7 +145,7 @@ class Cutter:
         """Make the rows of documents that were cut.
 
         Raises:
-            InvalidInputError: when one of them cannot be stored as it is.
+            InvalidInputError: if one of them cannot be stored as it is.
         """
         prepared = Prepared([])
         for document, cut in zip(documents, cuts, strict=True):

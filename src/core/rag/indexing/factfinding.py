@@ -51,7 +51,7 @@ class FactReport:
     stopped: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values, ready for JSON."""
+        """Convert to plain values that JSON can hold."""
         return {
             "chunks": self.chunks,
             "entities": self.entities,
@@ -80,12 +80,12 @@ class FactFinder:
         """Read chunks and write what they say.
 
         Args:
-            limit: At most this many chunks.
+            limit: Maximum number of chunks.
             stop: When set, no further chunks are taken up.
             progress: Called after each transaction with the report so far.
 
         Raises:
-            LanguageModelAuthError: when the key is refused; what was read before is in the graph.
+            LanguageModelAuthError: if the key is refused; what was read before is in the graph.
         """
         check_callbacks(stop, progress)
         report = FactReport()

@@ -41,7 +41,7 @@ def facts_of(document: Document, identifier: str, namespace: str, hints: Mapping
         hints: The fields of records that are entities; see :mod:`core.rag.extraction.records`.
 
     Raises:
-        InvalidInputError: when one of its records is no JSON.
+        InvalidInputError: if one of its records is not JSON.
     """
     facts = Facts(titles_of(document.title, document.path))
     if document.format.startswith(_CODE):

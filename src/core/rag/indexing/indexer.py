@@ -155,9 +155,9 @@ class Indexer:
             What was done.
 
         Raises:
-            SourceError: when a source cannot be loaded at all; documents of the sources before it are in the graph.
-            EmbeddingError: when the embedding provider fails for good.
-            StoreError: when the graph does.
+            SourceError: if a source cannot be loaded at all; documents of the sources before it are in the graph.
+            EmbeddingError: if the embedding provider fails for good.
+            StoreError: if the graph does.
         """
         check_callbacks(stop, progress)
         started = time.perf_counter()

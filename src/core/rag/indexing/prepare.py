@@ -33,7 +33,7 @@ class Preparer:
             ahead: Whether others are embedded already and wait to be written.
 
         Raises:
-            EmbeddingInputError: when the model cannot take one of them.
+            EmbeddingInputError: if the model cannot take one of them.
         """
         wanted = [key for key in prepared.texts if key not in self._made]
         there = await self._client.existing_vectors(wanted) if wanted else set()

@@ -61,7 +61,7 @@ class IngestReport:
         self.documents.failed.append(FailedDocument(path, reason))
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values, ready for JSON."""
+        """Convert to plain values that JSON can hold."""
         documents = self.documents
         return {
             "documents": {

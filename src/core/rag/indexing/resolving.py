@@ -61,7 +61,7 @@ class ResolutionReport:
     removed: int = 0
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values, ready for JSON."""
+        """Convert to plain values that JSON can hold."""
         pairs = [
             {"alias": same.alias, "entity": same.entity, "method": same.method, "score": same.score}
             for same in self.same

@@ -54,7 +54,7 @@ def loaders_for(sources: Source | Iterable[Source], settings: Settings, **option
             ``max_urls``, ``max_depth``, ``delay``, ``same_host``, ``respect_robots``, ``allow_private`` for URLs.
 
     Raises:
-        InvalidInputError: on anything else, an option that is not known, or an address or pattern that makes no sense.
+        InvalidInputError: on anything else, an option that is not known, or an address or pattern that is invalid.
     """
     unknown = set(options) - _FILE_OPTIONS - _WEB_OPTIONS
     if unknown:
@@ -75,7 +75,7 @@ def loaders_for(sources: Source | Iterable[Source], settings: Settings, **option
         elif isinstance(source, str | PathLike):
             try:
                 loaders.append(_loader_for(fspath(source), settings, options, shared))
-            except LoadError as error:  # an address or a pattern that makes no sense
+            except LoadError as error:  # an address or a pattern that is invalid
                 raise InvalidInputError(f"{error}.") from error
         elif isinstance(source, Loader):
             loaders.append(source)

@@ -87,7 +87,7 @@ class Workbench:
             ahead: Whether others wait already for this process to write them: then the worker makes the rows, too.
 
         Raises:
-            InvalidInputError: when one of them cannot be stored as it is.
+            InvalidInputError: if one of them cannot be stored as it is.
         """
         async with self._turn:
             if self._extraction and self._finder is None and self._process is None:

@@ -45,7 +45,7 @@ class WorkerProcess:
         """Start a process; it can be asked at once, and answers when it is up.
 
         Raises:
-            WorkerGoneError: when it cannot be started.
+            WorkerGoneError: if it cannot be started.
         """
         if not sys.executable or getattr(sys, "frozen", False):
             raise WorkerGoneError("this program is no Python interpreter")
@@ -81,8 +81,8 @@ class WorkerProcess:
             What it returns.
 
         Raises:
-            WorkerGoneError: when the process is not there any more.
-            UnsendableError: when the arguments cannot be pickled here, or read there.
+            WorkerGoneError: if the process is not there any more.
+            UnsendableError: if the arguments cannot be pickled here, or read there.
             Exception: whatever the method raises.
         """
         request = await asyncio.to_thread(_pickled, (name, arguments))

@@ -23,7 +23,7 @@ class SearchOptions:
     """How every search is done; see :meth:`core.rag.KnowledgeBase.search`.
 
     Attributes:
-        k: At most this many passages.
+        k: Maximum number of passages.
         mode: ``None``: the default of the knowledge base.
         filters: Only passages of documents that pass.
         namespace: ``None``: that of the knowledge base.
@@ -124,7 +124,7 @@ class Bridge:
 
         Raises:
             InvalidInputError: in the event loop of the knowledge base, which waiting would stop.
-            ConfigurationError: when the event loop of the knowledge base does not run.
+            ConfigurationError: if the event loop of the knowledge base does not run.
         """
         running = _running_loop()
         if running is not None and running is self._loop:
@@ -238,7 +238,7 @@ class Retrieves:
 
         Args:
             uri: ``embedded:PATH``, ``bolt://HOST:7687`` …; ``None``: ``MEMGRAPH_URI``, else the embedded default.
-            k: At most this many passages.
+            k: Maximum number of passages.
             mode: How to search; ``None``: the default of :meth:`core.rag.KnowledgeBase.search`.
             filters: Only passages of documents that pass.
             expand: So many neighbouring passages on either side are added to the text of each.
@@ -247,7 +247,7 @@ class Retrieves:
             arguments: As of :meth:`core.rag.KnowledgeBase.open`.
 
         Raises:
-            ConfigurationError, StoreUnavailableError, ModelMismatchError: when it cannot be opened.
+            ConfigurationError, StoreUnavailableError, ModelMismatchError: if it cannot be opened.
         """
         bridge = Bridge.opened(uri=uri, **arguments)
         make: Any = cls  # of which every framework has its own kind

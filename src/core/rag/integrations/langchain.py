@@ -31,7 +31,7 @@ class KnowledgeBaseRetriever(Retrieves, BaseRetriever):
 
     Attributes:
         knowledge_base: What is searched; open in the event loop that runs now, and not closed with this.
-        k: At most this many documents.
+        k: Maximum number of documents.
         mode: How to search; ``None``: the default of :meth:`core.rag.KnowledgeBase.search`.
         filters: Only passages of documents that pass.
         namespace: ``None``: that of the knowledge base.

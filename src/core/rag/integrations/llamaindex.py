@@ -52,7 +52,7 @@ class KnowledgeBaseRetriever(Retrieves, BaseRetriever):
 
         Args:
             knowledge_base: What is searched.
-            k: At most this many nodes.
+            k: Maximum number of nodes.
             mode: How to search; ``None``: the default of :meth:`core.rag.KnowledgeBase.search`.
             filters: Only passages of documents that pass.
             namespace: ``None``: that of the knowledge base.

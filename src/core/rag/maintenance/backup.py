@@ -45,7 +45,7 @@ class BackupReport:
     set_aside: Path | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values, ready for JSON."""
+        """Convert to plain values that JSON can hold."""
         return {
             "file": str(self.file),
             "kind": self.kind,

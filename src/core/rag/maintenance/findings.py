@@ -28,7 +28,7 @@ class Check:
     advice: str = ""
 
     def to_dict(self) -> dict[str, str]:
-        """As plain values, ready for JSON."""
+        """Convert to plain values that JSON can hold."""
         return {
             "area": self.area,
             "name": self.name,
@@ -54,5 +54,5 @@ class DoctorReport:
         return not any(check.level == "problem" for check in self.checks)
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values, ready for JSON."""
+        """Convert to plain values that JSON can hold."""
         return {"healthy": self.healthy, "checks": [check.to_dict() for check in self.checks]}

@@ -92,7 +92,7 @@ async def _called(client: MemGraphClient, name: str) -> dict[str, Any] | None:
     """The only document that is called so, if there is one.
 
     Raises:
-        NotFoundError: when there are several, naming them.
+        NotFoundError: if there are several, naming them.
     """
     found = await documents_named(client, name)
     if len(found) > 1:

@@ -27,7 +27,7 @@ def graph_file(uri: str | None, settings: Settings) -> Path | None:
         Its absolute path, whether it exists or not; ``None`` for a server and for a graph in memory.
 
     Raises:
-        StoreUnavailableError: when there can be no file of that name.
+        StoreUnavailableError: if there can be no file of that name.
     """
     from core.rag.dbhandler.grafeo_engine import graph_file as checked
     from core.rag.settings import DEFAULT_EMBEDDED_URI

@@ -54,7 +54,7 @@ class ReembedReport:
     interrupted: bool = False
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values, ready for JSON."""
+        """Convert to plain values that JSON can hold."""
         return {
             "model": self.model,
             "dimension": self.dimension,

@@ -44,8 +44,8 @@ async def restore(
         What is in the graph now, and where the one that it replaced is.
 
     Raises:
-        BackupError: when the backup is damaged, or the graph is not empty and ``force`` is false. Nothing was changed.
-        StoreLockedError: when somebody has the graph open.
+        BackupError: if the backup is damaged, or the graph is not empty and ``force`` is false. Nothing was changed.
+        StoreLockedError: if somebody has the graph open.
     """
     from core.rag.settings import settings_for
 

@@ -40,8 +40,8 @@ class Upkeep:
 
         Args:
             prefix: Only paths that begin with it.
-            limit: At most this many, unless several have the last path; ``None``: all.
-            after: Only paths behind this one; the last path of a page gives the next page.
+            limit: Maximum number to return, unless several have the last path; ``None``: all.
+            after: Only paths after this one; the last path of a page gives the next page.
 
         Returns:
             Dicts with ``id, path, uri, title, mime_type, metadata, status, created_at, updated_at, chunk_count,
@@ -98,7 +98,7 @@ class Upkeep:
             How many nodes it had.
 
         Raises:
-            NotFoundError: when nothing is in it.
+            NotFoundError: if nothing is in it.
         """
         from core.rag.maintenance.overview import delete_namespace
 
@@ -118,8 +118,8 @@ class Upkeep:
             What was written, by namespace.
 
         Raises:
-            BackupError: when the file exists or cannot be written, or somebody wrote to a namespace meanwhile.
-            NotFoundError: when there is no such namespace.
+            BackupError: if the file exists or cannot be written, or somebody wrote to a namespace meanwhile.
+            NotFoundError: if there is no such namespace.
         """
         from core.rag.maintenance.archive import export_namespaces
 
@@ -139,7 +139,7 @@ class Upkeep:
             What was read, by namespace.
 
         Raises:
-            BackupError: when the file is no export, is cut short or damaged, or holds other namespaces.
+            BackupError: if the file is no export, is cut short or damaged, or holds other namespaces.
         """
         from core.rag.maintenance.archive import import_namespaces
 
@@ -157,7 +157,7 @@ class Upkeep:
             Its kind, size, counts and checksum.
 
         Raises:
-            BackupError: when it cannot be written, or does not hold what the graph does.
+            BackupError: if it cannot be written, or does not hold what the graph does.
         """
         from core.rag.maintenance.backup import backup
 
@@ -198,7 +198,7 @@ class Upkeep:
             What was done.
 
         Raises:
-            EmbeddingError: when the embedding provider fails; what was stored stays.
+            EmbeddingError: if the embedding provider fails; what was stored stays.
         """
         from core.rag.errors import ConfigurationError
         from core.rag.maintenance.reembed import reembed

@@ -102,7 +102,7 @@ class Anonymizer:
             same: Names of one person, and ids that are as good as names.
 
         Raises:
-            InvalidInputError: when there is no such region.
+            InvalidInputError: if there is no such region.
         """
         if region is not None:
             import phonenumbers

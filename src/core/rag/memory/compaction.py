@@ -67,7 +67,7 @@ class ModelSummarizer:
         """A summary; of very many memories, the summaries of parts of them, one behind the other.
 
         Raises:
-            LanguageModelError: when the model fails.
+            LanguageModelError: if the model fails.
         """
         parts: list[list[str]] = [[]]
         length = 0

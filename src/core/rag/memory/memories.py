@@ -50,7 +50,7 @@ class Memories:
         """Store something that was said.
 
         Args:
-            session_id: The session, or the id of a conversation; made when not there.
+            session_id: The session, or the id of a conversation; created if missing.
             role: ``user``, ``assistant`` …
             content: What was said.
             tags: Words to find it by; ``None``: none.
@@ -63,7 +63,7 @@ class Memories:
             counted once more.
 
         Raises:
-            InvalidInputError: on content that is blank or over 1,000,000 characters, or arguments that make no sense.
+            InvalidInputError: on content that is blank or over 1,000,000 characters, or arguments that are invalid.
         """
         from core.rag.dbhandler.message_rows import check_length, message_properties
         from core.rag.embedder import is_blank
@@ -83,7 +83,7 @@ class Memories:
 
         Args:
             session_id: The session.
-            limit: At most this many, the last ones; ``None``: all.
+            limit: Maximum number to return, the last ones; ``None``: all.
             before: Only those before this one (its ``sequence`` or id).
             compacted: Also those that a summary stands for.
 
@@ -119,7 +119,7 @@ class Memories:
         Args:
             session_id: Only of this session.
             query: The question.
-            limit: At most this many, 1 to 1,000.
+            limit: Maximum number to return, 1 to 1,000.
             user_id: Only what this user said, and what nobody is named for in sessions of this user. With neither: of
                 the whole namespace.
             touch: Whether to record that they were recalled (``last_accessed_at``).
@@ -129,7 +129,7 @@ class Memories:
             sounds a little like the question is small, and one without a common word or direction is not there.
 
         Raises:
-            InvalidInputError: on an empty question, or a limit that makes no sense.
+            InvalidInputError: on an empty question, or a limit that is invalid.
         """
         from core.rag.dbhandler.message_rows import speaker_of
         from core.rag.memory.recall import Recaller
@@ -187,7 +187,7 @@ class Memories:
             How much was removed; nothing where nothing was there.
 
         Raises:
-            InvalidInputError: when it is not said what to forget, or not in texts.
+            InvalidInputError: if it is not said what to forget, or not in texts.
         """
         from core.rag.memory import forgetting
 
@@ -229,10 +229,10 @@ class Memories:
             The id of the summary; ``None`` where there was nothing to summarise.
 
         Raises:
-            NotFoundError: when there is no such session.
+            NotFoundError: if there is no such session.
             InvalidInputError: on other than whole numbers, from 0 (``keep``) and 1 (``sentences``) up.
-            LanguageModelError: when the model fails; nothing was replaced then.
-            StoreConflictError: when others change the same memories all the time; nothing was replaced then.
+            LanguageModelError: if the model fails; nothing was replaced then.
+            StoreConflictError: if others change the same memories all the time; nothing was replaced then.
         """
         from core.rag.memory.compaction import TRIES, older
 

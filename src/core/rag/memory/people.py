@@ -62,7 +62,7 @@ class People:
 
         Raises:
             InvalidInputError: on a value out of range.
-            NotFoundError: when there is no such chunk or document.
+            NotFoundError: if there is no such chunk or document.
         """
         try:
             return await self._client.rate(target, value, query=query, user_id=user_id)
@@ -83,7 +83,7 @@ class People:
             ``references`` of each and what was ``retrieved`` for it), ``viewed``, ``ratings``.
 
         Raises:
-            NotFoundError: when nothing is known of that person.
+            NotFoundError: if nothing is known of that person.
         """
         from core.rag.dbhandler.message_rows import speaker_of
 
@@ -139,7 +139,7 @@ class People:
 
         Raises:
             InvalidInputError: unless one of the two is given.
-            NotFoundError: when it is not there.
+            NotFoundError: if it does not exist.
         """
         from core.rag.memory.anonymizing import Anonymizer
 
@@ -183,7 +183,7 @@ class People:
 
         Raises:
             InvalidInputError: unless one of the two is given.
-            NotFoundError: when it is not there.
+            NotFoundError: if it does not exist.
         """
         client = self._client
         if user_id is not None and conversation_id is None:

@@ -119,7 +119,7 @@ def rank(sessions: Sequence[Session], terms: Sequence[str], vector: Sequence[flo
         sessions: Where to look.
         terms: Analysed words of the question.
         vector: Vector of the question; ``None``: by words alone.
-        limit: At most this many.
+        limit: Maximum number to return.
 
     Returns:
         Best first, of equal ones the latest; none that has nothing to do with the question.

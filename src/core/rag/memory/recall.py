@@ -80,7 +80,7 @@ class Recaller:
             query: The question.
             vector: Its vector, if there is one.
             store: Where the vectors of memories are; ``None``: nowhere.
-            limit: At most this many.
+            limit: Maximum number to return.
             scope: ``node_id``, ``revision`` and ``message_count`` of the sessions to look at; ``None``: all.
         """
         terms = query_terms(query)

@@ -60,7 +60,7 @@ class Memory:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values, ready for JSON, with the names that agents know."""
+        """Convert to plain values that JSON can hold, with the names that agents know."""
         return {
             "memoryId": self.id,
             "sessionId": self.session_id,
@@ -96,5 +96,5 @@ class Forgotten:
         return Forgotten(self.memories + other.memories, self.sessions + other.sessions, self.users + other.users)
 
     def to_dict(self) -> dict[str, int]:
-        """As plain values, ready for JSON."""
+        """Convert to plain values that JSON can hold."""
         return {"memories": self.memories, "sessions": self.sessions, "users": self.users}

@@ -50,7 +50,7 @@ async def read_dialogue(
         What was said, and the question.
 
     Raises:
-        NotFoundError: when there is no such conversation.
+        NotFoundError: if there is no such conversation.
     """
     messages = await client.recent_messages(conversation_id, MESSAGES)
     if messages and messages[-1]["role"] == "user":

@@ -68,7 +68,7 @@ class Retriever:
         if mode not in MODES:
             raise InvalidInputError(f"There is no search mode {str(mode)[:50]!r}; the modes are {', '.join(MODES)}.")
         expand = check_number("expand", expand, 0, MAX_EXPAND)
-        query = query.encode("utf-8", "replace").decode()  # lone surrogates are no text
+        query = query.encode("utf-8", "replace").decode()  # lone surrogates are not text
         if not query.strip():
             raise InvalidInputError("The query is empty.")
         wanted = _parse(filters)

@@ -132,7 +132,7 @@ class _Failure:
 async def keep_location(response: httpx.Response) -> None:
     """A response hook that every client of a :class:`Fetcher` needs.
 
-    httpx looks at the target of a redirect even where it is not to follow it, and fails if that is no URL.
+    httpx looks at the target of a redirect even where it is not to follow it, and fails if that is not a URL.
     """
     if (location := response.headers.get("location")) is not None:
         response.extensions["location"] = location

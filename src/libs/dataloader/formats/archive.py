@@ -220,7 +220,7 @@ def iter_xml(data: bytes, name: str, tags: frozenset[str]) -> Iterator[_Element]
 
 
 def _is_plain(data: bytes) -> bool:
-    """Whether it can be seen that there is no document type, hence no entity: only then libxml2's limits are lifted."""
+    """Whether it clearly has no document type, hence no entities: only then are libxml2's limits lifted."""
     if len(data) < _HUGE_FROM or not _PLAIN_START.match(data):
         return False
     return b"<!DOCTYPE" not in data and b"\x00" not in data

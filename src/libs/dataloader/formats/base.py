@@ -102,7 +102,7 @@ class FileData:
         """The bytes as clean text.
 
         Raises:
-            UnreadableError: if they are no text.
+            UnreadableError: if they are not text.
         """
         if self.encoding is not None:
             try:

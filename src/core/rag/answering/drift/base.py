@@ -62,7 +62,7 @@ class DRIFTBase:
             options: Fields of :class:`DRIFTRAGConfig`; they win over ``config``.
 
         Raises:
-            InvalidInputError: on a value that makes no sense.
+            InvalidInputError: on a value that is invalid.
             ModelMismatchError: on an ``embedding_model`` other than that of the graph.
             ConfigurationError: on an ``llm_model`` without a key or an endpoint.
         """
@@ -111,7 +111,7 @@ class DRIFTBase:
             The new configuration.
 
         Raises:
-            InvalidInputError: on a value that makes no sense; nothing is changed then.
+            InvalidInputError: on a value that is invalid; nothing is changed then.
         """
         if changes.get("llm_model", self._config.llm_model) != self._config.llm_model:
             raise InvalidInputError("The language model cannot be changed: make another DRIFTRAG with it.")

@@ -63,7 +63,7 @@ def make_config(**values: Any) -> DRIFTRAGConfig:
     """A configuration with these values, the others by default.
 
     Raises:
-        InvalidInputError: naming every value that makes no sense, and what would.
+        InvalidInputError: naming every value that is invalid, and what would.
     """
     try:
         return DRIFTRAGConfig(**values)
@@ -98,7 +98,7 @@ def check_edge_types(edge_types: Sequence[str]) -> tuple[str, ...]:
         The same, without repetitions.
 
     Raises:
-        InvalidInputError: on one string, an empty list, or something that is no name.
+        InvalidInputError: on one string, an empty list, or something that is not a name.
     """
     if isinstance(edge_types, str) or not edge_types or not all(isinstance(name, str) and name for name in edge_types):
         raise InvalidInputError(f"edge_types is {edge_types!r}, but has to be a list of names of edge types.")

@@ -132,7 +132,7 @@ class DRIFTRAG(DRIFTBase):
 
         Args:
             query: The question.
-            count: At most so many; ``None``: as configured.
+            count: Maximum number to return; ``None``: as configured.
 
         Returns:
             Best first; empty where nothing fits.
@@ -166,8 +166,8 @@ class DRIFTRAG(DRIFTBase):
             Best first, that of the start node alone included.
 
         Raises:
-            NotFoundError: when there is no such node.
-            InvalidInputError: on a depth or direction that makes no sense.
+            NotFoundError: if there is no such node.
+            InvalidInputError: on a depth or direction that is invalid.
         """
         query = _checked(query)
         changes = {"max_traversal_depth": max_depth, "traversal_direction": direction}
@@ -359,4 +359,4 @@ class DRIFTRAG(DRIFTBase):
 def _checked(query: Any) -> str:
     if not isinstance(query, str) or not query.strip():
         raise InvalidInputError("The query is empty.")
-    return query.encode("utf-8", "replace").decode()  # lone surrogates are no text
+    return query.encode("utf-8", "replace").decode()  # lone surrogates are not text

@@ -74,7 +74,7 @@ async def find_entries(
         client: The graph.
         vectors: Tells whether chunks can be found by meaning.
         query: The question, with a word in it.
-        count: At most this many nodes.
+        count: Maximum number of nodes.
         search: Finds chunks; ``None``: the usual search of the namespace, unless nothing of what it finds is near.
 
     Returns:

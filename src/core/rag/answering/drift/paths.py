@@ -94,7 +94,7 @@ class Path:
         return text
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values, ready for JSON."""
+        """Convert to plain values that JSON can hold."""
         return {
             "score": self.score,
             "content_relevance": self.content_relevance,
@@ -136,7 +136,7 @@ class InferredConnection:
     strategy: str = "semantic"
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values, ready for JSON."""
+        """Convert to plain values that JSON can hold."""
         return asdict(self)
 
 
@@ -158,7 +158,7 @@ class KnowledgeGap:
     words: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values, ready for JSON."""
+        """Convert to plain values that JSON can hold."""
         return asdict(self)
 
 

@@ -66,7 +66,7 @@ async def respond(
         The answer.
 
     Raises:
-        LanguageModelError: when the model fails.
+        LanguageModelError: if the model fails.
     """
     metrics, started = Metrics(), time.monotonic()
     knowledge = await knowledge_of(client, paths)

@@ -83,7 +83,7 @@ def rank(
     Args:
         paths: In any order.
         inferences: Valid ones; they raise the scores of the paths that they touch.
-        top_k: At most this many.
+        top_k: Maximum number to return.
         min_score: Paths below are dropped.
 
     Returns:

@@ -24,7 +24,7 @@ async def ask_model(
     """Ask a model for connections; what it says is not checked yet.
 
     Raises:
-        LanguageModelError: when it fails, or its answer is not of the form asked for.
+        LanguageModelError: if it fails, or its answer is not of the form asked for.
     """
     if len(nodes) < 2:
         return []
@@ -55,7 +55,7 @@ async def ask_for_parts(model: LanguageModel, query: str) -> list[str]:
     """Ask a model for the parts of a question.
 
     Raises:
-        LanguageModelError: when it fails, or its answer is not of the form asked for.
+        LanguageModelError: if it fails, or its answer is not of the form asked for.
     """
     completion = await model.complete(
         DecomposePrompt(question=query).messages(),

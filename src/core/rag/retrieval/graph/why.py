@@ -31,7 +31,7 @@ class Because:
     name: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values, ready for JSON."""
+        """Convert to plain values that JSON can hold."""
         return asdict(self) | {"path": list(self.path)}
 
 
