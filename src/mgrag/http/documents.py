@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import APIRouter, File, Form, Query, Request, UploadFile
@@ -11,7 +12,7 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 from pydantic import Field
 
 from core.rag.answering.asking import MAX_PASSAGES, StrategyName
-from core.rag.answering.events import DoneEvent, event_dict
+from core.rag.answering.events import DoneEvent
 from core.rag.answering.types import Answer
 from core.rag.errors import InvalidInputError, MGRagError, NotFoundError
 from core.rag.indexing.report import IngestReport
@@ -192,7 +193,7 @@ async def answer_stream(kb: Reading, body: Question, request: Request) -> AsyncI
     events = kb.ask_stream(**body.model_dump())
     try:
         async for event in events:
-            data = event.answer.to_dict() if isinstance(event, DoneEvent) else event_dict(event)
+            data = event.answer.to_dict() if isinstance(event, DoneEvent) else asdict(event)
             yield ServerSentEvent(event=event.type, data=data)
     except MGRagError as error:
         yield ServerSentEvent(event="error", data=body_of(error))
