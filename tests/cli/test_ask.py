@@ -203,6 +203,8 @@ def test_chat_answers_line_by_line_until_the_input_ends(graph: Path, mgrag: Comm
     assert done.code == 0
     assert done.out.count("Extracts from the sources") == 2
     assert "--conversation talk continues it" in done.err
+    assert "It is new" in done.err
+    assert "It is new" not in mgrag("chat", "--conversation", "talk", stdin="").err
     assert len(mgrag("memory", "list", "talk", "--json").json["memories"]) == 4
 
 

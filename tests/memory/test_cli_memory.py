@@ -44,8 +44,10 @@ def test_what_is_listed_and_recalled_can_be_forgotten_by_the_id_beside_it(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     memory = call(tmp_path, "remember", "s", "The mill turns.")[1].strip()
-    assert call(tmp_path, "list", "s")[1] == f"s  user  The mill turns.  ({memory})\n"
-    assert call(tmp_path, "recall", "mill")[1].endswith(f"  s  user  The mill turns.  ({memory})\n")
+    said = json.loads(call(tmp_path, "list", "s", "--json")[1])["memories"][0]["createdAt"]
+    line = f"s  {said[:10]} {said[11:16]}  user  The mill turns.  ({memory})\n"
+    assert call(tmp_path, "list", "s")[1] == line
+    assert call(tmp_path, "recall", "mill")[1].endswith(f"  {line}")
     assert call(tmp_path, "forget", "--memory", memory)[0] == 0
     assert call(tmp_path, "list", "s")[1] == "Nothing found.\n"
 

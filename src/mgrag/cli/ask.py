@@ -132,6 +132,8 @@ def chat(
         try:
             runner.run(kb.connect())
             note(f"Conversation {talk}. To leave, type exit or press Ctrl-D; --conversation {talk} continues it.")
+            if conversation is not None and runner.run(kb.client.find_conversation(conversation)) is None:
+                note("It is new: nothing was said in a conversation of this name before.")
             while (question := _question()) is not None and not _LEAVES.fullmatch(question):
                 if question.strip():
                     _turn(runner, kb, chosen, question, strategy, talk, options, show_context=show_context)
