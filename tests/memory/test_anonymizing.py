@@ -188,6 +188,15 @@ def test_names_that_texts_give_away(text: str, expected: str) -> None:
         ("Rua dos Pinheiros 120. Via Zoom at 10", "[address 1]. Via Zoom at 10"),
         ("3 bis, avenue des Champs-Élysées", "[address 1]"),
         ("au 12 rue de l’Église", "au [address 1]"),
+        ("At 12 Main Street, Springfield, IL 62704 since May.", "At [address 1] since May."),
+        ("10 Downing Street, London SW1A 2AA.", "[address 1]."),
+        ("Hauptstraße 5, 10115 Berlin ist schön", "[address 1] ist schön"),
+        ("4 rue de la Paix, 75002 Paris; Dorfstr. 3, 8001 Zürich", "[address 1]; [address 2]"),
+        (
+            "5 Oak Lane in Hull. 12345 people; 12 Main Street 2019",
+            "[address 1] in Hull. 12345 people; [address 2] 2019",
+        ),
+        ("Version 1.2.3.4 at 10.1.2.3", "Version 1.2.3.4 at [address 1]"),
     ],
 )
 def test_numbers_beside_other_words(text: str, expected: str) -> None:

@@ -39,7 +39,7 @@ _NUMBERED = re.compile(
     r"(?:\s*[:=#]|\s+(?:is|ist|est|es|è)\b)?\s*(?P<number>\d(?:[ -]?\d){4,33})(?![\w-])"
 )
 _IP = re.compile(
-    r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?!\w|\.\w)"
+    r"(?<![\w.])(?<!(?i:version|release) )(?:\d{1,3}\.){3}\d{1,3}(?!\w|\.\w)"
     r"|(?<![\w:.])(?:[0-9A-Fa-f]{0,4}:){2,7}(?:[0-9A-Fa-f]{1,4}|(?:\d{1,3}\.){3}\d{1,3})?(?![\w:])"
 )
 #: Between the words of a name; a dot or hyphen as in an address of theirs.
@@ -47,14 +47,21 @@ _BETWEEN_NAMES = r"(?:\s+|[.-])"
 _WORD = r"[^\W\d_a-zß-öø-ÿ][^\W\d_]*(?:[-'’][^\W\d_]+){0,9}"
 #: A word of the name of a street, with the small ones before it.
 _STREET_WORD = rf"(?:(?:de|du|des|del|della|dei|dos|das|da|do|les|la|las|los|le|el)\s+|[dl]['’])*{_WORD}"
+#: What follows a street: "10115 Berlin", "Springfield, IL 62704", "Leeds LS1 4DY".
+_UK_POSTCODE = r"[A-Z]{1,2}\d[A-Z\d]?[ ]?\d[A-Z]{2}\b"
+_TOWN = (
+    rf"(?:(?:,\s+(?:[A-Z]{{1,2}}-)?\d{{4,5}}|\s+(?:[A-Z]{{1,2}}-)?\d{{5}})\s+{_WORD}(?:[ -]{_WORD})?"
+    rf"|,?\s+(?:{_WORD}(?:\s+{_WORD})?,?\s+(?:[A-Z]{{2}}\s+\d{{5}}(?:-\d{{4}})?\b|{_UK_POSTCODE})|{_UK_POSTCODE}))"
+)
 _STREET = re.compile(
-    rf"\b\d{{1,5}}[a-z]?\s+(?:{_WORD}\s+){{1,3}}"
+    rf"(?:\b\d{{1,5}}[a-z]?\s+(?:{_WORD}\s+){{1,3}}"
     r"(?:Street|St|Road|Rd|Avenue|Ave|Lane|Ln|Drive|Dr|Boulevard|Blvd|Square|Sq|Way|Court|Ct|Place|Pl|Terrace)\b\.?"
     rf"|(?<![\w-])(?:{_WORD}\s)?(?:[^\W\d_]+-){{0,4}}[^\W\d_]*(?:straße|strasse|str\.|weg|platz|allee|gasse|Straße|Strasse|Weg|Platz|Allee|Gasse)"
     r"\s+\d{1,4}[a-z]?\b"
     rf"|\b\d{{1,5}}(?:[ ]?(?:bis|ter))?,?\s+(?:rue|avenue|boulevard|place|chemin|impasse|allée|quai)\s+{_STREET_WORD}"
     rf"|\b(?:[Cc]alle|[Aa]venida|[Rr]ua|[Vv]iale|[Pp]iazza|Via|Corso|Largo|Paseo|Plaza|Praça)"
-    rf"(?:\s+{_STREET_WORD}){{1,4}},?\s+(?:n[.º°]*\s*)?\d{{1,4}}\b",
+    rf"(?:\s+{_STREET_WORD}){{1,4}},?\s+(?:n[.º°]*\s*)?\d{{1,4}}\b)"
+    rf"(?:{_TOWN})?",
 )
 #: One or several of these: "Frau Dr.", "Prof. Dr. med.". In Romance languages they are written small, too.
 _TITLES = (
