@@ -137,6 +137,33 @@ def test_a_title_that_is_an_ordinary_word_of_the_question_is_not_enough() -> Non
     assert relevance(asked("Who directed Heat in the year 1995 with two famous actors?", "Heat"), heat) == 1
 
 
+def test_a_number_is_no_subject() -> None:
+    years = Knowledge(entities=[FoundEntity("1", "2014", score=3)])
+    assert relevance(asked("Who won the world cup in 2014?", "2014"), years) == 0
+
+
+@pytest.mark.parametrize(
+    ("question", "found"),
+    [
+        ("What is the capital of Mongolia?", False),
+        ("How do I install Apache?", False),
+        ("Who raised the capital of Heron?", True),
+        ("Who raised the capital of the Herons, or Apache?", True),
+        ("How do I install Herron?", True),
+        ("How do I install it on Heron's server, by ADA?", True),
+    ],
+)
+@pytest.mark.parametrize("strategy", ["flow", "basic", "drift"])
+async def test_what_shares_all_but_the_name_that_is_asked_for_is_told_to_be_no_answer(
+    question: str, found: bool, strategy: str
+) -> None:
+    text = "The capital of Heron was raised by Ada Lane. To install Heron, run the installer. It serves the capital."
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        await kb.ingest([Document(path="heron.md", content=text)])
+        answer = await kb.ask(question, strategy)  # type: ignore[call-overload]
+    assert (answer.found, answer.text.startswith(NEAREST)) == (found, not found)
+
+
 def test_what_was_said_before_counts_for_a_question_without_words_of_its_own() -> None:
     found = Knowledge(hits=[hit()])
     before = "When does the wheel of the mill turn?"

@@ -2,13 +2,14 @@
 
 A passage speaks for itself in two ways: by its share of the words of the question, each counting as much as it is rare
 in the corpus (so words that no passage has count most, against it), and by its cosine with the question. With the two
-as independent witnesses, the chance that it has to do with the question is 1 - (1 - share) (1 - cosine).
+as independent witnesses, the chance that it has to do with the question is 1 - (1 - share) (1 - cosine). If a question
+names something, and nothing that was found has any of its names, the words it shares are about something else.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Set
+from collections.abc import Collection, Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -33,6 +34,8 @@ NEAR = 1 / 3
 
 #: An entity whose name is this similar to one of the question is what is meant, but for a typing error.
 SIMILAR_NAME = 0.5
+#: The same for a word of a name and one of a passage, in percent.
+SIMILAR_WORD = 80
 #: Words of a question that are looked at.
 _MOST_WORDS = 500
 
@@ -64,12 +67,14 @@ class Asked:
     Attributes:
         forms: The words of the question, and those together with what was said before; one of the two is enough.
         names: What it names, normalised.
+        written: The names that it writes as such, normalised, with their stems; no abbreviations.
         before: The words of what was said before.
         together: What it writes apart and passages may write in one word, and the other way round.
     """
 
     forms: tuple[Words, ...]
     names: tuple[str, ...]
+    written: Mapping[str, frozenset[str]] = field(default_factory=dict)
     before: Words = field(default_factory=dict)
     together: Together = field(default_factory=lambda: Together(""))
 
@@ -92,11 +97,37 @@ class Asked:
             # A single word in lower case may well be the title of something quite different.
             if analysis.by_model or term in written or " " in term or len(forms[0]) <= 2
         ]
-        return cls(forms, tuple(names), _weighed(before, sample) if before else {}, Together(subject))
+        # Texts may write out what a question abbreviates.
+        stems = {
+            name: frozenset().union(*_words(found.text))
+            for name, found in written.items()
+            if not found.text.isupper() and not name.isdigit()
+        }
+        return cls(forms, tuple(names), stems, _weighed(before, sample) if before else {}, Together(subject))
 
     def goes_on(self, passage: Passage) -> bool:
         """Whether a passage is about what was said before; the question itself does not count."""
         return bool(self.before) and passage.likelihood(_share(self.before, passage.words)) >= RELEVANT
+
+    def is_unknown(self, passages: Iterable[Passage], knowledge: Knowledge) -> bool:
+        """Whether it names something, and neither a passage nor an entity or relation has any of its names."""
+        if not self.written or any(self._has_name(passage) for passage in passages):
+            return False
+        others = [name for name in self.names if name not in self.written]
+        meant = (
+            matches(entity.name, self.written)
+            or (entity.similarity >= SIMILAR_NAME and not matches(entity.name, others))
+            for entity in knowledge.entities
+        )
+        return not any(meant) and not any(matches(fact.fact, self.written) for fact in knowledge.facts)
+
+    def _has_name(self, passage: Passage) -> bool:
+        from rapidfuzz import fuzz, process
+
+        stems = frozenset().union(*self.written.values())
+        return not stems.isdisjoint(passage.words) or any(
+            process.extractOne(stem, passage.words, scorer=fuzz.ratio, score_cutoff=SIMILAR_WORD) for stem in stems
+        )
 
     def share(self, passage: Passage) -> float:
         """How much of the question the words of a passage are, from 0 to 1."""
@@ -119,6 +150,9 @@ async def judge(analysis: Analysis, knowledge: Knowledge, client: MemGraphClient
     shares = {passage.hit.chunk_id: asked.share(passage) for passage in passages}
     likelihoods = {passage.hit.chunk_id: passage.likelihood(shares[passage.hit.chunk_id]) for passage in passages}
     likelihood = relevance(asked, knowledge, likelihoods)
+    if asked.is_unknown(passages, knowledge):
+        meant = max((hit.scores.get("vector", 0.0) for hit in knowledge.hits), default=0.0)
+        likelihood = min(likelihood, max(NEAR, meant))
     knowledge.relevant = likelihood >= RELEVANT
     # A remark ("I thought that was old!") has words that no passage has. The search looked for what was said before
     # only if the question does not change the subject: then what it found of that is what the talk is about.
@@ -140,10 +174,12 @@ def relevance(asked: Asked, knowledge: Knowledge, likelihoods: Mapping[str, floa
         knowledge: What was found.
         likelihoods: Of its passages, by the id of the chunk.
     """
-    if asked.names:
-        if any(matches(item.name, asked.names) or item.similarity >= SIMILAR_NAME for item in knowledge.entities):
+    # A year or another number is no subject by itself.
+    names = [name for name in asked.names if not name.isdigit()]
+    if names:
+        if any(matches(item.name, names) or item.similarity >= SIMILAR_NAME for item in knowledge.entities):
             return 1.0
-        if any(matches(fact.fact, asked.names) for fact in knowledge.facts):
+        if any(matches(fact.fact, names) for fact in knowledge.facts):
             return 1.0
     return max(likelihoods.values(), default=0.0)
 
