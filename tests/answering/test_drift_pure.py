@@ -298,6 +298,12 @@ def test_gaps() -> None:
     assert find_gaps([path("abc", [0.9, 0.9], covered="mill turn")], "Does the mill turn?") == []
 
 
+def test_words_that_only_say_what_is_wanted_are_no_gap() -> None:
+    found = [path("abc", [0.9, 0.9], covered="mill turn olaf")]
+    assert find_gaps(found, "How is the mill connected to Olaf?") == []
+    assert find_gaps(found, "Tell me about the mill of Olaf") == []
+
+
 def test_an_inferred_edge_is_a_weak_link() -> None:
     edge = Edge("a", "b", "knows", weight=0.9, inferred=True)
     gaps = find_gaps([Path((node("a"), node("b")), (edge,), covered=frozenset({"mill"}))], "mill")

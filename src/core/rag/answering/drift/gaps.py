@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from core.rag.answering.drift.paths import KnowledgeGap, Node, Path
 from core.rag.answering.drift.scoring import order
 from core.rag.answering.drift.words import QueryWords
+from core.rag.answering.intents import subject_of
 from core.rag.schema import EdgeType
 
 #: An edge below this weight says too little to build an answer on.
@@ -26,7 +27,8 @@ def find_gaps(paths: Sequence[Path], query: str) -> list[KnowledgeGap]:
     if not paths:
         return [KnowledgeGap("no_paths", "No path in the graph leads from the question to an answer.")]
     gaps = []
-    words = QueryWords(query).words
+    # "How are they connected?" asks how, and no text has to say so.
+    words = QueryWords(subject_of(query)).words
     covered = frozenset().union(*(path.covered for path in paths))
     if missing := tuple(word for word in words if word not in covered):
         gaps.append(KnowledgeGap("missing_words", f"No path says anything about: {', '.join(missing)}.", words=missing))
