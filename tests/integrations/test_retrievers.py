@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from langchain_core.documents import Document as LangChainDocument
-from langchain_core.runnables import RunnableLambda
+from langchain_core.runnables import ConfigurableField, RunnableLambda
 from llama_index.core.llms import MockLLM
 from llama_index.core.postprocessor import SimilarityPostprocessor
 from llama_index.core.query_engine import RetrieverQueryEngine
@@ -179,6 +179,27 @@ async def test_options_of_a_langchain_retriever_can_be_changed(kb: KnowledgeBase
     retriever.k = 1
     assert len(await retriever.ainvoke(QUERY)) == 1
     assert len(await retriever.model_copy(update={"k": 2}).ainvoke(QUERY)) == 2
+
+
+async def test_options_of_a_langchain_retriever_can_be_given_with_a_question(kb: KnowledgeBase) -> None:
+    retriever = LangChainRetriever(knowledge_base=kb, k=3)
+    assert len(await retriever.ainvoke(QUERY, k=1, filters="path:docs/")) == 1
+    assert len(await asyncio.to_thread(retriever.invoke, QUERY, k=2)) == 2
+    assert len(await retriever.ainvoke(QUERY)) == 3
+    with pytest.raises(InvalidInputError, match="no option 'top_k'"):
+        await retriever.ainvoke(QUERY, top_k=1)
+    with pytest.raises(ValueError, match="top_k"):
+        LangChainRetriever(knowledge_base=kb, top_k=1)  # type: ignore[call-arg]
+
+
+async def test_options_of_a_langchain_retriever_can_be_configured(tmp_path: Path) -> None:
+    uri = await asyncio.to_thread(filled, tmp_path)
+    with LangChainRetriever.from_uri(uri, k=3, embedder=HashEmbedder()) as retriever:
+        chain = retriever.configurable_fields(k=ConfigurableField(id="k"))
+        assert len(chain.invoke(QUERY, config={"configurable": {"k": 1}})) == 1
+        assert len(await chain.ainvoke(QUERY, config={"configurable": {"k": 2}})) == 2
+    with pytest.raises(ConfigurationError, match="was closed"):
+        chain.invoke(QUERY)
 
 
 async def test_a_retriever_of_its_own_works_inside_of_a_loop(tmp_path: Path) -> None:

@@ -9,7 +9,8 @@ from collections.abc import Coroutine, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
+from weakref import WeakValueDictionary
 
 from core.rag.errors import ConfigurationError, InvalidInputError, StoreUnavailableError
 
@@ -72,6 +73,9 @@ class Found:
 class Bridge:
     """Searches a knowledge base from any thread, in the event loop that the knowledge base belongs to."""
 
+    #: By the id of the knowledge base, those that opened theirs.
+    _opened: ClassVar[WeakValueDictionary[int, Bridge]] = WeakValueDictionary()
+
     def __init__(self, kb: KnowledgeBase) -> None:
         """Use a knowledge base that is open in the event loop that runs now.
 
@@ -112,7 +116,16 @@ class Bridge:
         except BaseException:
             bridge.close()
             raise
+        cls._opened[id(bridge._kb)] = bridge
         return bridge
+
+    @classmethod
+    def to(cls, kb: KnowledgeBase) -> Bridge:
+        """The bridge that opened a knowledge base; else one to it, as the class itself makes it.
+
+        Frameworks make copies of a retriever from its fields. They have to reach the thread of the first one.
+        """
+        return cls._opened.get(id(kb)) or cls(kb)
 
     @property
     def knowledge_base(self) -> KnowledgeBase:
@@ -210,6 +223,8 @@ class Bridge:
             if self._loop is not None and self._loop.is_running() and not self._closed:
                 return asyncio.run_coroutine_threadsafe(self._until_closed(work), self._loop)
         work.close()
+        if self._closed:
+            raise ConfigurationError("This retriever was closed: make another one with from_uri.")
         raise ConfigurationError(
             "The knowledge base of this retriever is open in no running event loop: make the retriever with"
             " from_uri, which opens one for programs that are not asynchronous."

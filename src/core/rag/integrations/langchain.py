@@ -8,16 +8,17 @@ Example:
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields, replace
 from typing import Any
 
-from core.rag.errors import MissingDependencyError
+from core.rag.errors import InvalidInputError, MissingDependencyError
 from core.rag.integrations.bridge import Bridge, Found, Retrieves, SearchOptions
 
 try:
     from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
     from langchain_core.documents import Document
     from langchain_core.retrievers import BaseRetriever
-    from pydantic import PrivateAttr
+    from pydantic import ConfigDict, PrivateAttr
 except ImportError as error:
     raise MissingDependencyError("langchain-core", "langchain", "The retriever for LangChain") from error
 
@@ -40,6 +41,8 @@ class KnowledgeBaseRetriever(Retrieves, BaseRetriever):
         user_id: Who asks.
     """
 
+    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
+
     knowledge_base: Any
     k: int = 5
     mode: str | None = None
@@ -54,28 +57,34 @@ class KnowledgeBaseRetriever(Retrieves, BaseRetriever):
     def model_post_init(self, context: Any, /) -> None:
         """Prepare the search."""
         super().model_post_init(context)
-        self._bridge = Bridge(self.knowledge_base)
+        self._bridge = Bridge.to(self.knowledge_base)
 
-    def _options(self) -> SearchOptions:
-        return SearchOptions(
+    def _options(self, changes: Mapping[str, Any]) -> SearchOptions:
+        options = SearchOptions(
             self.k, self.mode, self.filters, self.namespace, self.expand, self.conversation_id, self.user_id
         )
+        names = [field.name for field in fields(options)]
+        if unknown := sorted(set(changes) - set(names)):
+            raise InvalidInputError(f"There is no option {unknown[0]!r} of a search. There are: {', '.join(names)}.")
+        return replace(options, **changes)
 
     def _get_relevant_documents(
         self,
         query: str,
         *,
         run_manager: CallbackManagerForRetrieverRun,  # noqa: ARG002 - the framework passes it
+        **options: Any,
     ) -> list[Document]:
-        return [_document(found) for found in self._bridge.search(query, self._options())]
+        return [_document(found) for found in self._bridge.search(query, self._options(options))]
 
     async def _aget_relevant_documents(
         self,
         query: str,
         *,
         run_manager: AsyncCallbackManagerForRetrieverRun,  # noqa: ARG002 - the framework passes it
+        **options: Any,
     ) -> list[Document]:
-        return [_document(found) for found in await self._bridge.asearch(query, self._options())]
+        return [_document(found) for found in await self._bridge.asearch(query, self._options(options))]
 
 
 def _document(found: Found) -> Document:
