@@ -224,6 +224,10 @@ curl [not](a-link.md) https://not.example.org/
         ("## Install\n\n# `mgrag`\n", "mgrag"),
         ("`json`\n======\n", "json"),
         ("Write `<h1>Big</h1>` for it.\n\n## Second\n", "Second"),
+        ("# Anforderungen {#sec-anforderungen .unnumbered}\n", "Anforderungen"),
+        ("Usage {: #usage }\n=====\n", "Usage"),
+        ("# Preface {-}\n", "Preface"),
+        ("# Hello {name}\n", "Hello {name}"),
     ],
 )
 def test_markdown_titles(text: str, title: str | None) -> None:

@@ -15,6 +15,7 @@ from core.rag.indexing.breaks import Breaks, Level, line_breaks, prose_breaks, r
 from core.rag.indexing.packing import Table
 from core.rag.indexing.sections import Heading, shortened
 from core.rag.indexing.tokens import TokenCounter
+from libs.dataloader.formats.markdown import HEADING_ATTRIBUTES
 from libs.dataloader.notes import without_brackets
 
 _LINE = re.compile(
@@ -33,7 +34,6 @@ _TABLE_RULE = re.compile(r"^ {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*
 _SETEXT_LINES = 3  # a longer paragraph above a row of dashes is a paragraph above a rule
 
 _ATX_CLOSING = re.compile(r"(?:^|[ \t])#+[ \t]*$")
-_ATTRIBUTES = re.compile(r"[ \t]*\{[ \t]*(?:[#.:]|[\w:-]+=[\"'])[^{}]*\}[ \t]*$")
 _IMAGE_OR_LINK = re.compile(r"!?\[([^\[\]]*)\](?:\([^()\s]*(?:[ \t]+\"[^\"]*\")?\)|\[[^\[\]]*\])")
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>|<!--.*?-->")
 _STRONG = re.compile(r"(\*{1,3}|`+|~~)(?=\S)(.+?)(?<!\s)\1")
@@ -99,7 +99,7 @@ def plain_title(text: str, *, atx: bool) -> str:
     text = _ESCAPE.sub(lambda match: chr(_KEPT + ord(match[1])), shortened(text))
     if atx:
         text = _ATX_CLOSING.sub("", text)
-    text = _ATTRIBUTES.sub("", text)
+    text = HEADING_ATTRIBUTES.sub("", text)
     if "[[" in text:
         text = without_brackets(text)
     if "[" in text:

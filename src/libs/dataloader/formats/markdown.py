@@ -13,6 +13,8 @@ from libs.dataloader.formats.registry import Format
 from libs.dataloader.links import LinkCollector
 from libs.dataloader.notes import find_note_links, without_brackets
 
+#: What Pandoc, Quarto, MkDocs, kramdown and others note behind a heading: ``{#sec-usage .unnumbered}``, ``{-}``.
+HEADING_ATTRIBUTES = re.compile(r"[ \t]*\{[ \t]*(?:-|(?:[#.:]|[\w:-]+=[\"'])[^{}]*)\}[ \t]*$")
 _FRONT_MATTER = re.compile(
     r"\A(?P<fence>---|\+\+\+)[ \t]*\n(?P<body>.*?)^(?P=fence)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE
 )
@@ -163,7 +165,7 @@ def first_heading(text: str, prose: str | None = None) -> str | None:
         heading = text[start : min(end, start + _LONGEST_WORDS)].strip()
         if heading.endswith("#"):
             heading = heading.rstrip("#").rstrip() if heading.rstrip("#").endswith((" ", "\t")) else heading
-        if words := plain_words(heading):
+        if words := plain_words(HEADING_ATTRIBUTES.sub("", heading)):
             return words[:_LONGEST_TITLE]
     return None
 
