@@ -325,6 +325,11 @@ async def test_source_code_is_walked_along_what_it_defines_calls_and_imports(kb:
     path = await kb.shortest_path("Loader.run", called.id)
     assert path is not None
     assert [edge.type for edge in path.edges] == ["CALLS"]
+    await kb.ingest([Document(path="notes.md", content="We call `helper()` often.", format="markdown")])
+    assert (await kb.neighbors("helper")).node.label == "Entity"
+    path = await kb.shortest_path("Loader.run", "helper")
+    assert path is not None
+    assert [edge.type for edge in path.edges] == ["CALLS"], "the function, not what texts mention under its name"
     piece = await kb.traverse("src/loader.py", 2, induced=True)
     assert {edge.type for edge in piece.edges} == {"DEFINED_IN", "IMPORTS", "CALLS"}
 

@@ -213,6 +213,9 @@ async def shortest_path(
     """See :meth:`core.rag.KnowledgeBase.shortest_path`."""
     max_depth = check_number("max_depth", max_depth, 1, MAX_DEPTH)
     a, b = await find(client, start), await find(client, end)
+    if edge_types is None and Label.SYMBOL in (a.label, b.label):
+        # What calls a function is asked of the function, not of what texts mention under its name.
+        a, b = await _as_symbol(client, start, a), await _as_symbol(client, end, b)
     edges = checked_edges(edge_types)
     code = DEFINED_EDGES if Label.SYMBOL in (a.label, b.label) else ()
     if edge_types is None and a.label == b.label == Label.SYMBOL:
@@ -254,6 +257,12 @@ async def _path(
     store = await client.connect()
     ids = await store.shortest_path(a.id, b.id, edge_types=edges, max_depth=max_depth, namespace=client.namespace)
     return None if ids is None else Found(ids, float(len(ids) - 1), exact=not weighted)
+
+
+async def _as_symbol(client: MemGraphClient, name: str, node: GraphNode) -> GraphNode:
+    """The only symbol with the name of an entity; any other node as it is."""
+    symbols = await client.symbols_called(name, 2) if node.label == Label.ENTITY else []
+    return GraphNode.of(symbols[0]) if len(symbols) == 1 else node
 
 
 async def _edges_from(
