@@ -384,6 +384,7 @@ def test_german_nouns_that_are_no_names_are_none(text: str, expected: set[str]) 
             "It is `Vec <T>`, or `CMAKE_<LANG>_FLAGS`, and CMAKE_<LANG>_COMPILER.",
             {"Vec <T>", "CMAKE_<LANG>_FLAGS", "CMAKE_<LANG>_COMPILER"},
         ),
+        (f"{'Jx6zXOJI1JbH4jejg3T+A0/dQYF0' * 4}=) and Ada uses addEventListener.", {"Ada", "addEventListener"}),
         ("“Very strange!” said he. “How on earth—” It is in “Mamma Mia!”, or in “Ada”.", {"Mamma Mia!", "Ada"}),
     ],
 )

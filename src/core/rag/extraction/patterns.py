@@ -69,6 +69,9 @@ IDENTIFIER_UNSPACED: Final = re.compile(
     IDENTIFIER.pattern.replace(r"\b", rf"(?:(?<![^\W{UNSPACED}])(?=[A-Za-z0-9])|(?<=[A-Za-z0-9])(?![^\W{UNSPACED}]))")
 )
 
+#: Base64 and the like, also where a piece of an address is all that a chunk has of it: letters, but no words.
+ENCODED: Final = re.compile(r"(?<![A-Za-z0-9+/=%_-])[A-Za-z0-9+/=%_-]{64,}")
+
 #: A sign of ``camelCase``.
 HUMP: Final = re.compile(r"[a-z][A-Z]")
 
