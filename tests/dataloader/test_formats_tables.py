@@ -281,6 +281,76 @@ def test_percentages_and_a_cell_in_the_last_corner() -> None:
     assert [value for _, value in document.locations["row"]] == [2, 1_048_576]
 
 
+def test_cells_that_are_merged_downwards_are_in_each_of_their_rows() -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    sheet = book.active
+    for row in (
+        ["Figures"],
+        [],
+        ["Region", "City", "People"],
+        ["North", "Kiel", 1],
+        [None, "Lübeck", 2],
+        ["South", "Ulm", 3],
+    ):
+        sheet.append(row)
+    for area in ("A1:C1", "A4:A5", "C6:C9"):
+        sheet.merge_cells(area)
+    stream = io.BytesIO()
+    book.save(stream)
+    document = convert("a.xlsx", stream.getvalue())
+    assert document.content == (
+        "Figures\n\n| Region | City | People |\n| --- | --- | --- |\n"
+        "| North | Kiel | 1 |\n| North | Lübeck | 2 |\n| South | Ulm | 3 |"
+    )
+    assert records(document)[1] == {"Region": "North", "City": "Lübeck", "People": "2"}
+
+
+def test_formulas_without_values_show_themselves() -> None:
+    parts = unzipped(workbook(Data=[["item", "net", "gross"], ["a", 1, "=B2*1.19"], ["b", 2, "=B3*1.19"]]))
+    part = "xl/worksheets/sheet1.xml"
+    content = convert("a.xlsx", zipped(parts)).content
+    assert content.split("\n")[2:] == ["| a | 1 | =B2*1.19 |", "| b | 2 | =B3*1.19 |"]
+    text = re.sub(r"(B3\*1.19</f>)<v ?(?:/>|></v>)", r"\1<v>2.38</v>", parts[part].decode())
+    text = text.replace('<c r="C2"><f>', '<c r="C2" t="str"><f>')  # its value is an empty text
+    content = convert("a.xlsx", zipped({**parts, part: text})).content
+    assert content.split("\n")[2:] == ["| a | 1 |  |", "| b | 2 | 2.38 |"]
+
+
+def test_notes_on_cells() -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in (["name", "price"], ["a", 1]):
+        book.active.append(row)
+    book.active["B2"].comment = openpyxl.comments.Comment("Ann:\nTo be checked", "Ann")
+    book.active["A2"].comment = openpyxl.comments.Comment("[Threaded comment] Your version", "tc={1}")
+    stream = io.BytesIO()
+    book.save(stream)
+    parts = unzipped(stream.getvalue())
+    relations = "xl/worksheets/_rels/sheet1.xml.rels"
+    kind = "http://schemas.microsoft.com/office/2017/10/relationships/threadedComment"
+    more = f'<Relationship Id="t1" Type="{kind}" Target="../threadedComments/threadedComment1.xml"/></Relationships>'
+    parts[relations] = parts[relations].decode().replace("</Relationships>", more).encode()
+    space = 'xmlns="http://schemas.microsoft.com/office/spreadsheetml/2018/threadedcomments"'
+    document = convert(
+        "a.xlsx",
+        zipped(
+            {
+                **parts,
+                "xl/threadedComments/threadedComment1.xml": (
+                    f'<ThreadedComments {space}><threadedComment ref="A2" personId="p"><text>Why a?</text>'
+                    "</threadedComment></ThreadedComments>"
+                ),
+                "xl/persons/person.xml": f'<personList {space}><person id="p" displayName="Bo Ek"/></personList>',
+            }
+        ),
+    )
+    table = "| name | price |\n| --- | --- |\n| a | 1 |"
+    assert document.content == f"{table}\n\nNote on B2 by Ann: To be checked\nNote on A2 by Bo Ek: Why a?"
+    damaged = convert("a.xlsx", zipped({**parts, "xl/comments/comment1.xml": "<comments"}))
+    assert damaged.content == table
+
+
 def test_cells_far_from_the_others() -> None:
     openpyxl = pytest.importorskip("openpyxl")
     book = openpyxl.Workbook()

@@ -21,22 +21,23 @@ from libs.dataloader.formats.rows import (
     write_table,
 )
 from libs.dataloader.formats.workbook_cells import Row, Workbook
+from libs.dataloader.formats.workbook_notes import cell_notes
 
 _SPARSE = 100
 
 
 def read(file: FileData, _kind: Format) -> Content:
-    """Each sheet as a Markdown table (records where it is very wide), then what is written in its drawings.
+    """Each sheet as a Markdown table (records where it is very wide), then its notes and what its drawings say.
 
-    Formulas show the value that Excel stored.
+    Formulas show the value that Excel stored, or themselves where a program wrote none.
     """
     archive = Archive(file, "an Excel workbook")
     book = Workbook(archive)
-    found = [(name, list(book.rows(part)), list(_drawn(archive, part))) for name, part in book.sheets]
+    found = [(name, book.rows(part), list(_beside(archive, part))) for name, part in book.sheets]
     sheets = [sheet for sheet in found if any(sheet[1:])]
     writer = _Writer()
-    for name, rows, drawn in sheets:
-        writer.sheet(name, rows, drawn, named=len(sheets) > 1)
+    for name, rows, beside in sheets:
+        writer.sheet(name, rows, beside, named=len(sheets) > 1)
     title, metadata = core_properties(archive)
     metadata |= {"sheets": [name for name, _, _ in sheets][:100], "row_count": len(writer.starts)}
     return Content(
@@ -49,7 +50,10 @@ def read(file: FileData, _kind: Format) -> Content:
     )
 
 
-def _drawn(archive: Archive, part: str) -> Iterator[str]:
+def _beside(archive: Archive, part: str) -> Iterator[str]:
+    """What there is beside the cells of a sheet."""
+    if notes := cell_notes(archive, part):
+        yield notes
     for kind, target, _ in relationships(archive, part).values():
         if kind == "drawing" and archive.has(target):
             try:
@@ -75,7 +79,7 @@ class _Writer:
         self.records: list[_Record] = []
         self._kinds: list[str] = []
 
-    def sheet(self, name: str, rows: Sequence[Row], drawn: Sequence[str], *, named: bool) -> None:
+    def sheet(self, name: str, rows: Sequence[Row], beside: Sequence[str], *, named: bool) -> None:
         """Append a sheet, under its name where there are several."""
         self.builder.separate()
         self.builder.mark("sheet", name)
@@ -98,7 +102,7 @@ class _Writer:
             if body:
                 self.builder.separate()
                 self._table(body)
-        for text in drawn:
+        for text in beside:
             self.builder.block(text)
             self._kinds.append("markdown")
 

@@ -6,6 +6,7 @@ openpyxl refuses a workbook over a style that it does not know, and reads none i
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, time, timedelta
 from enum import Enum
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from lxml.etree import _Element
 
 _COLUMN = re.compile(r"[A-Z]{1,3}")
+_AREA = re.compile(r"([A-Z]{1,3})([0-9]{1,7}):([A-Z]{1,3})([0-9]{1,7})")
+_MOST_REPEATED = 1_000_000  # cells of a sheet
 _ESCAPE = re.compile(r"_x([0-9A-Fa-f]{4})_")
 _PERCENT_IDS = frozenset((9, 10))
 _DATE_IDS = frozenset((*range(14, 23), *range(27, 37), 45, 47, *range(50, 59)))
@@ -44,12 +47,36 @@ class Row(NamedTuple):
     columns: tuple[int, ...]
     cells: list[str]
 
+    def cell(self, column: int) -> str:
+        """The text in a column, empty where there is no cell."""
+        return self.cells[self.columns.index(column)] if column in self.columns else ""
+
     def under(self, columns: Sequence[int]) -> list[str]:
         """The text in each of these columns, empty where there is no cell. All cells of the row are in one of them."""
         if len(columns) == len(self.columns):
             return self.cells
         found = dict(zip(self.columns, self.cells, strict=True))
         return [found.get(column, "") for column in columns]
+
+
+_Patterns = dict[tuple[int, ...], tuple[int, ...]]
+
+
+def _row(number: int, cells: Mapping[int, str], patterns: _Patterns) -> Row:
+    columns = tuple(sorted(cells))
+    return Row(number, patterns.setdefault(columns, columns), [cells[column] for column in columns])
+
+
+def _number(row: Row) -> int:
+    return row.number
+
+
+class _Area(NamedTuple):
+    """Cells that are merged into one: their first column, and their first and last row."""
+
+    column: int
+    first: int
+    last: int
 
 
 class _Kind(Enum):
@@ -92,15 +119,21 @@ class Workbook:
         self._kinds = _kinds(archive.xml(parts["styles"])) if "styles" in parts else []
         self._chars = 0
 
-    def rows(self, part: str) -> Iterator[Row]:
-        """The rows of a sheet that are not empty.
+    def rows(self, part: str) -> list[Row]:
+        """The rows of a sheet that are not empty. What cells merged downwards say stands in each of their rows.
 
         Raises:
             UnreadableError: if the sheet is damaged, or the cells of all sheets so far hold too much.
         """
-        patterns: dict[tuple[int, ...], tuple[int, ...]] = {}  # most rows have cells in the same columns: kept once
+        rows: list[Row] = []
+        merged: list[_Area] = []
+        patterns: _Patterns = {}  # most rows have cells in the same columns: kept once
         number = 0
-        for node in iter_xml(self._archive.read(part), part, frozenset(("row",))):
+        for node in iter_xml(self._archive.read(part), part, frozenset(("row", "mergeCell"))):
+            if local(node) == "mergeCell":
+                if (area := _AREA.fullmatch(node.get("ref", ""))) is not None and area[2] != area[4]:
+                    merged.append(_Area(_column(area[1]), int(area[2]), int(area[4])))
+                continue
             if local(node.getparent()) != "sheetData":
                 continue
             given = node.get("r", "")
@@ -115,8 +148,27 @@ class Workbook:
                     cells[column] = text
             check_length(self._chars)
             if cells:
-                columns = tuple(sorted(cells))
-                yield Row(number, patterns.setdefault(columns, columns), [cells[column] for column in columns])
+                rows.append(_row(number, cells, patterns))
+        self._repeat(rows, merged, patterns)
+        return rows
+
+    def _repeat(self, rows: list[Row], merged: Sequence[_Area], patterns: _Patterns) -> None:
+        """Write what merged cells say into each of their rows that has any cell; only the first of them holds it."""
+        left = _MOST_REPEATED
+        for area in merged:
+            first = bisect_left(rows, area.first, key=_number)
+            last = bisect_right(rows, area.last, key=_number)
+            text = rows[first].cell(area.column) if first < last and rows[first].number == area.first else ""
+            left -= last - first
+            if left < 0:
+                return
+            for index in range(first + 1, last) if text else ():
+                row = rows[index]
+                if area.column not in row.columns:
+                    self._chars += len(text)
+                    cells = {**dict(zip(row.columns, row.cells, strict=True)), area.column: text}
+                    rows[index] = _row(row.number, cells, patterns)
+            check_length(self._chars)
 
     def _shared(self, part: str) -> Iterator[str]:
         for node in iter_xml(self._archive.read(part), part, frozenset(("si",))):
@@ -130,7 +182,8 @@ class Workbook:
             return _rich(inline) if inline is not None else ""
         text = cell.findtext("{*}v", "").strip()
         if not text:
-            return ""
+            formula = cell.findtext("{*}f", "").strip() if kind == "n" else ""
+            return _clean(f"={formula}") if formula else ""
         if kind == "s":
             try:
                 return self._strings[int(text)]
