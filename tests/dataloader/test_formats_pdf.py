@@ -110,7 +110,17 @@ def test_pages_and_properties() -> None:
 
 @pytest.mark.parametrize(
     "title",
-    ["untitled", "(anonymous)", "[no title]", "Microsoft Word - draft.doc", "report_final.docx", "123", "", "Slide 1"],
+    [
+        "untitled",
+        "(anonymous)",
+        "[no title]",
+        "Microsoft Word - draft.doc",
+        "report_final.docx",
+        "talk.odp",
+        "123",
+        "",
+        "Slide 1",
+    ],
 )
 def test_titles_that_programs_make_up_are_none(title: str) -> None:
     assert convert("a.pdf", pdf(["text"], title=title)).title is None

@@ -126,7 +126,7 @@ _NO_TITLE = re.compile(
     | presentation\d* | powerpoint[- ]\w+ | (?:a?pr[eé][sz]enta\w+|презентац\w+)(?:\s+\w+){0,2}\s+powerpoint
     | (?:slide|folie|diapositiv[ae]|dia|слайд|slajd|snímek|幻灯片|スライド|슬라이드)\s*1
     | microsoft\s+(?:word|powerpoint|excel)\b.*
-    | [^\s]+\.(?:docx?|pptx?|xlsx?|pdf|dvi|ps|tex|indd|rtf|odt|html?|txt|qxd|p65|pmd|wpd|cdr|ai)
+    | [^\s]+\.(?:doc[xm]?|ppt[xm]?|xls[xm]?|od[tpsg]|pdf|dvi|ps|tex|indd|rtf|html?|txt|qxd|p65|pmd|wpd|cdr|ai)
     | [\d\W_]*
     )$""",
     re.IGNORECASE | re.VERBOSE,
