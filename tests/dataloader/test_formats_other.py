@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from email.message import EmailMessage
 from typing import Any
@@ -35,13 +36,27 @@ def test_notebook() -> None:
     )
     assert document.content == (
         "# Analysis\nSee [data](data.md).\n\n```python\nx = 1\nprint(x)\n```\n\n```\nprinted\n```\n\n"
-        "```\n<Figure>\n```\n\n```\nValueError: bad\n```\n\nraw words"
+        "```\nValueError: bad\n```\n\nraw words"
     )
     assert document.format == "markdown"
     assert places(document, "cell") == [(1, "# Analysis"), (2, "```python"), (4, "raw words")]
     assert document.title == "Analysis"
     assert document.metadata["language"] == "python"
     assert targets(document) == ["file:///home/me/docs/sub/data.md"]
+
+
+def test_what_a_notebook_shows_as_an_image() -> None:
+    figure = {"image/png": "iVBO", "text/plain": ["<Figure size 432x288 with 1 Axes>"]}
+    formula = {"image/png": "iVBO", "text/plain": ["x**2 + 1"]}
+    matrix = {"text/plain": ["<4x5 sparse matrix of type 'int'>"]}
+    cells = [
+        {"cell_type": "code", "source": ["show()"], "outputs": [{"output_type": "display_data", "data": data}]}
+        for data in (figure, formula, matrix)
+    ]
+    shown = convert("a.ipynb", notebook(*cells)).content
+    assert shown.replace("```python\nshow()\n```\n\n", "") == (
+        "```\nx**2 + 1\n```\n\n```\n<4x5 sparse matrix of type 'int'>\n```"
+    )
 
 
 def test_older_and_odd_notebooks() -> None:
@@ -161,6 +176,19 @@ def test_mail_in_mail() -> None:
     outer.add_attachment(inner)
     content = convert("a.eml", outer.as_bytes()).content
     assert content.index("outer words") < content.index("Subject: Inner") < content.index("inner words")
+
+
+def test_mail_in_mail_that_is_encoded() -> None:
+    inner = "Subject: Inner\nFrom: a@example.org\n\nWe meet at the caf\u00e9.\n".encode()
+    text = (
+        'Subject: Outer\nFrom: b@example.org\nContent-Type: multipart/mixed; boundary="x"\n\n--x\n\nSee below.\n'
+        "--x\nContent-Type: message/rfc822\nContent-Transfer-Encoding: base64\n"
+        f"Content-Disposition: attachment\n\n{base64.encodebytes(inner).decode()}\n--x--\n"
+    )
+    assert convert("a.eml", text).content == (
+        "From: b@example.org\nSubject: Outer\n\nSee below.\n\nFrom: a@example.org\nSubject: Inner\n\n"
+        "We meet at the caf\u00e9.\n\nAttachments:\n- Inner (message/rfc822)"
+    )
 
 
 def test_attachments_without_a_file_name() -> None:

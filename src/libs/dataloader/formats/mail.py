@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import re
 from collections.abc import Sequence
@@ -76,7 +77,7 @@ def _bodies(message: Message[str, str], collector: LinkCollector, depth: int) ->
         return []
     kind = message.get_content_type()
     if kind == "message/rfc822" and message.is_multipart():
-        return [_message(part, collector, depth + 1) for part in message.get_payload() if isinstance(part, Message)]
+        return [_message(part, collector, depth + 1) for part in _forwarded(message)]
     if message.is_multipart():
         parts = [part for part in message.get_payload() if isinstance(part, Message)]
         if kind == "multipart/alternative":
@@ -131,9 +132,20 @@ def _attachment_name(part: Message[str, str]) -> str:
         return name
     if part.get_content_type() != "message/rfc822":
         return "attachment"
+    return next((subject for inner in _forwarded(part) if (subject := _header(inner, "Subject"))), "message")
+
+
+def _forwarded(part: Message[str, str]) -> list[Message[str, str]]:
+    """The message that a part of another one holds."""
     inner = part.get_payload()
-    subject = _header(inner[0], "Subject") if isinstance(inner, list) and isinstance(inner[0], Message) else ""
-    return subject or "message"
+    messages = [found for found in inner if isinstance(found, Message)] if isinstance(inner, list) else []
+    if str(part.get("Content-Transfer-Encoding", "")).strip().lower() == "base64":
+        # The standard forbids that, so the parser does not decode it; some programs do it all the same.
+        for found in messages:
+            if not found.keys() and isinstance(text := found.get_payload(), str):
+                with contextlib.suppress(ValueError):
+                    return [message_from_bytes(base64.b64decode(text), policy=policy.compat32)]
+    return messages
 
 
 def _file_name(part: Message[str, str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from libs.dataloader.formats.base import Content, FileData, TextBuilder, UnreadableError, fenced
@@ -12,6 +13,7 @@ from libs.dataloader.links import LinkCollector
 from libs.dataloader.text import clean_text
 
 _LONGEST_OUTPUT = 2000
+_OBJECT = re.compile(r"<[^<>\n]*>")  # how an image is called: <Figure size 640x480 with 1 Axes>
 
 
 def read(file: FileData, _kind: Format) -> Content:
@@ -91,7 +93,9 @@ def _output(output: dict[str, Any]) -> str:
         return f"{output.get('ename', 'Error')}: {output.get('evalue', '')}"
     data = output.get("data")
     data = data if isinstance(data, dict) else {}
-    return _joined(data.get("text/markdown") or data.get("text/plain") or output.get("text"))
+    text = _joined(data.get("text/markdown") or data.get("text/plain") or output.get("text"))
+    is_image = any(kind.startswith("image/") for kind in data)
+    return "" if is_image and _OBJECT.fullmatch(text.strip()) else text
 
 
 def _joined(source: Any) -> str:
