@@ -37,6 +37,27 @@ async def test_what_is_certainly_gone_is_pruned_where_another_page_fails(kb: Kno
         assert await paths(kb) == ["/", "/a", "/broken", "/new", "/other"] and not report.warnings
 
 
+async def test_a_site_that_answers_with_one_page_only_keeps_the_others(kb: KnowledgeBase) -> None:
+    async with WebServer(site("/a", "/b", "/gone")) as server:
+        await kb.ingest(WebLoader(server.url()))
+        before = dict(server.pages)
+        server.pages |= {"/": page(title="We will be back soon"), "/gone": Reply(status=410)}
+        report = await kb.ingest(WebLoader(server.url()), prune=True)
+        assert await paths(kb) == ["/", "/a", "/b", "/gone"] and report.documents.deleted == 0
+        assert any("only one page was found, and 3 others are stored" in warning for warning in report.warnings)
+        server.pages = {**before, "/": page("/b", title="Home")}
+        report = await kb.ingest(WebLoader(server.url()), prune=True)
+        assert await paths(kb) == ["/", "/b"] and not report.warnings
+
+
+async def test_a_page_that_has_got_another_address_is_not_kept_under_the_old_one(kb: KnowledgeBase) -> None:
+    async with WebServer({"/latest": redirect("/1"), "/1": page(title="One"), "/2": page(title="Two")}) as server:
+        await kb.ingest(WebLoader(server.url("/latest")))
+        server.pages["/latest"] = redirect("/2")
+        await kb.ingest(WebLoader(server.url("/latest")), prune=True)
+        assert await paths(kb) == ["/2"]
+
+
 async def test_a_page_that_is_known_by_the_address_that_redirects_to_it_stays(kb: KnowledgeBase) -> None:
     named = page(title="Guide", head='<link rel="canonical" href="/guide">')
     moved = Reply(status=301, headers={"Location": "/guide/"})

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from core.rag.indexing.state import StateReader
     from libs.dataloader import Loader
 
+#: So many stored pages are not given up for a site of which one page was found. One alone may have been that page,
+#: under another address.
+_OTHERS = 2
+
 
 @dataclass(frozen=True, slots=True)
 class ReadSource:
@@ -49,10 +53,30 @@ async def prune(client: MemGraphClient, state: StateReader, read: Sequence[ReadS
             report.warnings.append("Documents passed directly are not pruned: they have no source to disappear from.")
             continue
         only = None
-        if not getattr(one.loader, "complete", True):
-            why = getattr(one.loader, "why_incomplete", None) or "it was not read to the end"
+        if why := await _why_not_all(client, one):
             report.warnings.append(f"Of {source.uri} only what is certainly gone was pruned: {why}.")
             moved = (standardize_resource_uri(uri) for uri in getattr(one.loader, "moved", ()))
             only = one.gone.union(document_id(client.namespace, uri) for uri in moved)
         gone = await state.vanished(one.source_id, source, one.seen, getattr(one.loader, "covers", None), only)
         report.documents.deleted += await client.delete_documents(gone)
+
+
+async def _why_not_all(client: MemGraphClient, one: ReadSource) -> str | None:
+    """Why a source may have documents that were not seen; ``None`` where it has none."""
+    if not getattr(one.loader, "complete", True):
+        return getattr(one.loader, "why_incomplete", None) or "it was not read to the end"
+    if one.loader.source.type != "web" or len(one.seen) > 1:
+        return None
+    # A site that is down, or wants a login, often answers every address with one page that leads nowhere.
+    covers = getattr(one.loader, "covers", None)
+    others = [
+        row
+        for row in await client.documents_of_source(one.source_id)
+        if row["id"] not in one.seen and (covers is None or covers(row["uri"]))
+    ]
+    if len(others) < _OTHERS:
+        return None
+    return (
+        f"only one page was found, and {len(others):,} others are stored, as when a site is down or asks for a login."
+        " If they are gone, delete them (mgrag delete --source) and ingest the site again"
+    )
