@@ -26,7 +26,7 @@ _A_TRIPLE = "a triple is (subject, relation, object), or a mapping of these"
 
 
 class Knowledge:
-    """The part of :class:`core.rag.KnowledgeBase` that takes in records and facts."""
+    """The part of :class:`core.rag.KnowledgeBase` that stores records, facts and entities."""
 
     _client: MemGraphClient
     _settings: Settings
@@ -39,21 +39,21 @@ class Knowledge:
             """The model that writes answers; see :class:`core.rag.answering.asking.Answers`."""
 
     async def insert(self, collection: str, record: Mapping[str, Any]) -> Inserted:
-        """Insert a record: fields that name somebody or something become entities, which are linked to each other.
+        """Insert a record. The people and things that its fields name become entities, linked to each other.
 
-        Which fields do: name, title, company, email, team, project, owner, manager, category, tags and more
-        (:data:`core.rag.extraction.records.FIELD_HINTS`), and those of ``MGRAG_ENTITY_FIELDS``. A record has at most
-        64 of them, the first ones, since each two are linked; fields down to the fourth level count. All of its text
-        can be searched for.
+        These fields are name, title, company, email, team, project, owner, manager, category, tags and more
+        (:data:`core.rag.extraction.records.FIELD_HINTS`), and those listed in ``MGRAG_ENTITY_FIELDS``, down to the
+        fourth level of nesting. Every pair of entities is linked, so only the first 64 are kept. All text of the
+        record can be searched.
 
         Args:
-            collection: What the record belongs to.
-            record: A JSON object, nested at most 500 levels deep. One with the same ``_id`` or ``id`` in the collection
-                is replaced; ids are texts or numbers, and compared as they are written, so 1 is "1", but 1.0 is not.
-                ``True``, ``None``, lists and objects are no ids. Half of a surrogate pair becomes U+FFFD.
+            collection: Name of the collection that the record belongs to.
+            record: A JSON object, nested at most 500 levels deep. It replaces a record of the collection that has the
+                same ``_id`` or ``id``. Ids are strings or numbers and are compared as written: 1 equals "1", but not
+                1.0. ``True``, ``None``, lists and objects are not ids. A lone surrogate becomes U+FFFD.
 
         Returns:
-            Its id, its entities, and how many of these and of the links between them are new.
+            The id and entities of the record, and how many of the entities and their links are new.
 
         Raises:
             InvalidInputError: if the collection has no name, or a record is not a JSON object (e.g. has keys that
@@ -62,11 +62,11 @@ class Knowledge:
         return (await self.insert_many(collection, [record]))[0]
 
     async def insert_many(self, collection: str, records: Iterable[Mapping[str, Any]]) -> list[Inserted]:
-        """The same for many records, some hundreds to a transaction."""
+        """Insert many records, a few hundred per transaction; see :meth:`insert`."""
         return await self._client.insert_records(collection, records, self._hints())
 
     async def delete_record(self, record_id: str) -> bool:
-        """Remove a record, with the entities that nothing else supports.
+        """Remove a record, and the entities that nothing else supports.
 
         Returns:
             Whether it existed.
@@ -74,7 +74,10 @@ class Knowledge:
         return await self._client.delete_records([record_id]) == 1
 
     async def records(self, collection: str, *, limit: int = 100, after: str = "") -> list[dict[str, Any]]:
-        """List records of a collection by id: ``id``, ``collection`` and ``data``; ``after`` is the last id before."""
+        """List the records of a collection by id, as dicts with ``id``, ``collection`` and ``data``.
+
+        Pass the last id of a page as ``after`` to get the next page.
+        """
         return await self._client.list_records(collection, limit=limit, after=after)
 
     def _hints(self) -> dict[str, str]:
@@ -83,31 +86,30 @@ class Knowledge:
         return with_hints(self._settings.entity_fields.split(","))
 
     async def add_triples(self, triples: Iterable[TripleLike]) -> int:
-        """State facts: ``(subject, relation, object)``.
+        """Add facts, each a ``(subject, relation, object)`` triple.
 
         Args:
-            triples: Tuples of three texts, mappings with ``subject``, ``relation``, ``object`` and optionally
+            triples: Tuples of three strings, mappings with ``subject``, ``relation``, ``object`` and optionally
                 ``subject_type``, ``object_type``, ``fact``, ``weight``, ``chunk_ids``, or
                 :class:`core.rag.dbhandler.facts.Triple`. Missing entities are created. A fact with
-                ``chunk_ids`` goes with the last of these chunks; one without stays until a person removes it.
+                ``chunk_ids`` is removed with the last of these chunks; one without stays until a person removes it.
 
         Returns:
-            How many different facts there were; one that was stated before is updated.
+            How many distinct facts were given; a fact that existed is updated.
 
         Raises:
-            InvalidInputError: naming the first invalid one, or chunks that are not there; then nothing is
-                stored.
+            InvalidInputError: naming the first invalid triple, or chunks that do not exist; nothing is stored then.
         """
         if isinstance(triples, str | Mapping) or not isinstance(triples, Iterable):
             raise InvalidInputError(f"triples must be a list of triples, not {type(triples).__name__}: {_A_TRIPLE}.")
         return await self._client.add_triples([_triple(triple, number) for number, triple in enumerate(triples, 1)])
 
     async def merge_entities(self, alias: str, entity: str) -> None:
-        """Declare two entities to be the same; both keep what they have, and :meth:`split_entity` undoes it.
+        """Declare that two entities are the same. Both nodes stay, and :meth:`split_entity` undoes it.
 
         Args:
-            alias: Name or id of the one.
-            entity: Name or id of the other, under which they are known.
+            alias: Name or id of one entity.
+            entity: Name or id of the other, whose name stands for both.
 
         Raises:
             NotFoundError: if either does not exist.
@@ -123,7 +125,7 @@ class Knowledge:
 
         Args:
             entity: Name or id.
-            other: The one that it is not; ``None``: all that it was merged with.
+            other: The entity to separate it from; ``None``: all that it was merged with.
 
         Returns:
             How many merges were undone.
@@ -137,13 +139,14 @@ class Knowledge:
     async def remove_entity(self, entity: str) -> bool:
         """Remove an entity that was added by hand (:meth:`link` with ``create``, :meth:`add_triples`), and its links.
 
-        It disappears unless documents or records have it, too; entities that only these have disappear with them.
+        An entity that documents or records also name stays, without the links made by hand. Entities that only these
+        links supported are removed as well.
 
         Args:
             entity: Name or id.
 
         Returns:
-            Whether it was made by hand.
+            Whether it had been added by hand.
 
         Raises:
             NotFoundError: if there is no such entity.
@@ -151,17 +154,18 @@ class Knowledge:
         return await self._client.release_entity(await self._entity_id(entity))
 
     async def resolve_entities(self, *, vectors: bool = True) -> ResolutionReport:
-        """Find entities that are the same under several names, and connect them with SAME_AS.
+        """Find entities that have several names, and connect these with SAME_AS.
 
-        By spelling, by initials, by a letter or two of a long word, and by vectors above 0.95; rather two than a
-        wrong one. Every ingest does the first two by itself; the others take longer. The result follows from the
-        entities that there are, whatever was found before; merges and splits by hand stay.
+        Names match by spelling, by initials, by a difference of one or two letters in a long word, or by a cosine of
+        their vectors above 0.95; in doubt they are kept apart. Every ingest applies the first two rules; the others
+        take longer. The result depends only on the entities in the graph, not on earlier runs; merges and splits made
+        by hand are kept.
 
         Args:
-            vectors: Whether to compare vectors of names, too.
+            vectors: Whether to also compare vectors of names.
 
         Returns:
-            What is the same now, and how much of it is new.
+            How many names are connected now, and how many of these are new.
         """
         from core.rag.indexing.resolving import resolve_all
 
@@ -175,16 +179,16 @@ class Knowledge:
         stop: asyncio.Event | None = None,
         progress: Callable[[FactReport], None] | None = None,
     ) -> FactReport:
-        """Have a language model read the chunks that it has not read yet: typed entities and facts between them.
+        """Extract typed entities, and facts between them, with a language model from chunks that it has not read yet.
 
         Args:
-            model: ``None``: that of this knowledge base.
+            model: ``None``: the model of this knowledge base.
             limit: Maximum number of chunks.
-            stop: When set, no further chunks are taken up.
-            progress: Called now and then with the report so far.
+            stop: When set, no further chunks are read.
+            progress: Called from time to time with the report so far.
 
         Returns:
-            What was found, and which chunks failed; these are tried again the next time.
+            What was found, and which chunks failed; the next call tries these again.
 
         Raises:
             ConfigurationError: if there is no language model.
@@ -217,7 +221,7 @@ def _triple(given: TripleLike, number: int) -> Triple:
     if isinstance(given, Triple):
         return given
     try:
-        if isinstance(given, str):  # which would be taken apart letter by letter
+        if isinstance(given, str):  # would be read letter by letter
             raise TypeError("it is a text; put a single triple in a list, too")
         if isinstance(given, Mapping):
             return Triple(**given)

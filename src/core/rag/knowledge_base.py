@@ -58,14 +58,14 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
 
         Args:
             client: The graph. Closed with the knowledge base.
-            embedder: Its model is that of the namespace. Closed with the knowledge base. ``None``: for what needs no
-                vectors, whatever model the graph was built with.
-            settings: For chunk sizes and limits.
-            splitter: ``None``: as the settings say.
-            new_store: Build a second vector store where the namespace has one of another model.
-            must_exist: The graph file, where connecting must not create it.
-            check_model: Refuse an embedder of another model than the namespace was built with.
-            language_model: Writes answers; closed with the knowledge base. ``None``: as the settings say.
+            embedder: Must be of the model of the namespace; closed with the knowledge base. ``None``: vectors are not
+                needed, and the graph may be of any model.
+            settings: Chunk sizes, limits and more.
+            splitter: ``None``: one with the chunk sizes of the settings.
+            new_store: Build a second vector store if the namespace has one of another model.
+            must_exist: The graph file, if connecting must not create it.
+            check_model: Refuse an embedder of another model than the one that the namespace was built with.
+            language_model: Writes answers; closed with the knowledge base. ``None``: the one in the settings, if any.
         """
         self._client = client
         self._embedder = embedder
@@ -104,19 +104,19 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
             embedder: A custom embedding service, instead of ``model``.
             username: For a server; ``None``: ``MEMGRAPH_USERNAME``.
             password: For a server; ``None``: ``MEMGRAPH_PASSWORD``.
-            new_store: Build a second vector store where the namespace was built with another model.
-            chunk_size: Tokens in a chunk at most; ``None``: ``MGRAG_CHUNK_SIZE``.
+            new_store: Build a second vector store if the namespace was built with another model.
+            chunk_size: Maximum number of tokens in a chunk; ``None``: ``MGRAG_CHUNK_SIZE``.
             chunk_overlap: Tokens that neighbouring chunks share; ``None``: ``MGRAG_CHUNK_OVERLAP``.
             settings: ``None``: read from the environment.
-            create: Whether connecting may create an embedded graph that is not there.
-            embedding: Whether there is an embedding service; listing, deleting and exporting need none, and work with
-                a graph of any model.
+            create: Whether connecting may create a missing embedded graph.
+            embedding: Whether to open an embedding service. Listing, deleting and exporting work without one, on a
+                graph of any model.
             check_model: Refuse an embedding model other than that of the namespace; :meth:`reembed` changes it.
-            language_model: Writes answers; ``None``: that of ``MGRAG_LLM_MODEL``, or none: answers are extracts.
+            language_model: Writes answers; ``None``: the model of ``MGRAG_LLM_MODEL``, else answers are extracts.
 
         Raises:
-            ConfigurationError: on settings that are invalid, or a missing key of the embedding provider.
-            InvalidInputError: on a namespace that is not allowed, or other arguments of the wrong kind.
+            ConfigurationError: if settings are invalid, or the embedding provider's key is missing.
+            InvalidInputError: if the namespace is not allowed, or another argument has the wrong type.
         """
         from core.rag.embedder import open_embedder
         from core.rag.llm.base import checked_model
@@ -148,7 +148,7 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
 
     @property
     def client(self) -> MemGraphClient:
-        """The graph."""
+        """The client of the graph."""
         return self._client
 
     @property
@@ -164,7 +164,7 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
 
     @property
     def namespace(self) -> str:
-        """The namespace that everything is read from and written to."""
+        """The namespace that this object reads and writes."""
         return self._client.namespace
 
     def in_namespace(self, namespace: str) -> Self:
@@ -190,8 +190,8 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
 
         Raises:
             StoreUnavailableError: if the graph cannot be opened.
-            NotFoundError: if there is none, and it must not be created.
-            ModelMismatchError: if its namespace was built with another model.
+            NotFoundError: if the graph does not exist and must not be created.
+            ModelMismatchError: if the namespace was built with another model.
         """
         require_graph(self._must_exist)
         await self._client.connect()
@@ -224,7 +224,7 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
         except StoreError as second:
             if error is None:
                 raise
-            error.add_note(f"Closing the graph failed, too: {second}")  # what failed first says why
+            error.add_note(f"Closing the graph failed, too: {second}")  # the first error is the cause
 
     async def ingest(
         self,
@@ -240,28 +240,29 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
 
         Args:
             sources: Paths, URLs, loaders, documents, or iterables of documents; one or several.
-            prune: Also remove documents that vanished from these sources.
-            facts: Whether a language model reads the new chunks, too, for typed entities and what relates them;
-                ``None``: as ``MGRAG_LLM_EXTRACTION`` says. What failed is tried again the next time.
-            stop: When set, nothing more is taken up; documents in flight are finished, for some seconds.
+            prune: Also remove documents that are no longer in these sources.
+            facts: Whether a language model also extracts facts from the new chunks (:meth:`extract_facts`);
+                ``None``: ``MGRAG_LLM_EXTRACTION`` decides. Chunks that failed are tried again by the next ingest.
+            stop: When set, no further documents are started; those in flight get a few seconds to finish.
             progress: Called after each transaction with the report so far.
             options: For folders ``include``, ``exclude`` (globs), ``gitignore``, ``recursive``, ``hidden``; for URLs
                 ``url_pattern``, ``max_urls``, ``max_depth``, ``delay``, ``same_host``, ``respect_robots``.
 
         Returns:
-            What was done. A file or page that cannot be read is in ``documents.failed`` with its reason.
+            What was done. Files and pages that cannot be read are in ``documents.failed`` with the reason.
 
         Raises:
-            SourceError: if the only source there is cannot be loaded at all.
-            EmbeddingError: if the embedding provider fails for good.
-            StoreError: if the graph does. What was written before stays, whole, and is not done again.
+            SourceError: if there is only one source and it cannot be loaded at all.
+            EmbeddingError: if the embedding provider still fails after retries.
+            StoreError: if the graph database fails. Documents that were written stay, complete, and the next ingest
+                skips them.
         """
         facts = self._settings.llm_extraction if facts is None else facts
         if facts:
             self._reader()  # before anything is done
         loaders = loaders_for(sources, self._settings, **options)
         indexer = await self._indexer()
-        # The graph may lie in a folder that it is made of, and changes while that is read.
+        # The graph file may be in a folder that is ingested; it changes while the folder is read.
         if own := places_of((await self._client.connect()).capabilities):
             loaders = passing_over(own, loaders)
         report = await indexer.index(loaders, prune=prune, stop=stop, progress=progress)
@@ -282,28 +283,28 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
         user_id: str | None = None,
         rewrite: bool = False,
     ) -> list[Hit]:
-        """Find chunks.
+        """Search for chunks.
 
         Args:
-            query: What is looked for, in any words and characters.
+            query: The search text; any words and characters.
             k: Maximum number of hits, 1 to 10,000.
-            mode: ``auto`` (graph, hybrid or both, by what the question and the corpus look like), ``graph`` (what words
-                and meaning find, and where its names lead), ``hybrid`` (words and meaning), ``vector`` (meaning),
-                ``keyword`` (words, BM25) or ``fuzzy`` (titles, headings and names, tolerant of typos).
+            mode: ``auto`` (graph, hybrid or both, chosen by the question and the corpus), ``graph`` (starts from words
+                and meaning, and follows the entities named there), ``hybrid`` (words and meaning), ``vector``
+                (meaning), ``keyword`` (words, BM25) or ``fuzzy`` (titles, headings and names, tolerant of typos).
             filters: Only chunks of documents that pass; see :func:`core.rag.retrieval.filters.parse_filter`.
-            namespace: Search this one instead.
-            expand: Add so many neighbouring chunks on either side to the content of each hit.
-            conversation_id: A conversation that the question belongs to: what was said before helps to find what it
-                is about, unless it changes the subject. The question itself may have been added to it already.
-            user_id: Who asks: their own feedback counts before that of others.
-            rewrite: In a conversation, let the language model (if one is set) write the question as one that stands
-                alone, and search for that, too; a hybrid search then takes as long as the model.
+            namespace: Search this namespace instead.
+            expand: How many neighbouring chunks on either side to add to the content of each hit.
+            conversation_id: The conversation that the question belongs to. Earlier messages help to find what the
+                question refers to, unless it changes the subject. The question may already be its last message.
+            user_id: Who asks; this user's own feedback takes precedence over that of others.
+            rewrite: In a conversation, have the language model (if there is one) rewrite the question so that it can
+                be understood alone, and search for that too; a hybrid search then takes as long as the model.
 
         Returns:
-            Hits, best first; empty where nothing fits or nothing was ingested.
+            Hits, best first; empty if nothing matches or nothing was ingested.
 
         Raises:
-            InvalidInputError: on a query, ``k``, mode, filter or user that is invalid.
+            InvalidInputError: if the query, ``k``, mode, filter or user is invalid.
             NotFoundError: if there is no such conversation.
         """
         from core.rag.retrieval.asking import ask
@@ -325,10 +326,10 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
         )
 
     async def delete(self, path: str) -> bool:
-        """Delete a document with its chunks, its vectors and whatever nothing else refers to.
+        """Delete a document with its chunks and vectors, and everything that only it referred to.
 
         Args:
-            path: Path, URL or name as it was given, or id; nothing is guessed.
+            path: The path, URL or name that was ingested, or the id. It must match exactly.
 
         Returns:
             Whether it existed.

@@ -29,16 +29,16 @@ from core.rag.errors import ConfigurationError, InvalidInputError
 DEFAULT_EMBEDDED_URI = "embedded:.mgrag/graph.grafeo"
 DEFAULT_NAMESPACE = "default"
 
-#: Read where a program asks for settings; in its working directory.
+#: Read when settings are loaded; relative to the working directory.
 ENV_FILE = Path(".env")
 
-# What pydantic-settings is told to read by itself: no file. Its reader would replace ``${NAME}``, and complain about
-# lines of other programs.
+# pydantic-settings itself reads no file: its reader would expand ``${NAME}``, and fail on lines meant for other
+# programs.
 _NO_FILES = ()
 
 
 class _EnvFile(DotEnvSettingsSource):
-    """The file as it is: ``KEY=${OTHER_KEY}`` in it would take a key from the environment."""
+    """Reads the file literally: expanding ``KEY=${OTHER_KEY}`` would take a key from the environment."""
 
     def _read_env_file(self, file_path: Path) -> Mapping[str, str | None]:
         values = _file_values(file_path)
@@ -108,7 +108,7 @@ class Settings(BaseSettings):
     jwt_audience: str | None = Field(default=None, alias="MGRAG_JWT_AUDIENCE")
     jwt_issuer: str | None = Field(default=None, alias="MGRAG_JWT_ISSUER")
 
-    #: The variables above that have their value from the file; found out here, whatever is given.
+    #: The variables above whose value comes from the file; always determined here, never passed.
     in_env_file: Annotated[frozenset[str], NoDecode] = Field(default=frozenset(), repr=False)
 
     @classmethod
@@ -120,7 +120,7 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Where values come from; the first one that has a value counts. ``Settings(_env_file=None)`` reads no file."""
+        """Return the sources of values, highest priority first. ``Settings(_env_file=None)`` reads no file."""
         given = cast(DotEnvSettingsSource, dotenv_settings).env_file
         file = _EnvFile(settings_cls, ENV_FILE if given == _NO_FILES else given)
         names = file().keys() - init_settings().keys() - env_settings().keys()
@@ -128,15 +128,15 @@ class Settings(BaseSettings):
         return origins, init_settings, env_settings, file
 
     def check_recipient(self, address: str, host: str, secret: str | None) -> None:
-        """Refuse to send a secret from elsewhere to an address of the ``.env`` file, unless that is this machine.
+        """Refuse to send a secret that is not from the ``.env`` file to a remote address that is.
 
         Args:
-            address: The variable with the address.
-            host: The host in it.
-            secret: The variable with the secret; ``None``: it was given as an argument.
+            address: Name of the variable with the address.
+            host: The host in the address.
+            secret: Name of the variable with the secret; ``None``: it was passed as an argument.
 
         Raises:
-            ConfigurationError: saying which of the two comes from where, and what to do.
+            ConfigurationError: naming the origin of both, and what to do.
         """
         if address not in self.in_env_file or secret in self.in_env_file or _is_loopback(host):
             return
@@ -160,9 +160,9 @@ def _file_values(file: Path) -> dict[str, str | None]:
     """The variables of an ``.env`` file.
 
     Raises:
-        ConfigurationError: where a line that names a setting of this package cannot be read, such as one with a quote
-            that does not end: what it sets would be taken from elsewhere, a graph or namespace say. Other lines that
-            cannot be read are those of other programs.
+        ConfigurationError: if a line that names a setting of this package cannot be parsed, for example because a
+            quote is not closed: otherwise another value would silently be used, such as another graph or namespace.
+            Other lines that cannot be parsed are meant for other programs and are skipped.
     """
     from dotenv.parser import parse_stream
 
@@ -190,7 +190,7 @@ def load_settings() -> Settings:
         The settings, validated.
 
     Raises:
-        ConfigurationError: naming each variable that has a value that is invalid (never the value of a secret).
+        ConfigurationError: naming each variable with an invalid value (never the value of a secret).
     """
     try:
         return Settings()
@@ -202,10 +202,10 @@ def load_settings() -> Settings:
 
 
 def settings_for(given: Settings | None) -> Settings:
-    """The settings that a caller gave, else those of the environment.
+    """Return the given settings, or those of the environment.
 
     Raises:
-        InvalidInputError: on what are no settings.
+        InvalidInputError: if ``given`` is not a :class:`Settings`.
         ConfigurationError: as :func:`load_settings` does.
     """
     if given is None:
@@ -216,7 +216,7 @@ def settings_for(given: Settings | None) -> Settings:
 
 
 def unknown_variables() -> list[str]:
-    """Variables of the environment and of ``.env`` that look like settings of this package but are none."""
+    """Return variables of the environment and of ``.env`` that look like settings of this package but are not."""
     known = {field.alias for field in Settings.model_fields.values()}
     named = {*os.environ, *(_file_values(ENV_FILE) if ENV_FILE.is_file() else ())}
     ours = (name for name in named if name.startswith("MGRAG_") and not name.startswith("MGRAG_TEST_"))

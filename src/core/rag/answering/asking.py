@@ -25,7 +25,7 @@ MIN_TOKEN_BUDGET = 200
 
 
 class Answers:
-    """The part of :class:`core.rag.KnowledgeBase` that answers."""
+    """The part of :class:`core.rag.KnowledgeBase` that answers questions."""
 
     _client: MemGraphClient
     _settings: Settings
@@ -37,7 +37,7 @@ class Answers:
         """The model that writes answers; ``None`` if MGRAG_LLM_MODEL is not set.
 
         Raises:
-            ConfigurationError: A model is set, but no key and no endpoint.
+            ConfigurationError: if a model is set, but neither a key nor an endpoint.
         """
         if not self._model_known:
             from core.rag.llm import open_language_model
@@ -83,18 +83,18 @@ class Answers:
         """Answer a question from the documents, with citations.
 
         Args:
-            question: In any words.
-            strategy: ``flow`` (entities, relations and passages), ``basic`` (passages by vector), ``drift`` (along the
-                relations, several steps), or ``auto``: ``flow``, and ``drift`` for a question of several steps where
-                the graph has relations.
-            conversation_id: The conversation that the question belongs to; created if missing. The question, what was
-                retrieved, and the answer are recorded in it.
+            question: The question, in any words.
+            strategy: ``flow`` (entities, relations and passages), ``basic`` (passages by vector), ``drift`` (follows
+                relations over several steps), or ``auto``: ``drift`` for a question of several steps if the graph has
+                relations, else ``flow``.
+            conversation_id: The conversation that the question belongs to; created if missing. The question, the
+                retrieved passages and the answer are recorded in it.
             stream: Return the events of :meth:`ask_stream` instead.
-            options: ``k`` (passages), ``filters``, ``user_id``, ``namespace``, ``token_budget``, ``extracts`` (no
-                language model, even where there is one); see :meth:`ask_stream`.
+            options: ``k`` (passages), ``filters``, ``user_id``, ``namespace``, ``token_budget``, ``extracts`` (do not
+                use a language model); see :meth:`ask_stream`.
 
         Returns:
-            The answer. Without a language model it consists of sentences of the passages, and says so.
+            The answer. Without a language model it consists of sentences from the passages, and says so.
 
         Raises:
             InvalidInputError: on a question, strategy or option that is invalid.
@@ -128,22 +128,22 @@ class Answers:
     ) -> AsyncGenerator[Event, None]:
         """Answer a question and stream its steps as events; see :meth:`ask`.
 
-        Close it (``contextlib.aclosing``) when leaving early; that, and cancelling the task, stops the model.
+        Close the generator (``contextlib.aclosing``) when leaving early; this, or cancelling the task, stops the model.
 
         Args:
-            question: In any words.
-            strategy: As there.
-            conversation_id: As there.
-            k: How many passages the search gives, 1 to 100.
+            question: The question, in any words.
+            strategy: See :meth:`ask`.
+            conversation_id: See :meth:`ask`.
+            k: How many passages to search for, 1 to 100.
             filters: Only passages of documents that pass; see :meth:`core.rag.KnowledgeBase.search`.
             user_id: Who asks.
-            namespace: Answer from this one instead; the conversation is there, too.
-            token_budget: Tokens that a model gets to read; ``None``: 6,000.
-            extracts: Answer with sentences of the passages, even where there is a language model.
+            namespace: Answer from this namespace instead; the conversation belongs to it, too.
+            token_budget: Maximum number of tokens in the context of the model; ``None``: 6,000.
+            extracts: Answer with sentences from the passages, even if there is a language model.
 
         Yields:
-            ``AnalysisEvent``, ``RetrievalEvent``, then a ``TokenEvent`` for each part of the text, a ``CitationEvent``
-            for each source, and at the end a ``DoneEvent`` with the :class:`Answer`.
+            An ``AnalysisEvent``, a ``RetrievalEvent``, a ``TokenEvent`` for each part of the text, a ``CitationEvent``
+            for each source, and finally a ``DoneEvent`` with the :class:`Answer`.
         """
         from core.rag.answering.context import TOKEN_BUDGET
         from core.rag.answering.recording import recorded

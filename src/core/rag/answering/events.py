@@ -10,10 +10,10 @@ from core.rag.answering.types import Analysis, Answer, Citation, FoundEntity, Fo
 
 @dataclass(frozen=True, slots=True)
 class AnalysisEvent:
-    """The question was understood.
+    """The question was analysed.
 
     Attributes:
-        analysis: What it names and wants.
+        analysis: The names in it, and its intent.
     """
 
     analysis: Analysis
@@ -22,10 +22,10 @@ class AnalysisEvent:
 
 @dataclass(frozen=True, slots=True)
 class RetrievalEvent:
-    """Something was found, or nothing.
+    """Retrieval has ended; it may have found nothing.
 
     Attributes:
-        passages: Passages, by the numbers that they are cited by.
+        passages: Passages, by their citation numbers.
         entities: Entities.
         facts: Relations.
         mermaid: A diagram of them.
@@ -43,7 +43,7 @@ class TokenEvent:
     """The next part of the answer.
 
     Attributes:
-        text: It; markers ``[n]`` are of passages that exist.
+        text: The text; its markers ``[n]`` refer to passages that exist.
     """
 
     text: str
@@ -55,7 +55,7 @@ class CitationEvent:
     """A source of the answer, after the check.
 
     Attributes:
-        citation: It.
+        citation: The citation.
     """
 
     citation: Citation
@@ -64,10 +64,10 @@ class CitationEvent:
 
 @dataclass(frozen=True, slots=True)
 class DoneEvent:
-    """The end.
+    """The answer is complete.
 
     Attributes:
-        answer: The whole answer after the check.
+        answer: The whole answer, with its citations checked.
     """
 
     answer: Answer

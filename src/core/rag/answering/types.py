@@ -21,10 +21,10 @@ class Analysis:
 
     Attributes:
         query: The question.
-        entities: What it names, in its order.
-        intent: What sort of answer it wants.
-        fallback: Whether the words of the question stand for the entities, because none was recognised.
-        by_model: Whether a language model said so, and not rules.
+        entities: The names in it, in order.
+        intent: The kind of answer it asks for.
+        fallback: Whether ``entities`` are plain words of the question, because no name was recognised.
+        by_model: Whether a language model analysed the question, instead of rules.
     """
 
     query: str
@@ -46,18 +46,18 @@ class Analysis:
 
 @dataclass(slots=True)
 class FoundEntity:
-    """An entity of the graph that has to do with the question.
+    """An entity of the graph that is relevant to the question.
 
     Attributes:
         id: Its id.
         name: Its name.
-        type: What sort of thing it is.
-        summary: What is known of it; may be empty.
+        type: Its type, such as ``person``.
+        summary: A description of it; may be empty.
         mention_count: How often passages mention it.
-        score: Name 3, summary 2 (both 5), else 1.
-        similarity: Of its name with what the question names, 0 to 1; of the nearest passage that mentions it where it
-            was found by vectors.
-        method: Which leg found it first: ``pattern``, ``trigram``, ``vector``, or ``end`` of a relation.
+        score: 3 if its name matched, 2 if its summary did, 5 for both, else 1.
+        similarity: Similarity of its name to a name in the question, 0 to 1; if it was found by vectors, that of the
+            nearest passage that mentions it.
+        method: What found it first: ``pattern``, ``trigram``, ``vector``, or ``end`` (of a relation).
     """
 
     id: str
@@ -79,13 +79,13 @@ class FoundFact:
         source: Its name.
         target_id: Id of the entity that it goes to.
         target: Its name.
-        type: What sort of relation.
-        fact: It in words; may be empty.
+        type: The kind of relation.
+        fact: The relation as a sentence; may be empty.
         weight: How certain or frequent it is.
-        chunk_ids: The passages that say so.
-        score: Words in the fact 2, both ends found 3, one end 1.
-        similarity: As of an entity, of the fact.
-        method: As of an entity.
+        chunk_ids: The passages that state it.
+        score: 2 if the fact contains a name in the question, plus 3 if both ends were found, or 1 if one was.
+        similarity: See :class:`FoundEntity`; of the fact.
+        method: See :class:`FoundEntity`.
     """
 
     source_id: str
@@ -102,7 +102,7 @@ class FoundFact:
 
     @property
     def key(self) -> tuple[str, str, str, str]:
-        """What makes it the same relation."""
+        """The fields that identify a relation."""
         return (self.source_id, self.type, self.target_id, self.fact)
 
 
@@ -120,13 +120,13 @@ class Passage:
 
     @property
     def page(self) -> int | None:
-        """The page that it begins on, where its document has pages."""
+        """The page that it begins on, if its document has pages."""
         page = self.hit.metadata.get("page")
         return page if isinstance(page, int) else None
 
     @property
     def title(self) -> str:
-        """Where it stands: path and heading."""
+        """Where it is from: path and heading."""
         return heading_path((self.hit.path, self.hit.heading))
 
 
@@ -138,10 +138,10 @@ class Knowledge:
         entities: Best first.
         facts: Best first.
         hits: Passages, best first.
-        relevant: Whether anything of it has to do with the question.
-        near: Whether anything of it may have to do with the question.
-        far: Ids of the passages that are not near, and have no word of the question.
-        errors: What went wrong in single legs.
+        relevant: Whether any of it is relevant to the question.
+        near: Whether any of it may be relevant to the question.
+        far: Ids of the passages that are not near and share no word with the question.
+        errors: Failures of single retrieval legs.
     """
 
     entities: list[FoundEntity] = field(default_factory=list)
@@ -155,15 +155,15 @@ class Knowledge:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What a model gets to read.
+    """The context that a model reads.
 
     Attributes:
-        text: ``<definitions>``, ``<facts>`` and ``<passages>``; a part that would be empty is left out.
-        passages: Those in it, by number.
-        entities: Those in it.
-        facts: Those in it.
-        mermaid: A diagram of them; empty without entities.
-        tokens: Of ``text``.
+        text: ``<definitions>``, ``<facts>`` and ``<passages>``; empty parts are left out.
+        passages: The passages in it, by number.
+        entities: The entities in it.
+        facts: The facts in it.
+        mermaid: A diagram of the entities and facts; empty without entities.
+        tokens: Number of tokens of ``text``.
         left_out: How many passages, facts and entities did not fit.
     """
 
@@ -186,10 +186,10 @@ class Citation:
         chunk_id: Id of the chunk.
         path: Path, URL or name of the document.
         heading: Heading path of the chunk; may be empty.
-        page: The page that the chunk begins on, where the document has pages.
+        page: The page that the chunk begins on, if the document has pages.
         start_char: Where the chunk begins in the document.
         end_char: Where it ends (exclusive).
-        quote: The sentence of the chunk that says what the answer says, word for word.
+        quote: The sentence of the chunk, word for word, that supports the answer.
     """
 
     number: int
@@ -209,12 +209,12 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class UnsupportedSentence:
-    """A sentence whose source does not say so.
+    """A sentence that its sources do not support.
 
     Attributes:
         text: The sentence, without citations.
-        numbers: What it cites.
-        supported_by: Passages that it does not cite, but that say so.
+        numbers: Numbers of the passages that it cites.
+        supported_by: Numbers of passages that it does not cite but that support it.
     """
 
     text: str
@@ -227,26 +227,26 @@ class Answer:
     """An answer with its sources.
 
     Attributes:
-        text: The answer; ``[n]`` cites a citation, `` (unverified)`` stands behind what its source does not say.
-        citations: What the text cites, by number.
-        intent: What sort of answer the question wanted.
-        strategy: How it was made: ``flow``, ``basic`` or ``drift``.
-        context: What it was made of.
+        text: The answer; ``[n]`` refers to a citation, `` (unverified)`` follows what its source does not support.
+        citations: The citations in the text, by number.
+        intent: The kind of answer that the question asked for.
+        strategy: The strategy used: ``flow``, ``basic`` or ``drift``.
+        context: The context it was made from.
         mermaid: A diagram of the entities and relations in it; may be empty.
         metrics: Counts and times of each stage.
-        supported: Whether it cites something, and everything that it says is in what it cites.
+        supported: Whether it cites something, and the cited passages support all of it.
         question: The question.
-        extracts: Whether it consists of sentences of the passages, because there is no language model.
-        found: Whether anything relevant was found; without a language model the nearest extracts may be there all the
-            same, under a line that says so.
-        unsupported: Sentences whose source does not say so.
+        extracts: Whether it consists of sentences from the passages, because no language model was used.
+        found: Whether anything relevant was found; without a language model the text may still have the nearest
+            extracts, under a line that says so.
+        unsupported: Sentences that their sources do not support.
         missing: Sentences that state something and cite nothing.
-        dropped: Citations that were taken out of the text, because there is no such passage.
+        dropped: Citation numbers removed from the text because no such passage exists.
         entities: The entities that were found.
         facts: The relations that were found.
-        message_id: Where the answer was recorded, with a conversation.
-        details: What only one strategy has: paths and gaps of DRIFT; ``cut`` where a model stopped in the middle:
-            ``length`` (its tokens ran out) or ``content_filter``.
+        message_id: Id of the message that records the answer, in a conversation.
+        details: Data of single strategies: paths and gaps of DRIFT; ``cut`` if the model stopped early:
+            ``length`` (out of tokens) or ``content_filter``.
     """
 
     text: str

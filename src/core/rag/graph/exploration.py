@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 class Exploration:
     """The part of :class:`core.rag.KnowledgeBase` about entities, concepts and the edges between them.
 
-    Wherever a node is named: by its name, in any case, or its id; entities go before concepts, these before topics,
-    these before documents, which are named by their path, and these before symbols of source code (``Loader.run``).
+    Methods take a node by its name (case-insensitive) or its id. If several nodes have the name, entities take
+    precedence over concepts, then topics, then documents (named by their path), then symbols of source code
+    (``Loader.run``).
     """
 
     _client: MemGraphClient
@@ -42,7 +43,7 @@ class Exploration:
         return await stats(self._client)
 
     async def search_nodes(self, query: str, limit: int = 20, *, type: str | None = None) -> list[GraphNode]:  # noqa: A002
-        """Find entities, concepts and topics whose names contain words of a query.
+        """Find entities, concepts and topics by words in their names.
 
         Args:
             query: Words, or beginnings of words.
@@ -50,7 +51,7 @@ class Exploration:
             type: Only entities of this type, and concepts of this label.
 
         Returns:
-            Those that have more of the words, first; then those that are mentioned most.
+            Nodes ordered by how many of the words their names contain, then by how often they are mentioned.
         """
         from core.rag.graph.exploring import search_nodes
 
@@ -63,15 +64,15 @@ class Exploration:
         limit: int = 100,
         after: str = "",
     ) -> tuple[list[GraphNode], str]:
-        """List entities by name.
+        """List entities in the order of their names, in pages.
 
         Args:
             type: Only those of this type.
             limit: Maximum number to return.
-            after: What the page before gave as the second value.
+            after: The second value that the previous page returned.
 
         Returns:
-            Entities with ``mentions``, and what to give as ``after`` for the next page; empty at the end.
+            Entities with ``mentions``, and the ``after`` of the next page; empty at the end.
         """
         from core.rag.graph.exploring import list_entities
 
@@ -81,7 +82,7 @@ class Exploration:
         """List all edges between entities, in pages.
 
         Args:
-            relation: Only those that say this, such as ``works_at`` or ``SAME_AS``.
+            relation: Only edges of this relation, such as ``works_at`` or ``SAME_AS``.
             limit: Maximum number to return, 1 to 10,000.
             after: The ``next`` of the page before.
         """
@@ -92,7 +93,7 @@ class Exploration:
     async def neighbors(
         self, node: str, *, edge_types: Sequence[str] | None = None, limit: int = 100, after: str = ""
     ) -> NeighbourPage:
-        """List the neighbours of a node by name, in pages.
+        """List the neighbours of a node in the order of their names, in pages.
 
         Args:
             node: Name or id.
@@ -103,7 +104,7 @@ class Exploration:
             after: The ``next`` of the page before.
 
         Raises:
-            NotFoundError: if there is no such node, with names that were perhaps meant.
+            NotFoundError: if there is no such node; the message suggests similar names.
         """
         from core.rag.graph.exploring import neighbours
 
@@ -120,22 +121,22 @@ class Exploration:
         after: str = "",
         induced: bool = False,
     ) -> Piece:
-        """List what is within some steps of a node (breadth-first search), in pages.
+        """List the nodes within some steps of a node (breadth-first search), in pages.
 
         Args:
             start: Name or id.
-            depth: Steps, 1 to 64.
+            depth: Maximum number of steps, 1 to 64.
             edge_types: Edges to follow; ``None``: RELATED, SAME_AS and RELATED_TO, and
                 from a document or topic also TITLED, ABOUT, EXPLAINS and REFERENCES; from an entity that has none of
-                these MENTIONS and TITLED, which lead to passages, and on to what they mention, too.
+                these MENTIONS and TITLED, which lead to passages, and on to what those mention.
             direction: ``both``, ``out`` or ``in``.
             limit: Maximum number of nodes, 1 to 10,000.
             after: The ``next`` of the page before; all pages together have up to 10,000 nodes.
-            induced: Also the edges among the outermost nodes, for drawing.
+            induced: Also return the edges among the outermost nodes, for drawing.
 
         Returns:
-            Nodes, nearest first, heavier edges before lighter ones, then by name. Of a node with more than 1,000 edges
-            only the heaviest are followed, and ``hubs`` names it; :meth:`neighbors` lists all.
+            Nodes ordered by distance, then by edge weight (heaviest first), then by name. Of a node with more than
+            1,000 edges only the heaviest are followed, and ``hubs`` names it; :meth:`neighbors` lists all.
 
         Raises:
             NotFoundError: if there is no such node.
@@ -167,15 +168,15 @@ class Exploration:
         Args:
             start: Name or id.
             end: Name or id.
-            weighted: Whether an edge is ``1 / weight`` long instead of 1: heavy edges are short.
+            weighted: Count an edge as ``1 / weight`` long instead of 1, so that heavy edges are short.
             max_depth: Maximum number of edges.
             edge_types: Edges to follow; ``None``: RELATED, SAME_AS and RELATED_TO, and
-                from a document or topic also TITLED, ABOUT, EXPLAINS and REFERENCES; where these lead nowhere, also
-                MENTIONS: through passages that mention both; unless both are entities also CHUNK_OF, from a
-                document through its passages.
+                from a document or topic also TITLED, ABOUT, EXPLAINS and REFERENCES. If these give no path, also
+                MENTIONS (through passages that mention both) and, unless both are entities, CHUNK_OF (from a document
+                through its passages).
 
         Returns:
-            The path, or ``None`` where there is none.
+            The path, or ``None`` if there is none.
 
         Raises:
             NotFoundError: if either does not exist.
@@ -201,32 +202,32 @@ class Exploration:
         Args:
             source: Name or id.
             target: Name or id.
-            relation: What it says, such as ``works_at``; concepts have none.
-            fact: The same in words, for people and language models.
-            weight: How much it counts, above 0.
-            create: Make entities that are not there. They stay, even when nothing mentions them.
+            relation: Type of the relation, such as ``works_at``; links between concepts have none.
+            fact: The relation as a sentence, for people and language models.
+            weight: Weight of the edge, above 0.
+            create: Create missing entities. They stay, even if nothing mentions them.
 
         Returns:
-            The edge, with its ``id``. The same relation between the same two again is the same link, changed.
+            The edge, with its ``id``. Linking the same two nodes with the same relation again updates the link.
 
         Raises:
             NotFoundError: if either does not exist, with names that were perhaps meant.
-            InvalidInputError: if both are one, or of different labels.
+            InvalidInputError: if both are the same node, or they have different labels.
         """
         from core.rag.graph.linking import link
 
         return await link(self._client, source, target, relation, fact=fact, weight=weight, create=create)
 
     async def unlink(self, source: str, target: str | None = None, relation: str | None = None) -> int:
-        """Remove links that were added by hand. Links found in documents and records disappear with these.
+        """Remove links that were added by hand. Links found in documents and records go only with these.
 
         Args:
             source: Name or id of one end; or the id of a link, alone.
-            target: Name or id of the other end; in which order does not matter.
-            relation: Only those that say this.
+            target: Name or id of the other end; the order does not matter.
+            relation: Only links with this relation.
 
         Returns:
-            How many there were.
+            How many links were removed.
 
         Raises:
             NotFoundError: if either does not exist.
@@ -239,10 +240,10 @@ class Exploration:
         """Find records and documents.
 
         Args:
-            query: What is looked for.
+            query: The search text.
             mode: ``keyword`` (BM25), ``graph`` (what has or mentions entities that are at most two steps away from
-                those that the query names, by nearness), or ``hybrid``: 0.4 of the first and 0.6 of the second, each
-                divided by its best.
+                those that the query names, nearest first), or ``hybrid``: 0.4 of the keyword score plus 0.6 of the
+                graph score, each divided by its maximum.
             limit: Maximum number to return, 1 to 1,000.
 
         Returns:
@@ -253,7 +254,7 @@ class Exploration:
         return await search_knowledge(self._client, query, mode, limit)
 
     async def ask_context(self, question: str, context_depth: int = 2, limit: int = 5) -> GraphContext:
-        """Collect what a language model needs from the graph to answer a question; no model is called here.
+        """Collect the context from the graph with which a language model can answer a question; calls no model.
 
         Args:
             question: The question.

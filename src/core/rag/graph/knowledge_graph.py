@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from core.rag.graph.walk import Walk
     from core.rag.settings import Settings
 
-#: A walk returns at most so many nodes unless it is told otherwise.
+#: Default maximum number of nodes that a traversal returns.
 MAX_NODES = 10_000
 
 
@@ -50,7 +50,7 @@ class KnowledgeGraph(GraphBuilder):
             namespace: ``None``: ``MGRAG_NAMESPACE``, else ``default``.
             model: Embedding model; ``None``: ``MGRAG_EMBEDDING_MODEL``, else the offline default.
             embedder: A custom embedding service, instead of ``model``.
-            merge_similar: As above.
+            merge_similar: See the constructor.
             settings: ``None``: read from the environment.
         """
         from core.rag.embedder import open_embedder
@@ -71,7 +71,7 @@ class KnowledgeGraph(GraphBuilder):
         await self.close()
 
     async def close(self) -> None:
-        """Close what :meth:`open` opened; a client that was given stays open."""
+        """Close what :meth:`open` opened; a client that was passed in stays open."""
         try:
             if self._owns_client:
                 await self._client.close()
@@ -80,11 +80,11 @@ class KnowledgeGraph(GraphBuilder):
                 await self._owned.close()
 
     async def get_all_nodes(self, constraint_labels: Sequence[str] | None = None) -> Nodes:
-        """All nodes, or those with one of the labels, by id."""
+        """Return all nodes, or those with one of the labels, in the order of their ids."""
         return Nodes(await self._load(await self._client.concept_ids(_labels(constraint_labels))))
 
     async def get_neighbors(self, node: UndirectedNode, *, limit: int = MAX_NODES) -> Nodes:
-        """The neighbours of a node, by content."""
+        """Return the neighbours of a node, in the order of their contents."""
         return await self.get_nodes_within_steps(node, 1, limit=limit)
 
     async def get_nodes_within_steps(
@@ -96,21 +96,21 @@ class KnowledgeGraph(GraphBuilder):
         *,
         limit: int = MAX_NODES,
     ) -> Nodes:
-        """The nodes that are at most so many edges away (breadth-first search).
+        """Return the nodes within ``steps`` edges of a node (breadth-first search).
 
         Args:
-            start_node: Where to begin; not in the result. Where it is not in the graph, nothing is found.
+            start_node: Where to begin; not in the result. If it is not in the graph, the result is empty.
             steps: Maximum number of edges, 0 to 64.
-            constraint_labels: Only nodes with one of these labels; ``None`` or none: any.
-            block: Go only through nodes with one of these labels, but for the start.
+            constraint_labels: Only nodes with one of these labels; ``None`` or empty: any.
+            block: Only pass through nodes with one of these labels; the start may have any.
             limit: Look at so many nodes at most.
 
         Returns:
-            Nearest first; neighbours of a node by content (the first 200 characters, then the id in the graph).
-            ``truncated`` says whether there is more than was looked at.
+            Nodes, nearest first; neighbours of one node in the order of their contents (first 200 characters, then
+            the id in the graph). ``truncated`` tells whether the limit cut something off.
 
         Raises:
-            InvalidInputError: on a number of steps or a limit that is invalid.
+            InvalidInputError: if the number of steps or the limit is invalid.
         """
         found = await self._walk(start_node, steps, _labels(constraint_labels), limit, block=block)
         return Nodes(await self._load(_passing(found, _labels(constraint_labels))), truncated=found.truncated)
@@ -118,15 +118,15 @@ class KnowledgeGraph(GraphBuilder):
     async def get_nodes_intersection(
         self, nodes: Sequence[UndirectedNode | None], steps: int = 1, constraint_labels: Sequence[str] | None = None
     ) -> Nodes:
-        """The nodes that are at most so many edges away from each of some nodes.
+        """Return the nodes that are within ``steps`` edges of every given node.
 
         Args:
-            nodes: At least one; one that is ``None`` was not found before, and is refused.
+            nodes: At least one. ``None`` among them (a node that a lookup did not find) is refused.
             steps: Maximum number of edges.
             constraint_labels: Only nodes with one of these labels.
 
         Returns:
-            In the order of the walk from the first node.
+            Nodes in the order of the traversal from the first node.
         """
         labels = _labels(constraint_labels)
         starts = [node for node in nodes if node is not None]
@@ -153,10 +153,10 @@ class KnowledgeGraph(GraphBuilder):
         topk_k: int | None = None,
         constraint_labels: Sequence[str] | None = None,
     ) -> Nodes:
-        """The nodes that are most similar in meaning.
+        """Return the nodes that are most similar in meaning.
 
         Args:
-            node: A text, or a node, whose content and vector are used; it may be in the graph, and is found then.
+            node: A text, or a node, whose content and vector are used; if it is in the graph, it finds itself.
             similarity_threshold: Only nodes with a cosine above it, -1 to 1.
             topk_k: Maximum number to return; ``None``: all, up to 10,000.
             constraint_labels: Only nodes with one of these labels.
@@ -181,15 +181,15 @@ class KnowledgeGraph(GraphBuilder):
         constraint_distance: float = 0,
         block: bool = False,
     ) -> Nodes:
-        """The nodes around a node, optionally only those near another node.
+        """Return the nodes around a node, optionally only those near another node.
 
         Args:
             node: Where to begin.
             step: Maximum number of edges.
             constraint_labels: Only nodes with one of these labels.
             constraint_node: Only nodes that are connected with this one (or are this one).
-            constraint_distance: By at most so many edges; 0: by any number, up to 64.
-            block: Go only through nodes with one of the labels.
+            constraint_distance: Maximum number of edges to ``constraint_node``; 0: any number, up to 64.
+            block: Only pass through nodes with one of the labels.
         """
         found = await self._walk(node, step, _labels(constraint_labels), MAX_NODES, block=block)
         near = await self._near(constraint_node, constraint_distance)
@@ -207,20 +207,20 @@ class KnowledgeGraph(GraphBuilder):
         constraint_distance: float = 0,
         block: bool = False,
     ) -> Nodes:
-        """The nodes connected with those that are most similar to a text: "similar to X and connected to Y".
+        """Return the nodes connected with those that are most similar to a text: "similar to X and connected to Y".
 
-        For each text, the ``topk_k`` most similar nodes are where walks begin, the most similar one first, until
-        ``topk_k`` nodes are found.
+        For each text, traversals start at its ``topk_k`` most similar nodes, best first, until ``topk_k`` nodes are
+        found.
 
         Args:
             content: One text or several.
             topk_k: Maximum number of nodes for each text.
             step: Maximum number of edges from a similar node.
-            constraint_labels: Only nodes with one of these labels; walks begin at nodes of any label.
-            constraint_node: As for :meth:`query_by_node`.
-            similarity_threshold: Walks begin only at nodes that are more similar than this.
-            constraint_distance: As for :meth:`query_by_node`.
-            block: Go only through nodes with one of the labels.
+            constraint_labels: Only nodes with one of these labels; traversals may start at nodes of any label.
+            constraint_node: See :meth:`query_by_node`.
+            similarity_threshold: Start only at nodes that are more similar than this.
+            constraint_distance: See :meth:`query_by_node`.
+            block: Only pass through nodes with one of the labels.
 
         Returns:
             Each node once.
@@ -244,7 +244,7 @@ class KnowledgeGraph(GraphBuilder):
         return Nodes(await self._load(list(everything)), truncated=truncated)
 
     async def embed_pending(self) -> int:
-        """Make the missing vectors now instead of in the next search; returns for how many nodes."""
+        """Embed nodes without vectors now instead of in the next search; return how many nodes."""
         return await self._similarity.embed_pending()
 
     async def _walk(

@@ -13,15 +13,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class GraphNode:
-    """A node.
+    """A node of the graph.
 
     Attributes:
         id: Its id.
-        name: What it is called.
+        name: Its name.
         label: ``Entity``, ``Concept``, ``Topic`` …
-        type: What kind of entity it is, by field or rule; the label of a node of a KnowledgeGraph.
-        distance: Edges from where the walk began.
-        mentions: How often chunks mention it, where that was asked for.
+        type: Type of an entity; the label of a node of a KnowledgeGraph.
+        distance: Number of edges from the start of the traversal.
+        mentions: How often chunks mention it, if that was asked for.
     """
 
     id: str
@@ -39,15 +39,15 @@ class GraphNode:
 
 @dataclass(frozen=True, slots=True)
 class GraphEdge:
-    """An edge.
+    """An edge of the graph.
 
     Attributes:
-        source: Id of the node that it leads from.
-        target: Id of the node that it leads to.
-        type: What it says: the relation (``works_at``), or the type of the edge (``SAME_AS``).
-        id: Its id, where it has one: that of a link made by hand.
-        fact: The relation in words, where it is known.
-        weight: How much it counts; 1 unless it says otherwise.
+        source: Id of the start node.
+        target: Id of the end node.
+        type: The relation (``works_at``), or the type of the edge (``SAME_AS``).
+        id: Id of a link made by hand; other edges have none.
+        fact: The relation as a sentence, if known.
+        weight: Its weight; 1 by default.
         origin: ``caller`` for a link made by hand.
     """
 
@@ -74,7 +74,7 @@ class GraphEdge:
 
     @property
     def key(self) -> tuple[str, str, str, str]:
-        """What tells it from other edges."""
+        """The fields that identify an edge."""
         return (self.source, self.target, self.type, self.id)
 
 
@@ -83,12 +83,12 @@ class Piece:
     """A part of the graph.
 
     Attributes:
-        start: Where the walk began.
-        nodes: Without the start, nearest first; among equals the order of the walk.
-        edges: Those between all of these nodes that the walk saw.
+        start: The node where the traversal started.
+        nodes: The other nodes, nearest first, then in the order of the traversal.
+        edges: The edges between these nodes that the traversal saw.
         truncated: Whether there is more than this.
-        next: What to give as ``after`` to go on; empty at the end.
-        hubs: Nodes with so many edges that only the heaviest were followed, with the number of all of them.
+        next: The ``after`` of the next page; empty at the end.
+        hubs: Nodes with so many edges that only the heaviest were followed, with their total number of edges.
     """
 
     start: GraphNode
@@ -100,7 +100,7 @@ class Piece:
 
     @property
     def names(self) -> dict[str, str]:
-        """Names by id, the start included."""
+        """Return the names of all nodes, including the start, by id."""
         return {node.id: node.name for node in (self.start, *self.nodes)}
 
     def to_dict(self) -> dict[str, Any]:
@@ -113,9 +113,9 @@ class EdgePage:
     """Edges of the entity graph.
 
     Attributes:
-        edges: By the ids of their ends, at most as many as were asked for.
-        names: What the entities at their ends are called, by id.
-        next: What to give as ``after`` to go on; empty at the end.
+        edges: Edges in the order of the ids of their ends.
+        names: Names of the entities at their ends, by id.
+        next: The ``after`` of the next page; empty at the end.
     """
 
     edges: list[GraphEdge]
@@ -133,12 +133,12 @@ class NeighbourPage:
 
     Attributes:
         node: The node.
-        nodes: Neighbours by name, at most as many as were asked for.
+        nodes: Neighbours, in the order of their names.
         edges: The edges to them.
-        degree: How many edges the node has in all.
+        degree: Total number of edges of the node.
         truncated: Whether there are more neighbours.
-        next: What to give as ``after`` to go on; empty at the end.
-        symbols: Where the node is an entity, what source code defines under the name that was asked for.
+        next: The ``after`` of the next page; empty at the end.
+        symbols: If the node is an entity: symbols that source code defines under the requested name.
     """
 
     node: GraphNode
@@ -156,14 +156,14 @@ class NeighbourPage:
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """A path.
+    """A path between two nodes.
 
     Attributes:
         nodes: From one end to the other; ``distance`` counts edges.
-        edges: One for each step, the heaviest where there are several.
-        cost: The number of edges; the sum of ``1 / weight`` where weights count.
-        exact: Whether no other path is shorter. Where weights count, and there are hubs of which only the heaviest
-            edges were followed, there may be one.
+        edges: One for each step; of parallel edges the heaviest.
+        cost: The number of edges; for a weighted path the sum of ``1 / weight``.
+        exact: Whether no path can be shorter. False for a weighted path if hubs were met, of which only the heaviest
+            edges were followed.
     """
 
     nodes: list[GraphNode]
@@ -188,12 +188,12 @@ class GraphStats(Keyed):
     Attributes:
         nodes: Entities.
         edges: Edges between entities.
-        nodes_by_type: Entities by their type.
+        nodes_by_type: Entities by type.
         edges_by_type: Edges by relation; ``SAME_AS`` for merged entities.
         mentions: Edges from chunks to the entities that they mention.
         records: Records.
-        concepts: Nodes of the KnowledgeGraph, concepts included.
-        concept_edges: Edges between these.
+        concepts: Nodes of the KnowledgeGraph, including concepts.
+        concept_edges: Edges between nodes of the KnowledgeGraph.
         topics: Topics.
     """
 
@@ -219,6 +219,6 @@ class GraphStats(Keyed):
 
 
 def weight_of(row: Row) -> float:
-    """The weight of the edge in a row; 1 where it has none that makes sense."""
+    """Return the weight of the edge in a row; 1 if it has no valid one."""
     weight = row["weight"] if row["weight"] is not None else row["count"]
     return float(weight) if weight is not None and weight > 0 else 1.0

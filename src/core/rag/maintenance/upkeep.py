@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 
 class Upkeep:
-    """The part of :class:`core.rag.KnowledgeBase` that looks at the graph as a whole."""
+    """The part of :class:`core.rag.KnowledgeBase` that manages the graph as a whole."""
 
     _client: MemGraphClient
     _embedder: EmbeddingService | None
     _settings: Settings
 
     async def status(self) -> dict[str, Any]:
-        """Engine, location, size, counts of nodes and edges, vector stores, and the embedding model.
+        """Report the engine, location, size, counts of nodes and edges, vector stores, and the embedding model.
 
         Returns:
             ``engine``, ``location``, ``bytes`` (``None`` for a server), ``namespace``, ``nodes``, ``edges``,
@@ -40,8 +40,8 @@ class Upkeep:
 
         Args:
             prefix: Only paths that begin with it.
-            limit: Maximum number to return, unless several have the last path; ``None``: all.
-            after: Only paths after this one; the last path of a page gives the next page.
+            limit: Maximum number to return, exceeded only if several documents have the last path; ``None``: all.
+            after: Only paths after this one; pass the last path of a page to get the next page.
 
         Returns:
             Dicts with ``id, path, uri, title, mime_type, metadata, status, created_at, updated_at, chunk_count,
@@ -52,53 +52,54 @@ class Upkeep:
         return await documents(self._client, prefix=prefix, limit=limit, after=after)
 
     async def show(self, path: str) -> dict[str, Any]:
-        """A document with its sources, references and chunks.
+        """Return a document with its sources, references and chunks.
 
         Args:
-            path: Path, URL or id; else the last part of a path, or a title, that only one document has (in any case).
+            path: Path, URL or id; else the last part of a path, or a title, if only one document has it
+                (case-insensitive).
 
         Returns:
-            What :meth:`MemGraphClient.find_document` gives, and ``sources``, ``references``, ``chunks``.
+            The dict of :meth:`MemGraphClient.find_document`, with ``sources``, ``references`` and ``chunks``.
 
         Raises:
-            NotFoundError: naming documents with a similar path, or all that are called so.
+            NotFoundError: naming documents with a similar path, or all documents of that name.
         """
         from core.rag.maintenance.overview import show
 
         return await show(self._client, path)
 
     async def explain_missing(self, path: str) -> str:
-        """A message about a document that does not exist, suggesting similar paths."""
+        """Return a message about a document that does not exist, suggesting similar paths."""
         from core.rag.maintenance.overview import not_found
 
         return await not_found(self._client, path)
 
     async def matching(self, *, prefix: str = "", source: str = "") -> list[dict[str, Any]]:
-        """``id`` and ``path`` of the documents whose path starts with this, or that come from a source (name or URI).
+        """List ``id`` and ``path`` of the documents whose path has a prefix, or that come from a source (name or URI).
 
         Raises:
-            InvalidInputError: unless one of the two is given.
+            InvalidInputError: unless exactly one of the two is given.
         """
         from core.rag.maintenance.overview import matching
 
         return await matching(self._client, prefix=prefix, source=source)
 
     async def delete_all(self, ids: Sequence[str]) -> int:
-        """Remove documents by id with their chunks, vectors and whatever nothing else refers to; returns how many."""
+        """Remove documents by id, with their chunks, vectors and what only they referred to; return how many."""
         return await self._client.delete_documents(ids)
 
     async def namespaces(self) -> dict[str, dict[str, int]]:
-        """Every namespace of the graph, with the number of its nodes by label."""
+        """Return every namespace of the graph, with its number of nodes by label."""
         return await self._client.namespaces()
 
     async def delete_namespace(self, name: str) -> int:
-        """Remove a namespace with everything in it.
+        """Remove a namespace and everything in it.
 
         Returns:
             How many nodes it had.
 
         Raises:
-            NotFoundError: if nothing is in it.
+            NotFoundError: if it is empty.
         """
         from core.rag.maintenance.overview import delete_namespace
 
@@ -110,15 +111,15 @@ class Upkeep:
         """Write namespaces to a file of JSON lines that any engine can import (compressed where it ends in ``.gz``).
 
         Args:
-            file: Must not exist. It appears whole or not at all. Writers to an embedded graph wait; to a server nobody
-                should write meanwhile.
-            namespaces: ``None``: the one of this knowledge base.
+            file: Must not exist; it is created only when complete. Writers to an embedded graph wait meanwhile; on a
+                server nothing should write to the namespaces.
+            namespaces: ``None``: the namespace of this knowledge base.
 
         Returns:
             What was written, by namespace.
 
         Raises:
-            BackupError: if the file exists or cannot be written, or somebody wrote to a namespace meanwhile.
+            BackupError: if the file exists or cannot be written, or a namespace was written to meanwhile.
             NotFoundError: if there is no such namespace.
         """
         from core.rag.maintenance.archive import export_namespaces
@@ -126,38 +127,38 @@ class Upkeep:
         return await export_namespaces(self._client, file, namespaces)
 
     async def import_(self, file: str | os.PathLike[str], *, everything: bool = False) -> dict[str, TransferReport]:
-        """Load what :meth:`export` wrote into the graph, updating what exists, so it may be repeated.
+        """Load a file written by :meth:`export`, updating what exists; it can be repeated.
 
-        The whole file is checked before anything is written. A document of which the graph has another version becomes
-        that of the file; what the file does not hold stays.
+        The whole file is checked before anything is written. A document that exists in another version is replaced by
+        that of the file; everything else in the graph stays.
 
         Args:
-            file: What to read.
-            everything: Also namespaces other than the one of this knowledge base.
+            file: The file to read.
+            everything: Also import namespaces other than that of this knowledge base.
 
         Returns:
             What was read, by namespace.
 
         Raises:
-            BackupError: if the file is no export, is cut short or damaged, or holds other namespaces.
+            BackupError: if the file is not an export, is truncated or damaged, or contains other namespaces.
         """
         from core.rag.maintenance.archive import import_namespaces
 
         return await import_namespaces(self._client, file, everything=everything)
 
     async def backup(self, file: str | os.PathLike[str]) -> BackupReport:
-        """Write a copy of the whole graph, all namespaces, and verify it by reading it again.
+        """Write a copy of the whole graph (all namespaces) and verify it by reading it back.
 
-        An embedded graph is copied as it is; from a server an export of all namespaces is written (JSON lines).
+        The file of an embedded graph is copied; of a server, all namespaces are exported as JSON lines.
 
         Args:
-            file: Must not exist. It appears whole and verified, or not at all.
+            file: Must not exist; it is created only when complete and verified.
 
         Returns:
-            Its kind, size, counts and checksum.
+            Kind, size, counts and checksum of the backup.
 
         Raises:
-            BackupError: if it cannot be written, or does not hold what the graph does.
+            BackupError: if the backup cannot be written, or differs from the graph.
         """
         from core.rag.maintenance.backup import backup
 
@@ -167,11 +168,11 @@ class Upkeep:
         """Check the environment and the graph.
 
         Args:
-            repair: Mend what can be mended.
-            everywhere: All namespaces, not only the one of this knowledge base.
+            repair: Repair what can be repaired.
+            everywhere: Check all namespaces, not only that of this knowledge base.
 
         Returns:
-            The checks, each with what to do where something is wrong.
+            The checks; a failed one says what to do.
         """
         from core.rag.maintenance.doctor import examine_open
 
@@ -184,21 +185,20 @@ class Upkeep:
         stop: asyncio.Event | None = None,
         progress: Callable[[ReembedReport], None] | None = None,
     ) -> ReembedReport:
-        """Make new vectors for all chunks with the model of this knowledge base, and make them the active ones.
+        """Embed all chunks again with the model of this knowledge base, and make the new vectors the active ones.
 
-        They are built beside the old ones, which searches use until all are there. When it is interrupted, doing it
-        again goes on where it stopped.
+        Searches use the old vectors until all new ones are stored. An interrupted run is continued by the next call.
 
         Args:
             drop_old: Remove the vector stores of other models afterwards.
-            stop: When set, the batch in flight is finished, and no more is taken up.
+            stop: When set, the batch in flight is finished and no further one is started.
             progress: Called after each batch with the report so far.
 
         Returns:
             What was done.
 
         Raises:
-            EmbeddingError: if the embedding provider fails; what was stored stays.
+            EmbeddingError: if the embedding provider fails; vectors stored so far are kept.
         """
         from core.rag.errors import ConfigurationError
         from core.rag.maintenance.reembed import reembed

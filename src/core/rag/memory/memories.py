@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 class Memories:
-    """The part of :class:`core.rag.KnowledgeBase` that remembers.
+    """The part of :class:`core.rag.KnowledgeBase` for agent memory.
 
-    A session is a conversation, and its memories are the messages of it: what was added with ``add_message`` is
+    A session is a conversation and its memories are the messages in it; messages added with ``add_message`` are
     recalled, too.
     """
 
@@ -47,23 +47,23 @@ class Memories:
         user_id: str | None = None,
         timestamp: datetime | str | None = None,
     ) -> str:
-        """Store something that was said.
+        """Store a memory: something that was said.
 
         Args:
             session_id: The session, or the id of a conversation; created if missing.
             role: ``user``, ``assistant`` …
-            content: What was said.
-            tags: Words to find it by; ``None``: none.
+            content: The text.
+            tags: Words that also find it; ``None``: none.
             metadata: JSON-serialisable; dates and times in it become ISO 8601 text.
-            user_id: Who said it; ``None``: whoever the session belongs to, which is the user who began it.
+            user_id: Who said it; ``None``: the owner of the session, who is the user that started it.
             timestamp: When it was said; ``None``: now.
 
         Returns:
-            The id of the memory. The same role and content of the same user again in the session is the same memory,
-            counted once more.
+            The id of the memory. Storing the same role and content of the same user again in the session increases
+            the count of the existing memory.
 
         Raises:
-            InvalidInputError: on content that is blank or over 1,000,000 characters, or arguments that are invalid.
+            InvalidInputError: if the content is blank or over 1,000,000 characters, or another argument is invalid.
         """
         from core.rag.dbhandler.message_rows import check_length, message_properties
         from core.rag.embedder import is_blank
@@ -79,19 +79,19 @@ class Memories:
     async def memories(
         self, session_id: str, *, limit: int | None = None, before: int | str | None = None, compacted: bool = False
     ) -> list[Memory]:
-        """The memories of a session, in order.
+        """List the memories of a session, in order.
 
         Args:
             session_id: The session.
-            limit: Maximum number to return, the last ones; ``None``: all.
-            before: Only those before this one (its ``sequence`` or id).
-            compacted: Also those that a summary stands for.
+            limit: Return only the last so many; ``None``: all.
+            before: Only memories before this one (its ``sequence`` or id).
+            compacted: Include memories that a summary replaced.
 
         Returns:
-            Memories; none where there is no such session.
+            The memories; empty if there is no such session.
 
         Raises:
-            InvalidInputError: on a limit that is not a whole number from 1 up.
+            InvalidInputError: if the limit is not a whole number of at least 1.
         """
         if limit is not None:
             limit = check_number("limit", limit, 1)
@@ -103,7 +103,7 @@ class Memories:
             found = [Memory.of(message) for message in messages if compacted or not message["compacted_into"]]
             if wanted is None or limit is None or len(found) >= limit or len(messages) < wanted:
                 return found if limit is None else found[-limit:]
-            wanted *= 4  # a summary stands for some of these
+            wanted *= 4  # some of these may be replaced by a summary
 
     async def recall(
         self,
@@ -117,19 +117,19 @@ class Memories:
         """Recall the memories that fit a question best.
 
         Args:
-            session_id: Only of this session.
+            session_id: Only memories of this session.
             query: The question.
             limit: Maximum number to return, 1 to 1,000.
-            user_id: Only what this user said, and what nobody is named for in sessions of this user. With neither: of
-                the whole namespace.
-            touch: Whether to record that they were recalled (``last_accessed_at``).
+            user_id: Only what this user said, including messages without a speaker in this user's sessions. Without a
+                session and a user, the whole namespace is searched.
+            touch: Whether to record the time of the recall (``last_accessed_at``).
 
         Returns:
-            Memories with their ``relevance`` (0 to 1), best first, of equal ones the latest; that of one which only
-            sounds a little like the question is small, and one without a common word or direction is not there.
+            Memories with their ``relevance`` (0 to 1), best first, and of equal ones the latest first. Memories that
+            are only vaguely similar have a low relevance; those that share neither words nor meaning are left out.
 
         Raises:
-            InvalidInputError: on an empty question, or a limit that is invalid.
+            InvalidInputError: if the question is empty, or the limit is invalid.
         """
         from core.rag.dbhandler.message_rows import speaker_of
         from core.rag.memory.recall import Recaller
@@ -159,7 +159,7 @@ class Memories:
             ]
             if person is None or len(own) >= limit or len(ranked) < wanted:
                 break
-            wanted *= 4  # others spoke in these sessions, too
+            wanted *= 4  # some of these may be by other speakers
         now = utc_now() if touch else ""
         found = [Memory.of(messages[item.id], item.relevance, now) for item in own[:limit]]
         if touch:
@@ -174,20 +174,21 @@ class Memories:
         user_id: str | None = None,
         before: datetime | str | None = None,
     ) -> Forgotten:
-        """Delete memories with their vectors, keywords and edges. What they share with others stays.
+        """Delete memories with their vectors, keywords and edges. Nodes that are shared with other memories stay.
 
         Args:
-            session_id: All of this session.
-            memory_id: This one. What a summary stands for comes back when it goes.
-            user_id: Everything of this user: what they said, sessions in which nobody else spoke, views, ratings, the
-                user itself. What others said in sessions of this user stays; such a session is nobody's then.
-            before: Of the session or user, or else of all, only what was said before this time.
+            session_id: Delete everything in this session.
+            memory_id: Delete this memory. Deleting a summary restores the memories that it replaced.
+            user_id: Delete everything of this user: what they said, sessions in which nobody else spoke, views,
+                ratings, and the user node. What others said in this user's sessions stays; these sessions then have
+                no owner.
+            before: Delete only what was said before this time, in the session or by the user, else in all sessions.
 
         Returns:
-            How much was removed; nothing where nothing was there.
+            How much was removed; all zero if nothing matched.
 
         Raises:
-            InvalidInputError: if it is not said what to forget, or not in texts.
+            InvalidInputError: if nothing to forget is named, or an argument is not text.
         """
         from core.rag.memory import forgetting
 
@@ -215,24 +216,24 @@ class Memories:
     ) -> str | None:
         """Replace the older memories of a session with a summary. They are kept and linked, but no longer searched.
 
-        The summary stands where they stood, before the memories that are kept, whose ``sequence`` goes up by one. The
-        next one is made of it and of what has become old since.
+        The summary takes their place before the remaining memories, whose ``sequence`` increases by one. The next
+        compaction summarises this summary together with the memories that are old by then.
 
         Args:
             session_id: The session.
-            keep: The last so many memories stay as they are; summaries are not counted.
-            sentences: How many sentences the summary has; ``None``: one for every four memories, at least three.
-            summarizer: What makes the summary; ``None``: the language model of the knowledge base, or else the central
-                sentences are selected.
+            keep: How many of the last memories stay as they are; summaries are not counted.
+            sentences: Number of sentences in the summary; ``None``: one for every four memories, at least three.
+            summarizer: Writes the summary; ``None``: the language model of the knowledge base, or, without one, a
+                selection of the most central sentences.
 
         Returns:
-            The id of the summary; ``None`` where there was nothing to summarise.
+            The id of the summary; ``None`` if there was nothing to summarise.
 
         Raises:
             NotFoundError: if there is no such session.
-            InvalidInputError: on other than whole numbers, from 0 (``keep``) and 1 (``sentences``) up.
-            LanguageModelError: if the model fails; nothing was replaced then.
-            StoreConflictError: if others change the same memories all the time; nothing was replaced then.
+            InvalidInputError: unless ``keep`` is a whole number of at least 0, and ``sentences`` of at least 1.
+            LanguageModelError: if the model fails; nothing is replaced then.
+            StoreConflictError: if other clients keep changing the same memories; nothing is replaced then.
         """
         from core.rag.memory.compaction import TRIES, older
 
@@ -255,7 +256,7 @@ class Memories:
     async def _summary(
         self, old: Sequence[Memory], sentences: int | None, summarizer: Summarizer | None
     ) -> dict[str, Any]:
-        """The properties of the message that stands for these."""
+        """Return the properties of the message that summarises these memories."""
         from core.rag.dbhandler.message_rows import message_properties
         from core.rag.memory.compaction import ModelSummarizer, central_sentences, sentences_of, text_of
 
@@ -278,7 +279,7 @@ class Memories:
         return None if user_id is None else await self._client.conversations_with(user_id)
 
     async def _person(self, user_id: str) -> str:
-        """The id that messages name a user by."""
+        """Return the user's id as messages store it."""
         user = await self._client.find_user(user_id)
         return user["external_id"] if user else user_id
 

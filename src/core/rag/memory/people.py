@@ -21,10 +21,10 @@ class _Whose:
     """What is to be anonymized.
 
     Attributes:
-        id: The id that messages name the user by; empty where it is one conversation.
-        user: The user, where there is one.
+        id: The user's id as messages store it; empty if a single conversation is anonymized.
+        user: The user, if there is one.
         conversations: The conversations.
-        elsewhere: Ids of what the user said in conversations of others.
+        elsewhere: Ids of the user's messages in conversations of others.
     """
 
     id: str
@@ -33,35 +33,35 @@ class _Whose:
     elsewhere: Sequence[str]
 
     def ids(self) -> set[str]:
-        """Of the users whose conversations these are."""
+        """Return the ids of the users who own these conversations."""
         return {row["user_id"] for row in self.conversations if row["user_id"]} | ({self.id} if self.id else set())
 
     def names(self) -> list[str]:
-        """What the users are called, ids first."""
+        """Return the ids of the users, then their names."""
         return [*sorted(self.ids()), *([self.user["name"]] if self.user and self.user["name"] else [])]
 
 
 class People:
-    """The part of :class:`core.rag.KnowledgeBase` that has to do with its users."""
+    """The part of :class:`core.rag.KnowledgeBase` about its users."""
 
     _client: MemGraphClient
 
     async def feedback(
         self, target: str, value: float, query: str | None = None, user_id: str | None = None
     ) -> list[str]:
-        """Rate how helpful a passage was; ratings influence later rankings gently.
+        """Rate how helpful a passage was; ratings have a small influence on later rankings.
 
         Args:
             target: Id of a chunk; or path, URL or id of a document, for all of its chunks.
-            value: From -1 (wrong) to 1 (just right); 0 takes an earlier rating back.
-            query: What was asked.
-            user_id: Who says so.
+            value: From -1 (wrong) to 1 (exactly right); 0 withdraws an earlier rating.
+            query: The question that the passage was found for.
+            user_id: Who gives the rating.
 
         Returns:
-            Ids of the chunks.
+            Ids of the rated chunks.
 
         Raises:
-            InvalidInputError: on a value out of range.
+            InvalidInputError: if the value is out of range.
             NotFoundError: if there is no such chunk or document.
         """
         try:
@@ -72,18 +72,18 @@ class People:
             raise NotFoundError(await not_found(self._client, target, "chunk and no document")) from None
 
     async def history(self, user_id: str) -> list[dict[str, Any]]:
-        """The documents that a user viewed: ``document_id, path, title, count, first_at, last_at``, latest first."""
+        """List documents that a user viewed: ``document_id, path, title, count, first_at, last_at``, latest first."""
         return await self._client.viewed_documents(user_id)
 
     async def export_user(self, user_id: str) -> dict[str, Any]:
         """Export everything that is stored about a person, ready for JSON.
 
         Returns:
-            ``user``, ``conversations`` (each with its ``messages``), ``messages`` said elsewhere (both with the
-            ``references`` of each and what was ``retrieved`` for it), ``viewed``, ``ratings``.
+            ``user``, ``conversations`` (each with its ``messages``), ``messages`` in conversations of others,
+            ``viewed`` and ``ratings``. Each message has its ``references`` and what was ``retrieved`` for it.
 
         Raises:
-            NotFoundError: if nothing is known of that person.
+            NotFoundError: if nothing is stored about that person.
         """
         from core.rag.dbhandler.message_rows import speaker_of
 
@@ -121,25 +121,25 @@ class People:
     async def anonymize(
         self, *, user_id: str | None = None, conversation_id: str | None = None, region: str | None = None
     ) -> dict[str, Any]:
-        """Consistently replace names, addresses and numbers in what was said, and remove the link to who said it.
+        """Consistently replace names, addresses and numbers in messages, and remove the link to their writer.
 
-        Messages stay where they are, in their order and with what they refer to, under new ids and with new vectors;
-        those that a summary stands for, too. Conversations get new ids. Of a user, what they said in conversations of
-        others is treated alike, their names are replaced wherever others mention them (in messages, titles, and the
-        questions of ratings), and views and ratings go to a user without a name. Documents stay as they are.
+        Messages keep their order and references, but get new ids and vectors; so do messages that a summary replaced.
+        Conversations get new ids. For a user, this also covers what they said in conversations of others; their names
+        are replaced wherever others mention them (in messages, titles, and the questions of ratings), and their views
+        and ratings move to a user without a name. Documents are not changed.
 
         Args:
-            user_id: All conversations of this user.
-            conversation_id: This conversation.
-            region: Where phone numbers without a country code are from, such as ``DE``.
+            user_id: Anonymize all conversations of this user.
+            conversation_id: Anonymize this conversation.
+            region: Country of phone numbers that have no country code, such as ``DE``.
 
         Returns:
-            ``conversations`` (the new ids), ``elsewhere`` (how many messages of conversations of others were changed)
-            and ``replaced`` (how many different things of each kind).
+            ``conversations`` (their new ids), ``elsewhere`` (how many messages in conversations of others were
+            changed) and ``replaced`` (how many distinct values of each kind).
 
         Raises:
-            InvalidInputError: unless one of the two is given.
-            NotFoundError: if it does not exist.
+            InvalidInputError: unless exactly one of the two is given.
+            NotFoundError: if the user or conversation does not exist.
         """
         from core.rag.memory.anonymizing import Anonymizer
 
@@ -163,7 +163,7 @@ class People:
             rewritten = await self._rewritten(anonymizer.text, messages)
             title = anonymizer.text(row["title"] or "")
             talk = await client.rewrite_messages(row["id"], rewritten, title=title, unlink=True)
-            # Nobody knows its new id, so nothing is added any more; but something may have been until now.
+            # The new id is unknown to others, so nothing is added from now on; but messages may have been until now.
             known = {message.new_id for message in rewritten}
             late = [message for message in await client.get_conversation_messages(talk) if message["id"] not in known]
             if late:
@@ -179,11 +179,11 @@ class People:
         return {"conversations": new, "elsewhere": changed, "replaced": anonymizer.replaced}
 
     async def _whose(self, user_id: str | None, conversation_id: str | None) -> _Whose:
-        """What a user said, or a conversation.
+        """Find what is to be anonymized.
 
         Raises:
-            InvalidInputError: unless one of the two is given.
-            NotFoundError: if it does not exist.
+            InvalidInputError: unless exactly one of the two is given.
+            NotFoundError: if the user or conversation does not exist.
         """
         client = self._client
         if user_id is not None and conversation_id is None:

@@ -8,22 +8,22 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """Something that was said and stored.
+    """A memory: a message of a session.
 
     Attributes:
         id: Its id.
         session_id: The session, which is a conversation.
         role: Who said it: ``user``, ``assistant``, ``summary`` …
-        content: What was said.
+        content: The text.
         keywords: Its words of more than 3 characters, without function words.
-        tags: Words to find it by.
-        metadata: What the caller stored with it.
+        tags: Words that also find it.
+        metadata: Metadata stored with it by the caller.
         count: How often exactly this was remembered.
         sequence: Its number in the session.
         created_at: When it was said: UTC, ISO 8601.
-        last_accessed_at: When it was last recalled, or said.
-        relevance: How well it fits what was asked, 0 to 1; ``None`` where nothing was asked.
-        compacted_into: Id of the summary that stands for it now; empty for most.
+        last_accessed_at: When it was last recalled, else when it was said.
+        relevance: How well it fits the question, 0 to 1; ``None`` if it was not recalled by one.
+        compacted_into: Id of the summary that replaced it; empty if none did.
     """
 
     id: str
@@ -42,7 +42,7 @@ class Memory:
 
     @classmethod
     def of(cls, message: dict[str, Any], relevance: float | None = None, accessed: str = "") -> Memory:
-        """From a message as the graph gives it."""
+        """Make a memory from a message row of the graph."""
         return cls(
             id=message["id"],
             session_id=message.get("session_id") or message.get("conversation_id") or "",
@@ -60,7 +60,7 @@ class Memory:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Convert to plain values that JSON can hold, with the names that agents know."""
+        """Convert to plain values that JSON can hold, under the names that agents expect."""
         return {
             "memoryId": self.id,
             "sessionId": self.session_id,
@@ -83,9 +83,9 @@ class Forgotten:
     """What was removed.
 
     Attributes:
-        memories: Messages and memories.
-        sessions: Conversations that went as a whole.
-        users: Users.
+        memories: Number of messages and memories.
+        sessions: Number of conversations that were removed as a whole.
+        users: Number of users.
     """
 
     memories: int = 0

@@ -94,7 +94,7 @@ _OPERATOR_NAMES: Final = ("!=", "in", *OPERATORS)
 
 @dataclass(frozen=True, slots=True)
 class Pushdown:
-    """Constraints that every matching document fulfils, simple enough for a query parameter; None: no constraint.
+    """Necessary conditions of a filter that a database can check; None: no condition.
 
     Attributes:
         path_prefix: The path begins with this.
@@ -119,14 +119,14 @@ class Filter:
         """Whether a document passes.
 
         Args:
-            row: The fields of the document: strings; ``source`` also a list of names and URIs (or these under
-                ``source_names`` and ``source_uris``); dates as ISO strings; ``metadata`` a dict or its JSON. What is
-                missing or None counts as missing.
+            row: The fields of the document, as strings; dates in ISO 8601; ``source`` may also be a list of names and
+                URIs (or be given as ``source_names`` and ``source_uris``); ``metadata`` is a dict or its JSON. None
+                counts as missing.
         """
         return self.node.holds(row)
 
     def __bool__(self) -> bool:
-        """False for the filter that lets everything through."""
+        """Return False for the filter that every document passes."""
         return self.node != All(())
 
     def __str__(self) -> str:
@@ -137,7 +137,7 @@ class Filter:
         return _write_dict(self.node)
 
     def pushdown(self) -> Pushdown:
-        """What can narrow the candidates in the database; ``matches`` still has to decide."""
+        """Return conditions that narrow the candidates in the database; ``matches`` still has to decide."""
         parts = self.node.nodes if isinstance(self.node, All) else (self.node,)
         tests = [part for part in parts if isinstance(part, Test)]
         prefixes = [str(test.values[0]) for test in tests if _is(test, "path", "prefix") and len(test.values) == 1]
@@ -153,10 +153,10 @@ def parse_filter(value: str | Mapping[str, Any] | Filter | None) -> Filter:
     """Parse a filter in text or dict form; see the module's docstring for the grammar.
 
     Args:
-        value: The filter. None, an empty text and an empty dict let everything through.
+        value: The filter. Every document passes None, an empty string or an empty dict.
 
     Raises:
-        FilterError: It does not parse; the message names the place and what is allowed there.
+        FilterError: if it does not parse; the message names the position and what is allowed there.
     """
     if isinstance(value, Filter):
         return value
@@ -177,7 +177,7 @@ def _is(test: Test, field: str, operator: str) -> bool:
 
 
 def _exact(tests: list[Test], field: str) -> tuple[str, ...] | None:
-    """The strings that a field has to equal one of, from the narrowest test that says so."""
+    """Return the strings of which a field must equal one, from the narrowest test of this kind."""
     found = [
         tuple(value for value in test.values if isinstance(value, str))
         for test in tests
@@ -250,11 +250,11 @@ def _values(inner: object, place: str) -> list[Scalar]:
         raise FilterError(f"{place} has {len(items):,} values, but at most {MAX_VALUES:,} are allowed.")
     values: list[Scalar] = []
     for item in items:
-        if isinstance(item, date):  # and datetime
+        if isinstance(item, date):  # includes datetime
             values.append(item.isoformat())
         elif item is None or isinstance(item, str | int) or (isinstance(item, float) and isfinite(item)):
             values.append(item)
-        elif hasattr(item, "__index__"):  # of numpy
+        elif hasattr(item, "__index__"):  # integers of numpy
             values.append(index(item))
         else:
             raise FilterError(f"{place} has to be a string, a finite number, true, false or null, not {item!r:.100}.")

@@ -26,15 +26,15 @@ class Hit(Keyed):
         path: Path, URL or name of the document.
         title: Title of the document.
         heading: Heading path of the chunk.
-        content: Its text; with ``expand`` that of its neighbours too.
+        content: Its text; with ``expand`` also the text of its neighbours.
         chunk_index: Its position in the document, from 0.
         start_char: Where ``content`` begins in the document.
         end_char: Where it ends (exclusive).
-        score: What hits are ordered by; comparable within one search only.
+        score: The score that hits are ordered by; only comparable within one search.
         scores: The score of each leg that found it: ``vector`` (cosine), ``keyword`` (BM25), ``fuzzy`` (0 to 1); in a
-            conversation ``earlier`` (up to 1: an answer before referred to it) and ``rewritten`` (0 to 1).
-        metadata: Where it stands: ``page``, ``slide``, ``sheet``, ``row`` …
-        because: Why the graph led here: the path of titles and the sentence; ``None`` where it had no part in it.
+            conversation also ``earlier`` (up to 1: an earlier answer referred to it) and ``rewritten`` (0 to 1).
+        metadata: Its place in the document: ``page``, ``slide``, ``sheet``, ``row`` …
+        because: Why the graph led here: the path of titles, and the sentence; ``None`` if the graph did not.
     """
 
     chunk_id: str
@@ -53,7 +53,7 @@ class Hit(Keyed):
 
     @classmethod
     def of_chunk(cls, chunk: Mapping[str, Any], score: float, scores: dict[str, float]) -> Hit:
-        """The hit for a chunk as :class:`core.rag.dbhandler.MemGraphClient` gives it."""
+        """Make a hit from a chunk row of :class:`core.rag.dbhandler.MemGraphClient`."""
         return cls(
             chunk_id=chunk["chunk_id"],
             document_id=chunk["document_id"],
