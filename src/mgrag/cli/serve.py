@@ -27,7 +27,9 @@ def register(app: typer.Typer) -> None:
 def serve(
     context: typer.Context,
     host: Annotated[str, typer.Option(metavar="ADDRESS", help="Address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 chooses a free one.")] = 8000,
+    port: Annotated[
+        int, typer.Option(metavar="N", min=0, max=65535, help="Port to listen on; 0 chooses a free one.")
+    ] = 8000,
     read_only: Annotated[
         bool, typer.Option("--read-only", help="Callers can search, but not store or delete anything.")
     ] = False,
@@ -91,9 +93,12 @@ async def _listen(app: object, host: str, port: int, *, open_to_all: bool) -> No
     """Answer requests until a signal comes."""
     import socket
 
-    import uvicorn
+    from core.rag.errors import ConfigurationError, MissingDependencyError
 
-    from core.rag.errors import ConfigurationError
+    try:
+        import uvicorn
+    except ImportError as error:
+        raise MissingDependencyError("uvicorn", "http", "The HTTP API") from error
 
     class Server(uvicorn.Server):
         def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002
