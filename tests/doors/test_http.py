@@ -599,6 +599,20 @@ def test_the_command_does_not_open_itself_to_others_without_keys(tmp_path: Path)
     assert "MGRAG_API_KEYS" in done.stderr and "0.0.0.0" in done.stderr
 
 
+@pytest.mark.parametrize("package", ["fastapi", "jwt", "uvicorn"])
+def test_a_package_that_is_missing_is_named(package: str, tmp_path: Path) -> None:
+    (tmp_path / f"{package}.py").write_text("raise ImportError('not installed')\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "mgrag", "serve", "--port", "0", "--db", str(tmp_path / "g.grafeo")],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, "PYTHONPATH": f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}"},
+    )
+    assert done.returncode == 2
+    assert "pip install 'memgraph-rag[http]'" in done.stderr
+
+
 def test_a_port_that_is_taken_is_told(tmp_path: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
