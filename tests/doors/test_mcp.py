@@ -76,7 +76,8 @@ async def test_what_is_stored_is_found_read_and_answered() -> None:
         found = await agent("search", query="Where does the leader of Project Heron work?", k=2)
         assert {hit["path"] for hit in found["hits"]} == set(NOTES)
         answer = await agent("ask", question="What is the budget of Project Heron?")
-        assert "42,000" in answer["text"]
+        assert "42,000" in answer["text"] and answer["found"]
+        assert not (await agent("ask", question="What is the capital of Mongolia?"))["found"]
         assert answer["citations"][0]["path"] == "notes/heron.md"
         document = await agent("read_document", path="notes/heron.md")
         assert document["content"] == NOTES["notes/heron.md"]
@@ -146,7 +147,9 @@ async def test_a_document_is_rated_and_deleted() -> None:
 async def test_errors_say_what_to_do_and_the_server_goes_on() -> None:
     async with with_notes() as agent:
         assert "filter" in (await agent.fails("search", query="heron", filters="path:")).lower()
-        assert "nowhere" in await agent.fails("neighbors", node="nowhere to be found")
+        assert "Use find_entities" in await agent.fails("neighbors", node="nowhere to be found")
+        assert "Use list_documents" in await agent.fails("read_document", path="nowhere.md")
+        assert "before" not in await agent.fails("forget")
         assert "50" in await agent.fails("search", query="heron", k=1000)
         assert "1 to 2000 characters" in await agent.fails("add_document", path="", content="x")
         assert (await agent("search", query="heron", k=1))["hits"]

@@ -75,12 +75,12 @@ class ReadingTools:
         """Answer a question from the documents, with citations that have been checked against their sources.
 
         Without a language model on the server, the answer consists of the most relevant sentences, quoted verbatim.
-        "supported" says whether the sources support the answer.
+        "found" says whether anything relevant was found, and "supported" whether the sources support the answer.
         """
         async with self._lease.use() as kb:
             answer = await kb.ask(question, k=k, filters=filters)
         given = answer.to_dict()
-        return {name: given[name] for name in ("text", "supported", "citations", "unsupported", "missing")}
+        return {name: given[name] for name in ("text", "found", "supported", "citations", "unsupported", "missing")}
 
     async def graph_context(
         self,
