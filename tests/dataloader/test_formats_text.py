@@ -228,6 +228,8 @@ curl [not](a-link.md) https://not.example.org/
         ("Usage {: #usage }\n=====\n", "Usage"),
         ("# Preface {-}\n", "Preface"),
         ("# Hello {name}\n", "Hello {name}"),
+        ("# `<details>`: more on request\n", "<details>: more on request"),
+        ("# `Vec<T>` and [`a_b_c`](x.md), \\<b\\>\n", "Vec<T> and a_b_c, <b>"),
     ],
 )
 def test_markdown_titles(text: str, title: str | None) -> None:

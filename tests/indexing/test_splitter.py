@@ -237,6 +237,7 @@ def test_the_title_of_the_document_is_not_repeated() -> None:
         ("## Optional { #flag .wide }", "Optional"),
         ("## The set {1, 2}", "The set {1, 2}"),
         ("## A <b>tag</b>", "A tag"),
+        ("## v-for on `<template>`, ``a ` b`` and `**kw`", "v-for on <template>, a ` b and **kw"),
         (r"## Not \*bold\*", "Not *bold*"),
         ("## " + "long " * 100, ("long " * 40)[:199].rstrip() + "…"),
     ],

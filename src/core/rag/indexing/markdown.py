@@ -15,7 +15,7 @@ from core.rag.indexing.breaks import Breaks, Level, line_breaks, prose_breaks, r
 from core.rag.indexing.packing import Table
 from core.rag.indexing.sections import Heading, shortened
 from core.rag.indexing.tokens import TokenCounter
-from libs.dataloader.formats.markdown import HEADING_ATTRIBUTES
+from libs.dataloader.formats.markdown import HEADING_ATTRIBUTES, LITERAL, kept_literal
 from libs.dataloader.notes import without_brackets
 
 _LINE = re.compile(
@@ -36,11 +36,8 @@ _SETEXT_LINES = 3  # a longer paragraph above a row of dashes is a paragraph abo
 _ATX_CLOSING = re.compile(r"(?:^|[ \t])#+[ \t]*$")
 _IMAGE_OR_LINK = re.compile(r"!?\[([^\[\]]*)\](?:\([^()\s]*(?:[ \t]+\"[^\"]*\")?\)|\[[^\[\]]*\])")
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>|<!--.*?-->")
-_STRONG = re.compile(r"(\*{1,3}|`+|~~)(?=\S)(.+?)(?<!\s)\1")
+_STRONG = re.compile(r"(\*{1,3}|~~)(?=\S)(.+?)(?<!\s)\1")
 _UNDERSCORES = re.compile(r"(?<!\w)(_{1,3})(?=\S)(.+?)(?<!\s)\1(?!\w)")
-_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
-_KEPT = 0xE000  # escaped characters wait in the private use area
-_UNESCAPE = {_KEPT + code: chr(code) for code in range(0x21, 0x7F)}
 
 
 @dataclass(slots=True)
@@ -96,7 +93,7 @@ def outline(text: str) -> Outline:
 
 def plain_title(text: str, *, atx: bool) -> str:
     """The words of a heading without Markdown's markup."""
-    text = _ESCAPE.sub(lambda match: chr(_KEPT + ord(match[1])), shortened(text))
+    text = kept_literal(shortened(text))
     if atx:
         text = _ATX_CLOSING.sub("", text)
     text = HEADING_ATTRIBUTES.sub("", text)
@@ -111,7 +108,7 @@ def plain_title(text: str, *, atx: bool) -> str:
         if plainer == text:
             break
         text = plainer
-    return " ".join(text.translate(_UNESCAPE).split())
+    return " ".join(text.translate(LITERAL).split())
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,9 +68,13 @@ _LABEL = re.compile(r"\[([^\[\]]{0,500})\]")
 _DEFINITION = re.compile(
     r"^ {0,3}\[([^\[\]\n]{1,500})\]:[ \t]*\n?[ \t]*(?:<([^<>\n]{0,2000})>|(\S{1,2000}))", re.MULTILINE
 )
-_EMPHASIS = re.compile(r"(\*\*|__|\*|`|~~)(?=\S)(.+?)(?<=\S)\1")
+_EMPHASIS = re.compile(r"(\*\*|__|\*|~~)(?=\S)(.+?)(?<=\S)\1")
 _MARKUP = re.compile(r"[*_`~\[<\\]")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
+_CODE_SPAN = re.compile(r"(?<![\\`])(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
+#: What is literal waits in the private use area.
+_AWAY = {code: chr(0xE000 + code) for code in range(0x21, 0x7F) if not chr(code).isalnum()}
+LITERAL = {ord(away): chr(code) for code, away in _AWAY.items()}
 _NOT_NEWLINE = re.compile(r"[^\n]+")
 _DEEPEST = 100
 _LONGEST_TITLE = 300
@@ -175,7 +179,7 @@ def plain_words(text: str) -> str:
     text = text[:_LONGEST_WORDS]
     if _MARKUP.search(text) is None:
         return " ".join(text.split())
-    text = without_brackets(_IMAGE.sub(lambda match: match[1], text))
+    text = without_brackets(_IMAGE.sub(lambda match: match[1], kept_literal(text)))
     parts: list[str] = []
     position = 0
     for words, _, start, end in _scan(text, {}):
@@ -184,7 +188,17 @@ def plain_words(text: str) -> str:
     text = "".join([*parts, text[position:]])
     for _ in range(3):
         text = _EMPHASIS.sub(lambda match: match[2], text)
-    return " ".join(_ESCAPE.sub(r"\1", _TAG.sub("", text)).split())
+    return " ".join(_TAG.sub("", text).translate(LITERAL).split())
+
+
+def kept_literal(text: str) -> str:
+    """Markdown whose code and escaped characters are out of reach of its markup until ``LITERAL`` translates them back.
+
+    Code is without its backticks: `` `Vec<T>` `` has no tag.
+    """
+    if "`" in text:
+        text = _CODE_SPAN.sub(lambda match: (match[2].strip(" ") or match[2]).translate(_AWAY), text)
+    return _ESCAPE.sub(lambda match: match[1].translate(_AWAY), text) if "\\" in text else text
 
 
 def find_links(text: str, visible: str | None = None) -> Iterator[tuple[str, str]]:
