@@ -324,6 +324,11 @@ def test_a_month_or_day_belongs_to_a_name_unless_a_date_is_there(text: str, expe
         ("## SEE ALSO\n\nptrace, and NULL in XIX and XVIII; `None`, `true`.", "SEE ALSO", set()),
         ("The SELECT and the TABLE of it.", "参考文献", {"SELECT", "TABLE"}),
         ("It is here.", "Borrow Checker", {"Borrow Checker"}),
+        (
+            "## Attributes and Child Elements\n\n## Attributes and Elements\n\nOf Ada.",
+            "",
+            {"Child Elements", "Ada"},
+        ),
         ("int grind(int x) { return x; }", "function grind", {"grind"}),
         ("exports.run = async (x) => run(x);", "function exports.run", {"exports.run"}),
         ("We press them.", "function keys", {"function keys"}),
@@ -385,6 +390,10 @@ def test_german_nouns_that_are_no_names_are_none(text: str, expected: set[str]) 
             {"Vec <T>", "CMAKE_<LANG>_FLAGS", "CMAKE_<LANG>_COMPILER"},
         ),
         (f"{'Jx6zXOJI1JbH4jejg3T+A0/dQYF0' * 4}=) and Ada uses addEventListener.", {"Ada", "addEventListener"}),
+        (
+            '<FileTree>\n- a\n</FileTree>\n<Card title="Mill Wheel" />\nIn Vec<String> of Ada.',
+            {"Mill Wheel", "Vec", "String", "Ada"},
+        ),
         ("“Very strange!” said he. “How on earth—” It is in “Mamma Mia!”, or in “Ada”.", {"Mamma Mia!", "Ada"}),
     ],
 )

@@ -19,7 +19,13 @@ from core.rag.extraction import patterns
 from core.rag.extraction.acronyms import is_acronym, is_behind_article, leads_name, may_be_acronym
 from core.rag.extraction.dates import CALENDAR, is_date, is_in_date, named_by_date
 from core.rag.extraction.openers import is_key, may_command, may_lead_name, opens_sentence
-from core.rag.extraction.unnamed import heads_no_thing, is_description, is_literal, names_nothing
+from core.rag.extraction.unnamed import (
+    heads_no_thing,
+    is_description,
+    is_literal,
+    is_usual_heading,
+    names_nothing,
+)
 from core.rag.extraction.words import is_unspaced, normalize_name
 from core.rag.extraction.wrapping import unwrapped
 from core.rag.headings import last_heading
@@ -211,6 +217,10 @@ def _explicit(text: str, found: dict[str, Found]) -> str:
                 _add(found, term)
         return _MASK * len(match[0])
 
+    def usual(match: re.Match[str]) -> str:
+        # See Also is no name, nor are Attributes and Elements, of which the words would be two.
+        return _MASK * len(match[0]) if is_usual_heading(normalize_name(match[1])) else match[0]
+
     def quoted(match: re.Match[str]) -> str:
         term = match[1] or match[2]
         directed = match[1] is not None
@@ -227,6 +237,10 @@ def _explicit(text: str, found: dict[str, Found]) -> str:
 
     if "`" in text:
         text = patterns.CODE.sub(code, text)
+    if "#" in text:
+        text = patterns.HEADING.sub(usual, text)
+    if "</" in text or "/>" in text:
+        text = patterns.COMPONENTS.sub(lambda match: _MASK * len(match[0]), text)
     if "://" in text or "](" in text:
         text = patterns.ADDRESSES.sub(lambda match: _MASK * len(match[0]), text)
     if "_" in text or "()" in text or patterns.HUMP.search(text):

@@ -42,6 +42,12 @@ ADDRESSES: Final = re.compile(
     r"(?<![a-z0-9_])[a-z][a-z0-9+.-]{1,15}://[^\s<>\"')\]。，、；！？）」』》]+|\]\([^()\s]*\)", re.IGNORECASE
 )
 
+#: The names of components in MDX and the like: ``<FileTree>``; not ``Vec<String>``.
+COMPONENTS: Final = re.compile(r"(?<![\w<])</?[A-Z][\w.]*")
+
+#: Headings of Markdown, short ones.
+HEADING: Final = re.compile(r"^#{1,6}[ \t]+([^\n]{1,60})$", re.MULTILINE)
+
 #: Quoted terms: group 1 between marks that have a direction, group 2 between plain ones; wiki links are such, too.
 QUOTED: Final = re.compile(
     r"(?:[“„«]|\[\[)\s?([^“”„«»\"\n\[\]|]{2,80}?)\s?(?:[”“»]|\]\]|\|[^\]\n]{0,80}\]\])"
