@@ -40,10 +40,10 @@ async def test_a_backup_is_the_graph_and_opens_like_one(kb: KnowledgeBase, tmp_p
 async def test_a_copy_that_differs_is_not_kept(
     kb: KnowledgeBase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def partly(db: Any, destination: Path) -> None:
+    def partly(db: Any, destination: Path, name: Path) -> None:
         other = type(db)()
         other.execute_cypher("CREATE (d:Document {id: 'x'})")
-        grafeo_engine.save(other, destination)
+        grafeo_engine.save(other, destination, name)
 
     monkeypatch.setattr(backup_module, "save", partly)
     before = sorted(tmp_path.iterdir())
@@ -320,3 +320,26 @@ async def test_a_backup_of_a_newer_version_is_not_restored(backup: Path, file: P
         await restore(f"embedded:{file}", backup, force=True)
     assert digest_of_file(file) == old
     assert {path.name for path in file.parent.iterdir()} == {file.name, backup.name}
+
+
+async def test_a_copy_that_cannot_be_begun_is_told_like_any_other(kb: KnowledgeBase, tmp_path: Path) -> None:
+    """As on a file system for reading only, where what was not made cannot be removed, either."""
+    name = "x" * (os.pathconf(tmp_path, "PC_NAME_MAX") - 2)  # no room for what a name gets until the file is finished
+    await kb.backup(tmp_path / "copy.bak")
+    with pytest.raises(BackupError, match=f"{name} cannot be written: File name too long"):
+        await kb.export(tmp_path / name)
+    with pytest.raises(BackupError, match=f"The backup to .*/{name} could not be written: File name too long"):
+        await kb.backup(tmp_path / name)
+    with pytest.raises(BackupError, match=r"could not be restored: File name too long\. The graph is as it was"):
+        await restore(f"embedded:{tmp_path / name}", tmp_path / "copy.bak")
+
+
+def test_a_backup_to_a_full_disk_says_so(tmp_path: Path) -> None:
+    part = tmp_path / ".copy.part"
+
+    class Full:
+        def save(self, file: str) -> None:
+            raise RuntimeError(f"GRAFEO-X003: I/O error: cannot write 32 bytes of {file}: (os error 28)")
+
+    with pytest.raises(BackupError, match=r"^The backup to copy could not be written: the disk is full; free space\.$"):
+        grafeo_engine.save(Full(), part, Path("copy"))

@@ -7,6 +7,7 @@ the settings allow it, at least once a second.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import threading
@@ -171,6 +172,16 @@ def sync_folder(folder: Path) -> None:
     """Bring the names in a folder to the disk."""
     if os.name != "nt":  # which opens no folder
         sync_file(folder)
+
+
+def discard(file: Path) -> None:
+    """Remove what is left of a file that was not finished.
+
+    Where that fails (the file system is read-only, the name is too long), nothing was made there as a rule, and whoever
+    calls this has the error that matters.
+    """
+    with contextlib.suppress(OSError):
+        file.unlink()
 
 
 def _identity(file: Path) -> tuple[int, int] | None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from core.rag.dbhandler.checks import check_characters
-from core.rag.dbhandler.commitlog import log_folder, sync_file, sync_folder
+from core.rag.dbhandler.commitlog import discard, log_folder, sync_file, sync_folder
 from core.rag.dbhandler.grafeo_log import check_log
 from core.rag.dbhandler.store import Parameters, Row
 from core.rag.errors import (
@@ -289,14 +289,17 @@ def close_engine(handles: list[Any]) -> None:
     try:
         db.close()
     except RuntimeError as error:
-        kind = type(map_error(error, "Closing"))
-        reason = "the disk is full; free space" if kind is StoreFullError else _first_line(error)
-        raise kind(
-            f"The graph file could not be written on closing: {reason}. What was committed is in the log beside it, and"
-            " there when it is opened again."
+        raise type(map_error(error, "Closing"))(
+            f"The graph file could not be written on closing: {_why_not_written(error)}. What was committed"
+            " is in the log beside it, and there when it is opened again."
         ) from error
     finally:
         del db
+
+
+def _why_not_written(error: RuntimeError | OSError) -> str:
+    full = isinstance(map_error(error, "Writing"), StoreFullError)
+    return "the disk is full; free space" if full else _first_line(error)
 
 
 def rows(runner: Any, statement: str, parameters: Parameters | None) -> list[Row]:
@@ -327,8 +330,13 @@ def roll_back(handle: Any) -> None:
             raise
 
 
-def save(db: Any, destination: Path) -> None:
+def save(db: Any, destination: Path, name: Path | None = None) -> None:
     """Write a copy of the graph to a new file, durably.
+
+    Args:
+        db: The engine.
+        destination: The file.
+        name: What the file is going to be called, for the message; ``None``: ``destination``.
 
     Raises:
         BackupError: if it cannot be written; nothing of it is left then.
@@ -338,9 +346,11 @@ def save(db: Any, destination: Path) -> None:
         sync_file(destination)
         sync_folder(destination.parent)
     except (RuntimeError, OSError) as error:
-        for name in ("", ".partial", ".partial.creating"):
-            destination.with_name(destination.name + name).unlink(missing_ok=True)
-        raise BackupError(f"The backup to {destination} could not be written: {_first_line(error)}.") from error
+        for ending in ("", ".partial", ".partial.creating"):
+            discard(destination.with_name(destination.name + ending))
+        raise BackupError(
+            f"The backup to {name or destination} could not be written: {_why_not_written(error)}."
+        ) from error
 
 
 def call[T](function: Callable[[Any], T], db: Any, what: str) -> T:

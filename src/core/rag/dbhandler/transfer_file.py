@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from core.rag.dbhandler.checks import check_file
-from core.rag.dbhandler.commitlog import sync_folder
+from core.rag.dbhandler.commitlog import discard, sync_folder
 from core.rag.errors import BackupError
 from core.rag.schema import SCHEMA_VERSION, EdgeType, Label
 from core.rag.times import utc_now
@@ -122,7 +122,7 @@ def writing_export(target: Path) -> Iterator[ExportWriter]:
     except OSError as error:
         raise BackupError(f"{str(target)[:500]} cannot be written: {_reason(error)}.") from error
     finally:
-        part.unlink(missing_ok=True)
+        discard(part)
 
 
 def new_file(file: str | os.PathLike[str]) -> Path:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from core.rag.dbhandler.commitlog import discard
 from core.rag.dbhandler.embedded import EmbeddedStore
 from core.rag.dbhandler.grafeo_digest import Digest, digest, digest_of_file
 from core.rag.dbhandler.grafeo_engine import save
@@ -98,7 +99,7 @@ def _copy(db: Any, target: Path) -> Digest:
     part = target.with_name(f".{target.name}.part")
     try:
         part.unlink(missing_ok=True)
-        save(db, part)
+        save(db, part, target)
         there, here = digest_of_file(part), digest(db)
         if there != here:
             raise BackupError(
@@ -109,7 +110,7 @@ def _copy(db: Any, target: Path) -> Digest:
     except OSError as error:
         raise BackupError(f"The backup to {target} could not be written: {error.strerror or error}.") from error
     finally:
-        part.unlink(missing_ok=True)
+        discard(part)
     return here
 
 

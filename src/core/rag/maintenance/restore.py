@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.rag.dbhandler.commitlog import log_folder, sync_file, sync_folder
+from core.rag.dbhandler.commitlog import discard, log_folder, sync_file, sync_folder
 from core.rag.dbhandler.grafeo_digest import Digest, digest, digest_of_file
 from core.rag.dbhandler.grafeo_engine import KEPT, close_engine, lock_file, open_engine
 from core.rag.dbhandler.transfer_file import GRAPH_MAGIC, check_export
@@ -63,6 +63,7 @@ async def restore(
     if source == target or (target.exists() and source.samefile(target)):
         raise BackupError(f"{source} is the graph itself; name a backup of it.")
     part = target.with_name(f".{target.name}.restoring")
+    swapping = False
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         _remove(part)
@@ -70,10 +71,13 @@ async def restore(
             expected = await asyncio.to_thread(_copy_graph, source, part)
         else:
             expected = await _import_graph(source, part, settings)
+        swapping = True
         aside = await asyncio.to_thread(_swap, part, target, force=force)
     except OSError as error:
-        left = "as it was" if part.exists() or not target.exists() else "the new or the old one; see mgrag status"
-        raise BackupError(f"{target} could not be restored: {error}. The graph is {left}.") from error
+        unsure = swapping and not part.exists() and target.exists()
+        left = "the new or the old one; see mgrag status" if unsure else "as it was"
+        reason = error.strerror or error
+        raise BackupError(f"{target} could not be restored: {reason}. The graph is {left}.") from error
     finally:
         _remove(part)
     return BackupReport(
@@ -233,7 +237,7 @@ def _locked(target: Path) -> Iterator[None]:
 
 
 def _remove(part: Path) -> None:
-    part.unlink(missing_ok=True)
+    discard(part)
     shutil.rmtree(log_folder(part), ignore_errors=True)
 
 
