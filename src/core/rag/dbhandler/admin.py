@@ -16,7 +16,7 @@ from core.rag.schema import EMBEDDED_LABELS, EdgeType, Label, TextIndex
 
 _DELETED_AT_ONCE = 500
 
-#: Labels in the order in which a namespace is emptied: what many edges lead to goes last, when they are gone.
+#: Labels in the order in which a namespace is emptied: nodes with many incoming edges last, when these are gone.
 _EMPTYING = (
     Label.VECTOR,
     Label.CHUNK,
@@ -27,27 +27,27 @@ _EMPTYING = (
 
 
 class AdminOperations(RevectoringOperations):
-    """Counts and state of the graph."""
+    """Counts, state and sources of a namespace."""
 
     async def counts(self) -> dict[str, dict[str, int]]:
-        """How many nodes and edges the namespace has.
+        """Count the nodes and edges of the namespace.
 
         Returns:
-            ``{"nodes": {label: count}, "edges": {type: count}}``, without those that there are none of.
+            ``{"nodes": {label: count}, "edges": {type: count}}``, without zero counts.
         """
         nodes: dict[str, int] = {}
         for label in Label:
             rows = await self.read(f"MATCH (n:{label}) WHERE n.namespace = $namespace RETURN count(n) AS n")
             if rows[0]["n"]:
                 nodes[label.value] = rows[0]["n"]
-        # All types at once: that looks at every node, whatever the type.
+        # All types in one statement: it scans every node anyway.
         rows = await self.read("MATCH (n)-[r]->() WHERE n.namespace = $namespace RETURN type(r) AS type, count(r) AS n")
         found = {row["type"]: row["n"] for row in rows}
         edges = {edge.value: found[edge] for edge in EdgeType if edge in found}
         return {"nodes": nodes, "edges": edges}
 
     async def status(self) -> dict[str, Any]:
-        """Engine, counts and vector stores of the namespace.
+        """Return the engine, counts and vector stores of the namespace.
 
         Returns:
             ``engine`` (its capabilities), ``namespace``, ``nodes``, ``edges``, and ``vector_stores``, the active one
@@ -56,7 +56,7 @@ class AdminOperations(RevectoringOperations):
         store = await self.connect()
         stores = []
         for info in await self.vector_stores():
-            await store.has_vector_index(info.index())  # where it is missing, the engine says so from now on
+            await store.has_vector_index(info.index())  # a missing index is added to the notes of the engine
             stores.append({**asdict(info), "vectors": await self.count_vectors(info)})
         return {
             "engine": asdict(store.capabilities),
@@ -66,13 +66,13 @@ class AdminOperations(RevectoringOperations):
         }
 
     async def count_vectors(self, store: VectorStoreInfo) -> int:
-        """How many vectors of chunks a vector store has."""
+        """Count the vectors of chunks in a vector store."""
         check_kind("store", store, VectorStoreInfo)
         rows = await self.read(f"MATCH (v:{store.index().label}) RETURN count(v) AS n")
         return int(rows[0]["n"])
 
     async def namespaces(self) -> dict[str, dict[str, int]]:
-        """Every namespace of the graph, with the number of its nodes by label, in alphabetical order."""
+        """Return all namespaces of the graph in alphabetical order, with their numbers of nodes by label."""
         found: dict[str, dict[str, int]] = {}
         for label in Label:
             for row in await self.read(f"MATCH (n:{label}) RETURN n.namespace AS name, count(n) AS n"):
@@ -81,17 +81,17 @@ class AdminOperations(RevectoringOperations):
         return dict(sorted(found.items()))
 
     async def delete_everything(self) -> int:
-        """Remove everything in the namespace, indexes included, some hundred nodes to a transaction.
+        """Remove everything in the namespace, including its indexes, a few hundred nodes per transaction.
 
-        When it is interrupted, doing it again removes the rest.
+        If it is interrupted, calling it again removes the rest.
 
         Returns:
-            How many nodes there were.
+            How many nodes were removed.
         """
         graph = await self.connect()
         stores = await self.vector_stores()
         for label in Label:
-            # Before the nodes: taking them out of the index one by one costs in proportion to its size.
+            # Before the nodes: removing each of them from the index takes time in proportion to its size.
             await graph.drop_text_index(TextIndex(label, self._namespace))
         self._text_indexes.clear()
         count = 0
@@ -110,7 +110,7 @@ class AdminOperations(RevectoringOperations):
         return count
 
     async def document_paths(self, *, prefix: str = "", after: str = "") -> list[dict[str, Any]]:
-        """``id`` and ``path`` of the documents whose path starts with this and comes after ``after``, in order."""
+        """List ``id`` and ``path`` of the documents whose path has a prefix and comes after ``after``, by path."""
         check_text("prefix", prefix)
         check_text("after", after)
         rows = await self.read(
@@ -122,7 +122,7 @@ class AdminOperations(RevectoringOperations):
         return sorted(rows, key=lambda row: (row["path"], row["id"]))
 
     async def sources_of(self, documents: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
-        """Where documents come from: by document id, the ``name``, ``type`` and ``uri`` of each of their sources."""
+        """Return the ``name``, ``type`` and ``uri`` of each source of documents, by document id."""
         found: dict[str, list[dict[str, Any]]] = {identifier: [] for identifier in check_texts("documents", documents)}
         for row in await self.read_for_ids(
             "UNWIND $ids AS i MATCH (d:Document {id: i})-[:SOURCED_FROM]->(s:Source) "
@@ -135,7 +135,7 @@ class AdminOperations(RevectoringOperations):
         return found
 
     async def remove_empty_sources(self, ids: Sequence[str]) -> None:
-        """Remove those of the sources that nothing came from."""
+        """Remove those of the given sources that have no documents."""
         rows = await self.read(
             "UNWIND $ids AS i MATCH (s:Source {id: i}) WHERE NOT (s)--() RETURN s.id AS id",
             ids=check_texts("ids", ids),
@@ -144,7 +144,7 @@ class AdminOperations(RevectoringOperations):
             await self._write(lambda tx: remove_unused_sources(tx, [row["id"] for row in rows]))
 
     async def documents_from(self, source: str) -> list[dict[str, Any]]:
-        """``id`` and ``path`` of the documents of a source, by its name, URI or id, in the order of their paths."""
+        """List ``id`` and ``path`` of the documents of a source (given by name, URI or id), by path."""
         rows = await self.read(
             "MATCH (s:Source) WHERE s.namespace = $namespace "
             "AND (s.name = $source OR s.uri = $source OR s.id = $source) "
@@ -154,7 +154,7 @@ class AdminOperations(RevectoringOperations):
         return sorted(rows, key=lambda row: row["path"])
 
     async def references_of(self, document: str) -> list[dict[str, Any]]:
-        """What a document refers to: ``kind`` (its label), ``target`` (path or URI) and ``text`` of each link."""
+        """List the links of a document: ``kind`` (label of the target), ``target`` (path or URI) and ``text``."""
         found = []
         for label, key in ((Label.DOCUMENT, "path"), (Label.RESOURCE, "uri"), (Label.SOURCE, "uri")):
             rows = await self.read(

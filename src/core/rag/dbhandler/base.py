@@ -34,21 +34,21 @@ class ClientBase:
         embedder: EmbeddingService | None = None,
         settings: Settings | None = None,
     ) -> None:
-        """Prepare a client; nothing is opened before the first call (or :meth:`connect`).
+        """Create a client; the graph is opened by the first call, or by :meth:`connect`.
 
         Args:
             uri: ``embedded:PATH``, ``bolt://HOST:7687`` …; ``None``: ``MEMGRAPH_URI``, else the embedded default.
             username: For a server; ``None``: ``MEMGRAPH_USERNAME``.
             password: For a server; ``None``: ``MEMGRAPH_PASSWORD``.
-            max_connection_pool_size: Maximum number of connections to a server; unless it is another number than the
-                default, ``MGRAG_MAX_CONNECTIONS`` counts where it is set.
-            namespace: What everything is read from and written to; ``None``: ``MGRAG_NAMESPACE``, else ``default``.
-            embedder: Used where text has to be embedded; without one, callers pass embeddings.
+            max_connection_pool_size: Maximum number of connections to a server. With the default value,
+                ``MGRAG_MAX_CONNECTIONS`` takes precedence if it is set.
+            namespace: The namespace to read and write; ``None``: ``MGRAG_NAMESPACE``, else ``default``.
+            embedder: Embeds texts; without one, callers pass embeddings.
             settings: ``None``: read from the environment.
 
         Raises:
-            InvalidInputError: on a namespace that is not allowed, or other arguments of the wrong kind.
-            ConfigurationError: on settings that are invalid.
+            InvalidInputError: if the namespace is not allowed, or another argument has the wrong type.
+            ConfigurationError: if the settings are invalid.
         """
         check_optional(username=username, password=password)
         if uri is not None and not isinstance(uri, str):
@@ -73,13 +73,13 @@ class ClientBase:
         self._store: GraphStore | None = None
         self._closed = False
         self._opening = WriterGate()
-        self._unmarked = False  # whether the graph does not say which version of this package wrote it
+        self._unmarked = False  # whether the graph does not record yet which version of this package wrote it
         self._text_indexes: set[TextIndex] = set()
         self._vector_indexes: set[VectorIndex] = set()
 
     @property
     def namespace(self) -> str:
-        """The namespace that everything is read from and written to."""
+        """The namespace that this client reads and writes."""
         return self._namespace
 
     @property
@@ -94,8 +94,8 @@ class ClientBase:
             The store, for custom statements.
 
         Raises:
-            StoreUnavailableError: if it cannot be opened, was written by a newer version of this package, or this
-                client was closed.
+            StoreUnavailableError: if the graph cannot be opened or was written by a newer version of this package, or
+                if this client was closed.
         """
         if self._store is not None:
             return self._store
@@ -120,7 +120,7 @@ class ClientBase:
         return self._store
 
     def in_namespace(self, namespace: str) -> Self:
-        """A client of the same graph for another namespace; it shares the connection and is not closed by itself.
+        """Return a client for another namespace of the same graph; it shares the connection and need not be closed.
 
         Raises:
             StoreUnavailableError: if this client is not connected.
@@ -151,20 +151,20 @@ class ClientBase:
         await self.close()
 
     async def read(self, statement: str, **parameters: Any) -> list[Row]:
-        """Run a reading statement; ``$namespace`` is always there."""
+        """Run a reading statement; ``$namespace`` is always set."""
         store = await self.connect()
         return await store.run(statement, {"namespace": self._namespace, **parameters})
 
     async def read_for_ids(
         self, statement: str, ids: Iterable[str], *, at_once: int = MAX_ROWS, **parameters: Any
     ) -> list[Row]:
-        """Run a reading statement for ids, a batch at a time.
+        """Run a reading statement for ids, in batches.
 
         Args:
-            statement: Has ``UNWIND $ids AS i``.
-            ids: As many as there are, of which each is asked for once; without any, nothing is run.
-            at_once: How many to a batch.
-            parameters: Further ones of the statement.
+            statement: Contains ``UNWIND $ids AS i``.
+            ids: Any number; repeated ids are read once, and nothing is run if it is empty.
+            at_once: Number of ids in a batch.
+            parameters: Further parameters of the statement.
 
         Returns:
             The rows of all batches.
@@ -173,7 +173,7 @@ class ClientBase:
         return [row for part in parts for row in await self.read(statement, ids=part, **parameters)]
 
     async def _ensure_vector_index(self, index: VectorIndex) -> None:
-        """Make sure that an index exists before its nodes are written; without waiting long, as :meth:`_text_label`."""
+        """Make sure that an index exists before its nodes are written; does not wait long, see :meth:`_text_label`."""
         store = await self.connect()
         if index not in self._vector_indexes and await store.ensure_vector_index(index, patient=False):
             self._vector_indexes.add(index)
@@ -181,17 +181,17 @@ class ClientBase:
     async def _write[T](self, work: Callable[[Transaction], Awaitable[T]]) -> T:
         """Run a unit of work that is safe to repeat."""
         store = await self.connect()
-        if self._unmarked:  # not on opening: to read a graph does not change it
+        if self._unmarked:  # not on opening, because reading must not change a graph
             await store.transaction(mark_version)
             self._unmarked = False
         return await store.transaction(work)
 
     async def _text_label(self, label: Label, *, patient: bool = False) -> str:
-        """``:Label`` that nodes with ``terms`` need to be indexed, or nothing.
+        """Return the ``:Label`` that nodes with ``terms`` need to be indexed, or an empty string.
 
-        The index exists afterwards, unless a server cannot create it now; see ``GraphStore.ensure_text_index``. Most do
-        not wait long for that: a transaction that somebody leaves open would make them wait in vain, and whoever writes
-        next tries again.
+        The index exists afterwards, unless a server cannot create it now; see ``GraphStore.ensure_text_index``. By
+        default it does not wait long: a transaction that another client leaves open may block it, and the next write
+        tries again.
         """
         store = await self.connect()
         index = TextIndex(check_kind("label", label, Label), self._namespace)
@@ -204,8 +204,8 @@ def check_namespace(namespace: str) -> str:
     """Check the name of a namespace.
 
     Raises:
-        InvalidInputError: unless it is 1 to 200 characters without control characters, and no blank at either end,
-            which nobody would see.
+        InvalidInputError: unless it has 1 to 200 characters, without control characters, and without spaces at either
+            end, which would be invisible.
     """
     check_text("A namespace", namespace)
     blank = namespace != namespace.strip()

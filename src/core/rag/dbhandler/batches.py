@@ -10,10 +10,10 @@ from core.rag.dbhandler.checks import check_texts
 if TYPE_CHECKING:
     from core.rag.dbhandler.store import Row, Transaction
 
-#: At most this many rows in a statement; it is a fraction of a second on every engine.
+#: Maximum number of rows in a statement, which takes a fraction of a second on every engine.
 MAX_ROWS = 500
 
-#: At most about this many bytes in a statement, unless a single row has more.
+#: Approximate maximum number of bytes in a statement; a single row may have more.
 MAX_BYTES = 4_000_000
 
 _BYTES_PER_FLOAT = 9
@@ -21,12 +21,12 @@ _TEXT = frozenset({str})
 
 
 def batches[T](items: Sequence[T], max_rows: int = MAX_ROWS, max_bytes: int = MAX_BYTES) -> Iterator[list[T]]:
-    """Cut a sequence into lists of bounded number and size, in order.
+    """Split a sequence into lists of bounded length and size, in order.
 
     Args:
         items: Rows or ids.
-        max_rows: At most this many in a list.
-        max_bytes: At most about this many bytes in a list, but always at least one item.
+        max_rows: Maximum length of a list.
+        max_bytes: Approximate maximum size of a list in bytes; a list always has at least one item.
     """
     batch: list[T] = []
     size = 0
@@ -41,13 +41,13 @@ def batches[T](items: Sequence[T], max_rows: int = MAX_ROWS, max_bytes: int = MA
 
 
 async def run_for_ids(tx: Transaction, statement: str, ids: Sequence[str], **parameters: Any) -> list[Row]:
-    """Run a statement for ids, a batch at a time.
+    """Run a statement for ids, in batches.
 
     Args:
         tx: The transaction.
-        statement: Has ``UNWIND $ids AS i``.
-        ids: As many as there are; without any, nothing is run.
-        parameters: Further ones of the statement.
+        statement: Contains ``UNWIND $ids AS i``.
+        ids: Any number; nothing is run if it is empty.
+        parameters: Further parameters of the statement.
 
     Returns:
         The rows of all batches.
@@ -57,17 +57,17 @@ async def run_for_ids(tx: Transaction, statement: str, ids: Sequence[str], **par
 
 
 async def run_for_rows(tx: Transaction, statement: str, rows: Sequence[Row], **parameters: Any) -> list[Row]:
-    """The same for a statement that has ``UNWIND $rows AS row``."""
+    """Run a statement that contains ``UNWIND $rows AS row``, in batches; see :func:`run_for_ids`."""
     return [row for part in batches(rows) for row in await tx.run(statement, {**parameters, "rows": part})]
 
 
 def _sizes(items: Sequence[Any]) -> Iterable[int]:
-    """The sizes of many values; most often all are texts, and there are very many."""
+    """Return the sizes of many values; fast for the usual case that all are strings."""
     return map(len if _TEXT.issuperset(map(type, items)) else size_of, items)
 
 
 def size_of(value: Any) -> int:
-    """About how many bytes a value takes on the wire."""
+    """Estimate how many bytes a value takes on the wire."""
     kind = value.__class__
     if kind is dict:
         size = 8 * len(value)

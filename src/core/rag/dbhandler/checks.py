@@ -19,19 +19,19 @@ from core.rag.schema import check_name
 
 
 def check_vector(vector: Sequence[float], dimension: int, what: str = "The query vector") -> tuple[float, ...]:
-    """Check a vector before it reaches an engine; engines store or search broken ones without a word.
+    """Check a vector before it reaches an engine; engines store and search invalid ones without an error.
 
     Args:
         vector: The numbers.
-        dimension: How many there have to be.
-        what: How to call it in the error.
+        dimension: The required length.
+        what: What to call it in the error.
 
     Returns:
         The vector as a tuple of floats.
 
     Raises:
-        InvalidVectorError: on another length, a value that is no finite number, a vector of zeros, or one whose length
-            cannot be computed in 32 bits, as engines do.
+        InvalidVectorError: if the length differs, a value is not a finite number, all are zero, or the norm cannot be
+            computed in 32 bits, as engines do.
     """
     try:
         values = tuple(map(float, vector))
@@ -53,16 +53,16 @@ def check_vector(vector: Sequence[float], dimension: int, what: str = "The query
     return values
 
 
-# The squares of what is beyond overflow in 32 bits, or lose digits (of less than 1.2e-38) until nothing is left.
+# Squares of numbers outside these bounds overflow in 32 bits, or (below 1.2e-38) lose digits until nothing is left.
 _SMALLEST_NORM = 1e-15
 _LARGEST_NORM = 1e18
 
 
 def check_number(name: str, value: int, least: int, most: int | None = None) -> int:
-    """Refuse what is no whole number in a range.
+    """Refuse anything that is not a whole number in a range.
 
     Returns:
-        The number, as an ``int`` where it is one of another library, such as numpy's.
+        The number as an ``int``, also if it is of another library, such as NumPy.
 
     Raises:
         InvalidInputError: naming the argument.
@@ -75,7 +75,7 @@ def check_number(name: str, value: int, least: int, most: int | None = None) -> 
 
 
 def as_float(value: object) -> float:
-    """A number as a float, also one of another library; NaN, which is in no range, for what is none or too large."""
+    """Return a number, of any library, as a float; NaN, which is in no range, for anything else or if too large."""
     if isinstance(value, bool) or not isinstance(value, Real):
         return math.nan
     try:
@@ -85,7 +85,7 @@ def as_float(value: object) -> float:
 
 
 def check_text(name: str, value: str) -> str:
-    """Refuse what is not text.
+    """Refuse anything that is not text.
 
     Raises:
         InvalidInputError: naming the argument.
@@ -120,14 +120,14 @@ def check_texts(name: str, values: Iterable[str]) -> list[str]:
     if not isinstance(values, Iterable):
         raise InvalidInputError(f"{name} must be a sequence of texts, not {type(values).__name__}.")
     texts = list(values)
-    if not _TEXT.issuperset(map(type, texts)):  # all are most often, and there may be very many
+    if not _TEXT.issuperset(map(type, texts)):  # fast for the usual case, as there may be very many
         for text in texts:
             check_text(f"Each of {name}", text)
     return texts
 
 
 def check_file(file: str | os.PathLike[str]) -> Path:
-    """Refuse what names no file.
+    """Refuse anything that is not the path of a file.
 
     Returns:
         The path, as it was given.
@@ -141,7 +141,7 @@ def check_file(file: str | os.PathLike[str]) -> Path:
 
 
 def check_mapping[M: Mapping[Any, Any]](name: str, value: M) -> M:
-    """Refuse what is not a mapping.
+    """Refuse anything that is not a mapping.
 
     Raises:
         InvalidInputError: naming the argument.
@@ -152,16 +152,16 @@ def check_mapping[M: Mapping[Any, Any]](name: str, value: M) -> M:
 
 
 def check_limit(limit: int) -> int:
-    """Refuse what is not a number of rows.
+    """Refuse an invalid number of rows.
 
     Raises:
-        InvalidInputError: unless it is a whole number from 0 up.
+        InvalidInputError: unless it is a whole number of at least 0.
     """
     return check_number("limit", limit, 0)
 
 
 def check_kind[T](name: str, value: T, kind: type[T]) -> T:
-    """Refuse what is of another kind.
+    """Refuse anything that is not of a type.
 
     Raises:
         InvalidInputError: naming the argument.
@@ -183,14 +183,14 @@ def check_k(k: int) -> int:
 def check_parameters(parameters: Parameters) -> None:
     """Refuse values that some engine would silently store as something else.
 
-    What may travel: ``None``, ``bool``, ``int`` of 64 bits, ``float``, ``str``, ``list`` and ``dict`` of these, and an
-    embedding as a ``tuple`` of floats or a ``memoryview`` of 32-bit floats. A ``list`` of nothing but floats would
-    become a 32-bit vector on Grafeo: such lists are stored as JSON instead. ``id`` values have to be non-empty strings:
-    a MERGE would make a node without id.
+    Allowed are ``None``, ``bool``, ``int`` of 64 bits, ``float``, ``str``, ``list`` and ``dict`` of these, and an
+    embedding as a ``tuple`` of floats or a ``memoryview`` of 32-bit floats. A ``list`` that has only floats would
+    become a 32-bit vector on Grafeo, so such lists are stored as JSON instead. ``id`` values must be non-empty strings,
+    because MERGE would otherwise create a node without an id.
 
     Raises:
-        InvalidVectorError: on an embedding that is empty, not finite, all zeros, or not all floats.
-        InvalidInputError: on any other such value, naming the place.
+        InvalidVectorError: if an embedding is empty, not finite, all zeros, or has items that are not floats.
+        InvalidInputError: on any other value of this kind, naming its place.
     """
     for name, value in parameters.items():
         _check_value(name, value, is_id=name == "id")
@@ -209,7 +209,7 @@ def _check_value(place: str, value: Any, *, is_id: bool = False) -> None:
         if not -_INT <= value < _INT:
             raise InvalidInputError(f"{place} is {value}, which does not fit into 64 bits: store it as a string.")
     elif isinstance(value, dict):
-        if _is_plain_row(value):  # most are
+        if _is_plain_row(value):  # the usual case
             return
         for key, item in value.items():
             if not isinstance(key, str):
@@ -238,7 +238,7 @@ _INT = 2**63
 
 
 def _is_plain_row(row: dict[Any, Any]) -> bool:
-    """Whether nothing in a row has to be looked at one by one."""
+    """Return whether a row needs no check of single values."""
     kinds = set(map(type, row.values()))
     if not (kinds <= _PLAIN_ROW and _TEXT.issuperset(map(type, row))):
         return False
@@ -251,7 +251,7 @@ def _is_plain_row(row: dict[Any, Any]) -> bool:
 def _check_embedding(place: str, value: tuple[Any, ...]) -> None:
     if not value or not all(issubclass(kind, float) for kind in set(map(type, value))):
         raise InvalidVectorError(f"{place} is a tuple, so an embedding, but not one of floats: send lists as lists.")
-    # A sum of finite numbers is finite, unless they are huge: only then look at each.
+    # The sum of finite numbers is finite, unless they are huge: only then is each one checked.
     if not math.isfinite(sum(value)) and not all(map(math.isfinite, value)):
         raise InvalidVectorError(f"The embedding at {place} holds values that are not finite (NaN or infinity).")
     if not any(value):
@@ -265,11 +265,11 @@ def _check_floats(place: str, value: memoryview) -> None:
         raise InvalidVectorError(f"{place} is a memoryview, so an embedding, but not one of 32-bit floats.")
     floats = np.asarray(value)
     if not np.isfinite(floats).all() or not floats.any():
-        _check_embedding(place, tuple(value.tolist()))  # which says what is wrong
+        _check_embedding(place, tuple(value.tolist()))  # raises the detailed error
 
 
 def check_characters(value: Any, place: str = "") -> None:
-    """Refuse half characters (lone surrogates), which are not text; engines do not say where they found one.
+    """Refuse lone surrogates, which are not valid text; errors of engines do not say where one is.
 
     Args:
         value: Parameters, or a part of them.
@@ -300,13 +300,13 @@ _HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 
 
 def one_line(text: Any, what: str, longest: int, *, least: int = 1) -> str:
-    """A name or a sentence in one line, without NUL; half characters become U+FFFD.
+    """Return a name or a sentence as one line, without NUL; lone surrogates become U+FFFD.
 
     Args:
-        text: What was given.
-        what: How to call it in the error.
+        text: The text.
+        what: What to call it in the error.
         longest: Maximum number of characters.
-        least: At least so many.
+        least: Minimum number of characters.
 
     Returns:
         The text.
@@ -321,7 +321,7 @@ def one_line(text: Any, what: str, longest: int, *, least: int = 1) -> str:
 
 
 def check_reading(statement: str) -> None:
-    """Refuse a writing statement where only reading ones belong: it would pass by the guards of a transaction.
+    """Refuse a writing statement where only reading is allowed: it would bypass the guards of a transaction.
 
     Raises:
         InvalidInputError: on anything that is not text.
@@ -340,7 +340,7 @@ _WRITING = re.compile(
 
 @lru_cache(maxsize=512)
 def writing_clause(statement: str) -> str:
-    """The first clause of a statement that writes; empty where none does."""
+    """Return the first writing clause of a statement; empty if there is none."""
     found = _WRITING.search(_TEXTS.sub("''", statement))
     return found[1].upper() if found else ""
 
@@ -349,10 +349,10 @@ def check_terms(terms: Mapping[str, float]) -> dict[str, float]:
     """Check the words of a keyword search.
 
     Returns:
-        The words that count: not empty, and of a weight above zero.
+        The non-empty words with a weight above zero.
 
     Raises:
-        InvalidInputError: on a weight that is negative or not finite.
+        InvalidInputError: if a weight is negative or not finite.
     """
     for term, weight in terms.items():
         if not 0 <= weight < math.inf:
@@ -361,14 +361,14 @@ def check_terms(terms: Mapping[str, float]) -> dict[str, float]:
 
 
 def check_path(edge_types: Sequence[str], max_depth: int) -> list[str]:
-    """Check what a path search may follow.
+    """Check the edge types and depth of a path search.
 
     Returns:
         The edge types, safe to be part of a statement.
 
     Raises:
-        InvalidNameError: on an edge type that is not a name.
-        InvalidInputError: without edge types, or on a depth outside of 1 to ``MAX_DEPTH``.
+        InvalidNameError: if an edge type is not a valid name.
+        InvalidInputError: if there are no edge types, or the depth is not within 1 to ``MAX_DEPTH``.
     """
     check_number("max_depth", max_depth, 1, MAX_DEPTH)
     if not edge_types:

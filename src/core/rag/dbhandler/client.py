@@ -24,9 +24,9 @@ class MemGraphClient(
     FactOperations,
     ResolutionOperations,
 ):
-    """A graph database that holds documents, chunks, vectors and what connects them.
+    """A client for the graph database of documents, chunks, vectors, entities and conversations.
 
-    Methods return plain dicts and string ids. Everything is asynchronous, inside one namespace, and safe to repeat.
+    Methods are asynchronous, work within one namespace, return plain dicts and string ids, and are safe to repeat.
 
     Example:
         >>> async with MemGraphClient("embedded:graph.grafeo") as client:

@@ -21,15 +21,15 @@ from core.rag.identity import concept_id, content_hash, stable_id
 from core.rag.schema import Label, check_name, text_partition
 from core.rag.times import utc_now
 
-#: Neighbours are put in order by so much of their content; equal ones by id.
+#: Neighbours are sorted by this many characters of their contents, then by id.
 HEAD_CHARS = 200
 
 _MAX_NAME_CHARS = 80
 
-#: Nodes to a transaction at most.
+#: Maximum number of nodes in a transaction.
 _PER_TRANSACTION = 2000
 
-#: What every statement that reads whole nodes ends with.
+#: The end of every statement that reads whole nodes.
 NODE_COLUMNS = (
     "n.id AS id, n.key AS key, n.label AS label, n.content AS content, n.appendix AS appendix, n.trunks AS trunks"
 )
@@ -40,10 +40,10 @@ class ConceptRow:
     """A node to store.
 
     Attributes:
-        key: What it is known by.
+        key: The id of the node for callers.
         label: Its kind.
         content: Its text.
-        properties: ``appendix``, ``trunks``, ``description``; used where the node is new.
+        properties: ``appendix``, ``trunks``, ``description``; only used if the node is new.
     """
 
     key: str
@@ -54,7 +54,7 @@ class ConceptRow:
 
 @dataclass(frozen=True, slots=True)
 class VectorRow:
-    """A vector of a node: of its content (part 0), or of a trunk of it (from 1)."""
+    """A vector of a node: of its content (part 0) or of one of its trunks (parts from 1)."""
 
     node: str
     part: int
@@ -65,10 +65,10 @@ class ConceptOperations(VectorStoreOperations):
     """Reading and writing Concepts."""
 
     async def put_concepts(self, rows: Sequence[ConceptRow]) -> tuple[dict[str, str], set[str]]:
-        """Store nodes, each unless one with its key, or with its content and label, is there.
+        """Store nodes, except those whose key, or content and label, exists already.
 
         Returns:
-            For the key of each row, the key of the node that stands for it; and the ids of those that are new.
+            For the key of each row, the key of its node in the graph; and the ids of the new nodes.
         """
         stands: dict[str, str] = {}
         created: set[str] = set()
@@ -129,14 +129,14 @@ class ConceptOperations(VectorStoreOperations):
     async def link_concepts(
         self, edges: Iterable[tuple[str, str, float | None]], fresh: Collection[str] = frozenset()
     ) -> int:
-        """Connect nodes by their ids; an edge that is there gets the weight, where one is given.
+        """Connect nodes by their ids; an existing edge gets the weight, if one is given.
 
         Args:
             edges: Ids of both ends, and a weight or ``None``.
-            fresh: Nodes that are known to have few edges, because they are new.
+            fresh: Nodes that have few edges because they are new.
 
         Returns:
-            How many of the edges have both of their ends; the others were not made.
+            How many of the edges have both ends in the graph; the others were not created.
         """
         pairs = _undirected(edges)
         often = Counter(end for pair in pairs for end in pair)
@@ -155,7 +155,7 @@ class ConceptOperations(VectorStoreOperations):
 
     async def _link(self, tx: Transaction, rows: Sequence[Row]) -> int:
         if (await self.connect()).capabilities.shared:
-            # Two writers that each find no edge would make two: whoever comes second has to wait here.
+            # Two concurrent writers would both find no edge and create two: the second one has to wait here.
             await run_for_ids(
                 tx,
                 "UNWIND $ids AS i MATCH (n:Concept {id: i}) SET n.key = n.key",
@@ -181,7 +181,7 @@ class ConceptOperations(VectorStoreOperations):
         return count
 
     async def unlink_concepts(self, edges: Iterable[tuple[str, str]]) -> int:
-        """Remove edges by the ids of their ends; returns how many there were."""
+        """Remove edges by the ids of their ends; return how many existed."""
         rows = [{"a": a, "b": b} for a, b in _undirected((a, b, None) for a, b in edges)]
 
         async def work(tx: Transaction) -> int:
@@ -203,7 +203,7 @@ class ConceptOperations(VectorStoreOperations):
         return await self._write(work) if rows else 0
 
     async def remove_concepts(self, ids: Iterable[str]) -> int:
-        """Remove nodes with their edges and vectors; returns how many there were."""
+        """Remove nodes with their edges and vectors; return how many existed."""
         count = 0
         for part in batches(sorted(set(check_texts("ids", ids)))):
 
@@ -224,14 +224,14 @@ class ConceptOperations(VectorStoreOperations):
         return count
 
     async def concept_rows(self, ids: Sequence[str]) -> dict[str, Row]:
-        """Whole nodes by id: ``NODE_COLUMNS``; unknown ids are left out."""
+        """Return whole nodes (``NODE_COLUMNS``) by id; unknown ids are left out."""
         rows = await self.read_for_ids(
             f"UNWIND $ids AS i MATCH (n:Concept {{id: i}}) WHERE n.namespace = $namespace RETURN {NODE_COLUMNS}", ids
         )
         return {row["id"]: row for row in rows}
 
     async def concepts_of_content(self, content: str) -> list[Row]:
-        """Whole nodes with exactly this content, the oldest first."""
+        """Return whole nodes with exactly this content, the oldest first."""
         rows = await self.read(
             "UNWIND $hashes AS h MATCH (n:Concept {content_hash: h}) WHERE n.namespace = $namespace "
             f"RETURN {NODE_COLUMNS}, n.created_at AS created_at",
@@ -240,7 +240,7 @@ class ConceptOperations(VectorStoreOperations):
         return sorted(rows, key=lambda row: (row["created_at"], row["key"]))
 
     async def concept_ids(self, labels: Sequence[str] | None = None) -> list[str]:
-        """Ids of all nodes, or of those with one of the labels, in order."""
+        """Return the sorted ids of all nodes, or of those with one of the labels."""
         where = "" if labels is None else "AND n.label IN $labels "
         rows = await self.read(
             f"MATCH (n:Concept) WHERE n.namespace = $namespace {where}RETURN n.id AS id", labels=list(labels or ())
@@ -248,19 +248,19 @@ class ConceptOperations(VectorStoreOperations):
         return sorted(row["id"] for row in rows)
 
     async def count_concepts(self) -> int:
-        """How many nodes the namespace has."""
+        """Count the nodes of the namespace."""
         return int((await self.read("MATCH (n:Concept) WHERE n.namespace = $namespace RETURN count(n) AS n"))[0]["n"])
 
     async def concept_neighbours(self, ids: Sequence[str], limit: int) -> list[Row] | None:
-        """The neighbours of nodes.
+        """Return the neighbours of nodes.
 
         Args:
             ids: The nodes.
             limit: Maximum number of rows.
 
         Returns:
-            ``a`` (one of the ids) and ``id``, ``label``, ``head`` of a neighbour, in any order; ``None`` where there
-            are more than ``limit``.
+            Rows of ``a`` (one of the ids) and the neighbour's ``id``, ``label``, ``head``, in any order; ``None`` if
+            there are more than ``limit``.
         """
         rows: list[Row] = []
         for part in batches(check_texts("ids", ids), max_rows=1000):
@@ -275,7 +275,10 @@ class ConceptOperations(VectorStoreOperations):
         return rows
 
     async def first_concept_neighbours(self, node: str, limit: int, labels: Sequence[str] | None) -> list[Row]:
-        """The first neighbours of one node by content, only those with one of the labels; rows as above."""
+        """Return the first neighbours of a node by content, only those with one of the labels.
+
+        Rows are as from :meth:`concept_neighbours`.
+        """
         where = "" if labels is None else "WHERE m.label IN $labels "
         return await self.read(
             f"MATCH (n:Concept {{id: $id}})-[:RELATED_TO]-(m:Concept) {where}"
@@ -286,9 +289,9 @@ class ConceptOperations(VectorStoreOperations):
         )
 
     async def pending_concepts(self, store: VectorStoreInfo, limit: int) -> list[Row] | None:
-        """Some of the nodes that have no vectors in a vector store yet: ``id``, ``content``, ``trunks``.
+        """Return some nodes that have no vectors in a vector store yet: ``id``, ``content``, ``trunks``.
 
-        ``None`` where the vector store itself is gone.
+        ``None`` if the vector store no longer exists.
         """
         check_kind("store", store, VectorStoreInfo)
         there = await self.read("MATCH (s:VectorStore {id: $id}) RETURN s.concepts_marked AS marked", id=store.id)
@@ -303,7 +306,7 @@ class ConceptOperations(VectorStoreOperations):
         )
 
     async def _mark_pending(self, store: VectorStoreInfo) -> None:
-        """Once for every vector store that becomes the active one: mark the nodes that have no vector in it."""
+        """Mark the nodes without a vector in a vector store, once when it becomes the active one."""
         label = check_name(store.index(Label.CONCEPT).label)
         done = await self.read(f"MATCH (v:{label})-[:EMBEDDING_OF]->(n:Concept) RETURN DISTINCT n.id AS id")
         missing = sorted(set(await self.concept_ids()) - {row["id"] for row in done})
@@ -319,7 +322,7 @@ class ConceptOperations(VectorStoreOperations):
         await self._write(work)
 
     async def attach_concept_vectors(self, vectors: Sequence[VectorRow], store: VectorStoreInfo) -> None:
-        """Store the vectors of nodes, which are no longer pending then; nodes that are gone get none."""
+        """Store the vectors of nodes and mark these as embedded; nodes that no longer exist are skipped."""
         check_kind("store", store, VectorStoreInfo)
         index = store.index(Label.CONCEPT)
         await self._ensure_vector_index(index)
@@ -353,7 +356,7 @@ class ConceptOperations(VectorStoreOperations):
         await self._write(work)
 
     async def concept_vectors(self, ids: Sequence[str], store: VectorStoreInfo) -> list[Row]:
-        """The vectors of nodes in a vector store: ``id`` of the node, and ``embedding``."""
+        """Return the vectors of nodes in a vector store: ``id`` of the node, and ``embedding``."""
         check_kind("store", store, VectorStoreInfo)
         return await self.read(
             "UNWIND $ids AS i MATCH (n:Concept {id: i})<-[:EMBEDDING_OF]-"
@@ -362,7 +365,7 @@ class ConceptOperations(VectorStoreOperations):
         )
 
     async def concepts_of_vectors(self, ids: Sequence[str]) -> dict[str, tuple[str, str]]:
-        """For ids of vectors: id and label of the node that each embeds."""
+        """Return, by id of a vector, id and label of the node that it embeds."""
         rows = await self.read_for_ids(
             "UNWIND $ids AS i MATCH (v:Vector {id: i})-[:EMBEDDING_OF]->(n:Concept) "
             "RETURN i AS vector, n.id AS id, n.label AS label",
@@ -373,13 +376,13 @@ class ConceptOperations(VectorStoreOperations):
 
 
 def shown(content: str) -> str:
-    """The name that a node is shown by."""
+    """Return the display name of a node."""
     flat = " ".join(content[: 4 * _MAX_NAME_CHARS].split())
     return flat if len(flat) <= _MAX_NAME_CHARS else flat[: _MAX_NAME_CHARS - 1] + "…"
 
 
 def _undirected(edges: Iterable[tuple[str, str, float | None]]) -> dict[tuple[str, str], float | None]:
-    """Each pair once, the smaller id first, without loops; the last weight counts."""
+    """Return each pair once, the smaller id first, without loops; the last weight wins."""
     found: dict[tuple[str, str], float | None] = {}
     for a, b, weight in edges:
         if a != b:

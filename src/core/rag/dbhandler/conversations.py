@@ -27,7 +27,7 @@ from core.rag.times import utc_now
 
 
 class ConversationOperations(MessageReading):
-    """What can be done with conversations. A conversation is named by what ``create_conversation`` returned."""
+    """Writing conversations. A conversation is identified by the id that ``create_conversation`` returned."""
 
     async def create_conversation(
         self, title: str | None = None, user_id: str | None = None, conversation_id: str | None = None
@@ -35,17 +35,17 @@ class ConversationOperations(MessageReading):
         """Start a conversation, or continue the one with this id.
 
         Args:
-            title: What to call it.
-            user_id: Whose it is; the user is created if missing.
+            title: Its title.
+            user_id: The user who owns it; created if missing.
             conversation_id: A custom id, such as a session's; ``None``: a new one.
 
         Returns:
-            The id. A conversation that was there keeps its title and user unless it had none.
+            The id. An existing conversation keeps its title and user; missing ones are set.
         """
         return str((await self._open_conversation(title, user_id, conversation_id))["id"])
 
     async def rename_conversation(self, conversation_id: str, title: str) -> None:
-        """Give a conversation another title.
+        """Change the title of a conversation.
 
         Raises:
             NotFoundError: if it does not exist.
@@ -62,7 +62,7 @@ class ConversationOperations(MessageReading):
         await self._write(work)
 
     async def delete_conversation(self, conversation_id: str) -> bool:
-        """Remove a conversation with its messages, their vectors and edges, and resources that only they referred to.
+        """Remove a conversation with its messages, their vectors and edges, and resources only they referred to.
 
         Returns:
             Whether it existed.
@@ -76,7 +76,7 @@ class ConversationOperations(MessageReading):
 
         try:
             await self._write(work)
-        except NotFoundError:  # somebody else was faster
+        except NotFoundError:  # another client was faster
             return False
         return True
 
@@ -95,18 +95,18 @@ class ConversationOperations(MessageReading):
         metadata: Mapping[str, Any] | None = None,
         message_id: str | None = None,
     ) -> str:
-        """Add a message behind the last one.
+        """Append a message to a conversation.
 
         Args:
             conversation_id: The conversation.
-            content: What was said.
+            content: The text.
             role: ``user``, ``assistant``, ``system``, ``tool`` …
-            timestamp: When; ``None``: now. A time without a zone is local time.
+            timestamp: When it was said; ``None``: now. A time without a time zone is local time.
             references: Paths, URLs or ids of documents, ids of chunks, or other URLs, which become resources.
-            embedding: Vector of the content; ``None``: by the client's embedder, if it has one.
+            embedding: Vector of the content; ``None``: made by the client's embedder, if it has one.
             retrieved: What a search for this message returned: hits, or ids of chunks, best first.
-            user_id: Who said it, where the conversation has several users.
-            tags: Words to find it by.
+            user_id: Who said it, if the conversation has several users.
+            tags: Words that also find it.
             metadata: JSON-serialisable; dates and times in it become ISO 8601 text.
             message_id: A custom id; the same again adds nothing. ``None``: a new one.
 
@@ -115,7 +115,7 @@ class ConversationOperations(MessageReading):
 
         Raises:
             NotFoundError: if there is no such conversation.
-            InvalidInputError: on more than 1,000,000 characters, or a role, time, tag or reference that is invalid.
+            InvalidInputError: if the content is over 1,000,000 characters, or a role, time, tag or reference invalid.
         """
         check_length(content)
         if message_id is not None:
@@ -159,10 +159,10 @@ class ConversationOperations(MessageReading):
         await self._write(work)
 
     async def delete_messages(self, conversation_id: str, message_ids: Sequence[str]) -> int:
-        """Remove messages from a conversation; those before and after them are joined.
+        """Remove messages from a conversation, and link the messages before and after them.
 
         Returns:
-            How many of them were there.
+            How many of them existed.
 
         Raises:
             NotFoundError: if there is no such conversation.
@@ -179,7 +179,7 @@ class ConversationOperations(MessageReading):
     async def append_interactions(
         self, conversation: str, messages: Sequence[InteractionRow], *, embedding: Sequence[float] | None = None
     ) -> None:
-        """Embed messages and add them to a conversation (id of its node) in one transaction."""
+        """Embed messages and append them to a conversation (id of its node) in one transaction."""
         indexes = await self.message_indexes(messages, embedding=embedding)
 
         async def work(tx: Transaction) -> None:
@@ -190,7 +190,7 @@ class ConversationOperations(MessageReading):
     async def message_indexes(
         self, messages: Sequence[InteractionRow], *, embedding: Sequence[float] | None = None
     ) -> Indexes:
-        """Give messages their vectors, and make sure that the indexes that they go into are there."""
+        """Embed messages, and make sure that their indexes exist."""
         text_label = await self._text_label(Label.INTERACTION)
         spoken = [message for message in messages if not is_blank(message.properties["content"])]
         vectors: list[Sequence[float]] = []
@@ -211,10 +211,10 @@ class ConversationOperations(MessageReading):
         return Indexes(text_label, store.id, index.label)
 
     async def _note_speaker(self, conversation: Row, user_id: str | None) -> str:
-        """Link a user to a conversation of somebody else, or of nobody, in which they say something.
+        """Link a user who speaks in a conversation that is not theirs to this conversation.
 
         Returns:
-            The id that messages name the user by, also where that of the node was given; empty for nobody.
+            The user's id as messages store it, also if the id of the node was given; empty if there is no user.
         """
         if not user_id or user_id == conversation["user_id"]:
             return user_id or ""

@@ -48,7 +48,7 @@ from libs.dataloader import ChunkMetadata, Document, DocumentChunk, SourceInfo
 
 
 class DocumentOperations(IngestOperations):
-    """What can be done with documents."""
+    """Creating, finding and deleting documents and chunks."""
 
     async def create_document(
         self,
@@ -65,19 +65,19 @@ class DocumentOperations(IngestOperations):
 
         Args:
             path: A file path, URL or name; with the namespace it identifies the document.
-            content: The whole text. It is stored as it is, not split: see :meth:`create_document_chunk`,
-                :meth:`process_chunks`, and ``KnowledgeBase.ingest``, which does everything.
+            content: The whole text. It is stored without being split: see :meth:`create_document_chunk`,
+                :meth:`process_chunks`, and ``KnowledgeBase.ingest``, which does all of it.
             title: ``None``: the last part of the path.
             metadata: JSON-serialisable; dates and times in it become ISO 8601 text.
-            embedding: Vector of the whole text; the document then has one chunk, which can be searched for.
-            source: Where it comes from.
+            embedding: Vector of the whole text; the document then has a single chunk, which searches find.
+            source: The source of the document.
             mime_type: Media type.
 
         Returns:
             The id of the document. Creating the same document again changes nothing.
 
         Raises:
-            InvalidInputError: if there is a document with this path and another content, and as
+            InvalidInputError: if a document with this path exists with another content, and as
                 :meth:`upsert_document`.
         """
         check_text("The content of a document", content)
@@ -103,19 +103,19 @@ class DocumentOperations(IngestOperations):
     ) -> str:
         """Create a document, or replace the one with this path as a whole.
 
-        It is stored as it is: chunks come from :meth:`create_document_chunk` or :meth:`process_chunks`, and the names
-        in it are no entities. :meth:`core.rag.KnowledgeBase.ingest` does all that.
+        The text is neither split nor searched for names: add chunks with :meth:`create_document_chunk` or
+        :meth:`process_chunks`, or use :meth:`core.rag.KnowledgeBase.ingest`, which does all of this.
 
-        When the content is another one, the chunks that it had are removed with their vectors. Else they stay, and are
-        found by the words of a new title; vectors that an ingest made of the title, too, are recreated by the next one.
-        Arguments as for :meth:`create_document`.
+        If the content changed, the document's chunks are removed with their vectors. Otherwise they stay, and keyword
+        search finds them by the words of a new title; vectors that include the title are recreated by the next ingest.
+        See :meth:`create_document` for the arguments.
 
         Returns:
             The id of the document.
 
         Raises:
-            InvalidInputError: on other than texts where there have to be some, a path that is empty or too long, or
-                metadata that cannot be stored.
+            InvalidInputError: if an argument that must be text is not, the path is empty or too long, or the metadata
+                cannot be stored.
         """
         check_text("The path of a document", path)
         check_text("The content of a document", content)
@@ -147,14 +147,14 @@ class DocumentOperations(IngestOperations):
         return row.id
 
     async def find_document(self, path: str) -> dict[str, Any] | None:
-        """The document with this path, URL, name or id.
+        """Return the document with this path, URL, name or id.
 
         Returns:
             A dict with ``id, path, uri, title, content, content_hash, source_id, mime_type, metadata, status,
             created_at, updated_at``, or ``None``.
 
         Raises:
-            InvalidInputError: if it is not named by text, or the text has a lone surrogate.
+            InvalidInputError: if ``path`` is not text, or has a lone surrogate.
         """
         check_characters(check_text("The path, URL, name or id of a document", path), "path")
         by_uri = document_id(self._namespace, standardize_resource_uri(path))
@@ -181,13 +181,13 @@ class DocumentOperations(IngestOperations):
         Args:
             prefix: Only paths that begin with it.
             limit: Maximum number to return.
-            after: Only paths after this one; the last path of a page gives the next page.
+            after: Only paths after this one; pass the last path of a page to get the next page.
 
         Returns:
-            Dicts as :meth:`find_document` gives them, with ``chunk_count`` instead of ``content``.
+            Dicts as from :meth:`find_document`, with ``chunk_count`` instead of ``content``.
 
         Raises:
-            InvalidInputError: on arguments of the wrong kind.
+            InvalidInputError: if an argument has the wrong type.
         """
         limit = check_number("limit", limit, 1)
         check_text("prefix", prefix)
@@ -201,19 +201,19 @@ class DocumentOperations(IngestOperations):
         return sorted(await self._counted(rows), key=lambda row: row["path"])
 
     async def documents_by_id(self, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
-        """Documents without their content, with ``chunk_count``, by id; unknown ids are left out."""
+        """Return documents by id, with ``chunk_count`` instead of ``content``; unknown ids are left out."""
         rows = await self.read_for_ids(f"UNWIND $ids AS i MATCH (d:Document {{id: i}}) RETURN {DOCUMENT_COLUMNS}", ids)
         return {row["id"]: row for row in await self._counted(rows)}
 
     async def _counted(self, rows: Sequence[Row]) -> list[dict[str, Any]]:
-        """Found documents with their ``chunk_count``, from rows of ``DOCUMENT_COLUMNS``."""
+        """Make documents with their ``chunk_count`` from rows of ``DOCUMENT_COLUMNS``."""
         counts = await self._chunk_counts(row["id"] for row in rows)
         return [found_document({**row, "chunk_count": counts.get(row["id"], 0)}) for row in rows]
 
     async def _chunk_counts(self, ids: Iterable[str]) -> dict[str, int]:
-        """How many chunks documents have, by id; those without are left out.
+        """Return how many chunks documents have, by id; documents without chunks are left out.
 
-        Asked for apart: an OPTIONAL MATCH looks at every edge of the graph on the embedded engine.
+        This is a separate statement because OPTIONAL MATCH scans every edge of the graph on the embedded engine.
         """
         rows = await self.read_for_ids(
             "UNWIND $ids AS i MATCH (d:Document {id: i})<-[:CHUNK_OF]-(c:DocumentChunk) "
@@ -223,7 +223,7 @@ class DocumentOperations(IngestOperations):
         return {row["id"]: row["n"] for row in rows}
 
     async def get_document_chunks(self, path: str) -> list[dict[str, Any]]:
-        """All chunks of a document, in order.
+        """Return all chunks of a document, in order.
 
         Args:
             path: Path, URL, name or id of the document.
@@ -254,9 +254,9 @@ class DocumentOperations(IngestOperations):
         Args:
             document: Path, URL, name or id of the document.
             content: Text of the chunk.
-            chunk_index: Its position from 0; ``None`` or -1: behind the last one.
-            embedding: Its vector; ``None``: made by the client's embedder where it has one.
-            start_char: Where it begins in the document; ``None``: where the document has this text first, else 0.
+            chunk_index: Its position from 0; ``None`` or -1: after the last one.
+            embedding: Its vector; ``None``: made by the client's embedder, if it has one.
+            start_char: Its position in the document; ``None``: the first place of the text there, else 0.
             heading: Heading path.
             metadata: JSON-serialisable; dates and times in it become ISO 8601 text.
 
@@ -265,7 +265,7 @@ class DocumentOperations(IngestOperations):
 
         Raises:
             NotFoundError: if there is no such document.
-            InvalidInputError: on a content without text, or a position below 0.
+            InvalidInputError: if the content is blank, or a position is below 0.
         """
         _check_content(content)
         if start_char is not None:
@@ -289,19 +289,19 @@ class DocumentOperations(IngestOperations):
     async def process_chunks(
         self, chunks: Sequence[DocumentChunk], *, embeddings: Sequence[Sequence[float]] | None = None
     ) -> list[str]:
-        """Embed and store many chunks; their documents exist already and keep the chunks that they have.
+        """Embed and store many chunks of existing documents, which keep their other chunks.
 
         Args:
-            chunks: With ``metadata["parent_id"]`` or the path of their document, and ``metadata["chunk_index"]`` where
+            chunks: With ``metadata["parent_id"]`` or the path of their document, and ``metadata["chunk_index"]`` if
                 their position matters.
-            embeddings: One vector for each; ``None``: made by the client's embedder, or none at all without one.
+            embeddings: One vector for each; ``None``: made by the client's embedder, if it has one.
 
         Returns:
             The ids, in the same order.
 
         Raises:
             NotFoundError: naming the first document that does not exist; nothing is stored then.
-            InvalidInputError: on what is not a chunk, one without text, or one of other than texts.
+            InvalidInputError: if an item is not a chunk, is blank, or has fields of the wrong type.
         """
         places = _check_chunks(chunks)
         if embeddings is not None and len(embeddings) != len(chunks):
@@ -309,7 +309,7 @@ class DocumentOperations(IngestOperations):
         if embeddings is None and self._embedder is not None and chunks:
             names = [f"{chunk.path} (chunk {position} of those given)" for position, chunk in enumerate(chunks)]
             embeddings = (await embed_texts(self._embedder, [chunk.content for chunk in chunks], names)).tolist()
-        # By its length: an embedder gives an array, which is neither true nor false.
+        # Test the length: an array, which an embedder may return, has no truth value.
         store = await self._store_for(embeddings[0]) if embeddings is not None and len(embeddings) else None
         text_label = await self._text_label(Label.CHUNK)
         parents: dict[str, dict[str, Any]] = {}
@@ -325,7 +325,7 @@ class DocumentOperations(IngestOperations):
                 _give_vector(row, embeddings[position], store)
             rows.append(row)
             of_parent.setdefault(parents[key]["id"], []).append(position)
-        # All of a document at once: each time, all that it has are numbered again.
+        # All chunks of a document together: adding any renumbers all of them.
         parts: list[list[int]] = []
         for positions in of_parent.values():
             if not parts or len(parts[-1]) >= MAX_ROWS:
@@ -352,7 +352,7 @@ class DocumentOperations(IngestOperations):
         return [ids[position] for position in range(len(rows))]
 
     async def delete_document(self, path: str) -> bool:
-        """Remove a document with its chunks, and whatever nothing else refers to.
+        """Remove a document with its chunks, and everything that only it referred to.
 
         Args:
             path: Path, URL, name or id.
@@ -364,10 +364,10 @@ class DocumentOperations(IngestOperations):
         return document is not None and await self.delete_documents([document["id"]]) == 1
 
     async def delete_documents(self, ids: Sequence[str]) -> int:
-        """Remove documents by id, some hundreds to a transaction.
+        """Remove documents by id, a few hundred per transaction.
 
         Returns:
-            How many there were.
+            How many existed.
 
         Raises:
             InvalidInputError: on a single string instead of several ids, and on anything that is not text.
@@ -395,7 +395,7 @@ class DocumentOperations(IngestOperations):
         return document
 
     async def _store_for(self, embedding: Sequence[float]) -> VectorStoreInfo:
-        """The vector store for a given vector: that of the embedder, else the active one."""
+        """Return the vector store for a vector: that of the embedder, else the active one."""
         if self._embedder is not None:
             return await self.ensure_vector_store(self._embedder.model, self._embedder.dimension)
         stores = await self.vector_stores()
@@ -408,7 +408,7 @@ class DocumentOperations(IngestOperations):
 
 
 async def _retitle(tx: Transaction, document: str, title: str) -> None:
-    """Have the chunks of a document found by the words of its new title."""
+    """Update the keyword index entries of the chunks of a document for its new title."""
     rows = await tx.run(
         "MATCH (d:Document {id: $id})<-[:CHUNK_OF]-(c:DocumentChunk) RETURN c.id AS id, c.heading AS heading, "
         "c.metadata AS metadata, c.content AS content",
@@ -432,10 +432,10 @@ def _check_content(content: str) -> None:
 
 
 def _check_chunks(chunks: Sequence[DocumentChunk]) -> list[dict[str, int]]:
-    """Refuse what is not a chunk.
+    """Refuse anything that is not a chunk.
 
     Returns:
-        Where each stands, in numbers that every engine stores.
+        The positions of each chunk, as numbers that every engine stores.
     """
     if not isinstance(chunks, Sequence):
         raise InvalidInputError(f"chunks must be a sequence of DocumentChunk, not {type(chunks).__name__}.")

@@ -21,16 +21,16 @@ from core.rag.dbhandler.store import Row, Transaction
 from core.rag.identity import entity_id
 from core.rag.schema import FROM_TEXT, Label
 
-#: ``origin`` of an entity that a person made, which is never removed by itself.
+#: ``origin`` of an entity that a person created; it is never removed automatically.
 FROM_CALLER = "caller"
 
-#: ``origin`` of a SAME_AS edge that was found by rule.
+#: ``origin`` of a SAME_AS edge that a rule found.
 FROM_RULE = "rule"
 
 _PROPERTIES = ("name", "type", "mention_count", "titled", "recorded", "forms")
 _COLUMNS = "e.id AS id, e.origin AS origin, " + ", ".join(f"e.{name} AS {name}" for name in _PROPERTIES)
 
-# What is the same in all that are created at once.
+# Properties that all entities of one statement share.
 _COMMON = "namespace: $namespace, origin: $origin, created_at: $now, updated_at: $now"
 _CREATE = (
     f"UNWIND $rows AS row CREATE (e:Entity {{id: row.id, normalized_name: row.normalized, {_COMMON}, "
@@ -43,28 +43,28 @@ _CREATE_LINES = (
 )
 _TITLED = ", titled: toInteger(part[{}])"
 _FORMS = ", forms: part[{}]"
-# Without a time: setting a second property takes the embedded engine as long again.
+# ``updated_at`` is not set: on the embedded engine a second property would double the time.
 _RECOUNT_LINES = f"{EACH_LINE}MATCH (e:Entity {{id: part[0]}}) SET e.mention_count = toInteger(part[1])"
 
 
 class EntityLedger:
-    """Collects what a transaction does to entities; :meth:`settle` writes it."""
+    """Collects the changes of a transaction to entities; :meth:`settle` writes them."""
 
     def __init__(self, namespace: str, now: str) -> None:
-        """A ledger for entities of a namespace; ``now`` is the time of the write."""
+        """Create a ledger for entities of a namespace; ``now`` is the time of the write."""
         self._namespace = namespace
         self._now = now
-        # Most are only mentioned by more chunks, which all spell them alike: lines of Mentioned, and how many chunks.
+        # Most entities only get more mentions, all spelt alike: lines of Mentioned, with the number of chunks.
         self._mentioned: Counter[str] = Counter()
-        # The others.
+        # All other changes.
         self._changes: dict[str, EntityChange] = {}
         self._ids: dict[str, str] = {}
         self._maybe_unused: set[str] = set()
-        #: Names of entities that :meth:`settle` made, apart from those that are only mentioned.
+        #: Names of entities that :meth:`settle` created, except those that are only mentioned.
         self.made: set[str] = set()
 
     def id(self, name: str) -> str:
-        """The id of the entity with this normalised name."""
+        """Return the id of the entity with this normalised name."""
         found = self._ids.get(name)
         if found is None:
             found = self._ids[name] = entity_id(self._namespace, name)
@@ -77,7 +77,7 @@ class EntityLedger:
 
     @property
     def namespace(self) -> str:
-        """Where the entities are."""
+        """The namespace of the entities."""
         return self._namespace
 
     def _change(self, name: str, number: int = 1) -> EntityChange:
@@ -89,45 +89,45 @@ class EntityLedger:
         return change
 
     def mention(self, name: str, text: str, number: int) -> None:
-        """A chunk mentions (1) or no longer mentions (-1) an entity, spelt like this."""
+        """Record that a chunk mentions (1) or no longer mentions (-1) an entity with this spelling."""
         change = self._change(name, number)
         change.mentions += number
         change.form(text, number)
 
     def mention_all(self, mentioned: Mentioned) -> None:
-        """A chunk mentions entities; the same as :meth:`mention` for each, of which there are very many."""
+        """Record that a chunk mentions entities; a fast :meth:`mention` for very many of them."""
         self._mentioned.update(mentioned.entities)
         for name, text in mentioned.others:
             self.mention(name, text, 1)
 
     def spelling(self, name: str, before: str, after: str) -> None:
-        """A chunk that mentions an entity spells it otherwise now."""
+        """Record that a chunk now spells an entity differently."""
         change = self._change(name)
         change.form(before, -1)
         change.form(after, 1)
 
     def title(self, name: str, text: str, number: int) -> None:
-        """The title of a document names (1) or no longer names (-1) an entity."""
+        """Record that the title of a document names (1) or no longer names (-1) an entity."""
         change = self._change(name, number)
         change.titled += number
         (change.titles if number > 0 else change.untitled).append(text)
 
     def record(self, name: str, text: str, kind: str, number: int) -> None:
-        """A record has (1) or no longer has (-1) an entity; ``kind`` is the type that goes with the field."""
+        """Record that a record has (1) or no longer has (-1) an entity; ``kind`` is the type that the field implies."""
         change = self._change(name, number)
         change.form(text, number)
         change.kind(kind, number)
 
     def kind(self, name: str, kind: str, number: int) -> None:
-        """A chunk says (1) or no longer says (-1) of which type an entity is."""
+        """Record that a chunk states (1) or no longer states (-1) the type of an entity."""
         if kind:
             self._change(name, number).kind(kind, number)
 
     async def settle(self, tx: Transaction) -> set[str]:
-        """Create and update the entities; call it before edges to them are made.
+        """Create and update the entities; call it before creating edges to them.
 
         Returns:
-            The names that are titles no more.
+            The names that are no longer titles.
         """
         mentioned, self._mentioned = self._mentioned, Counter()
         changes, self._changes = self._changes, {}
@@ -149,16 +149,16 @@ class EntityLedger:
         return untitled
 
     def _apart(self, mentioned: Mapping[str, int], changes: dict[str, EntityChange]) -> dict[str, str]:
-        """Take apart what was mentioned: the simple cases stay lines, all others are added to ``changes``.
+        """Separate simple mentions, which stay lines, from all others, which are added to ``changes``.
 
-        Simple is an entity to which nothing else happens, and which is spelt in one way only.
+        A mention is simple if its entity has no other change and only one spelling.
 
         Args:
-            mentioned: How often each line was mentioned: id, normalised name, spelling and type.
-            changes: By normalised name.
+            mentioned: How often each line (id, normalised name, spelling and type) was mentioned.
+            changes: Changes by normalised name.
 
         Returns:
-            The lines of the simple cases, by the id of the entity.
+            The lines of the simple mentions, by id of the entity.
         """
         lines: dict[str, str] = {}
         others = set(map(self.id, changes))
@@ -210,12 +210,12 @@ class EntityLedger:
         return untitled
 
     async def remove_unused(self, tx: Transaction) -> None:
-        """Remove those of the entities that lost something and that nothing supports any more; call it last."""
+        """Remove the entities that lost something and that nothing supports any more; call it last."""
         ids, self._maybe_unused = sorted(self._maybe_unused), set()
         await remove_unused_entities(tx, ids)
 
     async def _read(self, tx: Transaction, ids: Sequence[str]) -> dict[str, Row]:
-        """What is stored of entities, by id."""
+        """Read the stored entities by id."""
         await lock(tx, Label.ENTITY, ids)
         found: dict[str, Row] = {}
         for lines in packed(ids):
@@ -226,14 +226,14 @@ class EntityLedger:
 
 @dataclass(slots=True)
 class _Writes:
-    """What is to be written of entities, by the statement that does it.
+    """The writes to entities, grouped by statement.
 
     Attributes:
-        plain: Those to create that are only mentioned: lines of :class:`Mentioned`, and the number of chunks.
-        lines: Others to create, by the statement.
-        created: Those to create that are no lines.
-        recounted: Ids, and how many chunks mention them from now on.
-        updated: What else changes.
+        plain: New entities that are only mentioned: lines of :class:`Mentioned`, and the number of chunks.
+        lines: Other new entities in the form of lines, by statement.
+        created: New entities that are not in the form of lines.
+        recounted: Ids, and how many chunks now mention them.
+        updated: Other changes.
     """
 
     plain: list[str] = field(default_factory=list)
@@ -243,7 +243,7 @@ class _Writes:
     updated: list[Row] = field(default_factory=list)
 
     def create(self, identifier: str, name: str, properties: Mapping[str, Any]) -> None:
-        """Take in an entity that is not there yet."""
+        """Add a new entity."""
         text, kind, count, titled, recorded, forms = (properties[key] for key in _PROPERTIES)
         if recorded is not None or not is_safe(name, text):
             self.created.append({"id": identifier, "normalized": name, **properties})
@@ -256,18 +256,18 @@ class _Writes:
         self.lines.setdefault(statement, []).append(FIELD.join(fields))
 
     def recount(self, identifier: str, mentions: int) -> None:
-        """Take in that so many chunks mention an entity, and that nothing else changes."""
+        """Add a change of only the number of chunks that mention an entity."""
         self.recounted.append(f"{identifier}{FIELD}{mentions}")
 
     def update(self, identifier: str, properties: Mapping[str, Any], row: Row) -> None:
-        """Take in what an entity that is there is from now on."""
+        """Add new properties of an existing entity."""
         if difference := {key: value for key, value in properties.items() if row[key] != value}:
             self.updated.append({"id": identifier, "props": difference})
 
     async def run(self, tx: Transaction, namespace: str, now: str) -> None:
-        """Write it."""
+        """Run the statements."""
         common = {"namespace": namespace, "origin": FROM_TEXT, "now": now}
-        # Not MERGE and a map, which take twice as long: that there are none was read in this transaction.
+        # CREATE, as MERGE with a map takes twice as long; this transaction has read that they do not exist.
         for statement, entities in ((_CREATE_LINES, self.plain), *self.lines.items()):
             for lines in packed(entities):
                 await tx.run(statement + "})", {**lines, **common})
@@ -283,7 +283,7 @@ class _Writes:
 
 
 async def _smallest_titles(tx: Transaction, ids: Iterable[str]) -> dict[str, str]:
-    """The title that names each of these entities, where there is one: the first by alphabet."""
+    """Return the title that names each of these entities, if any; the alphabetically first of several."""
     rows = await run_for_ids(
         tx,
         "UNWIND $ids AS i MATCH (e:Entity {id: i})<-[t:TITLED]-(d:Document) RETURN e.id AS id, min(t.text) AS text",
@@ -293,9 +293,9 @@ async def _smallest_titles(tx: Transaction, ids: Iterable[str]) -> dict[str, str
 
 
 async def remove_unused_entities(tx: Transaction, ids: Sequence[str]) -> None:
-    """Remove those of the entities that nothing supports any more, unless a person made them.
+    """Remove those of the entities that nothing supports any more, unless a person created them.
 
-    That a rule takes an entity for the same as another does not support it.
+    A SAME_AS edge found by a rule does not support an entity.
     """
     await lock(tx, Label.ENTITY, ids)
     for part in batches(sorted(set(ids))):

@@ -15,14 +15,14 @@ from core.rag.schema import Label
 
 
 class ErasureOperations(RecollectionOperations):
-    """Looking for, and removing, what belongs to a person."""
+    """Finding and removing the data of a person."""
 
     async def conversation_row(self, conversation_id: str) -> Row | None:
-        """A conversation with ``node_id``, ``revision`` and ``last_id``, or ``None``."""
+        """Return a conversation with ``node_id``, ``revision`` and ``last_id``, or ``None``."""
         return await self._find_conversation(conversation_id)
 
     async def messages_said(self, node: str) -> list[Row]:
-        """``id``, ``user_id``, ``timestamp`` and ``summary`` of the messages of a conversation (id of its node)."""
+        """List ``id``, ``user_id``, ``timestamp``, ``summary`` of the messages of a conversation (id of its node)."""
         return await self.read(
             "MATCH (c:Conversation {id: $id})<-[:PART_OF]-(m:Interaction) RETURN m.id AS id, m.user_id AS user_id, "
             "m.timestamp AS timestamp, m.summary AS summary",
@@ -30,7 +30,7 @@ class ErasureOperations(RecollectionOperations):
         )
 
     async def conversations_of_person(self, external_id: str) -> list[Row]:
-        """All conversations that name a user, whether or not an edge says so."""
+        """Return all conversations that name a user, with or without an edge from the user."""
         return await self.read(
             "MATCH (c:Conversation) WHERE c.namespace = $namespace AND c.user_id = $user "
             f"RETURN {CONVERSATION_COLUMNS}",
@@ -38,9 +38,9 @@ class ErasureOperations(RecollectionOperations):
         )
 
     async def messages_of_person(self, external_id: str) -> list[Row]:
-        """``id`` and ``session_id`` of all messages that a user is said to have written.
+        """List ``id`` and ``session_id`` of all messages that name a user as their speaker.
 
-        Earlier versions named a user by the id of the node where the caller did.
+        Earlier versions stored the id of the user's node if the caller gave that one.
         """
         return await self.read(
             "MATCH (m:Interaction) WHERE m.namespace = $namespace AND (m.user_id = $user OR m.user_id = $node) "
@@ -50,7 +50,7 @@ class ErasureOperations(RecollectionOperations):
         )
 
     async def delete_user(self, node: str) -> bool:
-        """Remove a user (id of the node) with views and ratings; conversations stay. Returns whether there was one."""
+        """Remove a user (id of the node) with views and ratings, but not conversations; return whether it existed."""
 
         async def work(tx: Transaction) -> bool:
             rows = await tx.run("MATCH (u:User {id: $id}) RETURN u.id AS id", {"id": node})
@@ -60,12 +60,12 @@ class ErasureOperations(RecollectionOperations):
         return await self._write(work)
 
     async def move_user(self, node: str, external_id: str, rewrite: Callable[[str], str]) -> None:
-        """Give views and ratings of a user (id of the node) to another one, and remove the user.
+        """Move views and ratings of a user (id of the node) to another user, and remove the first one.
 
         Args:
-            node: The user who goes.
-            external_id: The id of the user who takes over, created if missing.
-            rewrite: What becomes of the questions that came with ratings.
+            node: The user to remove.
+            external_id: The id of the other user, created if missing.
+            rewrite: Rewrites the questions of ratings.
         """
         target = await self.create_or_get_user(external_id)
         ratings = await self.read(
@@ -82,7 +82,7 @@ class ErasureOperations(RecollectionOperations):
             row["query"] = rewrite(row["query"] or "")
             row["key"] = rating_key(row["query"])
 
-        # MERGE looks through the edges of its left node: passages have fewer than somebody who rates many.
+        # MERGE scans the edges of its left node: a passage has fewer than a user with many ratings.
         async def work(tx: Transaction) -> None:
             await run_for_rows(
                 tx,
@@ -105,7 +105,7 @@ class ErasureOperations(RecollectionOperations):
         await self._write(work)
 
     async def rewrite_rated_questions(self, rewrite: Callable[[str], str]) -> None:
-        """Rewrite the questions that came with ratings, whosever they are."""
+        """Rewrite the questions of all ratings, of any user."""
         rows = await self.read(
             "MATCH (u:User)-[r:RATED]->(c:DocumentChunk) WHERE u.namespace = $namespace AND r.query <> '' "
             "RETURN u.id AS user, c.id AS chunk, r.key AS key, r.query AS query"
@@ -128,7 +128,7 @@ class ErasureOperations(RecollectionOperations):
             await self._write(work)
 
     async def resources_of_messages(self, ids: Sequence[str]) -> dict[str, list[str]]:
-        """The URIs of what messages refer to besides documents, by id of the message."""
+        """Return the URIs of resources that messages refer to, by id of the message."""
         found: dict[str, list[str]] = {}
         for row in await self.read(
             "UNWIND $ids AS i MATCH (m:Interaction {id: i})-[:REFERENCES]->(t:Resource) "
@@ -139,7 +139,7 @@ class ErasureOperations(RecollectionOperations):
         return found
 
     async def retrieved_of_messages(self, ids: Sequence[str]) -> dict[str, list[Row]]:
-        """What searches returned for messages, by id of the message: ``chunk_id, path, rank, score``, best first."""
+        """Return search results of messages, by id of the message: ``chunk_id, path, rank, score``, best first."""
         found: dict[str, list[Row]] = {}
         rows = await self.read(
             "UNWIND $ids AS i MATCH (m:Interaction {id: i})-[r:RETRIEVED]->(c:DocumentChunk) "
@@ -151,7 +151,7 @@ class ErasureOperations(RecollectionOperations):
         return found
 
     async def known_names(self) -> list[str]:
-        """Names of people that the namespace knows: users, and entities that are persons."""
+        """Return the names of people in the namespace: users, and entities that are persons."""
         users = await self.read(
             "MATCH (u:User) WHERE u.namespace = $namespace AND u.name IS NOT NULL RETURN u.name AS name"
         )
@@ -162,7 +162,7 @@ class ErasureOperations(RecollectionOperations):
         return sorted({row["name"] for row in [*users, *people] if row["name"]})
 
     async def everything(self) -> AsyncIterator[tuple[str, dict[str, Any]]]:
-        """Every node and edge of the namespace: what and which it is, and its properties."""
+        """Yield every node and edge of the namespace: its type and ids, and its properties."""
         for label in Label:
             rows = await self.read(f"MATCH (n:{label}) WHERE n.namespace = $namespace RETURN n.id AS id")
             for page in batches(sorted(row["id"] for row in rows)):

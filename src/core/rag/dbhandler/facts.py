@@ -15,23 +15,23 @@ from core.rag.dbhandler.store import Row, Transaction
 from core.rag.extraction.facts import ChunkFacts, Fact
 from core.rag.identity import entity_id, link_id
 
-#: ``origin`` of a fact that a language model found in a chunk.
+#: ``origin`` of a fact that a language model extracted from a chunk.
 FROM_MODEL = "llm"
 
 
 @dataclass(frozen=True, slots=True)
 class Triple:
-    """A fact that a caller states.
+    """A fact that a caller adds.
 
     Attributes:
         subject: Name of the entity that it is about.
-        relation: What it says: ``works_at``.
+        relation: The relation, such as ``works_at``.
         object: Name of the other entity.
-        subject_type: Type of the first, where it is made by this.
-        object_type: The same of the other.
+        subject_type: Type of the subject, used if it is created.
+        object_type: Type of the object, used if it is created.
         fact: The fact as a sentence.
-        weight: How much it counts.
-        chunk_ids: Chunks that support it: it goes with the last of them. Without any it is the caller's own, and stays.
+        weight: Weight of the edge.
+        chunk_ids: Chunks that support it: it is removed with the last of them. A fact without chunks stays.
     """
 
     subject: str
@@ -48,12 +48,12 @@ class FactChanges:
     """Updates the facts of chunks within a transaction: :meth:`set`, settle the ledger, :meth:`apply`."""
 
     def __init__(self, ledger: EntityLedger) -> None:
-        """Prepare an update; ``ledger`` is told of the entities in the facts."""
+        """Prepare an update; the entities in the facts are recorded in ``ledger``."""
         self._ledger = ledger
         self._changes: dict[tuple[str, str, str], dict[str, str | None]] = {}
 
     def set(self, chunk: str, before: ChunkFacts, after: ChunkFacts) -> None:
-        """Tell the ledger what a chunk says; its mentions are changed elsewhere."""
+        """Record the facts of a chunk in the ledger; its mentions are changed elsewhere."""
         for entity in before.entities:
             self._ledger.kind(entity.name, entity.type, -1)
         for entity in after.entities:
@@ -67,7 +67,7 @@ class FactChanges:
         return self._changes.setdefault((fact.source, fact.target, fact.type), {})
 
     async def apply(self, tx: Transaction) -> None:
-        """Write the edges; the ledger is settled. The sentence of an edge is that of its first chunk by id."""
+        """Write the edges, after the ledger is settled. The sentence of an edge is that of its first chunk by id."""
         wanted: dict[str, Row] = {}
         for source, target, kind in self._changes:
             a, b = self._ledger.id(source), self._ledger.id(target)
@@ -123,17 +123,17 @@ class FactChanges:
 async def write_triples(
     tx: Transaction, triples: Sequence[Triple], names: Mapping[str, str], namespace: str, now: str
 ) -> None:
-    """Write facts that a caller states, and the entities that are not there.
+    """Write facts of a caller, and create missing entities.
 
     Args:
         tx: The transaction.
-        triples: Checked.
+        triples: Checked triples.
         names: The normalised name of each name in them.
-        namespace: Where they go.
+        namespace: The namespace.
         now: The time of the write.
 
     Raises:
-        InvalidInputError: naming chunks that are not there.
+        InvalidInputError: naming chunks that do not exist.
     """
     entities: dict[str, Row] = {}
     edges: dict[str, Row] = {}

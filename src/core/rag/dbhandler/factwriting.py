@@ -26,12 +26,12 @@ _MAX_FACT_CHARS = 2000
 
 
 class FactOperations(ClientBase):
-    """Reading which chunks wait for a language model, and writing facts."""
+    """Finding the chunks that a language model has not read, and writing facts."""
 
     async def chunks_without_facts(self, limit: int | None = None) -> list[Row]:
-        """Chunks that no language model has read to the end: ``id``, ``path``, ``title``, ``heading``, ``content``.
+        """Return chunks without extracted facts: ``id``, ``path``, ``title``, ``heading``, ``content``.
 
-        Those whose extraction failed are among them, behind those that were not tried yet.
+        Chunks whose extraction failed come last.
         """
         rows = await self.read(
             "MATCH (c:DocumentChunk) WHERE c.namespace = $namespace AND c.facts_by IS NULL "
@@ -51,7 +51,7 @@ class FactOperations(ClientBase):
         """Store what a language model found in chunks, with entities, mentions and RELATED edges.
 
         Args:
-            facts: By id of the chunk; chunks that are gone are left out.
+            facts: Facts by id of the chunk; chunks that no longer exist are skipped.
             model: Name of the model.
         """
 
@@ -77,7 +77,7 @@ class FactOperations(ClientBase):
         await self._write(work)
 
     async def write_fact_failures(self, reasons: Mapping[str, str]) -> None:
-        """Note why the extraction of facts failed, by id of the chunk; they are tried again in the next run."""
+        """Store why the extraction of facts failed, by id of the chunk; the next run tries these chunks again."""
         rows = [{"id": key, "reason": reason[:_MAX_REASON_CHARS]} for key, reason in sorted(reasons.items())]
 
         async def work(tx: Transaction) -> None:
@@ -88,7 +88,7 @@ class FactOperations(ClientBase):
         await self._write(work)
 
     async def fact_counts(self) -> dict[str, int]:
-        """How many chunks a language model has read (``done``), failed at (``failed``), and not seen (``waiting``)."""
+        """Count chunks that a language model has read (``done``), failed on (``failed``) and not seen (``waiting``)."""
         rows = await self.read(
             "MATCH (c:DocumentChunk) WHERE c.namespace = $namespace "
             "RETURN count(c) AS chunks, count(c.facts_by) AS done, count(c.facts_error) AS failed"
@@ -97,19 +97,19 @@ class FactOperations(ClientBase):
         return {"done": done, "failed": failed, "waiting": chunks - done - failed}
 
     async def fact_failures(self, limit: int = 20) -> list[Row]:
-        """Chunks whose extraction failed: ``id``, ``path``, ``reason``."""
+        """Return chunks whose extraction failed: ``id``, ``path``, ``reason``."""
         return await self.read(
             "MATCH (c:DocumentChunk) WHERE c.namespace = $namespace AND c.facts_error IS NOT NULL "
             f"RETURN c.id AS id, c.path AS path, c.facts_error AS reason ORDER BY path, id LIMIT {check_limit(limit)}"
         )
 
     async def add_triples(self, triples: Sequence[Triple]) -> int:
-        """State facts: missing entities are created, and stay until a person removes them.
+        """Add facts; missing entities are created, and stay until a person removes them.
 
-        A fact with chunks goes with the last of them; one without is the caller's own, and stays, too.
+        A fact with chunks is removed with the last of them; one without stays until a person removes it.
 
         Returns:
-            How many different facts there were.
+            How many distinct facts were given.
 
         Raises:
             InvalidInputError: naming the first invalid one; nothing is stored then.
@@ -129,7 +129,7 @@ class FactOperations(ClientBase):
 
 
 async def _read(tx: Transaction, chunks: Sequence[str]) -> tuple[dict[str, ChunkText], set[str]]:
-    """The texts of those chunks that are there, and the titles that they name."""
+    """Read the texts of the existing chunks, and the titles that they name."""
     texts = await chunk_texts(tx, chunks)
     titles = await tx.run(
         "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i})-[:MENTIONS]->(e:Entity) WHERE e.titled > 0 "
@@ -140,7 +140,7 @@ async def _read(tx: Transaction, chunks: Sequence[str]) -> tuple[dict[str, Chunk
 
 
 def _checked(triple: Triple, number: int, names: dict[str, str]) -> Triple:
-    """A triple with clean texts; the normalised names of its ends go to ``names``."""
+    """Return a triple with cleaned texts; add the normalised names of its ends to ``names``."""
     clean = replace(
         triple,
         subject=one_line(triple.subject, f"The subject of triple {number}", MAX_NAME_CHARS),

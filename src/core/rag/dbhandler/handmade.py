@@ -15,13 +15,13 @@ from core.rag.times import utc_now
 
 
 class LinkOperations(VectorStoreOperations):
-    """Writing RELATED edges by hand."""
+    """Entities and RELATED edges that people add by hand."""
 
     async def make_entity(self, name: str, kind: str = "") -> str:
-        """The entity with this name, created by hand if missing: nothing but a person removes it.
+        """Return the entity with this name, creating it if missing; only a person can remove it again.
 
         Args:
-            name: In one line; not blank.
+            name: A single line; not blank.
             kind: Its type.
 
         Returns:
@@ -42,9 +42,9 @@ class LinkOperations(VectorStoreOperations):
         return identifier
 
     async def link_entities(self, source: str, target: str, relation: str, fact: str, weight: float) -> str:
-        """Connect two entities by id; the same relation again changes its fact and weight.
+        """Connect two entities by id; an existing edge of the same relation gets the fact and weight.
 
-        It needs no chunk from then on, whatever cited one before.
+        From then on the edge needs no chunk to support it.
 
         Returns:
             The id of the link.
@@ -78,12 +78,12 @@ class LinkOperations(VectorStoreOperations):
         return identifier
 
     async def unlink_entities(self, a: str, b: str, *, relation: str | None = None, link: str | None = None) -> int:
-        """Remove links that were made by hand between two entities, either way: all, of a relation, or one.
+        """Remove links made by hand between two entities, in either direction: all, those of a relation, or one.
 
-        Entities that only these links kept alive go with them.
+        Entities that only these links supported are removed, too.
 
         Returns:
-            How many there were.
+            How many links were removed.
         """
         check_texts("the ids of entities", (a, b))
         check_optional(relation=relation, link=link)
@@ -108,12 +108,12 @@ class LinkOperations(VectorStoreOperations):
         return await self._write(work)
 
     async def release_entity(self, identifier: str) -> bool:
-        """Take back an entity that a person made, with the links and merges by hand that it has.
+        """Remove an entity that a person created, with its links and merges made by hand.
 
-        It goes, unless documents or records have it, too: then it is what these say from now on.
+        If documents or records also have it, the entity stays, with only what these say about it.
 
         Returns:
-            Whether a person had made it.
+            Whether a person had created it.
         """
         entity = "UNWIND $ids AS i MATCH (e:Entity {id: i})"
         parameters = {"ids": [identifier], "origin": FROM_CALLER}
@@ -127,7 +127,7 @@ class LinkOperations(VectorStoreOperations):
             await tx.run(f"{links}DELETE r", parameters)
             await tx.run(f"{entity} SET e.origin = $text", {"ids": [identifier], "text": FROM_TEXT})
             ledger = EntityLedger(self._namespace, utc_now())
-            ledger.spelling(made[0]["name"], "", "")  # no change, but its name follows from the texts again
+            ledger.spelling(made[0]["name"], "", "")  # no change, but its name is derived from the texts again
             await ledger.settle(tx)
             await remove_unused_entities(tx, [identifier, *(row["id"] for row in others)])
             return True

@@ -27,10 +27,10 @@ class IngestOperations(VectorStoreOperations):
 
         Args:
             documents: Rows; see :mod:`core.rag.dbhandler.writing`.
-            store: Where their vectors go.
+            store: The vector store for their vectors.
 
         Returns:
-            What happened. With ``missing_vectors`` nothing was written.
+            The outcome. If it has ``missing_vectors``, nothing was written.
         """
         text_label = await self._text_label(Label.CHUNK)
         if store is not None:
@@ -58,7 +58,7 @@ class IngestOperations(VectorStoreOperations):
             return missing.outcome
 
     async def replaced_texts(self, documents: Sequence[DocumentRow]) -> int:
-        """How many texts leave the keyword index, or change there, when these documents are written."""
+        """Count the texts that writing these documents removes from the keyword index, or changes there."""
         rows = await self.read_for_ids(
             "UNWIND $ids AS i MATCH (d:Document {id: i})<-[:CHUNK_OF]-(c:DocumentChunk) "
             "RETURN c.id AS id, c.terms AS terms",
@@ -68,9 +68,9 @@ class IngestOperations(VectorStoreOperations):
         return sum(row["terms"] != terms.get(row["id"]) for row in rows)
 
     async def ensure_source(self, source: SourceInfo) -> str:
-        """The Source node for this origin, created if missing.
+        """Return the Source node of this origin, creating it if missing.
 
-        In a transaction of its own, so that documents written at the same time do not all wait for it.
+        This is a transaction of its own, so that documents written at the same time do not all wait for it.
 
         Returns:
             Its id.
@@ -92,7 +92,7 @@ class IngestOperations(VectorStoreOperations):
         return identifier
 
     async def document_states(self, ids: Sequence[str]) -> list[dict[str, Any]]:
-        """What tells whether documents changed, for those of the ids that are there."""
+        """Return what decides whether documents changed, for those of the ids that exist."""
         return [
             row
             for lines in packed(ids)
@@ -105,7 +105,7 @@ class IngestOperations(VectorStoreOperations):
         ]
 
     async def document_links(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
-        """URIs that the texts of documents refer to, by id of the document."""
+        """Return the URIs that the texts of documents refer to, by id of the document."""
         rows = await self.read(
             "UNWIND $ids AS i MATCH (d:Document {id: i})-[r:REFERENCES]->(t) WHERE r.origin = $origin "
             "RETURN d.id AS id, collect(t.uri) AS uris",
@@ -115,7 +115,7 @@ class IngestOperations(VectorStoreOperations):
         return {row["id"]: tuple(row["uris"]) for row in rows}
 
     async def existing_vectors(self, ids: Sequence[str]) -> set[str]:
-        """Those of the ids that are Vector nodes."""
+        """Return those of the ids that are Vector nodes."""
         return {
             row["id"]
             for lines in packed(ids)
@@ -133,7 +133,7 @@ class IngestOperations(VectorStoreOperations):
         await self._write(work)
 
     async def add_to_source(self, ids: Sequence[str], source: str) -> None:
-        """Say that documents come from this source, too."""
+        """Add documents to a source, in addition to their other sources."""
         rows = await self.read(
             "UNWIND $ids AS i MATCH (d:Document {id: i})-[:SOURCED_FROM]->(s:Source {id: $source}) RETURN d.id AS id",
             ids=check_texts("ids", ids),
@@ -155,7 +155,7 @@ class IngestOperations(VectorStoreOperations):
         await self._write(work)
 
     async def remove_from_source(self, ids: Sequence[str], source: str) -> None:
-        """Say that documents do not come from this source any more; a source that nothing refers to then goes, too."""
+        """Remove documents from a source; a source that nothing refers to any more is removed."""
 
         async def work(tx: Transaction) -> None:
             await run_for_ids(
@@ -169,7 +169,7 @@ class IngestOperations(VectorStoreOperations):
         await self._write(work)
 
     async def documents_of_source(self, source: str) -> list[dict[str, Any]]:
-        """Id, URI and the URIs of all sources (``sources``) of the documents of a source."""
+        """Return id, URI and the URIs of all sources (``sources``) of the documents of a source."""
         rows = await self.read(
             "MATCH (s:Source {id: $source})<-[:SOURCED_FROM]-(d:Document) RETURN d.id AS id, d.uri AS uri",
             source=source,

@@ -33,11 +33,11 @@ class InteractionRow:
     Attributes:
         id: Its id.
         properties: Its properties; see :class:`core.rag.schema.Label`.
-        vector_id: Id of its vector, or ``None`` where it gets none.
+        vector_id: Id of its vector; ``None`` if it gets none.
         embedding: The vector.
         documents: Ids of the documents that it refers to.
-        resources: URIs of what else it refers to.
-        retrieved: ``{"chunk", "rank", "score"}`` of what a search for it returned.
+        resources: URIs of other things that it refers to.
+        retrieved: ``{"chunk", "rank", "score"}`` of the search results for it.
     """
 
     id: str
@@ -51,11 +51,11 @@ class InteractionRow:
 
 @dataclass(frozen=True, slots=True)
 class Indexes:
-    """Where messages are found again.
+    """The indexes that messages are written to.
 
     Attributes:
-        text_label: ``:Label`` that messages need to be in the keyword index, or nothing.
-        vector_store: Id of the VectorStore of their vectors; empty where they get none.
+        text_label: ``:Label`` that messages need to be in the keyword index, or an empty string.
+        vector_store: Id of the VectorStore of their vectors; empty if they get none.
         vector_label: The second label of the vectors.
     """
 
@@ -65,7 +65,7 @@ class Indexes:
 
 
 async def lock_conversation(tx: Transaction, conversation: str, now: str) -> Row:
-    """Make sure that nobody else changes a conversation before this transaction ends.
+    """Lock a conversation, so that no other client changes it before this transaction ends.
 
     Returns:
         Its ``session_id``, ``sequence`` (number of the last message ever added), ``last_id`` and ``message_count``.
@@ -96,7 +96,7 @@ async def append_messages(
     indexes: Indexes,
     now: str,
 ) -> None:
-    """Add messages behind the last one of a conversation; those that are there already are left as they are."""
+    """Append messages to a conversation; messages that exist already are not changed."""
     state = await lock_conversation(tx, conversation, now)
     ids = [message.id for message in messages]
     rows = await run_for_ids(tx, "UNWIND $ids AS i MATCH (m:Interaction {id: i}) RETURN m.id AS id", ids)
@@ -128,20 +128,20 @@ async def insert_behind(
     indexes: Indexes,
     now: str,
 ) -> bool:
-    """Put a message right behind the last one of those that it replaces; the numbers of all behind it go up by one.
+    """Insert a message right after the last one of those that it replaces, and renumber all messages after it.
 
     Args:
         tx: An open transaction.
         conversation: Id of the node.
-        message: What to put there; where it is there already, nothing happens.
-        replaced: Ids of what it replaces, at least one.
+        message: The message; if it exists already, nothing happens.
+        replaced: Ids of the messages that it replaces, at least one.
         namespace: The namespace.
-        indexes: Where it is found again.
+        indexes: The indexes of the message.
         now: The time.
 
     Returns:
-        Whether it is there now. It is not where somebody else was faster: one of those that it replaces is gone, or
-        stands for nothing of its own any more.
+        Whether the message exists now. It does not if another client was faster, so that one of the replaced messages
+        no longer exists or has been replaced already.
     """
     state = await lock_conversation(tx, conversation, now)
     rows = await tx.run(
@@ -180,7 +180,7 @@ async def insert_behind(
 async def attach_message_vectors(
     tx: Transaction, messages: Sequence[InteractionRow], *, namespace: str, indexes: Indexes, now: str
 ) -> None:
-    """Store the vectors of messages. No two messages share one, so that it goes when its message goes."""
+    """Store the vectors of messages. Each message has its own, which is removed with it."""
     rows = [
         {"id": message.vector_id, "target": message.id, "embedding": message.embedding}
         for message in messages
@@ -200,7 +200,7 @@ async def attach_message_vectors(
 
 
 async def refer(tx: Transaction, messages: Sequence[InteractionRow], *, namespace: str, now: str) -> None:
-    """Write the REFERENCES and RETRIEVED edges of messages; documents and chunks that are gone are left out."""
+    """Write the REFERENCES and RETRIEVED edges of messages; documents and chunks that no longer exist are skipped."""
     documents = [
         {"message": message.id, "target": target, "position": position}
         for message in messages
@@ -237,10 +237,10 @@ async def refer(tx: Transaction, messages: Sequence[InteractionRow], *, namespac
 
 
 async def renumber_messages(tx: Transaction, conversation: str, now: str) -> None:
-    """Bring the messages of a conversation into one order, after some were brought in from another copy of it.
+    """Order the messages of a conversation after an import added some from another copy of it.
 
-    They keep their numbers where they can: of two with one number the later one, and all behind it, get higher ones. A
-    conversation whose messages are in order stays as it is.
+    Messages keep their numbers if possible: of two with the same number, the later one and all after it get higher
+    numbers. A conversation whose messages are in order is not changed.
     """
     before = await tx.run(
         "MATCH (c:Conversation {id: $id}) RETURN c.revision AS revision, c.updated_at AS now", {"id": conversation}

@@ -26,15 +26,15 @@ CONCEPT_LABEL = "concept"
 
 
 class KnowledgeOperations(DocumentOperations, ConceptOperations):
-    """Knowledge around documents that callers state themselves."""
+    """Resources, symbols, tools, concepts and topics that callers add to documents."""
 
     async def create_resource(self, uri: str, type: str | None = None, description: str | None = None) -> str:  # noqa: A002
         """Create the resource with this URI, or update its type and description.
 
         Args:
             uri: Path or URL; standardized.
-            type: ``web``, ``file``, ``database`` …; ``None``: by the URI.
-            description: What it is.
+            type: ``web``, ``file``, ``database`` …; ``None``: derived from the URI.
+            description: A description of it.
 
         Returns:
             Its id.
@@ -53,12 +53,12 @@ class KnowledgeOperations(DocumentOperations, ConceptOperations):
         )
 
     async def link_document_to_resource(self, document: str, resource: str, text: str | None = None) -> str:
-        """Say that a document refers to a resource, which is created if missing.
+        """Link a document to a resource that it refers to; the resource is created if missing.
 
         Args:
             document: Path, URL, name or id of the document.
             resource: URI or id of the resource.
-            text: What the document calls it.
+            text: The text of the reference in the document.
 
         Returns:
             The id of the resource.
@@ -76,7 +76,7 @@ class KnowledgeOperations(DocumentOperations, ConceptOperations):
         return target
 
     async def create_url_link(self, document: str, url: str, text: str | None = None) -> str:
-        """Say that a document refers to a web address; a Resource of type ``web``.
+        """Link a document to a web address, a resource of type ``web`` that is created if missing.
 
         Returns:
             The id of the resource.
@@ -90,12 +90,12 @@ class KnowledgeOperations(DocumentOperations, ConceptOperations):
         return target
 
     async def create_document_reference(self, document: str, target: str, text: str | None = None) -> None:
-        """Say that one document refers to another.
+        """Link a document to another one that it refers to.
 
         Args:
-            document: Path, URL, name or id of the one that refers.
-            target: The same of the one that is referred to.
-            text: How it is called there.
+            document: Path, URL, name or id of the document that refers.
+            target: Path, URL, name or id of the document that it refers to.
+            text: The text of the reference.
 
         Raises:
             NotFoundError: if either does not exist.
@@ -120,7 +120,7 @@ class KnowledgeOperations(DocumentOperations, ConceptOperations):
 
         Raises:
             NotFoundError: if there is no such document.
-            InvalidInputError: on a name or kind that is empty or no text, or a line below 1.
+            InvalidInputError: if the name or kind is empty or not text, or the line is below 1.
         """
         properties = merge_properties({"signature": signature}, name=name, kind=kind)
         if line is not None:
@@ -152,7 +152,7 @@ class KnowledgeOperations(DocumentOperations, ConceptOperations):
             Its id.
 
         Raises:
-            InvalidInputError: on a name that is empty, or a schema that is not a JSON object.
+            InvalidInputError: if the name is empty, or the schema is not a JSON object.
         """
         text = schema if schema is None or isinstance(schema, str) else _schema(schema)
         properties = merge_properties({"description": description, "schema": text}, name=name)
@@ -162,11 +162,11 @@ class KnowledgeOperations(DocumentOperations, ConceptOperations):
         """The concept with this name, created if missing; it is a node of the knowledge graph.
 
         Args:
-            name: What it is called; also the content of the node, whose label is ``concept``.
-            description: What it means; ``None`` leaves what is there.
+            name: Its name, which is also the content of the node; the label of the node is ``concept``.
+            description: What it means; ``None`` keeps the stored description.
 
         Returns:
-            Its id in the graph database. :class:`core.rag.KnowledgeGraph` knows it by the id of its content.
+            Its id in the graph database. :class:`core.rag.KnowledgeGraph` identifies it by the id of its content.
         """
         check_optional(description=description)
         key = knowledge_key(_name(name))
@@ -177,11 +177,11 @@ class KnowledgeOperations(DocumentOperations, ConceptOperations):
         return identifier
 
     async def create_or_get_topic(self, name: str, description: str | None = None) -> str:
-        """The topic with this name, created if missing.
+        """Return the topic with this name, creating it if missing.
 
         Args:
-            name: What it is called.
-            description: What belongs to it; ``None`` leaves what is there.
+            name: Its name.
+            description: What it covers; ``None`` keeps the stored description.
 
         Returns:
             Its id.
@@ -193,15 +193,15 @@ class KnowledgeOperations(DocumentOperations, ConceptOperations):
         return await self._merge(Label.TOPIC, topic_id(self._namespace, _name(name)), properties)
 
     async def link_related_concepts(self, concept: str, other: str, weight: float = 1.0) -> None:
-        """Say that two concepts have to do with each other; in no direction.
+        """Link two related concepts; the link has no direction.
 
         Args:
-            concept: Name or id of one; a name that is not there becomes a concept.
-            other: The same of the other one.
-            weight: How much, above 0; replaces what it was.
+            concept: Name or id of a concept; created if there is none of this name.
+            other: Name or id of the other one, likewise.
+            weight: Strength of the relation, above 0; replaces the stored one.
 
         Raises:
-            InvalidInputError: if both are the same, or on a weight that is none.
+            InvalidInputError: if both are the same, or the weight is invalid.
         """
         a, b = await self._concept(concept), await self._concept(other)
         if a == b:
@@ -211,11 +211,11 @@ class KnowledgeOperations(DocumentOperations, ConceptOperations):
         await self.link_concepts([(a, b, positive(weight, "The weight"))])
 
     async def link_document_to_topic(self, document: str, topic: str) -> str:
-        """Say that a document is about a topic.
+        """Link a document to a topic that it is about.
 
         Args:
             document: Path, URL, name or id of the document.
-            topic: Name or id of the topic; a name that is not there becomes one.
+            topic: Name or id of the topic; created if there is none of this name.
 
         Returns:
             The id of the topic.
@@ -232,11 +232,11 @@ class KnowledgeOperations(DocumentOperations, ConceptOperations):
         return target
 
     async def link_document_explains_concept(self, document: str, concept: str) -> str:
-        """Say that a document explains a concept.
+        """Link a document to a concept that it explains.
 
         Args:
             document: Path, URL, name or id of the document.
-            concept: Name or id of the concept; a name that is not there becomes one.
+            concept: Name or id of the concept; created if there is none of this name.
 
         Returns:
             The id of the concept.
@@ -250,7 +250,7 @@ class KnowledgeOperations(DocumentOperations, ConceptOperations):
         return target
 
     async def _concept(self, concept: str) -> str:
-        """The id of a concept by its id or name; a name that is not there becomes one."""
+        """Return the id of a concept, given its id or name; created if there is none of this name."""
         there = await self.concept_rows([check_text("A concept", concept)]) if concept else {}
         return next(iter(there), None) or await self.create_or_get_concept(concept)
 
@@ -293,10 +293,10 @@ class KnowledgeOperations(DocumentOperations, ConceptOperations):
 
 
 def positive(value: float, what: str) -> float:
-    """A finite number above zero.
+    """Return a number, checking that it is finite and above zero.
 
     Raises:
-        InvalidInputError: if it is none.
+        InvalidInputError: if it is not.
     """
     number = as_float(value)
     if not 0 < number < math.inf:
@@ -312,9 +312,9 @@ def _schema(schema: Mapping[str, Any]) -> str:
 
 
 def _name(name: str) -> str:
-    """A name in one line.
+    """Return a name as one line.
 
     Raises:
-        InvalidInputError: if it is blank, too long, or no text.
+        InvalidInputError: if it is blank, too long, or not text.
     """
     return one_line(name, "A name", MAX_PATH_CHARS)

@@ -23,8 +23,8 @@ class LinkRow:
 
     Attributes:
         uri: Standardized URI of the target.
-        type: Type of the Resource where the target is not a document: ``web``, ``file`` …
-        text: The words of the link.
+        type: Type of the Resource if the target is not a document: ``web``, ``file`` …
+        text: The text of the link.
     """
 
     uri: str
@@ -39,14 +39,14 @@ async def write_links(
     now: str,
     replaced: set[str],
 ) -> None:
-    """Make the references that come from the text of these documents exactly those given.
+    """Replace the references that come from the text of documents by the given ones.
 
     Args:
         tx: The transaction.
         documents: Ids, each with its links.
-        namespace: Where they are.
+        namespace: The namespace.
         now: The time of this write.
-        replaced: Ids of documents that may have references from before.
+        replaced: Ids of documents that may have earlier references.
     """
     before = sorted(replaced)
     dropped = await run_for_ids(
@@ -87,12 +87,12 @@ async def write_links(
 
 
 async def relink_incoming(tx: Transaction, documents: Sequence[tuple[str, str]], namespace: str) -> None:
-    """Turn references to the resources that these new documents are into references to the documents.
+    """Redirect references to resources to these new documents, if they have the same URI.
 
     Args:
         tx: The transaction.
         documents: Ids and URIs.
-        namespace: Where they are.
+        namespace: The namespace.
     """
     targets = {resource_id(namespace, uri): identifier for identifier, uri in documents}
     for lines in packed(list(targets)):
@@ -115,7 +115,7 @@ async def relink_incoming(tx: Transaction, documents: Sequence[tuple[str, str]],
 
 
 async def release_incoming(tx: Transaction, documents: Sequence[tuple[str, str]], namespace: str, now: str) -> set[str]:
-    """Turn what other documents refer to into resources again, before these documents are removed.
+    """Redirect references to documents that will be removed to resources with the same URI.
 
     Returns:
         Ids of resources that may be unused once the documents are gone.
@@ -156,7 +156,7 @@ async def release_incoming(tx: Transaction, documents: Sequence[tuple[str, str]]
 
 
 async def remove_unused_resources(tx: Transaction, ids: Iterable[str]) -> None:
-    """Remove those of the resources that came from texts and that nothing refers to any more."""
+    """Remove those of the resources that were created from texts and that nothing refers to any more."""
     unique = sorted(ids)
     await lock(tx, Label.RESOURCE, unique)
     await run_for_ids(
@@ -168,7 +168,7 @@ async def remove_unused_resources(tx: Transaction, ids: Iterable[str]) -> None:
 
 
 def resource_type(uri: str) -> str:
-    """The type of a resource by its URI: ``web``, ``file``, or its scheme."""
+    """Return the type of a resource by its URI: ``web``, ``file``, or its scheme."""
     scheme, colon, _ = uri.partition(":")
     if not colon or scheme == "file":
         return "file"
@@ -176,7 +176,7 @@ def resource_type(uri: str) -> str:
 
 
 async def _refer_to_documents(tx: Transaction, rows: Sequence[Row]) -> set[tuple[str, str]]:
-    """Let documents refer to documents, where these are there; returns the ids of both ends of each such reference."""
+    """Create references to those targets that are documents; return the ids of both ends of each."""
     found: list[Row] = []
     ends = [{"a": row["document"], "b": row["target"], "text": row["text"]} for row in rows]
     for part in batches(ends):

@@ -25,7 +25,7 @@ from core.rag.extraction.names import Found, names_in
 
 @dataclass(frozen=True)
 class ChunkText:
-    """All of a chunk that decides what it mentions. (The titles of all documents decide it, too.)
+    """The parts of a chunk that determine what it mentions, together with the titles of all documents.
 
     Attributes:
         content: Its text.
@@ -45,21 +45,21 @@ class ChunkText:
 
     @cached_property
     def names(self) -> dict[str, Found]:
-        """The names that the rules find in it."""
+        """Return the names that the rules find in it."""
         return names_in(self.content, self.heading)
 
     def mentions(self, titles: NameTable) -> list[Mention]:
-        """What it mentions by its own words.
+        """Return what its text mentions.
 
         Args:
-            titles: Titles of documents; at least all of those that the chunk names.
+            titles: Titles of documents; at least all that the chunk names.
         """
         return mentions_of(self.content, self.heading, titles, names=self.names)
 
 
 @dataclass(slots=True)
 class _Before:
-    """What an existing chunk mentions: how often by name, and how it spells these names."""
+    """What an existing chunk mentions: counts by name, and the spellings of the names."""
 
     text: ChunkText
     counts: dict[str, int] = field(default_factory=dict)
@@ -70,7 +70,7 @@ class MentionChanges:
     """Updates mentions and titles within a transaction: :meth:`read`, :meth:`set`, settle the ledger, :meth:`apply`."""
 
     def __init__(self, ledger: EntityLedger) -> None:
-        """Prepare an update; ``ledger`` is told of the entities that are mentioned."""
+        """Prepare an update; mentioned entities are recorded in ``ledger``."""
         self._ledger = ledger
         self._writer = MentionWriter(ledger.namespace)
         self._chunks: dict[str, _Before] = {}
@@ -82,7 +82,7 @@ class MentionChanges:
         self._unnamed: list[Row] = []
 
     async def read(self, tx: Transaction, chunks: Mapping[str, ChunkText]) -> None:
-        """Note what existing chunks mention, before they are changed or removed."""
+        """Read what existing chunks mention, before they are changed or removed."""
         for identifier, text in chunks.items():
             self._chunks[identifier] = _Before(text)
         rows = await run_for_ids(
@@ -98,7 +98,7 @@ class MentionChanges:
                 before.spellings = spellings(before.text.names, before.text.facts)
 
     async def read_documents(self, tx: Transaction, chunks: Mapping[str, ChunkText], documents: Sequence[str]) -> None:
-        """Note mentions and titles of existing documents, with all of their chunks."""
+        """Read mentions and titles of existing documents, with all of their chunks."""
         await self.read(tx, chunks)
         await self._read_titles(tx, documents)
 
@@ -118,14 +118,15 @@ class MentionChanges:
         titles: Mapping[str, Sequence[Title]],
         facts: Mapping[str, ChunkFacts] | None = None,
     ) -> None:
-        """Tell the ledger what chunks mention and which titles documents have from now on.
+        """Record in the ledger the new mentions of chunks and the new titles of documents.
 
-        What was read and is not given here has none any more: it is removed with its edges by the caller.
+        Chunks and documents that were read but are not given here lose theirs; the caller removes them with their
+        edges.
 
         Args:
-            chunks: What each mentions by its words.
-            titles: Of each document.
-            facts: What a language model finds in existing chunks from now on; ``None``: what it found before.
+            chunks: What the text of each chunk mentions.
+            titles: Titles of each document.
+            facts: New facts of existing chunks; ``None``: facts do not change.
         """
         for identifier, mentions in chunks.items():
             before = self._chunks.pop(identifier, None)
@@ -181,14 +182,14 @@ class MentionChanges:
                 self._ledger.title(title.name, text, -1)
                 self._unnamed.append({"d": document, "e": self._ledger.id(title.name)})
             self._ledger.title(title.name, title.text, 1)
-            # Between the words of a title there are single spaces: nothing that separates fields.
+            # The words of a title are separated by single spaces, so it never contains the field separator.
             self._named.append(FIELD.join((document, self._ledger.id(title.name), title.text)))
         for name, text in before.items():
             self._ledger.title(name, text, -1)
             self._unnamed.append({"d": document, "e": self._ledger.id(name)})
 
     async def withdraw_titles(self, tx: Transaction) -> None:
-        """Remove the edges of titles that documents have no more, before the ledger is settled."""
+        """Remove the edges of titles that documents no longer have, before the ledger is settled."""
         await run_for_rows(
             tx,
             "UNWIND $rows AS row MATCH (d:Document {id: row.d})-[t:TITLED]->(e:Entity {id: row.e}) DELETE t",
@@ -196,13 +197,13 @@ class MentionChanges:
         )
 
     async def apply(self, tx: Transaction) -> None:
-        """Write the edges; the ledger is settled, and chunks and documents are there."""
+        """Write the edges, after the ledger is settled, and chunks and documents exist."""
         mention = "UNWIND $rows AS row MATCH (c:DocumentChunk {id: row.c})-[m:MENTIONS]->(e:Entity {id: row.e}) "
         await run_for_rows(tx, f"{mention}DELETE m", self._withdrawn)
         await run_for_rows(tx, f"{mention}SET m.count = row.n", self._recounted)
         for lines in packed(self._edges):
-            # Not MERGE: that there is no such edge yet was read in this transaction. What is not needed any more is
-            # left behind before the entities are looked up, since the embedded engine copies the rest for each.
+            # CREATE, not MERGE: this transaction has read that there is no such edge. Unneeded columns are dropped
+            # before the entities are looked up, because the embedded engine copies the remaining ones for each.
             await tx.run(
                 f"{EACH_LINE}MATCH (c:DocumentChunk {{id: part[0]}}) "
                 "WITH c, toInteger(part[1]) AS times, part[2..] AS entities UNWIND entities AS i "
@@ -218,7 +219,7 @@ class MentionChanges:
 
 
 async def reconsider(tx: Transaction, names: Iterable[str], ledger: EntityLedger) -> None:
-    """Update what chunks mention after titles went: of the chunks that mention one of these names."""
+    """Update the mentions of chunks that mention one of these names, which are no longer titles."""
     gone = sorted(names)
     mentioning = await run_for_ids(
         tx,
@@ -226,7 +227,7 @@ async def reconsider(tx: Transaction, names: Iterable[str], ledger: EntityLedger
         [ledger.id(name) for name in gone],
     )
     chunks = sorted({row["id"] for row in mentioning})
-    # Titles inside of the ones that went are the longest now.
+    # Titles within the removed ones may be the longest matches now.
     inner = sorted({part for name in gone for part in _parts(name)})
     titles = await run_for_ids(
         tx,
@@ -243,16 +244,16 @@ async def reconsider(tx: Transaction, names: Iterable[str], ledger: EntityLedger
 
 
 async def recompute(tx: Transaction, chunks: Sequence[str], titles: NameTable, ledger: EntityLedger) -> None:
-    """Update what chunks mention, by their texts and the titles that there are now.
+    """Recompute what chunks mention from their texts and the current titles.
 
     Args:
         tx: The transaction.
-        chunks: Their ids; those that are not there any more are left out.
+        chunks: Ids of the chunks; those that no longer exist are skipped.
         titles: At least all titles that these chunks name.
-        ledger: For the entities.
+        ledger: Records the changes of entities.
     """
     texts = await chunk_texts(tx, chunks)
-    # A tenth of a second for a few hundred chunks, in which others go on.
+    # In a thread: a few hundred chunks take a tenth of a second.
     mentions = await asyncio.to_thread(lambda: {key: text.mentions(titles) for key, text in texts.items()})
     changes = MentionChanges(ledger)
     await changes.read(tx, texts)
@@ -262,7 +263,7 @@ async def recompute(tx: Transaction, chunks: Sequence[str], titles: NameTable, l
 
 
 async def chunk_texts(tx: Transaction, chunks: Sequence[str]) -> dict[str, ChunkText]:
-    """What decides what chunks mention, by id; those that are not there any more are left out."""
+    """Read the texts of chunks by id; chunks that no longer exist are left out."""
     rows = await run_for_ids(
         tx,
         "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i}) "
@@ -273,13 +274,13 @@ async def chunk_texts(tx: Transaction, chunks: Sequence[str]) -> dict[str, Chunk
 
 
 async def mark_unlinked(tx: Transaction, sources: Iterable[str | None]) -> None:
-    """Note that the titles of documents of these sources have to be looked for in the chunks of the others."""
+    """Mark sources whose documents' titles have yet to be searched for in the chunks of other documents."""
     ids = sorted(source for source in sources if source)
     await run_for_ids(tx, "UNWIND $ids AS i MATCH (s:Source {id: i}) SET s.unlinked = true", ids)
 
 
 def _parts(name: str) -> Iterable[str]:
-    """The names inside of a name: every run of its words but all of them."""
+    """Return the names within a name: every run of its words, except the whole."""
     words = name.split(" ")
     for length in range(1, len(words)):
         for first in range(len(words) - length + 1):

@@ -23,13 +23,13 @@ MAX_CONTENT_CHARS = 1_000_000
 MAX_TAGS = 100
 MAX_KEYWORDS = 100
 
-#: What of a message stands for the title of its conversation.
+#: How much of a message replaces the missing title of its conversation.
 _BEGINNING_CHARS = 60
-#: Shorter words say little about what a message is about.
+#: Shorter words say little about the subject of a message.
 _SHORTEST_KEYWORD = 4
 _ASCII_WORD = re.compile(r"[A-Za-z0-9]+(?:[-'][A-Za-z0-9]+)*")
 
-#: What every statement that reads messages ends with; ``m`` is the message.
+#: The end of every statement that reads messages; ``m`` is the message.
 MESSAGE_COLUMNS = (
     "m.id AS id, m.session_id AS session_id, m.role AS role, m.content AS content, m.timestamp AS timestamp, "
     "m.sequence AS sequence, m.keywords AS keywords, m.tags AS tags, m.metadata AS metadata, m.user_id AS user_id, "
@@ -47,11 +47,11 @@ def message_properties(
     metadata: Mapping[str, Any] | None = None,
     user_id: str | None = None,
 ) -> dict[str, Any]:
-    """The properties of a message, but for those that its conversation gives it.
+    """Return the properties of a message, except those that depend on its conversation.
 
     Raises:
-        InvalidInputError: on content that is not text, an empty role, a time that is none, tags that are no texts,
-            metadata that is not a JSON object.
+        InvalidInputError: if the content is not text, the role is empty, the time is invalid, a tag is not text, or
+            the metadata is not a JSON object.
     """
     text = clean_text(check_text("The content of a message", content))
     if "\0" in text:
@@ -75,15 +75,15 @@ def message_properties(
 
 
 def message_terms(content: str, tags: Sequence[str]) -> str:
-    """The words that a message is found by: those of its tags, and of what was said."""
+    """Return the words that a message is found by: those of its tags and its content."""
     return index_terms(None, " ".join(tags), content)
 
 
 def check_length(content: str) -> None:
-    """Check that a new message is not a whole book; one that is rewritten may become longer.
+    """Check the length of a new message; an existing one may become longer when it is rewritten.
 
     Raises:
-        InvalidInputError: if it is.
+        InvalidInputError: if it is too long.
     """
     if isinstance(content, str) and len(content) > MAX_CONTENT_CHARS:
         raise InvalidInputError(
@@ -94,7 +94,7 @@ def check_length(content: str) -> None:
 
 
 def checked_name(name: str, what: str) -> str:
-    """A short text that is not blank.
+    """Return a short text, checking that it is not blank.
 
     Raises:
         InvalidInputError: if it is.
@@ -105,10 +105,10 @@ def checked_name(name: str, what: str) -> str:
 
 
 def checked_tags(tags: Iterable[str] | None) -> list[str]:
-    """Tags without repetitions, in order; none for ``None``.
+    """Return tags in order without repetitions; empty for ``None``.
 
     Raises:
-        InvalidInputError: on one string instead of several, no sequence at all, one that is blank, or too many.
+        InvalidInputError: if they are a single string or not a sequence, one is blank, or there are too many.
     """
     if tags is None:
         return []
@@ -119,10 +119,10 @@ def checked_tags(tags: Iterable[str] | None) -> list[str]:
 
 
 def moment(timestamp: datetime | str | None) -> str:
-    """A time as it is stored; ``None``: now. A time without a zone is local time.
+    """Return a time as it is stored; ``None``: now. A time without a time zone is local time.
 
     Raises:
-        InvalidInputError: on text that is no ISO 8601 time.
+        InvalidInputError: if it is not an ISO 8601 time.
     """
     if timestamp is None:
         return utc_now()
@@ -143,7 +143,7 @@ def moment(timestamp: datetime | str | None) -> str:
 
 
 def keywords(text: str) -> list[str]:
-    """What a text is about: its words of more than 3 characters, without function words, each once and in order."""
+    """Return the words of a text that have more than 3 characters, without function words, each once and in order."""
     counted = set(analyze(text))
     found: list[str] = []
     seen: set[str] = set()
@@ -169,7 +169,7 @@ def _stems(word: str) -> Sequence[str]:
 
 
 def found_message(row: Row) -> dict[str, Any]:
-    """What users get for a message: ``MESSAGE_COLUMNS`` with ``metadata`` as a dict."""
+    """Return the public form of a message row: ``MESSAGE_COLUMNS`` with ``metadata`` as a dict."""
     found = dict(row)
     found["metadata"] = from_json(row.get("metadata"))
     found["keywords"] = list(row.get("keywords") or [])
@@ -180,7 +180,7 @@ def found_message(row: Row) -> dict[str, Any]:
 
 
 def beginning_of(content: str) -> str:
-    """How a message begins, in one line, cut behind a word."""
+    """Return the beginning of a message in one line, cut after a word."""
     line = " ".join(content.split())
     if len(line) <= _BEGINNING_CHARS:
         return line
@@ -188,23 +188,23 @@ def beginning_of(content: str) -> str:
 
 
 def speaker_of(message: Mapping[str, Any], owner: str | None) -> str:
-    """Whose a message is: of the user who said it; where nobody is named, of whoever the conversation belongs to.
+    """Return who a message belongs to: its speaker, or the owner of the conversation if it names none.
 
     Args:
-        message: With ``user_id``.
+        message: A message with ``user_id``.
         owner: The user of the conversation.
 
     Returns:
-        The id of the user; empty where it is nobody's.
+        The id of the user; empty if there is none.
     """
     return message["user_id"] or owner or ""
 
 
 def retrieved_rows(hits: Iterable[Any]) -> list[Row]:
-    """``{"chunk", "rank", "score"}`` of what a search returned, in its order.
+    """Return ``{"chunk", "rank", "score"}`` of search results, in their order.
 
     Args:
-        hits: Ids of chunks, or hits or dicts with ``chunk_id`` and perhaps ``score``.
+        hits: Ids of chunks, or hits or dicts with ``chunk_id`` and optionally ``score``.
 
     Raises:
         InvalidInputError: on anything else.

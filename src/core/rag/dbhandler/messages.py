@@ -15,7 +15,7 @@ from core.rag.errors import InvalidInputError, NotFoundError
 from core.rag.identity import document_id, stable_id, standardize_resource_uri
 from core.rag.schema import Label
 
-#: What every statement that reads conversations ends with; ``c`` is the conversation.
+#: The end of every statement that reads conversations; ``c`` is the conversation.
 CONVERSATION_COLUMNS = (
     "c.id AS node_id, c.session_id AS id, c.title AS title, c.user_id AS user_id, "
     "coalesce(c.message_count, 0) AS message_count, c.created_at AS created_at, c.updated_at AS updated_at, "
@@ -32,23 +32,23 @@ class MessageReading(UserOperations):
     """Finding conversations and their messages."""
 
     async def find_conversation(self, conversation_id: str) -> dict[str, Any] | None:
-        """The conversation with this id: ``id, title, user_id, message_count, created_at, updated_at``, or ``None``."""
+        """Return a conversation (``id, title, user_id, message_count, created_at, updated_at``) or ``None``."""
         row = await self._find_conversation(conversation_id)
         return None if row is None else {key: row[key] for key in _PUBLIC}
 
     async def list_conversations(
         self, user_id: str | None = None, limit: int = 50, offset: int = 0
     ) -> list[dict[str, Any]]:
-        """Conversations, the one changed last first.
+        """List conversations, the most recently changed first.
 
         Args:
-            user_id: Only those of this user.
+            user_id: Only conversations of this user.
             limit: Maximum number to return.
-            offset: Leave so many out at the beginning.
+            offset: How many to skip at the beginning.
 
         Returns:
-            Dicts as from :meth:`find_conversation`, with ``beginning``: how the first message of one without a title
-            begins, in one line.
+            Dicts as from :meth:`find_conversation`, with ``beginning``: if there is no title, the beginning of the
+            first message, in one line.
         """
         limit = check_number("limit", limit, 1)
         offset = check_number("offset", offset, 0)
@@ -66,13 +66,13 @@ class MessageReading(UserOperations):
         before: int | str | None = None,
         after: int | str | None = None,
     ) -> list[dict[str, Any]]:
-        """Messages of a conversation, in order.
+        """Return messages of a conversation, in order.
 
         Args:
             conversation_id: The conversation.
-            limit: Maximum number to return: with ``after`` the first ones behind it, else the last ones. ``None``: all.
+            limit: Maximum number to return: with ``after`` the first ones after it, else the last ones. ``None``: all.
             before: Only messages before this one (its ``sequence`` or id).
-            after: Only messages after this one.
+            after: Only messages after this one (its ``sequence`` or id).
 
         Returns:
             Dicts with ``id, conversation_id, role, content, timestamp, sequence, references, keywords, tags, metadata,
@@ -99,7 +99,7 @@ class MessageReading(UserOperations):
         return await self._messages(conversation["id"], rows)
 
     async def recent_messages(self, conversation_id: str, limit: int = 10) -> list[dict[str, Any]]:
-        """The last messages of a conversation, in order: as many steps along the chain, however long it is.
+        """Return the last messages of a conversation, in order; the time does not depend on its length.
 
         Raises:
             NotFoundError: if there is no such conversation.
@@ -117,7 +117,7 @@ class MessageReading(UserOperations):
         return await self._messages(conversation["id"], rows)
 
     async def conversations_of(self, user_id: str | None = None) -> list[Row]:
-        """All conversations, or those of a user, with ``node_id``, ``revision`` and ``last_id``; not sorted."""
+        """Return all conversations, or those of a user, with ``node_id``, ``revision`` and ``last_id``; not sorted."""
         if user_id is None:
             return await self.read(
                 f"MATCH (c:Conversation) WHERE c.namespace = $namespace RETURN {CONVERSATION_COLUMNS}"
@@ -130,7 +130,7 @@ class MessageReading(UserOperations):
         )
 
     async def conversations_with(self, user_id: str) -> list[Row]:
-        """The conversations of a user and those in which they said something, as from :meth:`conversations_of`."""
+        """Return conversations that a user owns or has spoken in, as from :meth:`conversations_of`."""
         user = await self._find_user(user_id)
         if user is None:
             return []
@@ -141,7 +141,7 @@ class MessageReading(UserOperations):
         )
 
     async def _beginnings(self, nodes: Sequence[str]) -> dict[str, str]:
-        """How the first messages of conversations begin. Nothing of it is stored: it would outlive the message."""
+        """Return the beginnings of the first messages of conversations; not stored, to not outlive the message."""
         if not nodes:
             return {}
         numbered = await self.read(
@@ -181,7 +181,7 @@ class MessageReading(UserOperations):
         return row
 
     async def message_vectors(self, ids: Sequence[str], store: VectorStoreInfo) -> dict[str, list[float]]:
-        """The vectors of messages in a vector store, by id of the message."""
+        """Return the vectors of messages in a vector store, by id of the message."""
         check_kind("store", store, VectorStoreInfo)
         label = store.index(Label.INTERACTION).label
         rows = await self.read(
@@ -192,14 +192,14 @@ class MessageReading(UserOperations):
         return {row["id"]: row["embedding"] for row in rows}
 
     async def chunks_of_messages(self, ids: Sequence[str]) -> list[Row]:
-        """The chunks that were found for messages, and those of the documents that they refer to.
+        """Return the chunks that were found for messages, and the chunks of the documents that they refer to.
 
         Args:
             ids: The messages.
 
         Returns:
-            ``id`` of the message, ``chunk``, and ``place``: from 0, how far behind it stood among what was found, or
-            its document among what was referred to. At most 500 chunks of documents.
+            ``id`` of the message, ``chunk``, and ``place``: position from 0 of the chunk among the search results, or
+            of its document among the references. At most 500 chunks of documents.
         """
         found = await self.read(
             "UNWIND $ids AS i MATCH (m:Interaction {id: i})-[r:RETRIEVED]->(c:DocumentChunk) "
@@ -215,7 +215,7 @@ class MessageReading(UserOperations):
         return [*found, *referred]
 
     async def references_of_messages(self, ids: Sequence[str]) -> dict[str, list[str]]:
-        """What messages refer to, by id of the message: paths and URLs, in order."""
+        """Return the paths and URLs that messages refer to, in order, by id of the message."""
         found = await self.read(
             "UNWIND $ids AS i MATCH (m:Interaction {id: i})-[r:REFERENCES]->(t) "
             "RETURN m.id AS id, coalesce(t.path, t.uri) AS target, r.position AS position",
@@ -253,10 +253,10 @@ class MessageReading(UserOperations):
         return int(rows[0]["sequence"])
 
     async def _resolved(self, references: Iterable[str] | None) -> tuple[list[str], list[str]]:
-        """What references mean: ids of documents, and URIs of everything else.
+        """Resolve references to ids of documents, and URIs of everything else.
 
         Raises:
-            InvalidInputError: on other than several texts, or one that is blank or too long.
+            InvalidInputError: if they are not several texts, or one is blank or too long.
         """
         given = list(dict.fromkeys(check_texts("references", references or ())))
         for reference in given:

@@ -23,14 +23,14 @@ from core.rag.times import utc_now
 
 @dataclass(frozen=True, slots=True)
 class Inserted:
-    """What inserting a record did.
+    """The result of inserting a record.
 
     Attributes:
         id: Id of the record.
-        collection: What it belongs to.
-        entities: Names of the entities that it has, in the order of its fields.
-        nodes: How many of them were not there before.
-        edges: Links between them that were not there before.
+        collection: The collection that it belongs to.
+        entities: Names of the entities in it, in the order of its fields.
+        nodes: How many of the entities are new.
+        edges: How many links between them are new.
     """
 
     id: str
@@ -46,10 +46,10 @@ class RecordOperations(ClientBase):
     async def insert_records(
         self, collection: str, records: Iterable[Mapping[str, Any]], hints: Mapping[str, str] = FIELD_HINTS
     ) -> list[Inserted]:
-        """Insert records, or replace those with the same ``_id`` or ``id``, in transactions of some hundreds.
+        """Insert records, or replace those with the same ``_id`` or ``id``, a few hundred per transaction.
 
         Raises:
-            InvalidInputError: on a collection without a name, or a record that is not a JSON object.
+            InvalidInputError: if the collection has no name, or a record is not a JSON object.
         """
         _check_collection(collection)
         if not isinstance(records, Iterable):
@@ -80,10 +80,10 @@ class RecordOperations(ClientBase):
         return [done[identifier] for identifier in order]
 
     async def delete_records(self, ids: Sequence[str]) -> int:
-        """Remove records by id, with entities that nothing else supports.
+        """Remove records by id, and the entities that nothing else supports.
 
         Returns:
-            How many there were.
+            How many existed.
 
         Raises:
             InvalidInputError: on a single string instead of several ids, and on anything that is not text.
@@ -124,10 +124,10 @@ class RecordOperations(ClientBase):
         Args:
             collection: Its name.
             limit: Maximum number to return.
-            after: Only ids after this one.
+            after: Only ids after this one; pass the last id of a page to get the next page.
 
         Raises:
-            InvalidInputError: on a limit that is not a whole number from 1 up, or arguments that are not text.
+            InvalidInputError: if the limit is not a whole number of at least 1, or another argument is not text.
         """
         limit = check_number("limit", limit, 1)
         check_text("collection", collection)
@@ -142,7 +142,7 @@ class RecordOperations(ClientBase):
 
 
 def _inserted(rows: Sequence[RecordRow], names: set[str], relations: set[Relation]) -> dict[str, Inserted]:
-    """What each record added; what several did is counted with the first."""
+    """Return what each record added; what several records share is counted for the first one."""
     inserted = {}
     for row in rows:
         own, links = {entity.name for entity in row.entities} & names, set(relations_of(row.entities)) & relations

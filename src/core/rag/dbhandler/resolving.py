@@ -22,17 +22,17 @@ _CANDIDATE = (
 
 
 class ResolutionOperations(ClientBase):
-    """Reading candidates, and writing what is the same."""
+    """Reading candidates for entity resolution, and writing its results."""
 
     async def entity_names(self) -> list[str]:
-        """The normalised names of all entities of the namespace."""
+        """Return the normalised names of all entities of the namespace."""
         rows = await self.read(
             "MATCH (e:Entity) WHERE e.namespace = $namespace RETURN collect(e.normalized_name) AS names"
         )
         return list(rows[0]["names"]) if rows else []
 
     async def acronym_names(self) -> list[str]:
-        """The normalised names of those that are spelt like acronyms, whatever records and facts make of them."""
+        """Return the normalised names of entities spelt like acronyms, regardless of their types."""
         rows = await self.read(
             "MATCH (e:Entity) WHERE e.namespace = $namespace "
             "AND (e.type = 'acronym' OR e.recorded IS NOT NULL OR e.origin = $caller) "
@@ -42,7 +42,7 @@ class ResolutionOperations(ClientBase):
         return [row["name"] for row in rows if type_of(row["text"]) == "acronym"]
 
     async def resolution_candidates(self, names: Iterable[str] | None = None) -> list[Candidate]:
-        """All entities of the namespace, or those with these normalised names."""
+        """Return all entities of the namespace, or those with these normalised names."""
         if names is None:
             rows = await self.read(f"MATCH (e:Entity) WHERE e.namespace = $namespace RETURN {_CANDIDATE}")
         else:
@@ -54,7 +54,7 @@ class ResolutionOperations(ClientBase):
         ]
 
     async def mentioned_together(self, pairs: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
-        """Of these pairs of entities, those that are mentioned together by at least one chunk."""
+        """Return those pairs of entities that at least one chunk mentions together."""
         found: set[tuple[str, str]] = set()
         for part in batches([{"a": a, "b": b} for a, b in pairs]):
             rows = await self.read(
@@ -66,7 +66,7 @@ class ResolutionOperations(ClientBase):
         return found
 
     async def same_entities(self, origin: str | None = None) -> list[Row]:
-        """SAME_AS edges: ``alias``, ``entity``, ``method``, ``score``, ``origin``."""
+        """Return the SAME_AS edges: ``alias``, ``entity``, ``method``, ``score``, ``origin``."""
         rows = await self.read(
             "MATCH (a:Entity)-[s:SAME_AS]->(b:Entity) WHERE a.namespace = $namespace RETURN a.id AS alias, "
             "b.id AS entity, s.method AS method, s.score AS score, s.origin AS origin"
@@ -74,7 +74,7 @@ class ResolutionOperations(ClientBase):
         return [row for row in rows if origin is None or row["origin"] == origin]
 
     async def distinct_entities(self) -> set[tuple[str, str]]:
-        """Pairs of ids, in order, of which a person said that they are not the same."""
+        """Return the pairs of ids (each in sorted order) that a person declared to be different entities."""
         rows = await self.read(
             "MATCH (d:Distinction) WHERE d.namespace = $namespace RETURN d.entity AS entity, d.other AS other"
         )
@@ -83,14 +83,14 @@ class ResolutionOperations(ClientBase):
     async def write_sameness(
         self, wanted: Iterable[Sameness], methods: Collection[str] | None = None
     ) -> tuple[int, int]:
-        """Make the SAME_AS edges that rules found exactly these.
+        """Replace the SAME_AS edges that rules found by the given ones.
 
         Args:
-            wanted: What is the same.
-            methods: Only what these methods found before may go; ``None``: what any did.
+            wanted: The pairs that are the same.
+            methods: Only edges that these methods found may be removed; ``None``: those of any method.
 
         Returns:
-            How many were added, and how many removed.
+            How many edges were added, and how many removed.
         """
         rows = await self.same_entities()
         stored = {(row["alias"], row["entity"]): row for row in rows if row["origin"] == FROM_RULE}
@@ -128,7 +128,7 @@ class ResolutionOperations(ClientBase):
         return len(added), len(gone)
 
     async def merge_entity(self, alias: str, entity: str) -> None:
-        """Note that a person takes two entities, by id, for one."""
+        """Store that a person declared two entities (by id) to be the same."""
         check_texts("the ids of entities", (alias, entity))
 
         async def work(tx: Transaction) -> None:
@@ -142,13 +142,13 @@ class ResolutionOperations(ClientBase):
         await self._write(work)
 
     async def split_entity(self, entity: str, others: Sequence[str]) -> int:
-        """Undo what made entities one, and note that a person says that they are not.
+        """Undo merges of an entity, and store that a person declared the entities to be different.
 
-        Entities that only this kept go.
+        Entities that only a merge kept are removed.
 
         Args:
             entity: Its id.
-            others: Ids of those that it is not; empty: all that it was directly one with.
+            others: Ids of the entities to separate it from; empty: all that it was directly merged with.
 
         Returns:
             How many SAME_AS edges were removed.
@@ -164,7 +164,7 @@ class ResolutionOperations(ClientBase):
                 await tx.run(
                     "MATCH (a:Entity {id: $a})-[s:SAME_AS]-(b:Entity {id: $b}) DELETE s", {"a": entity, "b": other}
                 )
-            # A node of its own: the entities may go with their texts, and come again with them.
+            # A separate node, because the entities may be removed with their texts and come back with them.
             await run_for_rows(
                 tx,
                 "UNWIND $rows AS row MERGE (d:Distinction {id: row.id}) ON CREATE SET d.namespace = $namespace, "
@@ -173,14 +173,14 @@ class ResolutionOperations(ClientBase):
                 namespace=self._namespace,
                 now=utc_now(),
             )
-            # A merge by hand keeps both although nothing else has them any more, so now there may be nothing left.
+            # A merge by hand keeps both entities even if nothing else supports them; without it they may have to go.
             await remove_unused_entities(tx, [entity, *apart])
             return len(apart)
 
         return await self._write(work)
 
     def _distinctions(self, entity: str, others: Iterable[str]) -> list[Row]:
-        """The nodes that say that an entity is none of the others, which are known by their ids."""
+        """Return the Distinction nodes that separate an entity from others, all given by their ids."""
         pairs = [sorted((entity, other)) for other in others]
         return [{"id": stable_id(Label.DISTINCTION, self._namespace, a, b), "entity": a, "other": b} for a, b in pairs]
 

@@ -23,14 +23,14 @@ from libs.dataloader.types import STRUCTURAL_KEYS
 #: Paths, URIs and names are indexed, and an index of Neo4j holds at most 8 kB: four bytes for each character.
 MAX_PATH_CHARS = 2000
 
-#: What every statement that finds chunks ends with; ``c`` is the chunk and ``d`` its document.
+#: The end of every statement that finds chunks; ``c`` is the chunk and ``d`` its document.
 CHUNK_COLUMNS = (
     "c.id AS chunk_id, d.id AS document_id, d.path AS path, d.title AS title, c.heading AS heading, "
     "c.content AS content, c.chunk_index AS chunk_index, c.chunk_count AS chunk_count, "
     "c.start_char AS start_char, c.end_char AS end_char, c.metadata AS metadata"
 )
 
-#: What every statement that finds documents ends with, but for the content.
+#: The end of every statement that finds documents, except for the content.
 DOCUMENT_COLUMNS = (
     "d.id AS id, d.path AS path, d.uri AS uri, d.title AS title, d.content_hash AS content_hash, "
     "d.source_id AS source_id, d.mime_type AS mime_type, d.metadata AS metadata, d.status AS status, "
@@ -39,9 +39,9 @@ DOCUMENT_COLUMNS = (
 
 
 def _plain(value: Any) -> str | float:
-    if isinstance(value, date):  # and datetime
+    if isinstance(value, date):  # includes datetime
         return value.isoformat()
-    if isinstance(value, Integral):  # of numpy, as a table of pandas gives them
+    if isinstance(value, Integral):  # integers of NumPy, for example from a pandas table
         return int(value)
     if isinstance(value, Real):
         return float(value)
@@ -60,7 +60,7 @@ def to_json(value: Any, what: str, encode: Callable[[Any], str] = _encode) -> st
     Raises:
         InvalidInputError: if it is not JSON-serialisable, or nested more deeply than Python's encoder goes.
     """
-    if isinstance(value, dict) and not value:  # most are like this
+    if isinstance(value, dict) and not value:  # the usual case
         return "{}"
     try:
         return encode(value)
@@ -80,7 +80,7 @@ def metadata_json(metadata: Mapping[str, Any], what: str) -> str:
 
 
 def from_json(text: str | None) -> dict[str, Any]:
-    """A stored JSON object; empty where there is none."""
+    """Return a stored JSON object; empty if there is none."""
     return json.loads(text) if text else {}
 
 
@@ -110,7 +110,7 @@ def fingerprint_json(document: Document) -> str:
 
 
 def checked_metadata(document: Document) -> str:
-    """The metadata of a document as JSON, once it is clear that the document can be stored.
+    """Return the metadata of a document as JSON, checking that the document can be stored.
 
     Raises:
         InvalidInputError: on a path that is empty or too long, or metadata that is not JSON.
@@ -136,9 +136,9 @@ def document_row(
     Args:
         document: What was loaded.
         namespace: Where it goes.
-        source_id: Its Source.
+        source_id: Id of its Source.
         chunks: Rows of its chunks.
-        state_hash: What tells an unchanged document; empty where nobody compares.
+        state_hash: A hash that stays the same if the document is unchanged; empty if it is never compared.
         embedded_in: Ids of the vector stores that hold vectors of all of its chunks.
 
     Raises:

@@ -51,15 +51,15 @@ class SearchOperations(VectorStoreOperations):
         return await self.chunks_of_vectors(await self.match_vectors(store, query_vector, k), k)
 
     async def semantic_search_chunks(self, query_embedding: Sequence[float], limit: int = 5) -> list[dict[str, Any]]:
-        """The same as :meth:`search_chunks` in the active vector store of the namespace."""
+        """Search as :meth:`search_chunks` does, in the active vector store of the namespace."""
         return await self.search_chunks(query_embedding, limit)
 
     async def semantic_search_chunks_fallback(
         self, query_embedding: Sequence[float], limit: int = 5, index_name: str = DEFAULT_VECTOR_INDEX
     ) -> list[dict[str, Any]]:
-        """The same result, computed here: the vectors are fetched in pages and compared with NumPy.
+        """Search without the engine's index: vectors are read in pages and compared with NumPy; same result.
 
-        It is chosen by itself where the engine has no vector functions.
+        It is used automatically if the engine has no vector search.
         """
         limit = check_k(limit)
         store = await self.find_vector_store(index_name)
@@ -68,28 +68,29 @@ class SearchOperations(VectorStoreOperations):
         return await self.chunks_of_vectors(matches, limit)
 
     async def semantic_search(self, query_embedding: Sequence[float], limit: int = 5) -> list[dict[str, Any]]:
-        """Documents by their most similar chunk.
+        """Search for documents by their most similar chunk.
 
         Args:
             query_embedding: As long as the vectors of the active store.
             limit: Maximum number of documents.
 
         Returns:
-            Dicts as ``find_document`` gives them, with ``score`` (the cosine of the best chunk) and ``chunk_id``.
+            Dicts as from ``find_document``, with ``score`` (the cosine of the best chunk) and ``chunk_id``.
         """
         return await self.documents_by_chunk(lambda wanted: self.search_chunks(query_embedding, wanted), limit)
 
     async def documents_by_chunk(
         self, search: Callable[[int], Awaitable[list[dict[str, Any]]]], limit: int
     ) -> list[dict[str, Any]]:
-        """Documents in the order of their best chunks.
+        """Return documents in the order of their best chunks.
 
         Args:
-            search: Gives so many chunks, best first; asked for more where they are those of few documents.
+            search: Returns a given number of chunks, best first; called with a larger number if these are from too
+                few documents.
             limit: Maximum number of documents.
 
         Returns:
-            Dicts as ``find_document`` gives them, with ``score`` and ``chunk_id`` of the best chunk.
+            Dicts as from ``find_document``, with ``score`` and ``chunk_id`` of the best chunk.
         """
         limit = check_k(limit)
         best: dict[str, dict[str, Any]] = {}
@@ -116,7 +117,7 @@ class SearchOperations(VectorStoreOperations):
     async def match_vectors(
         self, store: VectorStoreInfo, query: Sequence[float], k: int, target: Label = Label.CHUNK
     ) -> list[Match]:
-        """Ids of Vector nodes by cosine, best first, from the engine or, where it cannot, computed here."""
+        """Return ids of Vector nodes by cosine, best first; computed here if the engine has no vector search."""
         check_kind("store", store, VectorStoreInfo)
         check_kind("target", target, Label)
         vector = check_vector(query, store.dimension)
@@ -126,12 +127,12 @@ class SearchOperations(VectorStoreOperations):
         return await scan_search(graph, store.index(target), vector, k)
 
     async def match_terms(self, terms: Mapping[str, float], k: int, label: Label = Label.CHUNK) -> list[Match]:
-        """Ids of nodes with these analysed words, by BM25, best first.
+        """Return ids of nodes with these analysed words, by BM25, best first.
 
         Args:
-            terms: Words as :func:`core.rag.analysis.query_terms` gives them, and the weight of each.
+            terms: Words as from :func:`core.rag.analysis.query_terms`, with their weights.
             k: Maximum number to return, 1 to 10,000.
-            label: What to search.
+            label: Label of the nodes.
         """
         k = check_k(k)
         check_mapping("terms", terms)
@@ -148,7 +149,7 @@ class SearchOperations(VectorStoreOperations):
         return int((await self.read(statement))[0]["n"])
 
     async def chunks_of_vectors(self, matches: Sequence[Match], k: int) -> list[dict[str, Any]]:
-        """The chunks that these vectors embed, with the scores of the vectors, at most ``k``."""
+        """Return at most ``k`` chunks that these vectors embed, with the scores of the vectors."""
         rows = await self.read(
             "UNWIND $ids AS i MATCH (v:Vector {id: i})-[:EMBEDDING_OF]->(c:DocumentChunk)-[:CHUNK_OF]->(d:Document) "
             f"RETURN v.id AS vector_id, {CHUNK_COLUMNS}",
@@ -160,7 +161,7 @@ class SearchOperations(VectorStoreOperations):
         return found[:k]
 
     async def chunks_by_id(self, ids: Iterable[str]) -> dict[str, dict[str, Any]]:
-        """Chunks of the namespace by id; unknown ids are left out."""
+        """Return chunks of the namespace by id; unknown ids are left out."""
         unique = list(dict.fromkeys(check_texts("ids", ids)))
         if not unique:
             return {}
@@ -172,7 +173,7 @@ class SearchOperations(VectorStoreOperations):
         return {row["chunk_id"]: found_chunk(row) for row in rows}
 
     async def neighbouring_chunks(self, chunk_id: str, reach: int) -> list[dict[str, Any]]:
-        """The chunk with up to ``reach`` chunks on either side in its document, in order.
+        """Return a chunk and up to ``reach`` chunks on either side in its document, in order.
 
         Raises:
             NotFoundError: if there is no such chunk.
@@ -193,7 +194,7 @@ class SearchOperations(VectorStoreOperations):
 
     @staticmethod
     def _cosine_similarity(a: Sequence[float], b: Sequence[float]) -> float:
-        """Cosine of the angle between two vectors, -1 to 1; 0 where one has no direction."""
+        """Return the cosine of the angle between two vectors, -1 to 1; 0 if one is all zeros."""
         return cosine_similarity(a, b)
 
 

@@ -21,10 +21,10 @@ Parameters = Mapping[str, Any]
 
 MAX_K = 10_000
 
-#: Connections to a server at most, unless somebody says otherwise.
+#: Default maximum number of connections to a server.
 DEFAULT_POOL_SIZE = 50
 
-#: Why nothing is stored where the settings allow it not.
+#: Error message for writes when the settings forbid them.
 READING_ONLY = "Nothing can be stored, because MGRAG_READ_ONLY is set."
 
 #: Longest path that is searched for, in edges.
@@ -36,7 +36,7 @@ class Transaction(Protocol):
 
     @property
     def locking(self) -> bool:
-        """Whether what is read can be changed by others before it is written, unless it is locked (``locking.py``)."""
+        """Whether others can change what this transaction has read, unless it is locked (``locking.py``)."""
         ...
 
     async def run(self, statement: str, parameters: Parameters | None = None) -> list[Row]:
@@ -55,10 +55,10 @@ class Capabilities:
         vector_search: Whether the engine searches vectors itself; else the client computes the cosine.
         text_search: Whether the engine has keyword indexes; else the client computes BM25.
         text_index_per_namespace: Whether nodes with ``terms`` need the second label :attr:`TextIndex.partition`. All of
-            them have the property ``partition``, by which an index over all namespaces tells them apart.
-        shared: Whether several processes may use the same graph at once.
-        read_only: Whether nothing can be stored, by the settings or for want of permission or room.
-        notes: What works otherwise than it should, and why; one sentence each.
+            them have the property ``partition``, which an index over all namespaces uses to tell them apart.
+        shared: Whether several processes can use the graph at the same time.
+        read_only: Whether nothing can be stored: because of the settings, or missing permissions or disk space.
+        notes: What does not work as it should, and why; one sentence each.
     """
 
     engine: str
@@ -85,11 +85,11 @@ class GraphStore(Protocol):
 
     @property
     def capabilities(self) -> Capabilities:
-        """What the engine can do. Known once the store is open."""
+        """What the engine can do; known once the store is open."""
         ...
 
     async def run(self, statement: str, parameters: Parameters | None = None) -> list[Row]:
-        """Run one *reading* statement; repeated when that may help.
+        """Run one *reading* statement, with retries if the error may be temporary.
 
         Raises:
             InvalidInputError: by :func:`check_parameters`.
@@ -101,32 +101,32 @@ class GraphStore(Protocol):
     async def transaction[T](self, work: Callable[[Transaction], Awaitable[T]]) -> T:
         """Run a unit of work in one transaction and commit it; durable on return.
 
-        The work is repeated *whole* on a conflict or a lost connection, so it must be safe to repeat: MERGE on ids, no
-        side effects outside the transaction. A statement that failed or was cancelled spoils the transaction: nothing
-        of it is committed even if the work goes on. A cancellation during the commit arrives after it.
+        The whole work is repeated on a conflict or a lost connection, so it must be safe to repeat: MERGE on ids, no
+        side effects outside the transaction. After a failed or cancelled statement nothing of the transaction is
+        committed, even if the work continues. A cancellation during the commit takes effect after it.
 
         Raises:
-            StoreError: if it could not be committed; nothing of it is in the graph then (a lost connection during
-                the commit is resolved by repeating).
+            StoreError: if it could not be committed; nothing of it is in the graph then (a connection lost during the
+                commit is resolved by repeating the work).
         """
         ...
 
     def commits(self, labels: Collection[Label]) -> int:
-        """A number that grows whenever this store commits what may have changed nodes of these labels, or their edges.
+        """Return a number that grows with every commit of this store that may have changed these labels or their edges.
 
-        What others commit on a server is not counted.
+        Commits of other clients of a server are not counted.
         """
         ...
 
     def undisturbed(self) -> AbstractAsyncContextManager[None]:
-        """Inside of the ``async with`` nobody writes to an embedded graph, so that what is read there belongs together.
+        """Block writes to an embedded graph within the ``async with``, so that everything read there is consistent.
 
-        To a server anybody may. No transaction can be begun inside.
+        Writes to a server are not blocked. No transaction can be started inside.
         """
         ...
 
     async def ensure_schema(self) -> None:
-        """Create the constraints and property indexes of :mod:`core.rag.schema` that are missing."""
+        """Create the missing constraints and property indexes of :mod:`core.rag.schema`."""
         ...
 
     async def ensure_text_index(self, index: TextIndex, *, patient: bool = True) -> bool:
@@ -134,15 +134,15 @@ class GraphStore(Protocol):
 
         Args:
             index: Label and namespace.
-            patient: Whether to wait long where that is not possible while others write to a server.
+            patient: Whether to wait long if other writers on a server prevent it.
 
         Returns:
-            Whether it is there. Searches do without where it is not, and a later call tries again.
+            Whether the index exists now. If not, searches work without it, and a later call tries again.
         """
         ...
 
     async def ensure_vector_index(self, index: VectorIndex, *, patient: bool = True) -> bool:
-        """Create a vector index unless it exists; arguments and result as of :meth:`ensure_text_index`.
+        """Create a vector index unless it exists; see :meth:`ensure_text_index` for arguments and result.
 
         Raises:
             ModelMismatchError: if it exists with another dimension.
@@ -150,23 +150,24 @@ class GraphStore(Protocol):
         ...
 
     async def has_vector_index(self, index: VectorIndex) -> bool:
-        """Whether the engine searches these vectors itself; ``capabilities`` say where it should and cannot."""
+        """Tell whether the engine searches these vectors itself; ``capabilities`` notes if it should but cannot."""
         ...
 
     async def drop_text_index(self, index: TextIndex) -> None:
-        """Drop a keyword index if the namespace has one of its own."""
+        """Drop the keyword index of the namespace, if it has its own."""
         ...
 
     def removing_texts(
         self, index: TextIndex, number: Callable[[], Awaitable[int]]
     ) -> AbstractAsyncContextManager[None]:
-        """To be held around transactions that take texts out of a keyword index.
+        """Enclose transactions that remove texts from a keyword index.
 
-        An embedded graph takes out many by making the index anew: one by one, each costs in proportion to its size.
+        Removing a text costs time in proportion to the size of an embedded index, so for many texts the embedded
+        engine drops the index and builds it again afterwards.
 
         Args:
             index: Label and namespace.
-            number: Tells how many; not asked where that makes no difference.
+            number: Returns how many texts will be removed; not called if that makes no difference.
         """
         ...
 
@@ -175,15 +176,15 @@ class GraphStore(Protocol):
         ...
 
     async def text_search(self, index: TextIndex, terms: Mapping[str, float], k: int) -> list[Match]:
-        """Nodes of the index by BM25 over ``terms``.
+        """Search the nodes of an index by BM25 over ``terms``.
 
         Args:
             index: Label and namespace.
-            terms: Analysed words and the weight of each.
+            terms: Analysed words and their weights.
             k: Maximum number to return, 1 to ``MAX_K``.
 
         Returns:
-            Best first; only committed nodes. Nothing where the namespace has no such index.
+            Committed nodes, best first; empty if the namespace has no such index.
 
         Raises:
             InvalidInputError: by :func:`check_k` and :func:`check_terms`.
@@ -191,11 +192,11 @@ class GraphStore(Protocol):
         ...
 
     async def vector_search(self, index: VectorIndex, query: Sequence[float], k: int) -> list[Match]:
-        """Vector nodes by cosine similarity, best first; only committed ones.
+        """Search committed Vector nodes by cosine similarity, best first.
 
         Args:
-            index: Which vectors.
-            query: As long as ``index.dimension``; checked by the caller with :func:`check_vector`.
+            index: The index of the vectors.
+            query: A vector of ``index.dimension`` numbers; checked by the caller with :func:`check_vector`.
             k: Maximum number to return, 1 to ``MAX_K``.
         """
         ...
@@ -203,9 +204,9 @@ class GraphStore(Protocol):
     async def shortest_path(
         self, start_id: str, end_id: str, *, edge_types: Sequence[str], max_depth: int, namespace: str
     ) -> list[str] | None:
-        """Ids of the nodes on one shortest undirected path, both ends included, or ``None``.
+        """Return the ids of the nodes on a shortest undirected path, including both ends, or ``None``.
 
-        The path of a node to itself is that node alone.
+        The path from a node to itself is that node alone.
 
         Raises:
             InvalidInputError: by :func:`check_path`.
@@ -213,18 +214,18 @@ class GraphStore(Protocol):
         ...
 
     async def check_indexes(self, *, repair: bool = False) -> list[str]:
-        """Compare the indexes with the graph. A crash of a server can leave nodes in the graph that no search finds.
+        """Compare the indexes with the graph: after a crash of a server, searches may miss some nodes.
 
         Args:
-            repair: Make anew what does not agree.
+            repair: Rebuild indexes that do not match.
 
         Returns:
-            What did not agree, one sentence each; empty where all is well.
+            One sentence for each mismatch; empty if there is none.
         """
         ...
 
     async def backup(self, target: str) -> None:
-        """Write a copy of everything to a new file, where the engine is embedded; it opens like any graph.
+        """Write a copy of an embedded graph to a new file, which can be opened like any graph.
 
         Raises:
             BackupError: if the file exists or cannot be written.
@@ -248,7 +249,7 @@ async def open_store(
 
     Args:
         uri: ``embedded:PATH``, ``embedded::memory:``, ``bolt://…``, ``bolt+s://…``, ``bolt+ssc://…``, ``neo4j://…``,
-            ``neo4j+s://…`` or a bare host; ``None``: ``MEMGRAPH_URI``, or the embedded default where that is unset.
+            ``neo4j+s://…`` or a bare host; ``None``: ``MEMGRAPH_URI``, or the embedded default if that is unset.
         username: For a server; ``None``: ``MEMGRAPH_USERNAME``.
         password: For a server; ``None``: ``MEMGRAPH_PASSWORD``.
         max_connection_pool_size: Maximum number of connections to a server; ``None``: ``MGRAG_MAX_CONNECTIONS``, else
@@ -259,7 +260,7 @@ async def open_store(
         The open store, schema not yet ensured.
 
     Raises:
-        ConfigurationError: on a URI of another kind, or a password that must not be sent there
+        ConfigurationError: if the URI is of another kind, or the password must not be sent there
             (:func:`core.rag.dbhandler.bolt_address.bolt_address`).
         StoreUnavailableError: if the graph cannot be opened.
     """

@@ -37,10 +37,10 @@ from core.rag.times import utc_now
 
 _PAGE = 500
 
-# How many documents of another version make way in one transaction: they may have many chunks.
+# Number of replaced documents in one transaction; small, as they may have many chunks.
 _DOCUMENTS = 100
 
-#: Labels whose nodes are found by keyword; they carry the second label of their namespace where the engine wants it.
+#: Labels in keyword indexes; their nodes have the second label of their namespace if the engine needs it.
 TEXT_LABELS = frozenset({Label.CHUNK, Label.INTERACTION, Label.RECORD})
 
 
@@ -48,25 +48,26 @@ class TransferOperations(VectorStoreOperations):
     """Export and import of one namespace."""
 
     async def export_graph(self, file: str | os.PathLike[str]) -> TransferReport:
-        """Write everything in the namespace to a file (compressed where its name ends in ``.gz``).
+        """Write everything in the namespace to a file (compressed if its name ends in ``.gz``).
 
-        The file appears whole or not at all. Writers to an embedded graph wait; to a server nobody should write.
+        The file is created only when it is complete. Writers to an embedded graph wait meanwhile; on a server nothing
+        should write to the namespace.
 
         Raises:
-            BackupError: if the file exists or cannot be written, or somebody wrote to the namespace meanwhile.
+            BackupError: if the file exists or cannot be written, or the namespace was written to meanwhile.
         """
         with writing_export(check_file(file)) as out:
             return await self.write_section(out)
 
     async def import_graph(self, file: str | os.PathLike[str]) -> TransferReport:
-        """Bring everything from an export into the graph; what is there already is updated, so it may be repeated.
+        """Import everything in an export, updating what exists; it can be repeated.
 
-        :meth:`core.rag.KnowledgeBase.import_` also works out anew what follows from all of it: counts, and links
-        between entities. After this, ``mgrag doctor --repair`` does.
+        Derived data (counts, and links between entities) is not recomputed; :meth:`core.rag.KnowledgeBase.import_` and
+        ``mgrag doctor --repair`` do that.
 
         Raises:
-            BackupError: if the file is no export, is cut short or damaged, or belongs to another namespace; the whole
-                file is checked before anything is written.
+            BackupError: if the file is not an export, is truncated or damaged, or belongs to another namespace; the
+                whole file is checked before anything is written.
         """
         source = check_file(file)
         found = await asyncio.to_thread(check_export, source)
@@ -88,7 +89,7 @@ class TransferOperations(VectorStoreOperations):
         """Write everything in the namespace as a section of a file.
 
         Raises:
-            BackupError: if somebody writes to it meanwhile, which on an embedded graph nobody can.
+            BackupError: if the namespace is written to meanwhile, which is impossible on an embedded graph.
         """
         store = await self.connect()
         async with store.undisturbed():
@@ -98,17 +99,17 @@ class TransferOperations(VectorStoreOperations):
             return out.end()
 
     async def make_way(self, reader: ExportReader) -> None:
-        """Prepare for :meth:`read_section`: of documents that a section has another version of, remove what it lacks.
+        """Prepare for :meth:`read_section`: remove parts of documents that the section's versions do not have.
 
         Raises:
-            BackupError: if the section is cut short or damaged.
+            BackupError: if the section is truncated or damaged.
         """
         there = set(await self._ids(Label.DOCUMENT))
         versions, changed = versions_of(reader.entries(), there)
         for part in batches(sorted(versions), max_rows=_DOCUMENTS):
             wanted = {identifier: versions[identifier] for identifier in part}
             changed += await self._write(partial(make_way, versions=wanted, namespace=self._namespace))
-        if there and changed:  # either side may name titles of the other
+        if there and changed:  # documents of the graph and of the file may name each other's titles
             await self._write(
                 lambda tx: tx.run(
                     "MATCH (s:Source) WHERE s.namespace = $namespace SET s.unlinked = true",
@@ -117,17 +118,17 @@ class TransferOperations(VectorStoreOperations):
             )
 
     async def read_section(self, reader: ExportReader) -> None:
-        """Bring a section of a file, which is that of this namespace, into the graph; :meth:`make_way` comes before.
+        """Import the section of this namespace from a file; call :meth:`make_way` first.
 
         Raises:
-            BackupError: if it is cut short or damaged.
+            BackupError: if it is truncated or damaged.
         """
         joined = bool(await self._ids(Label.DOCUMENT))
         indexes: dict[tuple[str, str], VectorIndex] = {}
         pending: list[dict[str, Any]] = []
         kind: tuple[str, ...] = ()
         talks = set(await self._ids(Label.CONVERSATION))
-        continued: list[str] = []  # which both sides may have gone on with
+        continued: list[str] = []  # conversations that may have new messages in both the graph and the file
         async with AsyncExitStack() as removing:
             for this, entry in reader.entries():
                 if this[:2] == ("node", Label.CONVERSATION.value) and entry["id"] in talks:
@@ -147,14 +148,14 @@ class TransferOperations(VectorStoreOperations):
             await self._relink()
 
     async def _relink(self) -> None:
-        """Let documents of either side refer to those of the other, where they referred to resources."""
+        """Redirect references from resources to documents that now exist with the same URI."""
         rows = await self.read("MATCH (d:Document) WHERE d.namespace = $namespace RETURN d.id AS id, d.uri AS uri")
         for part in batches(sorted((row["id"], row["uri"]) for row in rows)):
             await self._write(partial(relink_incoming, documents=part, namespace=self._namespace))
 
     async def _make_room(self, label: Label, removing: AsyncExitStack) -> None:
-        """Let an embedded graph prepare for texts that are written again: each costs as much as one that is removed."""
-        await self._text_label(label)  # which makes the index where it is not there
+        """Let an embedded graph prepare for rewritten texts, each of which costs as much as a removed one."""
+        await self._text_label(label)  # creates the index if missing
 
         async def there() -> int:
             return len(await self._ids(label))
@@ -175,12 +176,12 @@ class TransferOperations(VectorStoreOperations):
                     out.node(label, row["id"], row["props"], **of)
 
     async def _ids(self, label: Label) -> list[str]:
-        """Ids of all nodes of a label, in order: one scan, where pages by ``id >`` would be one scan each."""
+        """Return the sorted ids of all nodes of a label, in one scan; each page by ``id >`` would need its own."""
         rows = await self.read(f"MATCH (n:{label}) WHERE n.namespace = $namespace RETURN n.id AS id")
         return sorted(row["id"] for row in rows)
 
     async def _vector_targets(self) -> dict[str, str]:
-        """The label of what each vector embeds, for those that do not embed a chunk."""
+        """Return the label of the node that each vector embeds, for vectors that do not embed chunks."""
         found: dict[str, str] = {}
         for label in (Label.INTERACTION, Label.ENTITY, Label.CONCEPT):
             rows = await self.read(
@@ -204,7 +205,7 @@ class TransferOperations(VectorStoreOperations):
                 before: tuple[Any, ...] = ()
                 for row in sorted(rows, key=lambda row: (row["type"], row["label"], row["a"], row["b"], row["text"])):
                     this = (row["type"], row["label"], row["a"], row["b"], row["props"].get("key", ""))
-                    if this == before:  # there twice by mistake; an import makes one of it
+                    if this == before:  # a duplicate by mistake; an import would merge the two
                         continue
                     before = this
                     out.edge(row["type"], [label.value, row["a"]], [row["label"], row["b"]], row["props"])

@@ -28,7 +28,7 @@ from core.rag.times import utc_now
 
 FORMAT = "memgraph-rag export"
 
-#: What the file of an embedded graph begins with.
+#: The first bytes of the file of an embedded graph.
 GRAPH_MAGIC = b"GRAF"
 
 _GZIP = b"\x1f\x8b"
@@ -52,7 +52,7 @@ class TransferReport:
 
 
 class ExportWriter:
-    """Writes sections."""
+    """Writes the sections of an export, one per namespace."""
 
     def __init__(self, out: IO[str]) -> None:
         self._out = out
@@ -77,7 +77,7 @@ class ExportWriter:
         """Write an edge between two ends, each a label and an id.
 
         Raises:
-            BackupError: if one of them was not written: no import would take that.
+            BackupError: if one end was not written, since an import would refuse such an edge.
         """
         for label, identifier in (start, end):
             if (label, identifier) not in self._nodes:
@@ -89,7 +89,7 @@ class ExportWriter:
         self._report.edges[kind] += 1
 
     def end(self) -> TransferReport:
-        """End the section; returns what is in it."""
+        """End the section; return what is in it."""
         self._put({"end": self._report.to_dict(), "sha256": self._digest.hexdigest()})
         return self._report
 
@@ -101,7 +101,7 @@ class ExportWriter:
 
 @contextmanager
 def writing_export(target: Path) -> Iterator[ExportWriter]:
-    """A writer for a file that appears whole, when the block ends, or not at all; compressed where it ends in ``.gz``.
+    """Open a writer for a file that is created when the block ends without an error; compressed if it ends in ``.gz``.
 
     Raises:
         BackupError: if the file exists or cannot be written.
@@ -126,11 +126,11 @@ def writing_export(target: Path) -> Iterator[ExportWriter]:
 
 
 def new_file(file: str | os.PathLike[str]) -> Path:
-    """The absolute path of a file that can be made.
+    """Return the absolute path of a file that can be created.
 
     Raises:
-        BackupError: if it exists, its folder does not, or there can be no such file.
-        InvalidInputError: on what is neither text nor a path.
+        BackupError: if it exists, its folder does not, or the name is impossible.
+        InvalidInputError: on anything that is neither text nor a path.
     """
     given = check_file(file)
     try:
@@ -147,17 +147,17 @@ def new_file(file: str | os.PathLike[str]) -> Path:
 
 
 def give_name(part: Path, target: Path) -> None:
-    """Give a finished file its name, durably.
+    """Give a finished file its final name, durably.
 
     Raises:
-        OSError: if a file of that name has appeared meanwhile.
+        OSError: if a file of that name exists by now.
     """
     try:
         os.link(part, target)  # unlike a rename, this never replaces anything
         part.unlink()
     except FileExistsError:
         raise
-    except OSError:  # a file system without links
+    except OSError:  # a file system without hard links
         if target.exists():
             raise FileExistsError(f"{target} has appeared") from None
         part.rename(target)
@@ -173,10 +173,10 @@ class ExportReader:
         self._digest = hashlib.sha256()
 
     def sections(self) -> Iterator[str]:
-        """The namespace of each section; its :meth:`entries` are to be read before the next.
+        """Yield the namespace of each section; read its :meth:`entries` before the next one.
 
         Raises:
-            BackupError: if this is no export, or one of a later version.
+            BackupError: if this is not an export, or one of a later version.
         """
         first = True
         while True:
@@ -194,10 +194,10 @@ class ExportReader:
             yield header["namespace"]
 
     def entries(self) -> Iterator[tuple[tuple[str, ...], dict[str, Any]]]:
-        """Nodes and edges of the section, each with what lines have in common that may share a statement.
+        """Yield nodes and edges of the section, each with its kind: lines of one kind can share a statement.
 
         Raises:
-            BackupError: if the section is cut short or damaged.
+            BackupError: if the section is truncated or damaged.
         """
         report = TransferReport()
         nodes: set[tuple[str, str]] = set()
@@ -239,7 +239,7 @@ class ExportReader:
 
 @contextmanager
 def reading_export(source: Path) -> Iterator[ExportReader]:
-    """A reader of a file.
+    """Open a reader of an export file.
 
     Raises:
         BackupError: if it cannot be read.
@@ -261,7 +261,7 @@ def reading_export(source: Path) -> Iterator[ExportReader]:
                 yield ExportReader(source, iter(lines))
     except (OSError, EOFError, UnicodeError, zlib.error) as error:
         raise BackupError(f"{str(source)[:500]} cannot be read: {_reason(error)}.") from error
-    except ValueError as error:  # a NUL in its name
+    except ValueError as error:  # a NUL in the name
         raise BackupError(f"{str(source)[:500]!r} is not a file name: {error}.") from error
 
 
@@ -269,10 +269,10 @@ def check_export(source: Path) -> dict[str, TransferReport]:
     """Read a file to its end without writing anything.
 
     Returns:
-        What it holds, by namespace.
+        Its contents, by namespace.
 
     Raises:
-        BackupError: if it is no export, is cut short or damaged.
+        BackupError: if it is not an export, or is truncated or damaged.
     """
     found: dict[str, TransferReport] = {}
     with reading_export(source) as reader:
@@ -284,7 +284,7 @@ def check_export(source: Path) -> dict[str, TransferReport]:
 
 
 def _kind(entry: dict[str, Any], number: int, source: Path) -> tuple[str, ...]:
-    """What can be imported together: neighbouring entries with the same kind share a statement.
+    """Return the kind of an entry: adjacent entries of one kind are imported in one statement.
 
     Returns:
         ``node``, its label and the label of what it embeds; or ``edge``, its type, the labels of its ends, and

@@ -15,27 +15,27 @@ from core.rag.identity import content_hash, stable_id
 from core.rag.schema import Label
 from core.rag.times import utc_now
 
-#: Stands for whoever gives feedback without saying who.
+#: The user of feedback that names no user.
 ANONYMOUS = "anonymous"
 
 _MAX_QUERY_CHARS = 2000
 
 
 class UserOperations(DocumentOperations):
-    """What is known of users. A user is named by the id that the caller has for them, or by that of the node."""
+    """Users, their views and ratings. A user is identified by the caller's own id for them, or the id of the node."""
 
     async def create_or_get_user(self, user_id: str, name: str | None = None) -> str:
-        """The user with this id, created when there is none; the name is updated where one is given.
+        """Return the user with this id, creating it if missing; a given name replaces the stored one.
 
         Args:
-            user_id: The id that the caller has for the user: a login, a number, an e-mail address.
-            name: What the user is called.
+            user_id: The caller's own id for the user: a login, a number, an e-mail address.
+            name: Name of the user.
 
         Returns:
             The id of the User node.
 
         Raises:
-            InvalidInputError: on an id that is empty, too long, or no text.
+            InvalidInputError: if the id is empty, too long, or not text.
         """
         existing = await self._find_user(user_id)
         properties = merge_properties({"name": name}, external_id=user_id)
@@ -57,18 +57,18 @@ class UserOperations(DocumentOperations):
         return identifier
 
     async def find_user(self, user_id: str) -> dict[str, Any] | None:
-        """The user with this id: ``id, external_id, name, created_at, updated_at``, or ``None``."""
+        """Return the user with this id (``id, external_id, name, created_at, updated_at``) or ``None``."""
         return await self._find_user(user_id)
 
     async def track_user_viewed_document(self, user_id: str, document: str) -> int:
-        """Record that a user looked at a document.
+        """Record that a user viewed a document.
 
         Args:
             user_id: The user, created if missing.
             document: Path, URL, name or id.
 
         Returns:
-            How often the user has looked at it, this time included.
+            How often the user has viewed it, including this time.
 
         Raises:
             NotFoundError: if there is no such document.
@@ -101,7 +101,7 @@ class UserOperations(DocumentOperations):
         return int(rows[0]["views"])
 
     async def viewed_documents(self, user_id: str) -> list[dict[str, Any]]:
-        """What a user looked at: ``document_id, path, title, count, first_at, last_at``, the latest first."""
+        """Return documents a user viewed: ``document_id, path, title, count, first_at, last_at``, latest first."""
         user = await self._find_user(user_id)
         if user is None:
             return []
@@ -115,19 +115,19 @@ class UserOperations(DocumentOperations):
     async def rate(
         self, target: str, value: float, *, query: str | None = None, user_id: str | None = None
     ) -> list[str]:
-        """Record what somebody thinks of a chunk, or of all chunks of a document.
+        """Rate a chunk, or all chunks of a document.
 
         Args:
             target: Id of a chunk; or path, URL, name or id of a document.
-            value: From -1 (wrong) to 1 (just right); 0 takes an earlier rating back.
-            query: What was asked; one rating is kept per user, chunk and query.
-            user_id: Who; created if missing. ``None``: nobody in particular.
+            value: From -1 (wrong) to 1 (exactly right); 0 withdraws an earlier rating.
+            query: The question; one rating is kept per user, chunk and question.
+            user_id: The user who rates, created if missing; ``None``: anonymous.
 
         Returns:
             Ids of the chunks.
 
         Raises:
-            InvalidInputError: on a value out of range.
+            InvalidInputError: if the value is out of range.
             NotFoundError: if there is no such chunk or document.
         """
         if not -1 <= as_float(value) <= 1:
@@ -143,7 +143,7 @@ class UserOperations(DocumentOperations):
             await tx.run("MATCH (u:User {id: $user}) SET u.updated_at = $now", {"user": user, "now": now})
             parameters = {"user": user, "chunks": chunks, "key": key}
             if value:
-                # MERGE looks through the edges of its left node: passages have fewer than somebody who rates many.
+                # MERGE scans the edges of its left node: a passage has fewer than a user with many ratings.
                 await tx.run(
                     "MATCH (u:User {id: $user}) UNWIND $chunks AS i MATCH (c:DocumentChunk {id: i}) "
                     "MERGE (c)<-[r:RATED {key: $key}]-(u) SET r.value = $value, r.query = $query, r.rated_at = $now",
@@ -160,14 +160,14 @@ class UserOperations(DocumentOperations):
         return chunks
 
     async def has_ratings(self) -> bool:
-        """Whether anybody has rated anything; looks at users, not at chunks."""
+        """Return whether there are any ratings; reads users, not chunks."""
         rows = await self.read(
             "MATCH (u:User)-[r:RATED]->(c:DocumentChunk) WHERE u.namespace = $namespace RETURN u.id AS id LIMIT 1"
         )
         return bool(rows)
 
     async def ratings_of_chunks(self, ids: list[str]) -> list[dict[str, Any]]:
-        """The ratings of chunks: ``chunk_id, user, value, query, rated_at``; ``user`` is the id of the node."""
+        """Return the ratings of chunks: ``chunk_id, user, value, query, rated_at``; ``user`` is the id of the node."""
         if not ids:
             return []
         return await self.read(
@@ -177,7 +177,7 @@ class UserOperations(DocumentOperations):
         )
 
     async def ratings_of_user(self, user_id: str) -> list[dict[str, Any]]:
-        """What a user rated: ``chunk_id, path, value, query, rated_at``, the latest first."""
+        """Return the ratings of a user: ``chunk_id, path, value, query, rated_at``, latest first."""
         user = await self._find_user(user_id)
         if user is None:
             return []
@@ -226,10 +226,10 @@ class UserOperations(DocumentOperations):
 
 
 def rating_key(query: str) -> str:
-    """What tells the ratings of one user for one chunk apart: the question that they were given for."""
+    """Return the key of a rating among those of one user for one chunk, which depends on the question."""
     return content_hash(query.casefold())[:16]
 
 
 def finite(score: Any) -> float:
-    """A score as a float that every engine stores; 0 where it is not a number."""
+    """Return a score as a float that every engine stores; 0 if it is not a number."""
     return float(score) if isinstance(score, int | float) and math.isfinite(score) else 0.0

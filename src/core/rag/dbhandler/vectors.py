@@ -17,7 +17,7 @@ from core.rag.times import utc_now
 
 #: Status of the vector store that searches use.
 ACTIVE = "active"
-#: Status of a vector store that does not hold the vectors of all chunks yet.
+#: Status of a vector store that does not have the vectors of all chunks yet.
 BUILDING = "building"
 #: Status of all others.
 STANDBY = "standby"
@@ -45,22 +45,22 @@ class VectorStoreInfo:
     status: str
 
     def index(self, target: Label = Label.CHUNK) -> VectorIndex:
-        """The index over the vectors of one kind of thing."""
+        """Return the index over the vectors of nodes with a label."""
         return vector_index(self.namespace, self.id, self.dimension, target, self.index_name)
 
 
 async def merge_vectors(
     tx: Transaction, target: Label, rows: Sequence[Row], *, store: str, label: str, namespace: str, now: str
 ) -> None:
-    """Store vectors of nodes other than chunks; those that are there already stay, and nodes that are gone get none.
+    """Store vectors of nodes other than chunks; existing vectors stay, and nodes that no longer exist are skipped.
 
     Args:
         tx: The transaction.
         target: The label of the nodes that they embed.
         rows: ``id`` of each vector, ``target`` (id of the node) and ``embedding``.
-        store: Id of the VectorStore, which exists.
+        store: Id of an existing VectorStore.
         label: The second label of the vectors.
-        namespace: Where they go.
+        namespace: The namespace.
         now: The time of the write.
     """
     await run_for_rows(
@@ -81,7 +81,7 @@ class VectorStoreOperations(ClientBase):
     """Creating and finding vector stores."""
 
     async def vector_stores(self) -> list[VectorStoreInfo]:
-        """The vector stores of the namespace, the active one first, then by age."""
+        """Return the vector stores of the namespace, the active one first, then by age."""
         rows = await self.read(
             "MATCH (s:VectorStore) WHERE s.namespace = $namespace "
             "RETURN s.id AS id, s.model AS model, s.dimension AS dimension, s.index_name AS index_name, "
@@ -91,13 +91,13 @@ class VectorStoreOperations(ClientBase):
         return [self._info(row) for row in rows]
 
     async def find_vector_store(self, index_name: str = DEFAULT_VECTOR_INDEX) -> VectorStoreInfo:
-        """The vector store with this index.
+        """Return the vector store with this index.
 
         Args:
-            index_name: Its ``index_name``; the default name stands for the active store of the namespace.
+            index_name: Its ``index_name``; the default name means the active store of the namespace.
 
         Raises:
-            NotFoundError: if there is none; nothing has been embedded in this namespace, or the name is wrong.
+            NotFoundError: if there is none, because nothing has been embedded in this namespace or the name is wrong.
         """
         check_text("index_name", index_name)
         stores = await self.vector_stores()
@@ -112,17 +112,17 @@ class VectorStoreOperations(ClientBase):
         )
 
     async def ensure_vector_store(self, model: str, dimension: int, *, new_store: bool = False) -> VectorStoreInfo:
-        """The vector store of a model, created when the namespace has none yet.
+        """Return the vector store of a model, creating it if the namespace has none yet.
 
         Args:
             model: The embedding model.
             dimension: Length of its vectors.
-            new_store: Build a second store beside one of another model, and make it the active one.
+            new_store: If there is a store of another model, create a second one and make it the active one.
 
         Raises:
-            ModelMismatchError: if the namespace was built with another model and ``new_store`` is false, or when a
-                reembedding with this one has not finished.
-            InvalidInputError: on a model without a name, or a dimension that is not a whole number from 1 up.
+            ModelMismatchError: if the namespace was built with another model and ``new_store`` is false, or a
+                reembedding with this model has not finished.
+            InvalidInputError: if the model has no name, or the dimension is not a whole number of at least 1.
         """
         if not check_text("The name of a model", model).strip():
             raise InvalidInputError("The name of a model is empty.")
@@ -188,10 +188,10 @@ class VectorStoreOperations(ClientBase):
         return store
 
     async def _ensure_index(self, store: VectorStoreInfo) -> None:
-        """Make sure that the indexes of chunks are there: somebody may have dropped them, or been in the way."""
+        """Make sure that the indexes of chunks exist: they may have been dropped, or an earlier attempt blocked."""
         self._vector_indexes.discard(store.index())
         await self._ensure_vector_index(store.index())
-        if (await self.connect()).capabilities.shared:  # an embedded graph makes it where a search misses it
+        if (await self.connect()).capabilities.shared:  # an embedded graph creates it when a search needs it
             await self._text_label(Label.CHUNK)
 
     def _info(self, row: Row) -> VectorStoreInfo:

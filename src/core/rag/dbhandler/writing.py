@@ -35,9 +35,9 @@ class ChunkRow:
     Attributes:
         id: Its id.
         properties: Its properties; see :class:`core.rag.schema.Label`.
-        vector_id: The vector of its text, or ``None`` where it gets none.
-        embedding: The vector itself where it is not in the graph yet; a memoryview is of 32-bit floats.
-        mentions: What it mentions.
+        vector_id: Id of the vector of its text; ``None`` if it gets none.
+        embedding: The vector itself, if it is not in the graph yet; a memoryview has 32-bit floats.
+        mentions: The entities that it mentions.
     """
 
     id: str
@@ -49,17 +49,17 @@ class ChunkRow:
 
 @dataclass(slots=True)
 class DocumentRow:
-    """A document to write, whole.
+    """A complete document to write.
 
     Attributes:
         id: Its id.
         properties: Its properties; see :class:`core.rag.schema.Label`.
-        source_id: The Source that it comes from, which exists.
+        source_id: Id of its Source, which exists.
         chunks: Its chunks, in order.
-        links: What it refers to.
-        titles: The names that its title gives it.
-        records: The records that are its rows.
-        code: What it defines, where it is source code.
+        links: Its links to documents and resources.
+        titles: The names in its title.
+        records: Its rows, as records.
+        code: Its symbols and calls, if it is source code.
     """
 
     id: str
@@ -74,12 +74,13 @@ class DocumentRow:
 
 @dataclass(slots=True)
 class WriteOutcome:
-    """What a write did.
+    """The outcome of a write.
 
     Attributes:
-        added: Ids of documents that were not there before.
+        added: Ids of new documents.
         updated: Ids of documents that were replaced.
-        missing_vectors: Vectors that were to be reused but are gone. The caller raises, embeds them, and writes again.
+        missing_vectors: Vectors that were to be reused but no longer exist. The caller rolls back, embeds the texts and
+            writes again.
     """
 
     added: set[str]
@@ -97,19 +98,19 @@ async def write_documents(
     text_label: str,
     record_label: str = "",
 ) -> WriteOutcome:
-    """Write documents whole, each replacing what it was before.
+    """Write complete documents; each replaces its earlier version.
 
     Args:
         tx: The transaction.
-        documents: With ids that differ from one another.
-        namespace: Where they go.
-        vector_store: Id of the VectorStore that their vectors are stored in.
+        documents: Documents with distinct ids.
+        namespace: The namespace.
+        vector_store: Id of the VectorStore of their vectors.
         vector_label: The second label of these vectors.
-        text_label: ``:Label`` that chunks need to be in the keyword index, or nothing.
+        text_label: ``:Label`` that chunks need to be in the keyword index, or an empty string.
         record_label: The same for records.
 
     Returns:
-        What happened.
+        The outcome.
     """
     now = utc_now()
     existing = await existing_chunks(tx, [document.id for document in documents])
@@ -141,14 +142,14 @@ async def write_documents(
 
 @dataclass(slots=True)
 class _ChunkChanges:
-    """What has to be done with chunks so that documents have exactly those given.
+    """The changes after which documents have exactly the given chunks.
 
     Attributes:
-        created: Chunks that are not there yet.
-        changed: ``id`` of those whose properties change, with the new ones as ``props``.
-        removed: Ids of those that go.
-        unembedded: Those whose vector is not connected with them yet.
-        stale: ``chunk_id`` of those that have another vector in the vector store, and its ``id``.
+        created: New chunks.
+        changed: ``id`` of chunks whose properties change, and the new properties as ``props``.
+        removed: Ids of chunks to remove.
+        unembedded: Chunks that are not linked to their vector yet.
+        stale: ``chunk_id`` of chunks that have another vector in the vector store, and its ``id``.
     """
 
     created: list[ChunkRow] = field(default_factory=list)
@@ -158,7 +159,7 @@ class _ChunkChanges:
     stale: list[Row] = field(default_factory=list)
 
     def add(self, chunks: Sequence[ChunkRow], before: Mapping[str, Row], vector_store: str | None) -> None:
-        """Compare the chunks of a document with those that it has, as :func:`existing_chunks` gives them."""
+        """Compare the chunks of a document with its stored ones, which :func:`existing_chunks` returned."""
         kept = {chunk.id for chunk in chunks}
         self.removed += [identifier for identifier in before if identifier not in kept]
         for chunk in chunks:
@@ -176,7 +177,7 @@ class _ChunkChanges:
                 self.unembedded.append(chunk)
 
     async def write(self, tx: Transaction, text_label: str, namespace: str, now: str) -> set[str]:
-        """Write all but the new vectors; returns the ids of vectors that may be unused now."""
+        """Write everything except the new vectors; return the ids of vectors that may be unused now."""
         maybe_unused = await remove_chunks(tx, self.removed)
         await detach_vectors(tx, self.stale)
         await create_chunks(tx, [{"id": c.id, **c.properties} for c in self.created], text_label, namespace, now)
@@ -190,7 +191,7 @@ class _ChunkChanges:
 
 
 async def update_documents(tx: Transaction, documents: Sequence[DocumentRow], namespace: str) -> None:
-    """Write properties and source of documents; their chunks and links stay as they are."""
+    """Write properties and source of documents; their chunks and links do not change."""
     await _merge_documents(tx, documents, namespace, utc_now())
 
 
@@ -203,17 +204,17 @@ async def add_chunks(
     vector_label: str,
     text_label: str,
 ) -> list[str]:
-    """Add chunks to documents that keep the ones that they have, and number and chain them again.
+    """Add chunks to documents, keeping their existing ones, and number and chain all of them again.
 
-    A chunk with ``chunk_index`` -1 goes behind the last one, unless the document has one of the same text. Ids are made
-    here, and not set in the rows that were given: the same text at the same index is the same chunk.
+    A chunk with ``chunk_index`` -1 goes after the last one, unless the document has one with the same text. Ids are
+    made here, and not set in the given rows: the same text at the same index is the same chunk.
 
     Returns:
         The ids, in the order of the chunks.
     """
     now = utc_now()
     documents = sorted({chunk.properties["parent_id"] for chunk in chunks})
-    # Before anything is read of them: others who add to them wait, or try again
+    # Before anything of them is read, so that concurrent writers wait, or try again
     await run_for_ids(tx, "UNWIND $ids AS i MATCH (d:Document {id: i}) SET d.updated_at = $now", documents, now=now)
     there = {document: _Siblings(rows) for document, rows in (await _chunk_positions(tx, documents)).items()}
     chunks = [there[chunk.properties["parent_id"]].place(chunk) for chunk in chunks]
@@ -236,10 +237,10 @@ async def add_chunks(
 
 
 class _Siblings:
-    """The chunks of a document, to which others are added."""
+    """The chunks of a document to which chunks are added."""
 
     def __init__(self, rows: list[Row]) -> None:
-        """Rows as :func:`_chunk_positions` gives them."""
+        """Take the rows that :func:`_chunk_positions` returned."""
         self.rows = rows
         self._next = max((row["index"] for row in rows), default=-1) + 1
         self._alike: dict[str, dict[int, Row]] = {}
@@ -247,7 +248,7 @@ class _Siblings:
             self._alike.setdefault(row["hash"], {})[row["index"]] = row
 
     def place(self, chunk: ChunkRow) -> ChunkRow:
-        """A chunk with the id and the index that it has in the document."""
+        """Return a chunk with its id and its index in the document."""
         index, text_hash = chunk.properties["chunk_index"], chunk.properties["content_hash"]
         alike = self._alike.setdefault(text_hash, {})
         row = alike.get(index) if index >= 0 else next(iter(alike.values()), None)
@@ -324,7 +325,7 @@ async def _merge_chunks(tx: Transaction, chunks: Sequence[ChunkRow], namespace: 
 
 
 async def chain_chunks(tx: Transaction, replaced: Sequence[str], wanted: Sequence[Row]) -> None:
-    """Make the NEXT edges those in ``wanted``; only replaced documents can have others."""
+    """Create the NEXT edges in ``wanted``, and remove all others; only replaced documents can have others."""
     rows = await run_for_ids(
         tx,
         "UNWIND $ids AS i MATCH (d:Document {id: i})<-[:CHUNK_OF]-(a:DocumentChunk) "
@@ -349,10 +350,10 @@ async def chain_chunks(tx: Transaction, replaced: Sequence[str], wanted: Sequenc
 async def attach_vectors(
     tx: Transaction, chunks: Sequence[ChunkRow], namespace: str, vector_store: str, vector_label: str, now: str
 ) -> set[str]:
-    """Give vectors to chunks that exist: store the new ones, connect those that are to be reused.
+    """Link existing chunks to their vectors: new ones are stored, others are reused.
 
     Returns:
-        Ids of vectors that were to be reused but are not there.
+        Ids of vectors that were to be reused but do not exist.
     """
     fresh: dict[str, Row] = {}
     reused: list[Row] = []
@@ -370,7 +371,7 @@ async def attach_vectors(
     await create_vectors(tx, list(fresh.values()), vector_store, vector_label, namespace, now)
     missing: set[str] = set()
     for rows in batches(reused):
-        # From the chunk, which has an edge or two: the text of a vector may be that of very many chunks.
+        # From the chunk, which has an edge or two, while very many chunks may share the text of a vector.
         found = await tx.run(
             "UNWIND $rows AS row MATCH (c:DocumentChunk {id: row.chunk_id}) MATCH (v:Vector {id: row.id}) "
             "MERGE (c)<-[:EMBEDDING_OF]-(v) RETURN v.id AS id",

@@ -22,7 +22,7 @@ Edge = tuple[UndirectedNode, UndirectedNode] | tuple[UndirectedNode, UndirectedN
 
 
 class OnAClient(Protocol):
-    """A knowledge base, of which the client is needed."""
+    """An object with a client, such as a knowledge base."""
 
     @property
     def client(self) -> MemGraphClient:
@@ -41,14 +41,14 @@ class GraphBuilder:
         merge_similar: bool = False,
         cache: bool = True,
     ) -> None:
-        """A graph on a client; ``KnowledgeBase.knowledge_graph`` and :meth:`open` are shorter.
+        """Make a graph on a client; ``KnowledgeBase.knowledge_graph`` and :meth:`open` are shorter.
 
         Args:
             client: The database, or a knowledge base on it; not closed with the graph.
-            embedder: For finding nodes by meaning; ``None``: that of the client, if it has one.
-            merge_similar: Whether adding a node looks for one that means the same, too. Off as in the original: a
-                duplicate does less harm than two things made one.
-            cache: Whether walks learn from walks before which nodes to read ahead. Never stale; see
+            embedder: For semantic search; ``None``: that of the client, if it has one.
+            merge_similar: Whether adding a node also looks for an existing node of the same meaning. Off by default: a
+                duplicate does less harm than a wrong merge.
+            cache: Whether traversals learn from earlier ones which nodes to read ahead. Results are never stale; see
                 :mod:`core.rag.graph.neighbours`.
         """
         self._client = client if isinstance(client, MemGraphClient) else client.client
@@ -71,23 +71,23 @@ class GraphBuilder:
         *,
         merge_similar: bool | None = None,
     ) -> UndirectedNode:
-        """Add a node, and connect it with a neighbour, which is added, too.
+        """Add a node and, if given, a neighbour, and connect them.
 
-        A node is there already if one has its id, or else its content and label, or else, where that is asked for, one
-        of its label is more similar than ``same_node_threshold``.
+        A node exists already if one in the graph has its id, or its content and label, or, with ``merge_similar``, its
+        label and a similarity above ``same_node_threshold``.
 
         Args:
-            node: What to add. No vector is made yet: the first search by meaning makes all that are missing, at once.
-            neighbor: What to connect it with.
-            same_node_threshold: Cosine from which on two nodes are one, with ``merge_similar``.
+            node: The node to add. It is not embedded yet: the next semantic search embeds all new nodes together.
+            neighbor: The node to connect it with.
+            same_node_threshold: Cosine above which two nodes are the same, with ``merge_similar``.
             merge_similar: Whether to compare meanings; ``None``: as the graph was opened.
 
         Returns:
-            The node in the graph: the one that was there, or the new one.
+            The node in the graph: the existing one, or the new one.
 
         Raises:
-            InvalidInputError: on what is no node, or a threshold that is no cosine; nothing is stored then.
-            InvalidVectorError: on an embedding that is none for this graph; nothing is stored then.
+            InvalidInputError: on anything but a node, or a threshold outside -1 to 1; nothing is stored then.
+            InvalidVectorError: if an embedding does not fit this graph; nothing is stored then.
         """
         if neighbor is None:
             return (await self._add([node], (), same_node_threshold, merge_similar))[0]
@@ -101,14 +101,14 @@ class GraphBuilder:
         *,
         merge_similar: bool | None = None,
     ) -> Nodes:
-        """Add one or many nodes, and connect each with all of the neighbours; a few statements, however many there are.
+        """Add nodes and neighbours in batches, and connect each node with all of the neighbours.
 
         Returns:
-            For each node and then each neighbour, the one in the graph.
+            For each node, then for each neighbour, the node in the graph.
 
         Raises:
-            InvalidInputError: on what is no node, or a threshold that is no cosine; nothing is stored then.
-            InvalidVectorError: on an embedding that is none for this graph; nothing is stored then.
+            InvalidInputError: on anything but a node, or a threshold outside -1 to 1; nothing is stored then.
+            InvalidVectorError: if an embedding does not fit this graph; nothing is stored then.
         """
         nodes = [node] if isinstance(node, UndirectedNode) else _nodes(node)
         others = _nodes(neighbors)
@@ -116,18 +116,18 @@ class GraphBuilder:
         return await self._add([*nodes, *others], edges, same_node_threshold, merge_similar)
 
     async def add_edge(self, a: UndirectedNode, b: UndirectedNode, weight: float | None = None) -> None:
-        """Connect two nodes of the graph; connecting them again changes nothing but the weight.
+        """Connect two nodes of the graph; connecting them again only updates the weight.
 
         Raises:
-            NotFoundError: if one of the two is not in the graph.
+            NotFoundError: if either node is not in the graph.
         """
         await self.add_edges([(a, b) if weight is None else (a, b, weight)])
 
     async def add_edges(self, edges: Iterable[Edge]) -> None:
-        """Connect many pairs of nodes of the graph, hundreds to a statement. A node with itself is no edge.
+        """Connect many pairs of nodes of the graph, in batches. A pair of a node with itself is skipped.
 
         Raises:
-            NotFoundError: if one of the nodes is not in the graph; the other edges are there.
+            NotFoundError: if one of the nodes is not in the graph; all other edges are stored.
         """
         rows = [(self._id(edge[0]), self._id(edge[1]), edge[2] if len(edge) == 3 else None) for edge in edges]
         wanted = {frozenset((a, b)) for a, b, _ in rows if a != b}
@@ -138,28 +138,28 @@ class GraphBuilder:
             )
 
     async def remove_edge(self, a: UndirectedNode, b: UndirectedNode) -> bool:
-        """Remove the edge between two nodes; returns whether there was one."""
+        """Remove the edge between two nodes; return whether it existed."""
         return await self._client.unlink_concepts([(self._id(a), self._id(b))]) > 0
 
     async def remove_node(self, node: UndirectedNode | str) -> bool:
-        """Remove a node (or the one with this id) with its edges and vectors; returns whether there was one."""
+        """Remove a node, given itself or its id, with its edges and vectors; return whether it existed."""
         return await self._client.remove_concepts([self._id(node)]) > 0
 
     async def clear(self) -> int:
-        """Remove all nodes with their edges and vectors; returns how many there were."""
+        """Remove all nodes with their edges and vectors; return how many."""
         return await self._client.remove_concepts(await self._client.concept_ids())
 
     async def size(self) -> int:
-        """How many nodes there are."""
+        """Return the number of nodes."""
         return await self._client.count_concepts()
 
     async def get_node(self, node_id: str) -> UndirectedNode | None:
-        """The node with this id, or ``None``."""
+        """Return the node with this id, or ``None``."""
         identifier = concept_id(self._client.namespace, check_text("The id of a node", node_id))
         return next(iter(await self._load([identifier])), None)
 
     async def get_node_by_content(self, content: str, label: str | None = None) -> UndirectedNode | None:
-        """The node with exactly this content (and label), or ``None``; of several the oldest."""
+        """Return the node with exactly this content (and label), or ``None``; the oldest of several."""
         for row in await self._client.concepts_of_content(UndirectedNode(content).content):
             if label is None or row["label"] == label:
                 return UndirectedNode.from_row(row)
@@ -179,7 +179,7 @@ class GraphBuilder:
         if merge:
             stands: dict[str, str] = {}
             fresh: set[str] = set()
-            for node, row in zip(nodes, rows, strict=True):  # one by one: the next may resemble this one
+            for node, row in zip(nodes, rows, strict=True):  # one by one: a later node may be similar to this one
                 if same := await self._twin(node, threshold):
                     stands[node.id] = same
                     continue
@@ -197,7 +197,7 @@ class GraphBuilder:
         return Nodes(UndirectedNode.from_row(there[self._id(stands[node.id])]) for node in nodes)
 
     async def _twin(self, node: UndirectedNode, threshold: float) -> str | None:
-        """The id of the node that means the same, where none has the id, or the content and label."""
+        """Return the id of the node with the same meaning, unless one has the id, or the content and label."""
         if await self.get_node(node.id) or await self.get_node_by_content(node.content, node.label):
             return None
         ranked = await self._ranked(node, threshold, 1, [node.label])

@@ -27,9 +27,9 @@ class ContextChunk:
     """A line of context.
 
     Attributes:
-        text: What it says.
-        relevance: How much it has to do with the question, 0 to 1.
-        source_doc_id: The record or document that says so; ``None`` for a link made by hand.
+        text: The text.
+        relevance: Relevance to the question, 0 to 1.
+        source_doc_id: Id of the record or document that it comes from; ``None`` for a link made by hand.
     """
 
     text: str
@@ -37,7 +37,7 @@ class ContextChunk:
     source_doc_id: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values, with the names of the HTTP API."""
+        """Convert to plain values under camelCase names."""
         return {"text": self.text, "relevance": self.relevance, "sourceDocId": self.source_doc_id}
 
 
@@ -46,10 +46,10 @@ class GraphContext:
     """Context for a question.
 
     Attributes:
-        context_chunks: Relations, record lines and passages, the most relevant first.
-        graph_path: Names of the entities, those that the question names first, then by nearness.
-        source_documents: The records and documents that the lines come from, with ``_id``.
-        usage: What to do with it.
+        context_chunks: Relations, records and passages, most relevant first.
+        graph_path: Names of the entities: those in the question, then the others, nearest first.
+        source_documents: The records and documents of the chunks, with ``_id``.
+        usage: How a language model should use it.
     """
 
     context_chunks: list[ContextChunk] = field(default_factory=list)
@@ -58,7 +58,7 @@ class GraphContext:
     usage: str = USAGE
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values, with the names of the HTTP API: ``contextChunks``, ``graphPath`` …"""
+        """Convert to plain values under camelCase names: ``contextChunks``, ``graphPath`` …"""
         return {
             "contextChunks": [chunk.to_dict() for chunk in self.context_chunks],
             "graphPath": list(self.graph_path),
@@ -67,7 +67,7 @@ class GraphContext:
         }
 
     def __getitem__(self, key: str) -> Any:
-        """A part by its name in the HTTP API or here, for code that treats it as a dict."""
+        """Return a part by its camelCase name or its attribute name."""
         plain = self.to_dict()
         return plain[key] if key in plain else asdict(self)[key]
 
@@ -96,12 +96,12 @@ async def ask_context(client: MemGraphClient, question: str, context_depth: int 
 
 
 def _public(source: str | None, documents: dict[str, dict[str, Any]]) -> str | None:
-    """The ``_id`` under which a source is among the documents: that of the record itself, where it has one."""
+    """Return the ``_id`` of a source among the documents: the record's own ``_id`` if it has one."""
     return None if source is None or source not in documents else str(documents[source]["_id"])
 
 
 def _path(around: Surroundings, limit: int) -> list[str]:
-    """Entities by nearness: those that the question names come first."""
+    """Return names of entities, nearest first, starting with those in the question."""
     ranked = sorted(around.nodes, key=lambda key: (-around.closeness([key]), around.nodes[key].name, key))
     return [around.nodes[key].name for key in ranked[: 2 * limit]]
 
@@ -109,7 +109,7 @@ def _path(around: Surroundings, limit: int) -> list[str]:
 async def _relations(
     client: MemGraphClient, around: Surroundings, hits: list[KnowledgeHit], limit: int
 ) -> list[ContextChunk]:
-    """The edges nearest to what the question names, as sentences, each with a record that has both of its ends."""
+    """Return the edges nearest to the entities in the question, as sentences, each with a record that has both ends."""
     best = max((around.closeness([edge.source, edge.target]) for edge in around.edges.values()), default=0.0) or 1.0
 
     def relevance(edge: GraphEdge) -> float:
@@ -141,7 +141,7 @@ def _sentence(edge: GraphEdge, around: Surroundings) -> str:
 
 
 async def _lines(client: MemGraphClient, hits: Iterable[KnowledgeHit]) -> list[ContextChunk]:
-    """A record as ``field: value, …``, a document as the passage of it that fits best."""
+    """Return records as ``field: value, …``, and documents as their best passage."""
     found = list(hits)
     passages = await client.chunks_by_id([hit.chunk_id for hit in found if hit.chunk_id])
     lines = []

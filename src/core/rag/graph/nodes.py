@@ -32,13 +32,13 @@ class UndirectedNode:
 
     Attributes:
         content: Its text.
-        label: What kind of thing it is: ``concept``, ``document`` … any text.
-        id: ``uuid3(NAMESPACE_DNS, content)`` unless it was given: the same content gives the same id.
-        appendix: What else belongs to it: any JSON-serialisable value.
-        embedding: Its vector where it is known here; ``None`` does not mean that the graph has none.
-        trunks: The content in overlapping pieces, after :meth:`split_into_trunk`. Each is searched for by itself.
-        trunks_embedding: The vector of each of them, after :meth:`create_embedding`.
-        similarity: How similar it is to what was searched for, -1 to 1; ``None`` where it was not found by a search.
+        label: Its kind: ``concept``, ``document`` … any text.
+        id: By default ``uuid3(NAMESPACE_DNS, content)``: the same content gives the same id.
+        appendix: Additional data: any JSON-serialisable value.
+        embedding: Its vector, if loaded; ``None`` does not mean that the graph has none.
+        trunks: The content in overlapping pieces, after :meth:`split_into_trunk`. Each is searched separately.
+        trunks_embedding: The vectors of the trunks, after :meth:`create_embedding`.
+        similarity: Similarity to the search text, -1 to 1; ``None`` if it was not found by a semantic search.
 
     Example:
         >>> UndirectedNode("Embeddings are vectors", "concept") == UndirectedNode("Embeddings are vectors")
@@ -57,7 +57,7 @@ class UndirectedNode:
         """Make a node; nothing is stored before it is added to a graph.
 
         Raises:
-            InvalidInputError: on content that is blank or too large, or an id or label that is invalid.
+            InvalidInputError: if the content is blank or too large, or the id or label is invalid.
         """
         self.content = _text(content, "The content of a node", MAX_CONTENT_BYTES)
         if not self.content.strip():
@@ -73,17 +73,17 @@ class UndirectedNode:
         self.similarity: float | None = None
 
     def split_into_trunk(self, size: int = TRUNK_SIZE, overlap: int | None = None) -> list[str]:
-        """Split the content into overlapping pieces; once it is added, each of them is searched for by itself.
+        """Split the content into overlapping pieces, each of which is searched separately once the node is added.
 
         Args:
-            size: Characters of a piece at most.
+            size: Maximum number of characters in a piece.
             overlap: Characters that two neighbouring pieces share; less than ``size``. ``None``: a tenth of it.
 
         Returns:
-            The pieces, in order; together they hold every character. Also kept in ``trunks``.
+            The pieces, in order; together they cover the whole content. Also kept in ``trunks``.
 
         Raises:
-            InvalidInputError: on sizes that are invalid.
+            InvalidInputError: if a size is invalid.
         """
         if isinstance(size, bool) or not isinstance(size, int) or size < 1:
             raise InvalidInputError(f"size is {size!r}, but has to be a whole number of characters from 1 up.")
@@ -97,10 +97,10 @@ class UndirectedNode:
         return self.trunks
 
     async def create_embedding(self, embedder: EmbeddingService) -> list[float]:
-        """The vector of the content, made unless it is there; with it, those of the trunks.
+        """Return the vector of the content, embedding it and the trunks if that has not been done.
 
         Returns:
-            As many floats as the embedder has dimensions.
+            A vector with the dimension of the embedder.
         """
         from core.rag.embedder import embed_texts
 
@@ -114,7 +114,7 @@ class UndirectedNode:
         return self.embedding
 
     def to_row(self) -> ConceptRow:
-        """As it is stored.
+        """Return the row that is stored.
 
         Raises:
             InvalidInputError: if the appendix is not JSON.
@@ -131,7 +131,7 @@ class UndirectedNode:
 
     @classmethod
     def from_row(cls, row: Row, similarity: float | None = None) -> UndirectedNode:
-        """From a row that was read."""
+        """Make a node from a stored row."""
         node = cls(row["content"], row["label"] or "", appendix=_parsed(row["appendix"]), id=row["key"])
         node.trunks = _parsed(row["trunks"]) or []
         node.similarity = similarity
@@ -163,7 +163,7 @@ class Nodes(list[UndirectedNode]):
     """Nodes in order.
 
     Attributes:
-        truncated: Whether there are more: the walk ended at its limit, and these are the first of what it would find.
+        truncated: Whether the traversal stopped at its limit, so that these are only the first nodes.
     """
 
     def __init__(self, nodes: Iterable[UndirectedNode] = (), *, truncated: bool = False) -> None:

@@ -24,10 +24,10 @@ MODES: tuple[KnowledgeMode, ...] = ("keyword", "graph", "hybrid")
 KEYWORD_WEIGHT = 0.4
 GRAPH_WEIGHT = 0.6
 
-#: How far the graph is walked from what the query names.
+#: Steps from the entities that the query names.
 GRAPH_DEPTH = 2
 
-#: What documents belong to, as records belong to their collection.
+#: The collection of all documents.
 DOCUMENTS = "documents"
 
 _CANDIDATES = 200
@@ -41,11 +41,11 @@ class KnowledgeHit(Keyed):
     Attributes:
         id: Its id.
         kind: ``record`` or ``document``.
-        collection: That of the record; ``documents`` for a document.
+        collection: Collection of the record; ``documents`` for a document.
         document: The fields of the record, or ``path``, ``title``, ``uri``, ``mime_type`` and ``metadata`` of the
-            document; ``_id`` is its id, or what the record itself calls so.
-        scores: ``keyword``, ``graph`` (each divided by the best there is) and ``hybrid``; 0 to 1.
-        chunk_id: The passage of the document that fits best, where words found it.
+            document; ``_id`` is the record's own ``_id`` if it has one, else the id.
+        scores: ``keyword``, ``graph`` (each divided by the highest) and ``hybrid``; 0 to 1.
+        chunk_id: The best passage of the document, if keywords found it.
     """
 
     id: str
@@ -75,10 +75,10 @@ async def search_knowledge(
 async def search_around(
     client: MemGraphClient, query: str, mode: KnowledgeMode, limit: int, depth: int
 ) -> tuple[list[KnowledgeHit], Surroundings]:
-    """The same, with the entities that were walked to.
+    """Search as :func:`search_knowledge` does, and also return the entities around those in the query.
 
     Raises:
-        InvalidInputError: on a query without any text, a mode that there is not, or numbers that are invalid.
+        InvalidInputError: if the query is empty, the mode unknown, or a number invalid.
     """
     if mode not in MODES:
         raise InvalidInputError(f"There is no search mode {str(mode)[:50]!r}; the modes are {', '.join(MODES)}.")
@@ -117,18 +117,18 @@ def _scores(keyword: float, graph: float) -> dict[str, float]:
 
 
 def fields_of(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a record, with ``_id``: its own, or that of the graph where it has none."""
+    """Return the fields of a record with ``_id``: its own, else its id in the graph."""
     return {"_id": record["id"], **record["data"]}
 
 
 def shown(document: Mapping[str, Any]) -> dict[str, Any]:
-    """What is shown of a document, with its id as ``_id``."""
+    """Return the public fields of a document, with its id as ``_id``."""
     wanted = ("path", "title", "uri", "mime_type", "metadata")
     return {"_id": document["id"], **{key: document[key] for key in wanted}}
 
 
 async def _by_words(client: MemGraphClient, query: str, found: dict[str, _Candidate]) -> None:
-    """BM25 over records, and over chunks: a document counts with its best one."""
+    """Score records and chunks by BM25; the best chunk counts for a document."""
     terms = dict.fromkeys(query_terms(query), 1.0)
     for match in await client.match_terms(terms, _CANDIDATES, Label.RECORD):
         found[match.id] = _Candidate("record", keyword=match.score)
@@ -142,7 +142,7 @@ async def _by_words(client: MemGraphClient, query: str, found: dict[str, _Candid
 
 
 async def _by_graph(client: MemGraphClient, around: Surroundings, found: dict[str, _Candidate]) -> None:
-    """What has or mentions the entities that were walked to, by how near these are."""
+    """Score what has or mentions the entities reached, by their distance."""
     entities: dict[str, list[str]] = {}
     kinds: dict[str, str] = {}
     for row in await client.attached(list(around.nodes), _MAX_ATTACHED):

@@ -16,7 +16,7 @@ class FailedDocument:
 
 @dataclass(slots=True)
 class DocumentCounts:
-    """How many documents were …"""
+    """Counts of documents by what happened to them."""
 
     added: int = 0
     updated: int = 0
@@ -27,7 +27,7 @@ class DocumentCounts:
 
 @dataclass(slots=True)
 class VectorCounts:
-    """For how many chunks a vector was made, and for how many one was there already."""
+    """How many chunks were embedded, and how many had a vector already."""
 
     embedded: int = 0
     reused: int = 0
@@ -38,14 +38,14 @@ class IngestReport:
     """What an ingest did.
 
     Attributes:
-        documents: How many were added, updated, unchanged, deleted; which failed and why.
-        chunks: Chunks of the documents that were added or updated.
-        vectors: Vectors made and reused for these chunks.
+        documents: How many were added, updated, unchanged and deleted; which failed and why.
+        chunks: Number of chunks of the added and updated documents.
+        vectors: Numbers of vectors made and reused for these chunks.
         seconds: Wall time.
-        interrupted: Whether it was asked to stop before the end.
-        facts: What a language model found in the chunks, where it was asked; see
+        interrupted: Whether it was stopped early.
+        facts: Result of the fact extraction, if it ran; see
             :class:`core.rag.indexing.factfinding.FactReport`.
-        warnings: What the user should know, e.g. that nothing was pruned because a crawl was cut short.
+        warnings: Messages for the user, e.g. that nothing was pruned because a crawl was cut short.
     """
 
     documents: DocumentCounts = field(default_factory=DocumentCounts)
@@ -57,7 +57,7 @@ class IngestReport:
     warnings: list[str] = field(default_factory=list)
 
     def fail(self, path: str, reason: str) -> None:
-        """Note a document that could not be ingested."""
+        """Record a document that could not be ingested."""
         self.documents.failed.append(FailedDocument(path, reason))
 
     def to_dict(self) -> dict[str, Any]:
