@@ -146,6 +146,9 @@ async def test_an_item_of_an_announced_list_is_shown_once() -> None:
         ("The mill [12] turns `wheels[0]` first.", "The mill turns `wheels[0]` first."),
         ('Open [the mill]({% page "/mill/#a b" %}), or [this]({{ url }}/a.md).', "Open the mill, or this."),
         ("The <button class='x' disabled>mill</button> turns.", "The mill turns."),
+        ("mill](mill.md) turns by [water](water.md).", "mill turns by water."),
+        ("+------+----------+\n: The mill ---- turns a-b-c-d", ": The mill turns a-b-c-d"),
+        ("mill ------|----- `turns` | by water", "mill `turns` | by water"),
         ("The mill [[3]](#note) is [1](b.md) of two.", "The mill is 1 of two."),
         (
             ":param mill: Which mill\n:param int speed: Turns\n:type speed: int\n:returns: The flour",
@@ -202,6 +205,21 @@ async def test_passages_of_markup_alone_are_left_out() -> None:
     ]
     answer, [citation] = await extract("Which mill turns?", "factual", passages, None)
     assert (answer.splitlines()[2:], citation.number) == (["- This one does. [2]"], 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "item"),
+    [
+        ("of the mill turns by water.", 9, "… of the mill turns by water."),
+        ("of the mill turns by water.", 0, "of the mill turns by water."),
+        ("The mill turns by water.", 9, "The mill turns by water."),
+        ("It stands.\n\nso the mill turns.", 9, "so the mill turns."),
+    ],
+)
+async def test_a_passage_that_begins_within_a_sentence_says_so(text: str, start: int, item: str) -> None:
+    passage = Passage(1, Hit("1", "d", "d.md", "", "", text, 1, start, start + len(text), 1.0))
+    answer, _ = await extract("How does the mill turn?", "factual", [passage], None)
+    assert answer.splitlines()[2:] == [f"- {item} [1]"]
 
 
 @pytest.mark.parametrize(

@@ -63,6 +63,10 @@ _LINK = re.compile(
     rf"|(?<![A-Za-z0-9_)\]])\[(?!\d+\])({_WORDS})\]\[[^\[\]\n]{{0,200}}\]|{_TAG}",
     re.DOTALL,
 )
+#: The second half of a link whose words began in the sentence or passage before.
+_HALF_LINK = re.compile(rf"\A([^\[\]]*)\]{_TARGET}")
+#: The lines of a table that has no bars, or is drawn as a grid.
+_RULE = re.compile(r"(?:(?<=\s)|\A)[+|]?[-=]{4}[-=+|:]*+(?:\s+[-=+|:]{4,}+)*+(?=\s|\Z)")
 #: What HTML shows to nobody; within a line it may be what a text writes about.
 _HIDDEN = re.compile(r"(?m:^)[ \t]*(?:<!--.*?-->|<(script|style)\b[^>]*>.*?(?:</\1\s*>|\Z))", re.DOTALL | re.IGNORECASE)
 #: Where links lead, in lines of their own: ``[guide]: https://…``.
@@ -323,7 +327,7 @@ def _shown(sentence: str, passage: Passage | None = None, start: int = 0, longes
     in_block = passage is not None and is_in_block(passage.hit.content, start)
     plain = _FIELD.sub(_named_field, _VERSION.sub(_named_version, sentence))
     if not in_block:
-        plain = _LINK.sub(_words_of_link, plain)
+        plain = _RULE.sub("", _HALF_LINK.sub(r"\1", _LINK.sub(_words_of_link, plain)))
     if passage is not None and _OF_VERSION.match(plain):
         described = [found[1] or found[2] for found in _DESCRIBED.finditer(passage.hit.content, 0, start)]
         of = described[-1] if described else last_heading(passage.hit.heading) or passage.hit.title
@@ -332,6 +336,8 @@ def _shown(sentence: str, passage: Passage | None = None, start: int = 0, longes
     if not in_block:
         shown = replace_markers(shown, lambda _: "")
     line = " ".join(shown.split())
+    if passage is not None and start == 0 < passage.hit.start_char and line[:1].islower() and not in_block:
+        line = f"… {line}"  # the passage begins within a sentence
     return line if len(line) <= longest else line[:longest].rsplit(" ", 1)[0] + " …"
 
 
