@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import json
 import os
 import shutil
+from array import array
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -228,6 +230,25 @@ async def test_an_export_is_restored_as_a_whole_graph(kb: KnowledgeBase, file: P
     async with opened(file) as again:
         assert await snapshot(again.client) == before
         assert (await again.ingest(documents())).documents.unchanged == 5
+
+
+async def test_an_export_has_each_vector_in_as_few_digits_as_tell_it_apart(kb: KnowledgeBase, tmp_path: Path) -> None:
+    statement = "MATCH (v:Vector) RETURN v.id AS id, v.embedding AS embedding"
+    await kb.ingest(
+        [Document(path="note/json", content='It says "embedding":null in a text.', title='"embedding":null')]
+    )
+    await kb.export(tmp_path / "all.jsonl")
+    lines = [json.loads(line) for line in (tmp_path / "all.jsonl").read_text("utf-8").splitlines()]
+    written = {line["id"]: line["props"]["embedding"] for line in lines if line.get("node") == "Vector"}
+    stored = {row["id"]: row["embedding"] for row in await kb.client.read(statement)}
+    assert {key: array("f", vector).tolist() for key, vector in written.items()} == stored
+    digits = [
+        len(repr(number).split("e")[0].replace(".", "").strip("-0")) for vector in written.values() for number in vector
+    ]
+    assert max(digits) <= 9
+    async with opened(tmp_path / "new.grafeo") as copy:
+        await copy.import_(tmp_path / "all.jsonl")
+        assert await snapshot(copy.client) == await snapshot(kb.client)
 
 
 @pytest.mark.parametrize("writers_wait", [True, False])

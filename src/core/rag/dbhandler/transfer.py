@@ -12,11 +12,13 @@ import os
 from collections.abc import Iterable
 from contextlib import AsyncExitStack
 from functools import partial
+from itertools import groupby
 from typing import Any
 
 from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.checks import check_file
 from core.rag.dbhandler.fewer import EdgeKind, directed
+from core.rag.dbhandler.float_rows import float_rows
 from core.rag.dbhandler.interactions import renumber_messages
 from core.rag.dbhandler.joining import join_edges, join_nodes, turned
 from core.rag.dbhandler.linking import relink_incoming
@@ -201,13 +203,10 @@ class TransferOperations(VectorStoreOperations):
                 )
                 for row in rows:
                     row["label"] = _main_label(row["labels"])
-                    row["text"] = json.dumps(row["props"], sort_keys=True)
-                before: tuple[Any, ...] = ()
-                for row in sorted(rows, key=lambda row: (row["type"], row["label"], row["a"], row["b"], row["text"])):
-                    this = (row["type"], row["label"], row["a"], row["b"], row["props"].get("key", ""))
-                    if this == before:  # a duplicate by mistake; an import would merge the two
-                        continue
-                    before = this
+                for _, same in groupby(sorted(rows, key=_edge), key=_edge):
+                    row, *others = same
+                    if others:  # there twice by mistake; an import makes one of it
+                        row = min([row, *others], key=lambda row: json.dumps(row["props"], sort_keys=True))
                     out.edge(row["type"], [label.value, row["a"]], [row["label"], row["b"]], row["props"])
 
     async def _put_in(
@@ -248,7 +247,8 @@ class TransferOperations(VectorStoreOperations):
             if label in TEXT_LABELS and "terms" in props:
                 row["props"]["partition"] = text_partition(self._namespace)
             if "embedding" in entry["props"]:
-                row["embedding"] = tuple(map(float, entry["props"]["embedding"]))
+                # Of 32 bits again, since an export has only the digits that these need.
+                row["embedding"] = tuple(float_rows([entry["props"]["embedding"]])[0].tolist())
             rows.append(row)
         vector = "n.embedding = row.embedding, " if label is Label.VECTOR else ""
 
@@ -297,6 +297,11 @@ def _grouped(entries: list[dict[str, Any]], key: Any) -> Iterable[tuple[str, lis
     for entry in entries:
         groups.setdefault(key(entry), []).append(entry)
     return groups.items()
+
+
+def _edge(row: Row) -> tuple[str, ...]:
+    """What there is one edge of."""
+    return row["type"], row["label"], row["a"], row["b"], row["props"].get("key", "")
 
 
 def _main_label(labels: list[str]) -> str:
