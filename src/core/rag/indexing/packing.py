@@ -195,7 +195,7 @@ class Packer:
         return zlib.crc32(self._text[max(0, end - _DIGESTED) : end].encode())
 
     def _overlapping(self, begin: int, done: int) -> int:
-        """Where the next chunk begins: at the first sentence, else word, from which at most ``overlap`` is shared.
+        """Where the next chunk begins: at the first sentence, line or word from which at most ``overlap`` is shared.
 
         It is looked for in the text before the cut; where atoms begin does not matter.
         """
@@ -216,10 +216,11 @@ class Packer:
                 break
         if earliest >= cut:
             return cut
-        sentences = starts + [match.end() for match in self._sentence.finditer(text, earliest, cut)]
-        return self._first_that_fits(sentences, cut) or self._first_that_fits(
-            [match.end() for match in _WORD_START.finditer(text, earliest, cut)], cut
-        ) or cut  # fmt: skip
+        for pattern in (self._sentence, _LINE_START, _WORD_START):  # lines: of code and lists among text
+            places = starts + [match.end() for match in pattern.finditer(text, earliest, cut)]
+            if (found := self._first_that_fits(places, cut)) is not None:
+                return found
+        return cut
 
     def _first_that_fits(self, starts: list[int], cut: int) -> int | None:
         """The first of these starts from which the text up to the cut has at most ``overlap`` tokens."""
