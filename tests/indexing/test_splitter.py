@@ -125,6 +125,15 @@ def test_neighbours_share_whole_sentences() -> None:
         assert shared.endswith("else. ")
 
 
+def test_neighbours_share_whole_lines_where_no_sentence_fits() -> None:
+    lines = "".join(f"key_{number}: a value with number {number} of the settings\n" for number in range(100))
+    chunks = split(f"# Settings\n\n```yaml\n{lines}```\n", 128, 32, format="markdown")
+    assert len(chunks) > 5
+    for chunk, following in itertools.pairwise(chunks):
+        assert following.start_char < chunk.end_char
+        assert following.content.startswith("key_")
+
+
 def test_paragraphs_are_preferred_to_lines_and_these_to_sentences() -> None:
     paragraph = "".join(SENTENCES[:4])
     chunks = split(f"{paragraph}\n\n{paragraph}{paragraph}", 150)
@@ -281,6 +290,22 @@ def test_deeper_headings_than_the_one_before_and_levels_left_out() -> None:
     assert [chunk.heading for chunk in split(text, 1000, format="markdown")] == [
         "Deep", "Top", "Top > Below", "Top > Middle",
     ]  # fmt: skip
+
+
+def test_a_heading_without_text_is_no_chunk() -> None:
+    content = "# Tool\n\n## Inputs\n\nNone.\n\n## Outputs\n\n## Notes\n\nMind the gap.\n\n## See also\n\n# Appendix\n"
+    assert headings(split(content, format="markdown")) == [
+        ("Tool > Inputs", "# Tool\n\n## Inputs\n\nNone.\n\n"),
+        ("Tool > Notes", "## Outputs\n\n## Notes\n\nMind the gap.\n\n## See also\n\n# Appendix\n"),
+    ]
+    assert headings(split("## One\n\n## Two\n", format="markdown")) == [("Two", "## One\n\n## Two\n")]
+
+
+def test_the_title_of_a_slide_goes_with_no_other_slide() -> None:
+    slides = ["## Welcome\n\n", "## Agenda\n\nWho speaks when.\n\n", "## Thanks"]
+    places = [(sum(map(len, slides[:number])), number + 1) for number in range(3)]
+    chunks = split("".join(slides), format="markdown", locations={"slide": places})
+    assert headings(chunks) == list(zip(("Welcome", "Agenda", "Thanks"), slides, strict=True))
 
 
 def test_a_long_section_is_cut_and_keeps_its_heading() -> None:

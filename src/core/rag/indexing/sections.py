@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -54,17 +55,21 @@ def shortened(title: str) -> str:
     return title if len(title) <= _LONGEST_HEADING else title[: _LONGEST_HEADING - 1].rstrip() + "…"
 
 
-def sections_of(text: str, headings: Sequence[Heading], title: str | None, kind: Kind) -> list[Section]:
+def sections_of(
+    text: str, headings: Sequence[Heading], title: str | None, kind: Kind, places: Sequence[int] = ()
+) -> list[Section]:
     """Cut a text before each heading.
 
-    A heading without any text of its own goes with the first of its subsections. The title of the document is left
-    out of the path where there is something else to name.
+    A heading without any text of its own goes with what follows, the last one with what stands before: alone it would
+    be found in place of what it announces, and tell nothing. The title of the document is left out of the path where
+    there is something else to name.
 
     Args:
         text: The whole text.
         headings: Those in it, in order.
         title: The title of the document.
         kind: How the sections are to be taken apart.
+        places: Where a slide or sheet begins, ascending; headings go with nothing beyond.
     """
     if not text:
         return []
@@ -81,14 +86,18 @@ def sections_of(text: str, headings: Sequence[Heading], title: str | None, kind:
         while path and path[-1].level >= heading.level:
             path.pop()
         path.append(heading)
-        following = headings[index + 1] if index + 1 < len(headings) else None
-        carried = (
-            following is not None
-            and following.level > heading.level
-            and (heading.end >= following.start or text[heading.end : following.start].isspace())
-        )
-    sections.append(Section(start, len(text), _path_text(path, name), kind))
+        following = headings[index + 1].start if index + 1 < len(headings) else len(text)
+        carried = not text[heading.end : following].strip() and not _is_between(places, heading.start, following)
+    if carried and sections and not _is_between(places, sections[-1].start, start):
+        sections[-1].end = len(text)
+    else:
+        sections.append(Section(start, len(text), _path_text(path, name), kind))
     return merge_blank(text, sections)
+
+
+def _is_between(places: Sequence[int], start: int, end: int) -> bool:
+    """Whether one of the places is after the start, and not after the end."""
+    return bisect_right(places, end) > bisect_right(places, start)
 
 
 def cut_sections(sections: Iterable[Section], places: Iterable[int]) -> list[Section]:

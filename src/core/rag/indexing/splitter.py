@@ -28,7 +28,7 @@ DEFAULT_CHUNK_OVERLAP = 200
 #: ``(start, end, heading, metadata)`` of a chunk; the metadata are those that its place gives it.
 type Span = tuple[int, int, str, dict[str, Any]]
 
-_VERSION = 3  # raised whenever the same settings begin to give other chunks
+_VERSION = 4  # raised whenever the same settings begin to give other chunks
 _PLACES = ("page", "slide", "sheet", "row", "cell")
 _SECTION_PLACES = ("slide", "sheet")  # nothing runs on from one of these into the next
 _SAMPLE = 512  # characters by which the length of a token is told
@@ -44,8 +44,8 @@ class TextSplitter:
     For the chunks of a document: ``document.content[chunk.start_char:chunk.end_char] == chunk.content``; they are in
     order, each begins after the one before, and together they hold every character. None has more than ``chunk_size``
     tokens (save for a single character that alone has more), and no grapheme cluster is cut unless it is larger than
-    a chunk. Neighbours share up to ``chunk_overlap`` tokens, whole sentences where possible, but nothing is shared
-    across headings, definitions, table rows and records.
+    a chunk. Neighbours share up to ``chunk_overlap`` tokens, whole sentences or lines where possible, but nothing is
+    shared across headings, definitions, table rows and records.
 
     How a document is split depends on its ``format``:
 
@@ -208,13 +208,13 @@ class TextSplitter:
     def _spans(self, document: Document) -> list[tuple[int, int, str, Table | None]]:
         """``(start, end, heading, table)`` of each chunk; the table is the one in whose rows it begins or is."""
         text = without_surrogates(document.content)
-        sections, structure = self._sections(document, text)
-        places = [
+        places = sorted(
             start
             for name in _SECTION_PLACES
             for start, _ in document.locations.get(name, ())
             if 0 < start < len(text) and not text[:start].isspace()
-        ]
+        )
+        sections, structure = self._sections(document, text, places)
         if places:
             sections = cut_sections(sections, places)
         spans: list[tuple[int, int, str, Table | None]] = []
@@ -230,16 +230,16 @@ class TextSplitter:
             spans += [(start, end, section.heading, whole or table_at(tables, start)) for start, end in packed]
         return spans
 
-    def _sections(self, document: Document, text: str) -> tuple[list[Section], Outline]:
+    def _sections(self, document: Document, text: str, places: Sequence[int]) -> tuple[list[Section], Outline]:
         kind, _, language = document.format.partition(":")
         structure = Outline()
         if kind == "markdown":
             structure = outline(text)
-            return sections_of(text, structure.headings, document.title, "markdown"), structure
+            return sections_of(text, structure.headings, document.title, "markdown", places), structure
         if kind == "code":
             return code_sections(text, language, self._counter, self.chunk_size), structure
         if kind == "rst":
-            return sections_of(text, underlined_headings(text), document.title, "prose"), structure
+            return sections_of(text, underlined_headings(text), document.title, "prose", places), structure
         if kind == "table":
             return [Section(0, len(text), "", "table")], structure
         return [Section(0, len(text), "", "records" if kind == "records" else "prose")], structure
