@@ -215,6 +215,29 @@ def test_no_cell_is_lost(rows: list[list[str]]) -> None:
 # -- Excel ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("text", "content", "title"),
+    [
+        (
+            "# Data from the pier, station 5\n#\nyear,temp\n2020,1.5\n2021,1.6\n",
+            "Data from the pier, station 5\n\n| year | temp |\n| --- | --- |\n| 2020 | 1.5 |\n| 2021 | 1.6 |",
+            "Data from the pier, station 5",
+        ),
+        ("# x,y\n1.0,2.0\n3.0,4.0\n", "| x | y |\n| --- | --- |\n| 1.0 | 2.0 |\n| 3.0 | 4.0 |", None),
+        (
+            "##format=4\n#id,at\n1,5\n2,6\n",
+            "format=4\n\n| #id | at |\n| --- | --- |\n| 1 | 5 |\n| 2 | 6 |",
+            "format=4",
+        ),
+    ],
+)
+def test_comments_above_a_table(text: str, content: str, title: str | None) -> None:
+    document = convert("a.csv", text)
+    assert (document.content, document.title) == (content, title)
+    rows = text.split("\n")
+    assert [rows[int(number) - 1] for _, number in document.locations["row"]] == rows[-3:-1]
+
+
 def workbook(**sheets: list[list[Any]]) -> bytes:
     openpyxl = pytest.importorskip("openpyxl")
     book = openpyxl.Workbook()

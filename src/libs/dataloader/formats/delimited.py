@@ -6,7 +6,7 @@ import csv
 import re
 from array import array
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -17,6 +17,8 @@ from libs.dataloader.formats.rows import Records, column_names, has_header, is_w
 
 _DELIMITERS = ",;\t|"
 _TOLD = re.compile(r'"?sep=([^\w\s"]|\t)"?', re.IGNORECASE)  # Excel's first line, which it does not show
+_COMMENT = re.compile(r"#+(?:\s+|$)|##+")
+_FIRST_LINES = 30
 _SAMPLE_LINES = 200
 _SAMPLE_CHARS = 100_000
 _LONGEST_NAME = 1000
@@ -32,16 +34,18 @@ def read(file: FileData, kind: Format) -> Content:
         delimiter = told[1]
         del lines[0]
     else:
-        delimiter = "\t" if kind.mime_type == "text/tab-separated-values" else _delimiter(lines)
+        delimiter = "\t" if kind.mime_type == "text/tab-separated-values" else ""
+    comments = _comments(lines, delimiter)
     try:
-        return _Table(CsvRows(lines, delimiter)).content()
+        return _Table(CsvRows(lines, delimiter or _delimiter(lines)), comments).content()
     except csv.Error:  # a cell is enormous, and other code has lowered the limit
         return Content(text)
 
 
 class _Table:
-    def __init__(self, rows: CsvRows) -> None:
+    def __init__(self, rows: CsvRows, comments: Sequence[str]) -> None:
         self._rows = rows
+        self._comments = comments
         self._names: list[str] = []
         self._from = array("Q")  # per record, the lines that it stands in
         self._to = array("Q")
@@ -56,6 +60,7 @@ class _Table:
         head = [row.cells for row in islice(self._rows, 40)]
         captions, skipped = split_captions(head)
         head = head[skipped:]
+        captions = [*filter(None, (_COMMENT.sub("", line).rstrip(_DELIMITERS) for line in self._comments)), *captions]
         if not head:
             return Content("")
         named = has_header(head)
@@ -81,8 +86,8 @@ class _Table:
         )
 
     def _body(self, skipped: int) -> Iterator[tuple[int, list[str]]]:
-        for number, row in enumerate(self._rows, 1):
-            if number > skipped and any(row.cells):
+        for number, row in enumerate(self._rows, len(self._comments) + 1):
+            if number > len(self._comments) + skipped and any(row.cells):
                 if row.plain:
                     self._plain.add(len(self._from))
                 self._from.append(row.first)
@@ -99,6 +104,20 @@ class _Table:
     def _record(self, index: int) -> Mapping[str, Any]:
         row = self._rows.cells(self._from[index], self._to[index], plain=index in self._plain)
         return dict(zip(self._names, self._fitted(row), strict=True))
+
+
+def _comments(lines: list[str], delimiter: str) -> list[str]:
+    """Take the comments off the top of a file. The last one may be the header, without its sign it stays then."""
+    count = next((number for number, line in enumerate(lines) if _COMMENT.match(line) is None), 0)
+    if count:
+        header, first = _COMMENT.sub("", lines[count - 1]), lines[count : count + _FIRST_LINES]
+        named, *rows = [row.cells for row in CsvRows([header, *first], delimiter or _delimiter(first))] or [[]]
+        if header and rows and len(named) == len(rows[0]) > 1 and not has_header(rows):
+            count -= 1
+            lines[count] = header
+    comments = lines[:count]
+    del lines[:count]
+    return comments
 
 
 def _delimiter(lines: list[str]) -> str:
