@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from tests.cli.command import Command
 
+from core.rag.dbhandler import MemGraphClient
 from core.rag.dbhandler.embedded import EmbeddedStore
 from core.rag.dbhandler.grafeo_digest import digest_of_file
 from core.rag.dbhandler.grafeo_engine import close_engine, open_engine
@@ -120,6 +121,25 @@ def test_what_was_stored_before_the_disk_was_full_is_told(
     )
     assert done.json["documents"]["added"] == len(mgrag("list", "--json").json) == 10
     assert again.out.startswith("Documents: 10 added")
+
+
+def test_an_import_that_fails_says_why_even_where_closing_fails_too(
+    mgrag: Command, ingested: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    close = EmbeddedStore.close
+
+    async def full_at_the_end(store: EmbeddedStore) -> None:
+        await close(store)
+        raise StoreFullError("Closing: the disk is full.")
+
+    async def full_in_the_middle(*_: object) -> None:
+        raise StoreFullError("A commit failed: the disk is full.")
+
+    assert mgrag("export", "all.jsonl", "--db", str(ingested / "graph.grafeo")).code == 0
+    monkeypatch.setattr(MemGraphClient, "read_section", full_in_the_middle)
+    monkeypatch.setattr(EmbeddedStore, "close", full_at_the_end)
+    done = mgrag("import", "all.jsonl", "--db", "other.grafeo")
+    assert (done.code, done.err) == (3, "mgrag: A commit failed: the disk is full.\n")
 
 
 def test_options_without_effect_are_told(mgrag: Command, ingested: Path) -> None:

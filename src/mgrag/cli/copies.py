@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -116,12 +117,11 @@ def import_(
 
 async def _import(chosen: Common, file: str, *, everything: bool) -> dict[str, TransferReport]:
     with progress("Importing …", quiet=chosen.json):
-        kb = open_kb(chosen, embedding=False)
-        try:
+        async with AsyncExitStack() as closing:
             # Not opened before: what is refused shall leave no empty graph behind.
+            kb = open_kb(chosen, embedding=False)
+            closing.push_async_exit(kb)
             return await kb.import_(file, everything=everything)
-        finally:
-            await kb.close()
 
 
 def _check_named(file: str) -> None:
