@@ -418,6 +418,10 @@ def test_backup_and_restore(mgrag: Command, graph: Path) -> None:
     assert refused.code == 1
     assert "--force" in refused.err
     assert digest_of_file(graph) == after
+    part = mgrag("--namespace", "tenant", "restore", "copy.bak", "--force")
+    assert part.code == 2
+    assert "replaces the graph with all its namespaces" in part.err
+    assert digest_of_file(graph) == after
     restored = mgrag("restore", "copy.bak", "--force", "--json").json
     assert digest_of_file(graph) == before
     assert digest_of_file(Path(restored["set_aside"])) == after
@@ -439,7 +443,16 @@ def test_export_and_import(mgrag: Command, graph: Path) -> None:
     assert {*everything["namespaces"]} == {"default", "tenant"}
     refused = mgrag("import", "all.jsonl.gz", "--db", "other.grafeo")
     assert refused.code == 1
-    assert "--all-namespaces" in refused.err
+    assert "import it with --all-namespaces." in refused.err
+    refused = mgrag("import", "one.jsonl", "--namespace", "tenant", "--db", "other.grafeo")
+    assert refused.code == 1
+    assert "import it with --namespace 'default' or --all-namespaces." in refused.err
+    misspelt = mgrag("export", "none.jsonl", "--namespace", "tennant")
+    assert (misspelt.code, misspelt.err) == (
+        4,
+        "mgrag: There is no namespace 'tennant' (there: 'default', 'tenant').\n",
+    )
+    assert not Path("none.jsonl").exists()
     read = mgrag("import", "all.jsonl.gz", "--all-namespaces", "--db", "other.grafeo", "--json").json
     assert read["namespaces"] == everything["namespaces"]
     assert digest_of_file(Path("other.grafeo")) == digest_of_file(graph)

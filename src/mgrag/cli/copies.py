@@ -63,6 +63,12 @@ def restore(
     """Replace the graph with a backup, in one verified step."""
     _check_named(file)
     chosen = common(context, db, namespace, as_json)
+    if chosen.namespace is not None:
+        raise typer.BadParameter(
+            "a restore replaces the graph with all its namespaces. Leave this option out; to bring single namespaces"
+            " into a graph, use mgrag import",
+            param_hint="--namespace",
+        )
     report = run(lambda: _restore(chosen, file, force=force))
     _show(chosen, report, f"Restored and verified from {report.file}.")
     if report.set_aside is not None and not chosen.json:
@@ -97,7 +103,9 @@ def export(
 async def _export(chosen: Common, file: str, *, everything: bool) -> dict[str, TransferReport]:
     with progress("Exporting …", quiet=chosen.json):
         async with existing_graph(chosen) as kb:
-            return await kb.export(file, namespaces=list(await kb.namespaces()) if everything else None)
+            # One that is named has to be there: an empty export would pass for a copy of it.
+            named = None if chosen.namespace is None else [chosen.namespace]
+            return await kb.export(file, namespaces=list(await kb.namespaces()) if everything else named)
 
 
 def import_(

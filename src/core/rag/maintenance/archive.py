@@ -27,7 +27,8 @@ async def export_namespaces(
         check_texts("namespaces", namespaces)
         there = await client.namespaces()
         if missing := [name for name in namespaces if name not in there]:
-            raise NotFoundError(f"There is no namespace {missing[0][:200]!r}.")
+            known = ", ".join(map(repr, there)) or "none"
+            raise NotFoundError(f"There is no namespace {missing[0][:200]!r} (there: {known}).")
     found = {}
     with writing_export(check_file(file)) as out:
         for name in namespaces if namespaces is not None else [client.namespace]:
@@ -43,9 +44,10 @@ async def import_namespaces(
     found = await asyncio.to_thread(check_export, source)
     others = [name for name in found if name != client.namespace]
     if others and not everything:
+        ways = "" if len(found) > 1 else f"--namespace {others[0]!r} or "
         raise BackupError(
-            f"{source} holds the namespace {', '.join(map(repr, others))}, not only {client.namespace!r}. Ids belong to"
-            f" their namespace: import it with --namespace {others[0]!r}, or all of them with --all-namespaces."
+            f"{source} holds {', '.join(map(repr, found))}, and is to be imported into the namespace"
+            f" {client.namespace!r}. Ids belong to their namespace: import it with {ways}--all-namespaces."
         )
     there = await client.namespaces()
     with reading_export(source) as reader:
