@@ -294,6 +294,25 @@ async def test_prune_removes_what_vanished_from_a_folder_and_nothing_else(kb: Kn
     assert not any((await orphans(kb.client)).values())
 
 
+async def test_prune_of_a_folder_removes_what_vanished_though_the_folder_around_it_had_it(
+    kb: KnowledgeBase, tmp_path: Path
+) -> None:
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    given = inner / "given.md"
+    for name in (inner / "goes.md", inner / "stays.md", given, tmp_path / "top.md"):
+        name.write_text(text(0))
+    await kb.ingest([tmp_path, inner, document(str(given), text(0))])
+    (inner / "goes.md").unlink()
+    given.unlink()
+
+    pruned = await kb.ingest(inner, prune=True)
+
+    assert pruned.documents.deleted == 1
+    left = {row["path"].rsplit("/", 1)[-1] for row in await kb.client.list_documents()}
+    assert left == {"stays.md", "given.md", "top.md"}, "what a caller gave comes from no folder"
+
+
 async def test_prune_keeps_a_file_that_could_not_be_read_this_time(kb: KnowledgeBase, tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text(text(0))
     await kb.ingest(tmp_path)

@@ -139,7 +139,8 @@ class StateReader:
     ) -> list[str]:
         """Find the documents of a source that it does not have any more and that come from nowhere else.
 
-        A document that also comes from a source outside of this one stays, and is taken off this one here.
+        A document that also comes from a source outside of this one stays, and is taken off this one here; but a file
+        that is not there is gone from every folder around it.
 
         Args:
             source_id: Id of the Source.
@@ -159,9 +160,12 @@ class StateReader:
             and (covers is None or covers(row["uri"]))
         ]
         inside = source.uri.rstrip("/") + "/"
-        alone = [
-            row["id"] for row in gone if all(uri == source.uri or uri.startswith(inside) for uri in row["sources"])
-        ]
+
+        def lacks(uri: str, document: str) -> bool:
+            around = uri.startswith("file://") and document.startswith(uri.rstrip("/") + "/")
+            return uri == source.uri or uri.startswith(inside) or around
+
+        alone = [row["id"] for row in gone if all(lacks(uri, row["uri"]) for uri in row["sources"])]
         shared = sorted({row["id"] for row in gone} - set(alone))
         if shared:
             await self._client.remove_from_source(shared, source_id)
