@@ -54,16 +54,16 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("mgrag")
 
-#: What the server is given beyond the client's own time, since it notices late that time is up.
+#: Additional time before the server's own timeout, which takes effect with a delay.
 _GRACE_SECONDS = 5.0
 
-#: A transaction may take as long as this many statements; the server ends it if the client cannot.
+#: Maximum time of a transaction in query timeouts, after which the server ends it if the client does not.
 _STATEMENTS = 10
 
-#: Who does not wait for others to let an index be created waits so many seconds all the same: most writes are short.
+#: Impatient callers still wait this many seconds for an index to be created, as most writes that block it are short.
 _BRIEFLY_SECONDS = 1.0
 
-#: An index that could not be created, since others were writing, is tried again after so many seconds.
+#: Seconds until the creation of an index, which other writers prevented, is tried again.
 _AGAIN_SECONDS = 60.0
 
 
@@ -76,16 +76,16 @@ class BoltStore:
         self._address = drivers.address
         self._query_timeout = settings.query_timeout
         self._read_only = settings.read_only
-        # Until the server is known, it is given the time to connect, and no more.
+        # Until the server is known, only the time to connect is allowed.
         self._patience = self._retry_deadline = settings.connect_timeout
         self._gate = WriterGate()
         self._defining = WriterGate()
-        self._define_deadline = self._retry_deadline  # changed by whoever holds the gate
-        self._given_up: dict[str, float] = {}  # when the creation of an index was given up, by what is said of that
+        self._define_deadline = self._retry_deadline  # changed only while holding the gate
+        self._given_up: dict[str, float] = {}  # time when creating an index was given up, by note
         self._commits = Commits()
         self._taking_turns = False
         self._dialect: Dialect
-        self._hinted: Callable[[str], str] = str  # as it is, until the server is known
+        self._hinted: Callable[[str], str] = str  # no hints until the server is known
         self._words: WordSearch
         self._capabilities: Capabilities
 
@@ -107,11 +107,11 @@ class BoltStore:
             username: ``None``: ``MEMGRAPH_USERNAME``.
             password: ``None``: ``MEMGRAPH_PASSWORD``.
             max_connection_pool_size: Maximum number of connections at once.
-            settings: For everything else.
-            from_settings: Whether the URI is that of ``MEMGRAPH_URI``, and not the caller's own.
+            settings: All other settings.
+            from_settings: Whether the URI comes from ``MEMGRAPH_URI``, not from the caller.
 
         Raises:
-            ConfigurationError: by :func:`bolt_address`, or when it is a server of another kind.
+            ConfigurationError: as :func:`bolt_address`, or if it is a server of another kind.
             StoreUnavailableError: if it cannot be reached within ``settings.connect_timeout``.
             StoreAuthError: if it refuses the user or the password.
         """
@@ -152,7 +152,7 @@ class BoltStore:
             return await self._agent(self._drivers, self._address, seconds)
         except RetryableError as error:
             failed = error.failed.error
-            # Servers before Bolt 5.2 cannot keep their remarks to themselves.
+            # Servers before Bolt 5.2 cannot filter notifications.
             about_remarks = isinstance(failed, ConfigurationError) and "otification" in str(failed)
             if about_remarks and await self._drivers.without_notification_filter():
                 return await self._greet(seconds)
@@ -162,7 +162,7 @@ class BoltStore:
             raise failed from failed.__cause__
 
     async def _recognise(self, agent: str, forced: str | None) -> Dialect:
-        """The dialect of a server that identifies itself as ``agent``, and that is ``forced`` whatever it says."""
+        """Return the dialect of a server that identifies itself as ``agent``; ``forced`` overrides that."""
         recognised = _engine(agent)
         engine = forced or recognised
         if not engine:
@@ -175,10 +175,10 @@ class BoltStore:
             raise
 
     async def _ask_without_routing(self, seconds: float) -> None:
-        """Find out why routing failed: the server may be there, and not know about it.
+        """Find out whether routing failed because the server is reachable but not a cluster.
 
         Raises:
-            StoreUnavailableError: if it is.
+            StoreUnavailableError: if that is the reason.
         """
         direct = self._drivers.at(self._address.without_routing())
         try:
@@ -191,7 +191,7 @@ class BoltStore:
     @staticmethod
     async def _agent(drivers: Drivers, address: Address, seconds: float) -> str:
         driver = await drivers.driver()
-        # The driver keeps to the limit by itself, and leaves no socket behind as it would when it is cancelled.
+        # The driver enforces the limit itself; if it were cancelled, it would leave a socket open.
         return (await answered(driver.get_server_info(), "Connecting", seconds + _GRACE_SECONDS, address)).agent
 
     @property
@@ -232,8 +232,8 @@ class BoltStore:
         """See :class:`~core.rag.dbhandler.store.GraphStore`.
 
         Raises:
-            StoreError: also when called by the work of another transaction, or a task of it, whose locks it could wait
-                for for ever.
+            StoreError: also if called within the work of another transaction, or a task of it, because it could wait
+                forever for the locks of that one.
         """
         self._check_open("A transaction")
         self._check_writable()
@@ -254,7 +254,7 @@ class BoltStore:
             return await attempts(attempt, self._retry_deadline, self._gate)
 
     def _in_turn[T](self, work: Callable[[Transaction], Awaitable[T]]) -> Callable[[Transaction], Awaitable[T]]:
-        """The same work, alone among all that have met a conflict, of whatever process."""
+        """Return work that runs one at a time with all other work that met a conflict, across processes."""
         turn = self._dialect.turn
         if turn is None:
             return work
@@ -266,10 +266,10 @@ class BoltStore:
         return alone
 
     async def _take_turns(self) -> None:
-        """Let there be the node by which turns are taken, before work that takes one begins.
+        """Create the node that serves as the lock for taking turns, before any work that uses it begins.
 
-        Two that made it inside of their work would not see each other's: each would do all of it, fail at its end, and
-        leave the graph without one again.
+        Two transactions that created it within their work would not see each other's node: each would do all its work
+        and fail at the end, without leaving a node in the graph.
         """
         turn = self._dialect.turn
         if turn is None or self._taking_turns:
@@ -294,7 +294,7 @@ class BoltStore:
             )
             try:
                 return await transaction.attempt(work)
-            finally:  # also when the caller is cancelled, or the connection is lost, just as it is committed
+            finally:  # also if the caller is cancelled, or the connection lost, during the commit
                 self._words.changed(transaction.statements)
                 self._commits.note(transaction.statements)
 
@@ -330,7 +330,7 @@ class BoltStore:
         )
 
     async def drop_text_index(self, index: TextIndex) -> None:  # noqa: ARG002
-        """Nothing to drop: other namespaces use the index, too."""
+        """Do nothing, because other namespaces use the index, too."""
         self._check_open("Dropping a keyword index")
 
     async def ensure_vector_index(self, index: VectorIndex, *, patient: bool = True) -> bool:
@@ -419,10 +419,10 @@ class BoltStore:
             return problems + await self._dialect.check_indexes(repair=repair)
 
     async def backup(self, target: str) -> None:
-        """Refused: a server is backed up by its own means.
+        """Refuse: a server is backed up with its own tools.
 
         Raises:
-            BackupError: naming them.
+            BackupError: always, naming these tools.
         """
         means = "CREATE SNAPSHOT" if self._dialect.name == "memgraph" else "neo4j-admin database dump"
         raise BackupError(
@@ -435,14 +435,14 @@ class BoltStore:
         await self._drivers.close()
 
     async def _unless_busy(self, create: Callable[[], Awaitable[None]], note: str, *, patient: bool) -> bool:
-        """Do without an index that cannot be created now, as searches can, and try again later.
+        """Create an index, or do without it if other writers prevent that now, and try again later.
 
-        A server that wants to be alone for that may never be, however long one waits: so nobody waits long twice. Who
-        may only read creates none.
+        A server that needs exclusive access for it may never get it, so callers do not wait long more than once.
+        Nothing is created if the store is read-only.
 
         Args:
-            create: Creates the index unless it is there.
-            note: What is said while it is not.
+            create: Creates the index unless it exists.
+            note: The note in ``capabilities`` as long as it does not exist.
             patient: Whether to wait as long as for any other write.
         """
         async with self._defining.hold():
@@ -466,7 +466,7 @@ class BoltStore:
             return True
 
     def _note(self, note: str) -> None:
-        """Say once that something works otherwise than it should."""
+        """Add a note about something that does not work as it should, once."""
         if note not in self._capabilities.notes:
             self._capabilities = replace(self._capabilities, notes=(*self._capabilities.notes, note))
             _log.warning("%s", note)
@@ -481,7 +481,7 @@ class BoltStore:
 
 
 async def _take_turn(tx: Transaction, turn: str) -> None:
-    await tx.run(turn, {"taken": uuid.uuid4().hex})  # another value each time: an equal one would be no write
+    await tx.run(turn, {"taken": uuid.uuid4().hex})  # always a new value, as an equal one would not count as a write
 
 
 def _without_words(index: TextIndex) -> str:
@@ -493,7 +493,7 @@ def _without(index: VectorIndex) -> str:
 
 
 def _engine(agent: str) -> str:
-    """``memgraph``, ``neo4j``, or nothing, by what a server identifies itself as."""
+    """Return ``memgraph``, ``neo4j`` or an empty string, by how a server identifies itself."""
     if "memgraph" in agent.lower():
         return "memgraph"
     version = agent.removeprefix("Neo4j/")

@@ -21,13 +21,13 @@ _USER_INFO = re.compile(r"(?<=://).*@", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a server is.
+    """The address of a server.
 
     Attributes:
-        uri: For the driver, without credentials.
-        username: ``None`` where nobody logs in.
+        uri: URI for the driver, without credentials.
+        username: ``None``: no login.
         password: Never shown.
-        database: Which of the server's databases; ``None``: its default.
+        database: Name of a database of the server; ``None``: its default.
     """
 
     uri: str
@@ -42,12 +42,12 @@ class Address:
 
     @property
     def location(self) -> str:
-        """What people are shown."""
+        """The address as shown to people."""
         server = self.uri.partition("?")[0]
         return f"{server} (database {self.database})" if self.database else server
 
     def without_routing(self) -> Address:
-        """The same server, spoken to directly."""
+        """Return the same server, without routing."""
         uri = self.uri.partition("?")[0].replace("neo4j", "bolt", 1)
         return Address(uri, self.username, self.password, self.database)
 
@@ -60,18 +60,18 @@ class Address:
 def bolt_address(
     uri: str, *, username: str | None, password: str | None, settings: Settings, from_settings: bool = False
 ) -> Address:
-    """The server that a URI or bare host stands for.
+    """Return the address of the server that a URI or bare host denotes.
 
     Args:
         uri: ``bolt://host:7687`` …, ``bolt://user:password@host``, ``host`` or ``host:7688``.
-        username: Goes before the one in the URI, and that before ``MEMGRAPH_USERNAME``.
-        password: The same.
-        settings: For what the URI does not say.
-        from_settings: Whether the URI is that of ``MEMGRAPH_URI``, and not the caller's own.
+        username: Takes precedence over the one in the URI, which takes precedence over ``MEMGRAPH_USERNAME``.
+        password: The same, with ``MEMGRAPH_PASSWORD``.
+        settings: Settings for everything that the URI does not say.
+        from_settings: Whether the URI comes from ``MEMGRAPH_URI``, not from the caller.
 
     Raises:
-        ConfigurationError: if it is no such address, or it is from the ``.env`` file and the password is not; the
-            message holds no password.
+        ConfigurationError: if it is not such an address, or it is from the ``.env`` file and the password is not; the
+            message never has a password.
     """
     uri = uri.strip()
     shown = hide_credentials(uri)
@@ -97,7 +97,7 @@ def bolt_address(
     username = username if username is not None else found[0] if found[0] is not None else settings.memgraph_username
     password = password if password is not None else found[1] if found[1] is not None else stored
     query = f"?{parts.query}" if parts.query else ""
-    if not username:  # an empty one says that nobody logs in, whatever the environment has
+    if not username:  # an empty one means no login, regardless of the environment
         username = password = None
     host = _host(parts, shown)
     if from_settings and password and password != found[1]:
@@ -111,7 +111,7 @@ def bolt_address(
 
 
 def hide_credentials(uri: str) -> str:
-    """A URI as it may be shown: without user and password, whatever characters they have, and without parameters."""
+    """Return a URI without user, password (with any characters) and parameters, so that it can be shown."""
     bare, mark, _ = _USER_INFO.sub("", uri).partition("?")
     return bare + mark + ("…" if mark else "")
 
@@ -123,7 +123,7 @@ def _bare(text: str, default_port: int) -> tuple[str, int]:
     try:
         return f"[{ipaddress.IPv6Address(text)}]", default_port
     except ValueError:
-        # Without the cause, which quotes the whole text: there may be a password in it.
+        # Without the cause, which quotes the whole text and so perhaps a password.
         raise ConfigurationError(
             f"{hide_credentials('://' + text)[3:]!r} is not a graph database address. Use embedded:PATH for a local"
             " file, or bolt://HOST:7687."
@@ -152,7 +152,7 @@ def _host(parts: SplitResult, shown: str) -> str:
 def _port(parts: SplitResult) -> int | None:
     try:
         return parts.port
-    except ValueError:  # neither text nor cause says what stands there: a password whose @ was forgotten, perhaps
+    except ValueError:  # neither message nor cause quotes the text: it may be a password with a missing @
         raise ConfigurationError(
             f"What follows the colon in {parts.scheme}://{parts.hostname}:… is not a port from 1 to 65535."
         ) from None

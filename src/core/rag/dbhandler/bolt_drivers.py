@@ -29,15 +29,15 @@ _CLOSE_SECONDS = 5.0
 
 
 class Drivers:
-    """Opens sessions on the driver of the running loop, and closes all drivers in the end."""
+    """The drivers of a store, one per event loop."""
 
     def __init__(self, address: Address, *, max_connection_pool_size: int, settings: Settings) -> None:
         """Prepare; nothing is connected yet.
 
         Args:
-            address: The server, and who logs in.
-            max_connection_pool_size: Maximum number of connections for each loop.
-            settings: For the timeouts.
+            address: The server and the login.
+            max_connection_pool_size: Maximum number of connections of each loop.
+            settings: The timeouts.
         """
         from neo4j import NotificationMinimumSeverity, basic_auth
 
@@ -61,11 +61,11 @@ class Drivers:
         self._lives: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Life] = weakref.WeakKeyDictionary()
         self._pid = os.getpid()
         self._closed = False
-        # The driver logs each failure that it also raises; without a handler of the application it goes to stderr.
+        # The driver logs every error that it also raises; unless the application has a handler, it goes to stderr.
         logging.getLogger("neo4j").addHandler(logging.NullHandler())
 
     async def driver(self) -> AsyncDriver:
-        """The driver of the running loop.
+        """Return the driver of the running loop.
 
         Raises:
             StoreUnavailableError: after closing.
@@ -88,10 +88,10 @@ class Drivers:
 
     @asynccontextmanager
     async def session(self, *, reading: bool) -> AsyncGenerator[AsyncSession]:
-        """A session on the driver of the running loop, closed on leaving.
+        """Open a session on the driver of the running loop; it is closed on leaving.
 
         Args:
-            reading: Whether nothing is written, so that a cluster may give a member that only reads.
+            reading: Whether nothing will be written, so that a cluster may use a read-only member.
 
         Raises:
             StoreUnavailableError: if all connections stay in use.
@@ -99,7 +99,7 @@ class Drivers:
         from neo4j import READ_ACCESS, WRITE_ACCESS
 
         life = await self._life()
-        # The driver would wait as well, but could not tell this from waiting for the server.
+        # The driver would wait as well, but with an error that is the same as for a slow server.
         try:
             async with asyncio.timeout(self._settings.query_timeout):
                 await life.free.acquire()
@@ -109,8 +109,8 @@ class Drivers:
             async with life.driver.session(
                 database=self.address.database,
                 default_access_mode=READ_ACCESS if reading else WRITE_ACCESS,
-                fetch_size=-1,  # all rows are wanted, so there is no reason to ask for them bit by bit
-                # In a cluster, what was written through one member is there when another one is read.
+                fetch_size=-1,  # all rows are needed, so they are not fetched in parts
+                # In a cluster, what was written through one member is visible when reading from another.
                 bookmark_manager=life.driver.execute_query_bookmark_manager if self.address.routed else None,
             ) as session:
                 yield session
@@ -118,14 +118,14 @@ class Drivers:
             life.free.release()
 
     def at(self, address: Address) -> Drivers:
-        """Drivers like these for another address."""
+        """Return drivers with the same settings for another address."""
         return Drivers(address, max_connection_pool_size=self._pool_size, settings=self._settings)
 
     async def without_notification_filter(self) -> bool:
-        """From now on, do not ask servers to leave out notifications: some are too old to understand that.
+        """Stop asking servers to filter notifications, which old servers do not understand.
 
         Returns:
-            Whether they were asked until now, so that trying again may help.
+            Whether this was requested until now, so that a retry may succeed.
         """
         before = self._options.pop("notifications_min_severity", None)
         await self._close_all()
@@ -146,14 +146,14 @@ class Drivers:
         with self._guard:
             lives, self._lives = list(self._lives.items()), weakref.WeakKeyDictionary()
         if self._pid != os.getpid():
-            return  # of the parent, who still uses them
+            return  # they belong to the parent process, which still uses them
         here = asyncio.get_running_loop()
         for loop, life in lives:
             if loop is here:
                 await life.end()
             elif loop.is_running():
                 future = asyncio.run_coroutine_threadsafe(life.end(), loop)
-                # That loop may be about to end, and never come to it.
+                # That loop may be about to end and never run it.
                 with contextlib.suppress(TimeoutError, asyncio.CancelledError):
                     await asyncio.wait_for(asyncio.wrap_future(future), _CLOSE_SECONDS)
 
@@ -174,7 +174,7 @@ class _Life:
         self._begun = False
 
     async def begin(self) -> None:
-        """Make the running loop close the driver when it ends."""
+        """Register the driver to be closed when the running loop ends."""
         if not self._begun:
             self._begun = True
             await anext(self._generator)
@@ -183,7 +183,7 @@ class _Life:
         """Close the driver now."""
         self._begun = True
         await self._generator.aclose()
-        await self._close()  # where it had not begun
+        await self._close()  # in case the generator was not started
 
     async def _live(self) -> AsyncGenerator[None]:
         try:

@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 
 
 class Again(Enum):
-    """Whether the same unit of work, whole, may succeed when it is tried again."""
+    """Whether and how long the whole unit of work is retried."""
 
     NEVER = "never"
-    #: Two nodes with one id: whoever comes second finds the node of the first, but only a few times.
+    #: Two writers created the same id: on a retry, the second one finds the node of the first.
     A_FEW_TIMES = "a few times"
     #: Conflicts and lost connections, until the deadline.
     UNTIL_DEADLINE = "until the deadline"
@@ -43,18 +43,18 @@ class Again(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A failure in this project's words.
+    """An error of the driver, translated.
 
     Attributes:
-        error: What callers get, unless trying again helps.
-        again: Whether it may.
+        error: The error for callers, unless a retry succeeds.
+        again: Whether to retry.
     """
 
     error: MGRagError
     again: Again
 
 
-# Neo4j: by code, since texts may quote the statement, and so anything.
+# Neo4j errors are recognised by code, since messages may quote the statement, and so contain anything.
 _AUTH = ("Unauthorized", "Unauthenticated", "AuthenticationRateLimit", "CredentialsExpired", "TokenExpired")
 _MEMORY = re.compile(r"MemoryPoolOutOfMemory|OutOfMemory|StackOverFlow|MemoryLimit")
 _READ_ONLY = re.compile(r"WriteOnReadOnlyAccess|ForbiddenOnReadOnlyDatabase|ReadOnlyDatabase|Cluster\.NotALeader")
@@ -67,7 +67,7 @@ _TOO_LONG = re.compile(r"^Property value is too large to index|^.{0,200}is too l
 _NO_GRAPH = re.compile(r"^The following .{0,200}system database", re.S)
 _STOPPED_BY_HAND = re.compile(r"^.{0,100}explicitly terminated", re.I | re.S)
 
-# Memgraph: by how the text begins, since it has one code for everything.
+# Memgraph errors are recognised by the beginning of the message, since all have the same code.
 _MEMGRAPH_MEMORY = re.compile(r"^Memory limit exceeded|^std::bad_alloc|^Not enough memory", re.I)
 _MEMGRAPH_READ_ONLY = re.compile(
     r"^(Write queries( are| currently)?|Query|[\w ]{1,40}) forbidden on (the )?(replica|main)"
@@ -82,7 +82,7 @@ _MEMGRAPH_REPLICA = re.compile(r"^Replication Exception", re.I)
 _MEMGRAPH_STORED = re.compile(r"still committed on the main", re.I)
 _MEMGRAPH_STOPPING = re.compile(r"^Transaction was asked to abort because of database shutdown", re.I)
 _MEMGRAPH_NOT_WRITTEN = re.compile(r"^.{0,100}not (yet )?(implemented|supported)|^.{0,100}is not implemented yet", re.I)
-#: Of an operation that the storage mode of the server does not have.
+#: Message for an operation that the storage mode of the server does not support.
 _MEMGRAPH_STORAGE = re.compile(r"supported (in|using) (analytical|on-disk) storage mode", re.I)
 
 _MESSAGE = re.compile(r"\{message: (.*?)\} \{gql_status", re.S)
@@ -92,9 +92,9 @@ def failure(error: BaseException, what: str, address: Address) -> Failure:
     """Turn what the driver raised into a :class:`Failure`.
 
     Args:
-        error: From the driver, or what it did not expect.
+        error: An error that the driver raised.
         what: What was being done, as the beginning of a sentence.
-        address: Where.
+        address: The server.
     """
     from neo4j.exceptions import (
         ConfigurationError as DriverConfigurationError,
@@ -167,7 +167,7 @@ def wrong_product(agent: str, address: Address) -> ConfigurationError:
 
 
 def wrongly_forced(engine: str, agent: str, address: Address) -> ConfigurationError:
-    """The error for a server that does not understand what the engine that it is said to be does."""
+    """The error for a server that does not understand statements of the engine that the settings force."""
     return ConfigurationError(
         f"MGRAG_FORCE_ENGINE says {engine}, but the server at {address.location} identifies itself as {agent!r} and"
         " does not"
@@ -268,9 +268,9 @@ def _server_failure(error: Any, what: str, address: Address) -> Failure:
 
 
 def _not_replicated(said: str, what: str, address: Address) -> Failure:
-    """The failure for a synchronous replica of Memgraph that did not confirm a write.
+    """Return the failure for a synchronous replica of Memgraph that did not confirm a write.
 
-    Where the main has stored the write all the same, it is not repeated.
+    If the main instance has stored the write anyway, it is not retried.
     """
     if _MEMGRAPH_STORED.search(said):
         stored, again = "is stored, but a replica lacks it", Again.NEVER
@@ -340,7 +340,7 @@ def _unreachable(error: BaseException, what: str, address: Address) -> StoreUnav
 
 
 def _text(error: BaseException) -> str:
-    """What an error says, on one line of bounded length: it may quote the statement, or hold a text of the user."""
+    """Return an error message as one line of bounded length; it may quote a statement or a text of the user."""
     text = str(error)
     found = _MESSAGE.search(text)
     text = " ".join((found[1] if found else text).split()).rstrip(".")

@@ -18,20 +18,20 @@ from core.rag.schema import EdgeType, Label, check_name
 #: Edges that connect entities with entities, and concepts with concepts.
 GRAPH_EDGES: tuple[EdgeType, ...] = (EdgeType.RELATED, EdgeType.SAME_AS, EdgeType.RELATED_TO)
 
-#: Edges that lead from documents to what they are about; followed, too, from a document or topic.
+#: Edges from documents to what they are about; also followed from a document or topic.
 DOCUMENT_EDGES: tuple[EdgeType, ...] = (EdgeType.TITLED, EdgeType.ABOUT, EdgeType.EXPLAINS, EdgeType.REFERENCES)
 
-#: Edges to what documents define, which is symbols and records, and on from there; followed, too, from such a document.
+#: Edges to and from what documents define (symbols and records); also followed from such a document.
 DEFINED_EDGES: tuple[EdgeType, ...] = (EdgeType.DEFINED_IN, EdgeType.CALLS, EdgeType.IMPORTS, EdgeType.HAS_ENTITY)
 
-#: Labels of the nodes that can be named, in the order in which a name is looked for.
+#: Labels of the nodes that callers can name, in order of precedence.
 NAMED_LABELS: tuple[Label, ...] = (Label.ENTITY, Label.CONCEPT, Label.TOPIC)
 
 _LABELS = frozenset(Label)
 
 
 def node_columns(variable: str) -> str:
-    """What a statement returns of a node: ``id``, ``labels``, ``name``, ``kind``, ``heading``."""
+    """Return the result columns of a node: ``id``, ``labels``, ``name``, ``kind``, ``heading``."""
     v = check_name(variable)
     return (
         f"{v}.id AS id, labels({v}) AS labels, coalesce({v}.name, {v}.title, {v}.path, {v}.heading, {v}.uri) AS name, "
@@ -39,7 +39,7 @@ def node_columns(variable: str) -> str:
     )
 
 
-# What nodes are sorted by: their names, as node_columns gives them, but for that of a chunk.
+# The names that nodes are sorted by: those of node_columns, except for chunks.
 _SHOWN = "coalesce(m.name, m.title, m.path, m.uri, '') AS shown"
 
 _EDGE_COLUMNS = (
@@ -49,14 +49,14 @@ _EDGE_COLUMNS = (
 
 
 class TraversalOperations(VectorStoreOperations):
-    """Nodes and edges around a node.
+    """Reading nodes and edges around a node.
 
-    Ids belong to a namespace. Where one was found in it, statements do not ask for the namespace again: beside an id
-    that is a parameter, Grafeo takes that for a reason to scan the label.
+    Ids belong to a namespace, so statements for an id that was found there do not test the namespace again: together
+    with an id as a parameter, that test makes Grafeo scan the label.
     """
 
     async def nodes_by_id(self, ids: Sequence[str], labels: Sequence[Label] = NAMED_LABELS) -> dict[str, Row]:
-        """Nodes with one of the labels, by id: ``id``, ``label``, ``name``, ``kind``."""
+        """Return nodes with one of the labels, by id: ``id``, ``label``, ``name``, ``kind``."""
         found: dict[str, Row] = {}
         for label in labels:
             rows = await self.read_for_ids(
@@ -68,10 +68,10 @@ class TraversalOperations(VectorStoreOperations):
         return found
 
     async def named_node(self, name: str) -> Row | None:
-        """The node with this id, or the entity, concept or topic with this name; a row as above.
+        """Return the node with this id, or the entity, concept or topic with this name, as from :meth:`nodes_by_id`.
 
         Raises:
-            InvalidInputError: if it is not text, or has half a character.
+            InvalidInputError: if the name is not text, or has a lone surrogate.
         """
         check_characters(check_text("The name or id of a node", name), "name")
         text = " ".join(name.split())
@@ -84,9 +84,9 @@ class TraversalOperations(VectorStoreOperations):
         return next((there[identifier] for identifier in wanted if identifier in there), None)
 
     async def node_in_any_case(self, name: str) -> Row | None:
-        """The concept or topic with this name but for its case, of several the first; a row as above.
+        """Return the first concept or topic with this name, ignoring case, as from :meth:`nodes_by_id`.
 
-        Entities need no such search: their ids follow from their names in any case.
+        Entities need no such search: their ids are made from the name regardless of its case.
         """
         for label in (Label.CONCEPT, Label.TOPIC):
             rows = await self.read(
@@ -99,7 +99,7 @@ class TraversalOperations(VectorStoreOperations):
         return None
 
     async def symbols_called(self, name: str, limit: int) -> list[Row]:
-        """The symbols of source code with this name or id; rows as above, with the ``path`` of what defines them."""
+        """Return symbols of source code by name or id, as from :meth:`nodes_by_id`, with the ``path`` of their file."""
         rows = await self.read(
             "MATCH (s:Symbol)-[:DEFINED_IN]->(d:Document) WHERE s.namespace = $namespace "
             "AND (s.name = $name OR s.id = $name) WITH s, d.path AS path, s.id AS i "
@@ -111,7 +111,7 @@ class TraversalOperations(VectorStoreOperations):
     async def hop(
         self, nodes: Mapping[Label, Sequence[str]], edges: Sequence[EdgeType], direction: str, limit: int
     ) -> list[Row] | None:
-        """The edges of some nodes, with the nodes that they lead to.
+        """Return the edges of some nodes, with the nodes at their other ends.
 
         Args:
             nodes: Ids by label.
@@ -120,9 +120,9 @@ class TraversalOperations(VectorStoreOperations):
             limit: Maximum number of rows.
 
         Returns:
-            Rows of ``here`` (one of the ids), ``outward``, the node at the other end (as above) and the edge
-            (``edge``, ``edge_id``, ``relation``, ``fact``, ``weight``, ``count``, ``origin``), in any order; ``None``
-            where there are more than ``limit``.
+            Rows of ``here`` (one of the ids), ``outward``, the node at the other end (as from :meth:`nodes_by_id`) and
+            the edge (``edge``, ``edge_id``, ``relation``, ``fact``, ``weight``, ``count``, ``origin``), in any order;
+            ``None`` if there are more than ``limit``.
         """
         types = _any_of(edges)
         rows: list[Row] = []
@@ -144,7 +144,7 @@ class TraversalOperations(VectorStoreOperations):
     async def strongest(
         self, label: Label, node: str, edges: Sequence[EdgeType], direction: str, limit: int
     ) -> list[Row]:
-        """The edges of one node with the most weight; rows as above, the heaviest first, then by name and id."""
+        """Return the heaviest edges of a node; rows as from :meth:`hop`, by weight, then name and id."""
         types = _any_of(edges)
         rows: list[Row] = []
         for outward in _outward(direction):
@@ -162,7 +162,7 @@ class TraversalOperations(VectorStoreOperations):
     async def neighbour_page(
         self, label: Label, node: str, edges: Sequence[EdgeType], after: Sequence[str], limit: int
     ) -> list[Row]:
-        """Neighbours of one node by name and id, those behind ``after``, each once; rows as above."""
+        """Return the neighbours of a node after ``after``, by name and id, each once; rows as from :meth:`hop`."""
         types = _any_of(edges)
         rows = await self.read(
             f"MATCH (n:{check_name(label)} {{id: $id}})-[:{types}]-(m) "
@@ -180,12 +180,12 @@ class TraversalOperations(VectorStoreOperations):
     async def edges_between(
         self, label: Label, node: str, others: Mapping[Label, Sequence[str]], edges: Sequence[EdgeType]
     ) -> list[Row]:
-        """The edges between one node and others, either way; rows as :meth:`hop` gives them, ``here`` is the node."""
+        """Return the edges between a node and others, in either direction; rows as from :meth:`hop`."""
         types = _any_of(edges)
         rows: list[Row] = []
         for other, ids in check_mapping("others", others).items():
             for outward in (True, False):
-                # From the others, which have fewer edges than a hub.
+                # Starting at the others, which have fewer edges than a hub.
                 pattern = f"<-[r:{types}]-" if outward else f"-[r:{types}]->"
                 for part in batches(check_texts("ids", ids)):
                     found = await self.read(
@@ -199,16 +199,16 @@ class TraversalOperations(VectorStoreOperations):
         return rows
 
     async def edge_page(self, relation: str | None, after: Sequence[str], limit: int) -> list[Row]:
-        """Edges between entities, by the ids of their ends and their own, those behind ``after``.
+        """Return the edges between entities after ``after``, by the ids of their ends and their own.
 
         Args:
-            relation: Only those that say this.
-            after: Source, target and key of the last one before; three empty texts at the beginning.
+            relation: Only edges of this relation.
+            after: Source, target and key of the last edge of the previous page; at the beginning three empty strings.
             limit: Maximum number to return.
 
         Returns:
             Rows of ``source``, ``target``, their names ``source_name`` and ``target_name``, ``key``, ``said`` (the
-            relation, else the type) and the edge as :meth:`hop` gives it.
+            relation, else the type) and the edge as from :meth:`hop`.
         """
         return await self.read(
             "MATCH (a:Entity)-[r:RELATED|SAME_AS]->(b:Entity) WHERE a.namespace = $namespace "
@@ -226,7 +226,7 @@ class TraversalOperations(VectorStoreOperations):
         )
 
     async def degree(self, label: Label, node: str, edges: Sequence[EdgeType]) -> int:
-        """How many edges of these types a node has."""
+        """Count the edges of these types that a node has."""
         types = _any_of(edges)
         rows = await self.read(
             f"MATCH (n:{check_name(label)} {{id: $id}})-[r:{types}]-() RETURN count(r) AS n",
@@ -235,7 +235,7 @@ class TraversalOperations(VectorStoreOperations):
         return int(rows[0]["n"]) if rows else 0
 
     async def has_edges(self, label: Label, node: str, edges: Sequence[EdgeType]) -> bool:
-        """Whether a node has any edge of these types."""
+        """Return whether a node has any edge of these types."""
         types = _any_of(edges)
         rows = await self.read(
             f"MATCH (n:{check_name(label)} {{id: $id}})-[:{types}]-(m) RETURN m.id AS id LIMIT 1", id=node
@@ -243,7 +243,7 @@ class TraversalOperations(VectorStoreOperations):
         return bool(rows)
 
     async def degrees(self, nodes: Mapping[Label, Sequence[str]], edges: Sequence[EdgeType]) -> dict[str, int]:
-        """How many edges of these types nodes have, by id; those without any are left out."""
+        """Count the edges of these types that nodes have, by id; nodes without any are left out."""
         types = _any_of(edges)
         found: dict[str, int] = {}
         for label, ids in check_mapping("nodes", nodes).items():
@@ -258,10 +258,10 @@ class TraversalOperations(VectorStoreOperations):
     async def nodes_with_words(
         self, words: Sequence[str], limit: int, kind: str | None = None, labels: Sequence[Label] = NAMED_LABELS
     ) -> list[Row]:
-        """Nodes whose names have words that begin with one of some normalised words; those mentioned most, first.
+        """Return nodes whose names have words with one of the given normalised prefixes, the most mentioned first.
 
         Returns:
-            Rows as :meth:`nodes_by_id` gives them, with ``mentions``; at most ``limit`` of each label.
+            Rows as from :meth:`nodes_by_id`, with ``mentions``; at most ``limit`` of each label.
         """
         found: list[Row] = []
         for label in labels:
@@ -279,7 +279,7 @@ class TraversalOperations(VectorStoreOperations):
         return found
 
     async def list_entities(self, *, kind: str | None, after: Sequence[str], limit: int) -> list[Row]:
-        """Entities by name and id, those behind ``after``; rows as above."""
+        """Return the entities after ``after``, by name and id; rows as from :meth:`nodes_with_words`."""
         rows = await self.read(
             "MATCH (n:Entity) WHERE n.namespace = $namespace AND n.name >= $name "
             "AND (n.name > $name OR n.id > $after) "
@@ -294,7 +294,7 @@ class TraversalOperations(VectorStoreOperations):
         return [{**plain_node(row), "mentions": row["mentions"]} for row in rows]
 
     async def entity_graph_counts(self) -> dict[str, Any]:
-        """Entities by type, the edges between them by relation, and what belongs to them."""
+        """Count entities by type, edges between them by relation, and related nodes and edges."""
         nodes = await self.read(
             "MATCH (n:Entity) WHERE n.namespace = $namespace RETURN coalesce(n.type, '') AS kind, count(n) AS n"
         )
@@ -312,7 +312,7 @@ class TraversalOperations(VectorStoreOperations):
         return counts
 
     async def attached(self, entities: Sequence[str], limit: int) -> list[Row]:
-        """Records and documents that have or mention entities: ``entity``, ``label``, ``id``, ``weight``."""
+        """Return records and documents that have or mention entities: ``entity``, ``label``, ``id``, ``weight``."""
         rows: list[Row] = []
         for part in batches(check_texts("entities", entities), max_rows=500):
             rows += [
@@ -335,7 +335,7 @@ class TraversalOperations(VectorStoreOperations):
         return rows
 
     async def records_by_id(self, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
-        """Records by id: ``id``, ``collection`` and ``data`` as a dict; unknown ids are left out."""
+        """Return records by id: ``id``, ``collection`` and ``data`` as a dict; unknown ids are left out."""
         rows = await self.read_for_ids(
             "UNWIND $ids AS i MATCH (n:Record {id: i}) WHERE n.namespace = $namespace "
             "RETURN n.id AS id, n.collection AS collection, n.data AS data",
@@ -355,22 +355,22 @@ _COUNTED = {
 
 
 def plain_node(row: Row) -> Row:
-    """``id``, ``label`` (of the schema), ``name`` and ``kind`` of a row with ``node_columns``."""
+    """Return ``id``, ``label`` (of the schema), ``name`` and ``kind`` of a row with ``node_columns``."""
     label = next((Label(name) for name in sorted(row["labels"]) if name in _LABELS), Label.ENTITY)
     name = row["name"] or row["id"]
-    if label is Label.CHUNK:  # its path alone does not tell it from its neighbours
+    if label is Label.CHUNK:  # chunks of a document have the same path
         name = ": ".join(part for part in (posixpath.basename(name.rstrip("/")) or name, row["heading"]) if part)
     return {"id": row["id"], "label": label, "name": name, "kind": row["kind"] or ""}
 
 
 def strength(row: Row) -> tuple[float, str, str, str]:
-    """The order of edges: the heaviest first, then by name and id of what they lead to."""
+    """Return the sort key of an edge: the heaviest first, then by name and id of the node that it leads to."""
     weight = row["weight"] if row["weight"] is not None else row["count"]
     return (-float(weight or 0), row["name"], row["id"], str(row["edge"]))
 
 
 def _any_of(edges: Sequence[EdgeType]) -> str:
-    """Edge types as a pattern has them: ``RELATED|SAME_AS``."""
+    """Return edge types in the form of a pattern: ``RELATED|SAME_AS``."""
     return "|".join(map(check_name, check_texts("edges", edges)))
 
 

@@ -36,7 +36,7 @@ async def ask(
     """
     from core.rag.retrieval.feedback import with_feedback
 
-    k = check_k(k)  # where there are ratings, other numbers of hits are asked for below
+    k = check_k(k)  # here, because with ratings the search below is called with other numbers
     dialogue: Dialogue | None = None
     if conversation_id is not None:
         from core.rag.retrieval.conversation import read_dialogue

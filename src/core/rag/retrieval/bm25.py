@@ -25,12 +25,12 @@ B: Final = 0.75
 
 
 def idf(total: int, holding: float) -> float:
-    """The weight of a word that ``holding`` of ``total`` documents hold."""
+    """Return the weight of a word that occurs in ``holding`` of ``total`` documents."""
     return math.log(1 + (total - holding + 0.5) / (holding + 0.5))
 
 
 class Bm25:
-    """A small corpus held in memory."""
+    """BM25 over a small corpus in memory."""
 
     def __init__(self, texts: Iterable[tuple[str, str]], *, k1: float = K1, b: float = B) -> None:
         """Index a corpus.
@@ -67,10 +67,10 @@ class Bm25:
         self._matrix = csc_matrix((data, (rows, columns)), shape=(total, len(vocabulary)))
 
     def scores(self, terms: Iterable[str] | Mapping[str, float]) -> NDArray[np.float64]:
-        """The score of every document, in the order of ``ids``.
+        """Return the score of every document, in the order of ``ids``.
 
         Args:
-            terms: Words, each counted as often as it stands there, or weights of words.
+            terms: Words, each counted as often as it is repeated, or weights of words.
         """
         import numpy as np
 
@@ -82,7 +82,7 @@ class Bm25:
         return found
 
     def top(self, terms: Iterable[str] | Mapping[str, float], k: int) -> dict[str, float]:
-        """The ``k`` best documents with any of the words: score by id, best first, equal ones by id."""
+        """Return the ``k`` best documents with any of the words: score by id, best first, ties by id."""
         import numpy as np
 
         scores = self.scores(terms)

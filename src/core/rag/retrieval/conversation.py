@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from core.rag.dbhandler.vectors import VectorStoreInfo
     from core.rag.embedder.base import Vectors
 
-#: How many messages are looked back at: what is further back has no weight left.
+#: How many earlier messages are read: older ones would have no weight.
 MESSAGES: Final = 9
-#: A passage of the last answer counts 1 / (1 + RANK_DECAY x rank from 0); with each answer further back, half as much.
+#: Weight of a passage of the last answer: 1 / (1 + RANK_DECAY x rank from 0); each earlier answer halves it.
 RANK_DECAY: Final = 0.2
 TURN_DECAY: Final = 0.5
 _MOST_EARLIER: Final = 50
@@ -36,18 +36,18 @@ async def read_dialogue(
     store: VectorStoreInfo | None,
     embedder: EmbeddingService | None = None,
 ) -> tuple[Dialogue, str | None]:
-    """What was said before a question.
+    """Read the messages before a question.
 
     Args:
         client: The graph.
         conversation_id: The conversation.
-        question: The question; ``None``: the last message, if the user said it. Where it was added to the conversation
-            already, it is not taken for a part of its own history.
-        store: Where vectors are; ``None``: without.
-        embedder: For what the question points back at; its model is that of ``store``. ``None``: by words alone.
+        question: The question; ``None``: the last message, if it is the user's. If it has been added to the
+            conversation already, it does not count as part of its own history.
+        store: The vector store; ``None``: do not read vectors.
+        embedder: Embeds what the question refers back to; of the same model as ``store``. ``None``: words only.
 
     Returns:
-        What was said, and the question.
+        The dialogue, and the question.
 
     Raises:
         NotFoundError: if there is no such conversation.
@@ -96,7 +96,7 @@ async def _weighted_vector(pointed: Sequence[Referent], embedder: EmbeddingServi
 
 
 async def _earlier(client: MemGraphClient, messages: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    """How much each chunk that earlier messages referred to, or that was found for them, counts."""
+    """Return the weight of each chunk that earlier messages referred to, or that was found for them."""
     age: dict[str, int] = {}
     exchanges = 0
     for message in reversed(messages):
@@ -110,7 +110,7 @@ async def _earlier(client: MemGraphClient, messages: Sequence[Mapping[str, Any]]
 
 
 class _Given(EmbeddingService):
-    """Stands in for an embedder where the caller brought the vector of the question: every text gets that vector."""
+    """An embedder that returns the caller's vector of the question for every text."""
 
     def __init__(self, store: VectorStoreInfo, vector: Sequence[float]) -> None:
         self._store = store

@@ -22,26 +22,26 @@ from core.rag.retrieval.referents import POINTED_AT, Referent
 from core.rag.together import together
 from core.rag.unit_vectors import unit_vectors
 
-#: Weight of the words of the question before; each one further back counts so much less again.
+#: Weight of the words of the previous question; each earlier one is reduced by this factor again.
 QUESTION_DECAY: Final = 0.3
-#: Weight of the words of the last answer; it falls like that of questions.
+#: Weight of the words of the last answer; it decreases for earlier ones as that of questions does.
 ANSWER_WEIGHT: Final = 0.06
-#: Weights of the vectors of the question before, of the last answer, and of what the question points back at.
+#: Weights of the vectors of the previous question, the last answer, and what the question refers back to.
 QUESTION_VECTOR: Final = 0.25
 ANSWER_VECTOR: Final = 0.15
 REFERENT_VECTOR: Final = 0.5
-#: Weight of the passages that answers referred to or that were found for them, as a leg of the fusion.
+#: Weight, as a leg of the fusion, of the passages that answers referred to or that were found for them.
 EARLIER_WEIGHT: Final = 0.08
-#: Turns count so much less before a question that could be asked alone.
+#: Factor for the weights of earlier turns if the question can be understood alone.
 ALONE: Final = 0.5
-#: Smaller weights change nothing, and each distinct one may be a search of its own.
+#: Smaller weights are ignored: they change nothing, but each distinct one may cost a search.
 _LEAST_WEIGHT: Final = 0.01
 
-#: A passage has to do with what was said last if it stands so many standard deviations above the mean.
+#: A passage is related to the last turns if its score is this many standard deviations above the mean.
 RELATED: Final = 0.5
 _OWN_PASSAGES: Final = 5
 _LOOKED_AT: Final = 100
-#: What is not among so many has nothing to do with the words that were said.
+#: A chunk that is not among this many best ones is unrelated to the words of the last turns.
 _SAID_LOOKED_AT: Final = 1_000
 
 
@@ -51,8 +51,8 @@ class Turn:
 
     Attributes:
         role: ``user`` for questions; all other roles count as answers.
-        content: What was said.
-        vector: Its vector, ``None`` where it has none.
+        content: The text.
+        vector: Its vector; ``None`` if it has none.
     """
 
     role: str
@@ -62,18 +62,18 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Dialogue:
-    """What was said before a question, the newest first.
+    """The messages before a question, newest first.
 
     Attributes:
         questions: Earlier messages of the user.
-        answers: Messages of everybody else.
+        answers: Messages of all others.
         turns: Both.
-        rewritten: The question as one that stands alone, where a language model wrote one.
-        referents: What the question points back at.
-        referent_vector: The vector of that; ``None`` where there is none.
-        hanging: Whether the question says too little to be about anything else.
-        alone: Whether the question can be understood without what was said.
-        earlier: For chunks that answers referred to, or that were found for them: how much that counts, up to 1.
+        rewritten: The question rewritten by a language model so that it can be understood alone, if there is one.
+        referents: What the question refers back to.
+        referent_vector: The vector of the referents; ``None`` if there are none.
+        hanging: Whether the question is too short to be about anything but the earlier messages.
+        alone: Whether the question can be understood without the earlier messages.
+        earlier: Weights, up to 1, of chunks that answers referred to or that were found for them.
     """
 
     questions: tuple[Turn, ...] = ()
@@ -88,7 +88,7 @@ class Dialogue:
 
     @classmethod
     def of(cls, turns: Sequence[Turn]) -> Dialogue:
-        """From messages in the order in which they were said."""
+        """Make a dialogue from messages in chronological order."""
         newest = list(reversed(turns))
         return cls(
             tuple(turn for turn in newest if turn.role == "user"),
@@ -100,10 +100,10 @@ class Dialogue:
         return bool(self.questions or self.answers)
 
     def terms(self, question: Mapping[str, float]) -> dict[str, float]:
-        """The words to search for, with their weights.
+        """Return the words to search for, with their weights.
 
         Args:
-            question: Those of the question itself.
+            question: The words of the question itself.
         """
         said: dict[str, float] = {}
         for turn, weight in self._weighted():
@@ -118,7 +118,7 @@ class Dialogue:
         return {term: round(weight, 3) for term, weight in weights.items()}
 
     def vector(self, question: Sequence[float]) -> list[float]:
-        """The direction to search in, of length 1.
+        """Return the vector to search for, of length 1.
 
         Args:
             question: The vector of the question itself.
@@ -136,17 +136,17 @@ class Dialogue:
     async def is_left_by(
         self, legs: Legs, vector: Sequence[float] | None, terms: Mapping[str, float], total: int
     ) -> bool:
-        """Tell whether a question changes the subject.
+        """Return whether a question changes the subject.
 
-        It does when none of the passages that it finds by itself has to do with what was said last: when all of them
-        score less than ``RELATED`` standard deviations above the mean for the last question and answer. It does not
-        when it points at something that was said, or could not be understood alone.
+        It does if none of the passages that it finds alone is related to the last turns: if all of them score less than
+        ``RELATED`` standard deviations above the mean for the last question and answer. It does not if it refers back
+        to something, or cannot be understood alone.
 
         Args:
-            legs: For searching.
+            legs: The search legs.
             vector: The vector of the question.
             terms: The words of the question.
-            total: How many chunks there are.
+            total: Number of chunks in the namespace.
         """
         if self.hanging or any(referent.weight >= POINTED_AT / 2 for referent in self.referents):
             return False
@@ -168,7 +168,7 @@ class Dialogue:
         return max(_standings(best, found, exact, sample, total)) < RELATED
 
     def earlier_leg(self) -> Leg:
-        """Passages of earlier answers, as a leg of the fusion: the best counts the same in a corpus of any size."""
+        """Return passages of earlier answers as a leg of the fusion; its weight does not depend on the corpus size."""
         return Leg(self.earlier, 0.0, EARLIER_WEIGHT)
 
     @property
@@ -186,7 +186,7 @@ class Dialogue:
 def _standings(
     chunks: Sequence[str], words: Mapping[str, float], cosines: Mapping[str, float], sample: Sequence[float], total: int
 ) -> list[float]:
-    """How far above the mean of all chunks each of these stands, in standard deviations, over both legs."""
+    """Return how many standard deviations each chunk is above the mean of all chunks, over both legs."""
     unit = Leg(words, spread_of_top(words.values(), total)).unit
     usual = sum(words.values()) / max(total, len(words), 1)
     spread = spread_of_sample(sample)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from core.rag.analysis import analyze, query_terms
 from core.rag.analysis.language import detect_language
 
-#: Characters of a text that are looked at.
+#: Maximum number of characters of a text that are searched.
 _LOOKED_AT = 50_000
 _LEAD = 60
 _REPEATED = 0.1
@@ -23,11 +23,11 @@ _WORD = re.compile(r"\w+(?:['’]\w+)*")
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """A stretch of a text in one line.
+    """A part of a text in one line.
 
     Attributes:
-        text: It, with ``…`` where something was left out.
-        marks: Start and end of the words in it that the query asked for, in order.
+        text: The part, with ``…`` where something was left out.
+        marks: Start and end of the words of the query in it, in order.
     """
 
     text: str
@@ -35,17 +35,17 @@ class Excerpt:
 
 
 def excerpt(text: str, query: str, width: int = 300) -> Excerpt:
-    """The stretch of a text that has most of the words of a query, else its beginning.
+    """Return the part of a text that has most words of a query, else its beginning.
 
-    Words match as they do in a keyword search: in any form, with and without accents.
+    Words match as in a keyword search: in any form, with and without accents.
 
     Args:
-        text: What was found.
-        query: What was looked for.
-        width: About this many characters.
+        text: The text that was found.
+        query: The query that found it.
+        width: Approximate number of characters.
 
     Returns:
-        The stretch, with white space collapsed.
+        The part, with white space collapsed.
 
     Example:
         >>> excerpt("It rains. The mills turn at night.", "milling", 100).marks
@@ -61,7 +61,7 @@ def excerpt(text: str, query: str, width: int = 300) -> Excerpt:
 
 
 def _marks(line: str, query: str) -> list[tuple[int, int, str]]:
-    """Places of the words of the query, and which word it is."""
+    """Return the positions of words of the query in a line, and the word at each."""
     wanted = set(query_terms(query))
     if not wanted:
         return []
@@ -79,7 +79,7 @@ def _marks(line: str, query: str) -> list[tuple[int, int, str]]:
 
 
 def _inside(run: str, terms: list[str]) -> list[tuple[int, int, str]]:
-    """Where in a run of words without spaces the terms stand."""
+    """Return the positions of terms in a run of words without spaces."""
     lower = run.lower()
     if len(lower) != len(run):
         return []

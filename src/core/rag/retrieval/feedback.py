@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
     from core.rag.retrieval.hits import Hit
 
-#: The largest share of a score that ratings add or take away.
+#: The largest share of a score that ratings can add or remove.
 LARGEST_PUSH: Final = 0.15
 #: Days in which a rating loses half of its weight.
 HALF_LIFE: Final = 90.0
 #: Weight of a rating that was given without a question.
 _WITHOUT_QUESTION: Final = 0.5
-#: How much the ratings of others count for somebody who has rated the passage.
+#: Weight of the ratings of others for a user who has rated the passage.
 _OTHERS: Final = 0.25
-#: So many times as many passages are looked at, since some may come up from further down.
+#: Factor by which more passages are searched, because ratings may move lower ones up.
 _FURTHER: Final = 2
 
 
@@ -41,7 +41,7 @@ async def with_feedback(
     k: int,
     user_id: str | None,
 ) -> list[Hit]:
-    """The hits of a search, in an order that regards ratings. Without any ratings: the search as it is."""
+    """Run a search and reorder its hits by ratings; without any ratings, return the search unchanged."""
     if not await client.has_ratings():
         return await search(k)
     hits = await search(min(max(_FURTHER * k, k + 10), MAX_K))
@@ -53,23 +53,23 @@ async def with_feedback(
             replace(hit, score=pushed(hit.score, pushes[hit.chunk_id])) if hit.chunk_id in pushes else hit
             for hit in hits
         ]
-        hits.sort(key=lambda hit: -hit.score)  # stable: equal ones stay as they were
+        hits.sort(key=lambda hit: -hit.score)  # stable: ties keep their order
     return hits[:k]
 
 
 def pushed(score: float, push: float) -> float:
-    """A score with a push of -1 to 1 applied."""
+    """Return a score with a push of -1 to 1 applied."""
     return score + abs(score) * LARGEST_PUSH * push
 
 
 def chunk_pushes(ratings: Iterable[Mapping[str, Any]], query: str, user: str | None, now: datetime) -> dict[str, float]:
-    """For each rated chunk, how far to push it, from -1 to 1.
+    """Return, for each rated chunk, how far to push its score, from -1 to 1.
 
     Args:
-        ratings: As from ``MemGraphClient.ratings_of_chunks``.
-        query: What is asked now.
-        user: Id of the node of who asks.
-        now: The present moment.
+        ratings: Rows as from ``MemGraphClient.ratings_of_chunks``.
+        query: The current question.
+        user: Id of the node of the user who asks.
+        now: The current time.
     """
     asked = set(query_terms(query))
     sums: dict[str, dict[str, list[tuple[float, float]]]] = {}
@@ -89,7 +89,7 @@ def chunk_pushes(ratings: Iterable[Mapping[str, Any]], query: str, user: str | N
 
 
 def _opinion(given: list[tuple[float, float]]) -> float:
-    """What one user thinks: the mean of the ratings by weight, as strong as the weightiest of them."""
+    """Return the opinion of one user: the weighted mean of their ratings, times the largest weight."""
     total = math.fsum(weight for weight, _ in given)
     return max(weight for weight, _ in given) * math.fsum(weight * value for weight, value in given) / total
 
@@ -103,7 +103,7 @@ def _alike(asked: set[str], query: str) -> float:
 
 @lru_cache(maxsize=16_384)
 def _words(query: str) -> frozenset[str]:
-    """The words of a question, which is compared with every later one."""
+    """Return the words of a question; cached, as it is compared with every later one."""
     return frozenset(query_terms(query))
 
 

@@ -59,7 +59,7 @@ def parse_text(text: str) -> Node:
     """Parse the text form.
 
     Raises:
-        FilterError: With the place and what is allowed there.
+        FilterError: if it does not parse; the message names the position and what is allowed there.
     """
     if len(text) > MAX_CHARACTERS:
         raise FilterError(f"A filter can have at most {MAX_CHARACTERS:,} characters; this one has {len(text):,}.")
@@ -67,10 +67,10 @@ def parse_text(text: str) -> Node:
 
 
 def check_test(field: str, operator: Operator, values: Iterable[Scalar]) -> Node:
-    """A test, if the operator and the values suit the field; of no values none can do.
+    """Return a test; without values it never holds.
 
     Raises:
-        FilterError: Saying what is allowed.
+        FilterError: if the operator or a value does not suit the field; the message says what is allowed.
     """
     kept = tuple(values)
     shown = field[:100]
@@ -100,7 +100,7 @@ def check_test(field: str, operator: Operator, values: Iterable[Scalar]) -> Node
 
 
 def natural_test(field: str, values: Iterable[Scalar]) -> Node:
-    """``field:value`` or ``field:(value, value)``: the test that suits the field and the values."""
+    """Return the test that ``field:value`` or ``field:(value, value)`` means for this field and these values."""
     kept = list(values)
     pairs = [natural(field, value) for value in kept]
     operators = list(dict.fromkeys(operator for operator, _ in pairs)) or ["="]
@@ -254,7 +254,7 @@ def _unquote(match: re.Match[str]) -> str:
 
 
 def write_text(node: Node) -> str:
-    """The text form of a tree; parsing it gives the tree again."""
+    """Return the text form of a tree; parsing it gives the same tree."""
     if isinstance(node, Test):
         return _write_test(node)
     if isinstance(node, Not):

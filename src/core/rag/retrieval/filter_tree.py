@@ -38,7 +38,7 @@ _ORDER: Final[dict[str, Callable[[Any, Any], bool]]] = {"<": lt, "<=": le, ">": 
 
 @dataclass(frozen=True, slots=True)
 class Test:
-    """One field against one or more values; it holds if it does for any of them."""
+    """Compares a field with one or more values; holds if any of them matches."""
 
     __test__ = False  # not for pytest to collect
 
@@ -117,14 +117,14 @@ def negation(node: Node) -> Node:
 
 
 def allowed_operators(field: str) -> tuple[Operator, ...]:
-    """The operators that make sense for a field."""
+    """Return the operators that are allowed for a field."""
     if field in TEXT_FIELDS:
         return ("=", "prefix", "contains")
     return OPERATORS if field.startswith(METADATA) else ("=", "<", "<=", ">", ">=")
 
 
 def natural(field: str, value: Scalar) -> tuple[Operator, Scalar]:
-    """What ``field:value`` stands for: the test that people mean by it."""
+    """Return operator and value of the test that ``field:value`` means."""
     if isinstance(value, str):
         if field in {"path", "uri"}:
             return "prefix", value
@@ -145,7 +145,7 @@ def field_name(name: str) -> str | None:
 
 
 def as_number(value: object) -> float | int | None:
-    """``value`` as a number if it is one or a string that spells one."""
+    """Return ``value`` as a number if it is one or a string that represents one, else None."""
     if isinstance(value, bool):
         return None
     if isinstance(value, int | float):
@@ -157,9 +157,9 @@ def as_number(value: object) -> float | int | None:
 
 
 def period(value: str) -> tuple[datetime, datetime] | None:
-    """The time that a date stands for, from (inclusive) and until (exclusive); None if it is none.
+    """Return the start (inclusive) and end (exclusive) of the period that a date denotes; None if it is not a date.
 
-    A year, month, day, minute, second or microsecond, in ISO 8601; UTC unless it says otherwise.
+    A date is a year, month, day, minute, second or microsecond in ISO 8601; UTC unless it has a time zone.
     """
     match = _DATE.fullmatch(value)
     if match is None:
@@ -192,7 +192,7 @@ def period(value: str) -> tuple[datetime, datetime] | None:
 
 
 def _lookup(row: Mapping[str, Any], field: str) -> list[Any]:
-    """The values of a field; a list counts as several."""
+    """Return the values of a field; a list has several."""
     if field == "source":
         found: list[Any] = [row.get(key) for key in _SOURCE_KEYS]
     elif field.startswith(METADATA):
@@ -206,7 +206,7 @@ def _lookup(row: Mapping[str, Any], field: str) -> list[Any]:
 
 
 def _metadata(metadata: object, key: str) -> object:
-    """The value of a key, which may contain dots or lead through nested maps."""
+    """Return the value of a key, which may contain dots or be a path through nested maps."""
     if isinstance(metadata, str):
         try:
             metadata = json.loads(metadata)

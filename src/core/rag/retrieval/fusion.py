@@ -17,7 +17,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-#: Weights of the legs of a hybrid search. They are all but equal; words decide where two chunks draw.
+#: Weights of the legs of a hybrid search. They are almost equal; words decide between otherwise equal chunks.
 KEYWORD_WEIGHT: Final = 0.52
 VECTOR_WEIGHT: Final = 0.48
 
@@ -30,13 +30,13 @@ _NOTHING: Final = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Leg:
-    """What one way of searching found.
+    """The results of one way of searching.
 
     Attributes:
         scores: Raw score by id, higher is better. An id that is not here counts as ``missing``.
         spread: Standard deviation of the leg's scores over the whole corpus, in the unit of the scores.
         weight: Share of the leg in the sum; only the ratio of the weights matters. Not negative.
-        missing: The score of an id that the leg does not know.
+        missing: The score of an id that the leg did not find.
     """
 
     scores: Mapping[str, float]
@@ -46,7 +46,7 @@ class Leg:
 
     @property
     def unit(self) -> float:
-        """What one unit of the fused score is in this leg; 0 if the leg says nothing."""
+        """The raw score that equals one unit of the fused score; 0 if the leg does not distinguish anything."""
         top = max(map(abs, self.scores.values()), default=0.0)
         return max(self.spread, top / MAX_UNITS) if top > _NOTHING else 0.0
 
@@ -56,9 +56,9 @@ class Fused:
     """One id of a fused ranking.
 
     Attributes:
-        id: What was ranked.
-        score: From 0 to 1; 1 is the best score in every leg at once. Comparable within one ranking only.
-        scores: Raw score by the name of the leg, for the legs that know the id.
+        id: The id.
+        score: From 0 to 1; 1 means the best score in every leg. Only comparable within one ranking.
+        scores: Raw score by name of the leg, for the legs that found the id.
     """
 
     id: str
@@ -67,10 +67,10 @@ class Fused:
 
 
 def spread_of_sample(scores: Collection[float]) -> float:
-    """The spread of a leg from the scores of a random sample of the corpus (some hundred are enough).
+    """Return the spread of a leg from the scores of a random sample of the corpus (a few hundred are enough).
 
     Args:
-        scores: Scores of the sample; all of them where the corpus is small.
+        scores: Scores of the sample, or of the whole corpus if it is small.
 
     Returns:
         Their standard deviation; 0 for fewer than two.
@@ -82,11 +82,11 @@ def spread_of_sample(scores: Collection[float]) -> float:
 
 
 def spread_of_top(scores: Collection[float], total: int) -> float:
-    """The spread of a leg in which most scores are zero, like BM25, from its best scores.
+    """Return the spread of a leg in which most scores are zero, such as BM25, from its best scores.
 
     Args:
-        scores: The best scores of the corpus (the best 100 give the same rankings as all), the rest taken as 0.
-        total: How many items the corpus has; less than ``len(scores)`` counts as that.
+        scores: The best scores of the corpus (100 give the same rankings as all); the others count as 0.
+        total: Number of items in the corpus; at least ``len(scores)`` is assumed.
 
     Returns:
         The standard deviation over the ``total`` items; 0 for no scores.
@@ -103,11 +103,11 @@ def fuse(legs: Mapping[str, Leg], limit: int | None = None) -> list[Fused]:
     """Fuse the legs into one ranking.
 
     Args:
-        legs: Legs by name. Those without scores, or with nothing but zeros, have no say.
-        limit: How many to return at most; None: all.
+        legs: Legs by name. Legs without scores, or with only zeros, have no influence.
+        limit: Maximum number to return; None: all.
 
     Returns:
-        Every id of any leg, best first; equal ones by id. Not finite scores count as missing.
+        Every id of any leg, best first, ties by id. Scores that are not finite count as missing.
     """
     known = {
         name: {key: score for key, score in leg.scores.items() if math.isfinite(score)} for name, leg in legs.items()
@@ -146,11 +146,11 @@ def fuse_hybrid(
     """Fuse cosines and BM25 scores as hybrid search does.
 
     Args:
-        vector: Cosine by id: the best of the corpus, and the exact ones of the ids in ``keyword`` that count (100).
-        keyword: BM25 score by id: the best of the corpus; an id of ``vector`` that is not here scores 0.
-        sample: Cosines of the query with a random sample of the stored vectors; empty: those in ``vector`` are taken.
-        total: How many chunks the corpus has.
-        limit: How many to return at most; None: all.
+        vector: Cosine by id: the best of the corpus, and the exact ones of the best (100) ids in ``keyword``.
+        keyword: BM25 score by id: the best of the corpus; ids of ``vector`` that are not here score 0.
+        sample: Cosines of the query with a random sample of the stored vectors; if empty, those in ``vector`` are used.
+        total: Number of chunks in the corpus.
+        limit: Maximum number to return; None: all.
         more: Further legs by name.
 
     Returns:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-#: Names scored lower than this are not found.
+#: Names with a lower score are not found.
 CUTOFF: Final = 0.3
 
 _WORD_CUTOFF: Final = 0.7
@@ -49,7 +49,7 @@ _UNSPACED_WORD: Final = re.compile(f"[{_UNSPACED}]")
 
 
 def _words(text: str) -> tuple[str, ...]:
-    """The different words of a name, folded."""
+    """Return the distinct words of a name, folded."""
     words: list[str] = []
     for word in _WORD.findall(fold(text)):
         if len(word) > 2 and _UNSPACED_WORD.match(word):
@@ -139,19 +139,19 @@ class FuzzyIndex:
         self._words = np.concatenate([self._words, np.array(columns, dtype=np.int64)])
 
     def __len__(self) -> int:
-        """How many names there are."""
+        """Return the number of names."""
         return len(self._keys)
 
     def rank(self, query: str, k: int, cutoff: float = CUTOFF) -> dict[str, float]:
-        """The keys whose names are most like the query.
+        """Return the keys whose names are most similar to the query.
 
         Args:
-            query: What was typed.
-            k: How many at most.
-            cutoff: Names scored lower are left out.
+            query: The text that was typed.
+            k: Maximum number of keys.
+            cutoff: Names with a lower score are left out.
 
         Returns:
-            Score by key, best first (equal ones by key): over 0, at most 1; the best of a key's names.
+            Score by key, best first, ties by key: above 0, at most 1; the best of a key's names counts.
         """
         import numpy as np
 
@@ -178,13 +178,13 @@ class FuzzyIndex:
         return self._best(np.maximum(scores, self._whole_similarities("".join(words))), k, cutoff)
 
     def _rarity(self, count: Any) -> Any:
-        """Between 0 and 1: how few of the names have a word that ``count`` of them have."""
+        """Return the rarity, 0 to 1, of a word that ``count`` of the names have."""
         import numpy as np
 
         return np.log1p(len(self._keys) / np.maximum(count, 1)) / np.log1p(max(len(self._keys), 1))
 
     def _similarities(self, words: list[str]) -> NDArray[np.float32]:
-        """How similar each query word is to each word of the names; 0 below the cutoff."""
+        """Return the similarity of each query word to each word of the names; 0 below the cutoff."""
         import numpy as np
         from rapidfuzz.distance import OSA
         from rapidfuzz.process import cdist

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from core.rag.dbhandler.vectors import VectorStoreInfo
     from core.rag.retrieval.filters import Filter
 
-#: How many stored vectors tell how widely the similarities to a query are spread.
+#: Number of stored vectors from which the spread of similarities to a query is estimated.
 SAMPLE_SIZE = 512
 
 
@@ -33,14 +33,14 @@ class Legs:
 
         Args:
             client: The graph.
-            store: Where the vectors are; ``None`` where nothing was embedded yet.
+            store: The vector store; ``None`` if nothing has been embedded yet.
         """
         self._client = client
         self._store = store
         self._total: int | None = None
 
     async def total(self) -> int:
-        """How many chunks there are; counted once for a search, on a server once in a while."""
+        """Return the number of chunks; counted once per search, on a server once in a while."""
         if self._total is None:
             count = self._client.count_chunks
             shared = (await self._client.connect()).capabilities.shared
@@ -48,18 +48,18 @@ class Legs:
         return self._total
 
     async def vector(self, query: Sequence[float] | None, k: int) -> dict[str, float]:
-        """Chunks by cosine with the query, at least ``k`` where there are so many; none without a query vector."""
+        """Return chunks by cosine with the query, at least ``k`` if there are as many; none without a query vector."""
         if self._store is None or query is None:
             return {}
         matches = await self._client.match_vectors(self._store, query, k)
         return await self._chunks_of(matches)
 
     async def keyword(self, terms: Mapping[str, float], k: int) -> dict[str, float]:
-        """Chunks by BM25 over analysed words."""
+        """Return chunks by BM25 over analysed words."""
         return {match.id: match.score for match in await self._client.match_terms(terms, k)}
 
     async def cosines(self, query: Sequence[float] | None, chunk_ids: Collection[str]) -> dict[str, float]:
-        """The exact cosine for given chunks; those without a vector are left out."""
+        """Return the exact cosines of given chunks; chunks without a vector are left out."""
         if self._store is None or query is None or not chunk_ids:
             return {}
         label = self._store.index().label
@@ -75,14 +75,14 @@ class Legs:
         return found
 
     async def sampled_cosines(self, query: Sequence[float] | None) -> list[float]:
-        """Cosines of the query with a random sample of the vectors, which tell how widely they are spread."""
+        """Return cosines of the query with a random sample of the vectors, to estimate their spread."""
         if self._store is None or query is None:
             return []
         return _dots(await _vectors.get(self._client, self._sample, store=self._store.id), query)
 
     async def _sample(self) -> NDArray[np.float32]:
         assert self._store is not None
-        # Ids are hashes, so the first by id are as good as drawn by lot.
+        # Ids are hashes, so the first ones by id are a random sample.
         rows = await self._client.read(
             f"MATCH (v:{self._store.index().label}) WITH v.id AS id, v.embedding AS embedding "
             f"ORDER BY id LIMIT {SAMPLE_SIZE} RETURN embedding"
@@ -90,7 +90,7 @@ class Legs:
         return unit_vectors(float_rows([row["embedding"] for row in rows]))
 
     async def sampled_words(self) -> list[frozenset[str]]:
-        """The analysed words of a random sample of the chunks, which tell how rare a word is."""
+        """Return the analysed words of a random sample of the chunks, to estimate how rare words are."""
         return await _words.get(self._client, self._sampled_words)
 
     async def _sampled_words(self) -> list[frozenset[str]]:
@@ -101,7 +101,7 @@ class Legs:
         return [frozenset((row["terms"] or "").split()) for row in rows]
 
     async def facts(self, chunk_ids: Collection[str]) -> dict[str, dict[str, Any]]:
-        """For chunks: what filters look at, of their documents.
+        """Return the fields of the documents of chunks that filters test.
 
         Returns:
             By chunk id: ``path, uri, title, source_names, source_uris, source_id, mime_type, created_at, updated_at,
@@ -114,7 +114,7 @@ class Legs:
         return facts
 
     async def terms_where(self, wanted: Filter, limit: int) -> dict[str, str] | None:
-        """The analysed words of all chunks whose documents pass a filter, by chunk id; ``None`` if over ``limit``."""
+        """Return the analysed words of chunks whose documents pass a filter, by chunk id; ``None`` over ``limit``."""
         narrow = wanted.pushdown()
         facts = await self._facts(
             "MATCH (d:Document) WHERE d.namespace = $namespace AND d.path STARTS WITH $prefix",
@@ -134,10 +134,10 @@ class Legs:
         return texts
 
     async def _facts(self, match: str, key: str, **parameters: Any) -> dict[str, dict[str, Any]]:
-        """What filters look at, of the documents ``d`` that a pattern matches, by what ``key`` is for each."""
+        """Return the fields that filters test, of the documents ``d`` that a pattern matches, by ``key``."""
         rows = await self._client.read(f"{match} RETURN {key} AS key, {_FACTS}", **parameters)
         facts = {row.pop("key"): {**row, "source_names": [], "source_uris": []} for row in rows}
-        # Apart: an OPTIONAL MATCH looks at every edge of the graph on the embedded engine.
+        # A separate statement: OPTIONAL MATCH scans every edge of the graph on the embedded engine.
         rows = await self._client.read(
             f"{match} MATCH (d)-[:SOURCED_FROM]->(s:Source) RETURN {key} AS key, s.name AS name, s.uri AS uri",
             **parameters,
@@ -159,7 +159,7 @@ class Legs:
         return dict(pairs)
 
 
-#: What filters look at, of a document ``d``, but for its sources.
+#: The fields of a document ``d`` that filters test, except its sources.
 _FACTS = (
     "d.path AS path, d.uri AS uri, d.title AS title, d.source_id AS source_id, d.mime_type AS mime_type, "
     "d.created_at AS created_at, d.updated_at AS updated_at, d.metadata AS metadata"
@@ -167,25 +167,25 @@ _FACTS = (
 
 
 def _sampled(rows: list[Row]) -> list[Any]:
-    """What a kept sample is compared by: when this changes, the sample is drawn anew.
+    """Return the state for which a sample is valid: when it changes, the sample is drawn again.
 
-    To draw one, all chunks are sorted, which is not worth it for one chunk more among very many. So of a large corpus
-    the number of chunks counts in steps of a tenth, beside the first chunk by id, which changes when texts are
-    replaced. Where the corpus is so small that the sample is all of it, everything counts.
+    Drawing a sample sorts all chunks, which is too expensive after every small change. So for a large corpus the
+    state has the number of chunks in steps of a tenth, and the first chunk by id, which changes when texts are
+    replaced. For a corpus that fits into the sample, every change counts.
 
     Args:
-        rows: What the statements ``_CHUNKS`` found, and further ones.
+        rows: The results of the statements ``_CHUNKS``, and of further ones.
     """
     chunks, *more = rows
     return rows if chunks["n"] <= SAMPLE_SIZE else [int(math.log(chunks["n"], _GROWTH)), *more]
 
 
-#: A corpus that has grown by this factor is another one.
+#: Growth of a corpus after which a sample is drawn again.
 _GROWTH = 1.1
 
-#: On a server, where others write, too, samples may be so much out of date.
+#: Maximum age of samples on a server, where other clients write, too.
 _SAMPLED_SECONDS = 60.0
-#: So long the number of chunks, which a server finds out by looking at each of them.
+#: Maximum age of the number of chunks on a server, which scans all of them to count.
 _COUNTED_SECONDS = 10.0
 
 # Apart: the embedded engine takes five times as long for all three at once.
@@ -194,8 +194,8 @@ _CHUNKS = (
     "MATCH (c:DocumentChunk) WHERE c.namespace = $namespace RETURN min(c.id) AS first",
 )
 
-# Chunks are never written without their document. Neither is it without one that another vector store becomes the
-# active one, while messages name theirs with each vector.
+# Chunks are never written without their document. Another vector store also becomes active only with a write to
+# documents, while messages name their vector store with each vector.
 _totals: Kept[int] = Kept(
     {Label.DOCUMENT},
     "MATCH (c:DocumentChunk) WHERE c.namespace = $namespace RETURN count(*) AS n",
@@ -216,10 +216,9 @@ def _cosines(vectors: Sequence[Sequence[float]], query: Sequence[float]) -> list
 
 
 def _dots(rows: NDArray[np.float32], query: Sequence[float]) -> list[float]:
-    """The cosine of a query with each row; rows have length 1.
+    """Return the cosine of a query with each row; rows have length 1.
 
-    ``vecdot`` computes in one thread. A matrix product would use several, and searches at the same time would wait for
-    each other's.
+    ``vecdot`` computes in one thread. A matrix product would use several, for which concurrent searches would wait.
     """
     scores: list[float] = (
         np.vecdot(rows, unit_vectors(np.asarray(query, dtype=np.float32))).tolist() if len(rows) else []

@@ -8,11 +8,11 @@ from core.rag.llm.prompts import Prompt
 
 
 class RewritePrompt(Prompt):
-    """Asks for a question that can be understood alone.
+    """Asks the model to rewrite a question so that it can be understood alone.
 
     Attributes:
         question: The last question of a conversation.
-        dialogue: What was said before.
+        dialogue: The messages before it.
     """
 
     prompt: ClassVar[str] = "rewrite"

@@ -14,23 +14,23 @@ from typing import Final
 from core.rag.analysis import query_terms
 from core.rag.analysis.language import is_surely_english
 
-#: What an ordinal points at counts like the words of the question; so do names that a pronoun stands for, divided by
-#: the square root of how many there are to choose from.
+#: Weight of the item that an ordinal refers to, the same as for words of the question, and of names that a pronoun may
+#: refer to, divided by the square root of their number.
 POINTED_AT: Final = 1.0
-#: A name that was said before the last question, when no other was said since, counts as if it had been said in it.
+#: Weight of a name from before the last question, if no other name came later.
 CARRIED: Final = 0.3
-#: In a crowd of names a pronoun points at nobody.
+#: With more names, a pronoun is taken to refer to none of them.
 _MOST_NAMES: Final = 4
-#: A question of so few words that says "it" cannot stand alone; one of as many that says nothing like it can.
+#: A question of at most this many words is hanging if it has a pronoun; one of at least as many stands alone if not.
 _FEW_WORDS: Final = 3
 _MAX_CHARS: Final = 20_000
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
-#: Pronouns of persons, who are named in an answer when they first come up ("The director is Guido Brignone.").
+#: Pronouns of persons, whom answers name when they first mention them ("The director is Guido Brignone.").
 _PERSONS = frozenset(
     ["he", "she", "his", "her", "hers", "him", "er", "ihn", "ihm", "seine", "seinen", "seiner", "elle", "él", "ella"]
 )
-#: Pronouns without which a short question would be about nothing.
+#: Pronouns that are the only subject of a short question.
 _PRONOUNS = _PERSONS | frozenset(
     word
     for line in (
@@ -80,7 +80,7 @@ _POSITION = re.compile(
     r"|(?<!\w)(?:(?:number|no\.?|option|item|point|nr\.?|nummer|punkt)[ ]*|#[ ]?)(?P<number>\d{1,2})(?!\w)",
     re.IGNORECASE,
 )
-#: Before an ordinal that points, unless the question begins with it ("and the last?", but not "how do I first …").
+#: Words before an ordinal that refers to something ("and the last?", unlike "how do I first …").
 _ARTICLES = frozenset(
     [
         "the",
@@ -107,7 +107,7 @@ _ARTICLES = frozenset(
         "o",
     ]
 )
-#: Behind an ordinal, what has one by nature and so is no item of a list, unless the answer speaks of such things.
+#: Nouns that often have an ordinal ("first name") and so refer to no list item, unless the answer mentions them.
 _COUNTED = frozenset(
     [
         "time",
@@ -144,11 +144,11 @@ _JOINT = re.compile(r",[ ]+(?:(?:and|or|und|oder|et|ou|y|o)[ ]+)?|[ ]+(?:and|or|
 
 @dataclass(frozen=True, slots=True)
 class Referent:
-    """Something that a question points back at.
+    """Something that a question refers back to.
 
     Attributes:
-        text: How it was named.
-        weight: How much its words count; 1 is as much as those of the question.
+        text: The name or text of it.
+        weight: Weight of its words; 1 is the weight of the words of the question.
     """
 
     text: str
@@ -156,12 +156,12 @@ class Referent:
 
 
 def referents(question: str, questions: Sequence[str], answers: Sequence[str]) -> list[Referent]:
-    """What a question points back at.
+    """Find what a question refers back to.
 
     Args:
         question: The question.
-        questions: What the user said before, the newest first.
-        answers: What the others said, the newest first.
+        questions: Earlier messages of the user, newest first.
+        answers: Messages of others, newest first.
     """
     if answers and (item := _ordinal(question, answers[0])):
         return [Referent(item, POINTED_AT)]
@@ -183,21 +183,21 @@ def referents(question: str, questions: Sequence[str], answers: Sequence[str]) -
 
 
 def hangs_on(question: str) -> bool:
-    """Whether a question says next to nothing but a pronoun, so that it has to be about what was said before."""
+    """Return whether a question is little more than a pronoun, so that it must be about the earlier messages."""
     return _says(question, _PRONOUNS) and not names_in(question) and len(set(query_terms(question))) <= _FEW_WORDS
 
 
 def stands_alone(question: str) -> bool:
-    """Whether a question can be understood without what was said before: it has words enough, and no pronoun.
+    """Return whether a question can be understood alone: it has enough words, and no pronoun.
 
-    In English only, where the table of pronouns is known to fit.
+    True only for English, for which the table of pronouns is made.
     """
     enough = len(set(query_terms(question))) >= _FEW_WORDS
     return enough and not _says(question, _PRONOUNS) and is_surely_english(question.split())
 
 
 def names_in(text: str) -> list[str]:
-    """The names in a text, in order: words with capitals that do not have them for standing first in a sentence."""
+    """Return the names in a text, in order: capitalised words, unless they are so only at the start of a sentence."""
     found: dict[str, None] = {}
     for match in _NAME.finditer(text[:_MAX_CHARS]):
         words = match[0].split()
@@ -212,7 +212,7 @@ def names_in(text: str) -> list[str]:
 
 
 def list_items(text: str) -> list[str]:
-    """The items of the last list in a text: numbered or marked lines, ``1) … 2) …``, or ``A, B and C``."""
+    """Return the items of the last list in a text: numbered or bulleted lines, ``1) … 2) …``, or ``A, B and C``."""
     text = text[:_MAX_CHARS]
     for pattern in (_LISTED, _INLINE):
         items = [match["item"].strip(" .,;") for match in pattern.finditer(text)]
@@ -228,7 +228,7 @@ def _says(question: str, pronouns: frozenset[str]) -> bool:
 
 
 def _ordinal(question: str, answer: str) -> str:
-    """The item of the answer's list that the question names by its place; empty where it names none."""
+    """Return the item of the answer's list that the question names by its position; empty if none."""
     items = list_items(answer)
     spoken_of = set(query_terms(answer))
     for match in _POSITION.finditer(question):

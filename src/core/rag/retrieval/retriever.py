@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 #: Scored candidates: chunk id to (final score, score of each leg).
 Ranking = dict[str, tuple[float, dict[str, float]]]
 
-#: A ranking of about this many chunks or all there are.
+#: Returns a ranking of about this many chunks, or of all.
 Rank = Callable[[int], Awaitable[Ranking]]
 
-#: A ranking of the given chunks only: id to analysed words.
+#: Returns a ranking of only the given chunks (id to analysed words).
 Among = Callable[[Mapping[str, str]], Awaitable[Ranking]]
 
 _FIRST_CANDIDATES = 100
@@ -46,8 +46,8 @@ class Retriever:
 
         Args:
             client: The graph.
-            embedder: Embeds questions; its model is that of the namespace.
-            dialogue: What was said before the question.
+            embedder: Embeds questions; of the model of the namespace.
+            dialogue: The messages before the question.
         """
         self._client = client
         self._embedder = embedder
@@ -86,7 +86,8 @@ class Retriever:
             graph = GraphSearch(self._client, self._embedder, legs)
         rank, among = self._ranking(legs, query, mode, dialogue, graph)
         if wanted is None:
-            # More than are shown, for fusion and for approximate indexes; words need neither, and cost a server texts.
+            # More than returned, for fusion and approximate indexes; a keyword search needs neither, and would read
+            # more texts from a server.
             best = await rank(k if mode == "keyword" else max(k, _FIRST_CANDIDATES))
         else:
             best = await self._filtered(legs, rank, among, wanted, k)
@@ -147,13 +148,13 @@ class Retriever:
         return {"vector": vector, "keyword": keyword, "fuzzy": fuzzy, "hybrid": hybrid}[mode], among
 
     async def _store(self) -> VectorStoreInfo | None:
-        """The vector store of the embedder's model, if there is one."""
+        """Return the vector store of the embedder's model, if there is one."""
         model, dimension = self._embedder.model, self._embedder.dimension
         stores = await self._client.vector_stores()
         return next((store for store in stores if (store.model, store.dimension) == (model, dimension)), None)
 
     async def _embed(self, query: str) -> Sequence[float] | None:
-        """The vector of a query; ``None`` for one without anything to compare, such as a lone emoji."""
+        """Return the vector of a query; ``None`` if it has nothing to compare, such as a single emoji."""
         from core.rag.embedder import embed_texts, is_blank
 
         if is_blank(query):
@@ -170,7 +171,7 @@ class Retriever:
         k: int,
         dialogue: Dialogue | None = None,
     ) -> Ranking:
-        """The best of both legs, fused; chunks that only the words found get their exact cosine."""
+        """Fuse the best of both legs; chunks that only keywords found get their exact cosine."""
         vectors, words, sample, total = await together(
             legs.vector(query, k), legs.keyword(terms, k), legs.sampled_cosines(query), legs.total()
         )
@@ -181,7 +182,7 @@ class Retriever:
         return {item.id: (item.score, item.scores) for item in fused}
 
     async def _filtered(self, legs: Legs, rank: Rank, among: Among, wanted: Filter, k: int) -> Ranking:
-        """Rank more and more chunks until enough of them pass; where few do, rank just those that pass."""
+        """Rank more and more chunks until enough of them pass the filter; if few pass, rank only those."""
         facts: dict[str, dict[str, Any]] = {}
         passing: Ranking = {}
         for size in (max(4 * k, _FIRST_CANDIDATES), max(20 * k, 10 * _FIRST_CANDIDATES), MAX_K):
@@ -201,7 +202,7 @@ class Retriever:
         return [Hit.of_chunk(chunks[key], score, scores) for key, (score, scores) in top if key in chunks]
 
     async def _expanded(self, hit: Hit, reach: int) -> Hit:
-        """The hit with the text of its neighbours; overlaps are not repeated."""
+        """Return the hit with the text of its neighbours; overlaps are not repeated."""
         parts = await self._client.neighbouring_chunks(hit.chunk_id, reach)
         text, start, end = parts[0]["content"], parts[0]["start_char"], parts[0]["end_char"]
         for part in parts[1:]:
@@ -212,16 +213,16 @@ class Retriever:
 
 
 def _terms(query: str) -> dict[str, float]:
-    """The words that a query looks for, and their weights: of "back up", "backup", too.
+    """Return the words to search for, with their weights; for "back up" also "backup".
 
-    Not of two nouns: the one word that they make is rare where it is an accident, and would count most (of cranfield,
+    Two nouns are not joined: the joined word is rare, often by accident, and would weigh the most (on cranfield,
     recall@5 falls by 0.2 points with "highspeed" for "high speed").
     """
     return dict.fromkeys((*query_terms(query), *joined_terms(query, verbs=True)), 1.0)
 
 
 def _mixed(found: Ranking, rewritten: Ranking) -> Ranking:
-    """The ranking of a question and that of the rewritten question as one; a chunk that one lacks scores 0 there."""
+    """Combine the rankings of a question and of the rewritten question; a chunk missing in one scores 0 there."""
     from core.rag.retrieval.rewriting import REWRITTEN_SHARE
 
     mixed: Ranking = {}

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from core.rag.llm.base import LanguageModel
     from core.rag.retrieval.dialogue import Dialogue
 
-#: Share of the rewritten question in the ranking; the rest is that of the search that needs no model.
+#: Share of the rewritten question in the ranking; the original question has the rest.
 REWRITTEN_SHARE: Final = 0.5
 _MAX_TOKENS: Final = 200
 _MAX_CHARS: Final = 1_000
@@ -23,15 +23,15 @@ _log = logging.getLogger(__name__)
 
 
 async def standalone_question(model: LanguageModel, dialogue: Dialogue, question: str) -> str | None:
-    """A question that says what the last one means.
+    """Rewrite a question so that it can be understood alone.
 
     Args:
-        model: Writes it.
-        dialogue: What was said before.
+        model: Writes the question.
+        dialogue: The messages before it.
         question: The last question.
 
     Returns:
-        The rewritten question; ``None`` where it is the same, or where the model fails: a search can do without.
+        The rewritten question; ``None`` if it is the same, or the model fails, as a search works without it.
     """
     turns = [f"{turn.role}: {turn.content[:_CHARS_OF_A_TURN]}" for turn in reversed(dialogue.turns[:_TURNS])]
     prompt = RewritePrompt(question=question, dialogue="\n".join(turns))
