@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Level(IntEnum):
-    """How good a place is to cut; higher is better."""
+    """The quality of a place to cut; higher is better."""
 
     INSIDE = -1  # within a grapheme cluster
     CHARACTER = 0  # within a word
@@ -30,7 +30,7 @@ class Level(IntEnum):
     LINE = 3
     PARAGRAPH = 4
     SEPARATOR = 5  # after a separator that the caller asked for, or before a definition
-    HARD = 6  # between records or rows; never overlapped
+    HARD = 6  # between records or rows; chunks never overlap here
 
 
 @dataclass(slots=True)

@@ -29,11 +29,11 @@ from libs.dataloader import Document
 
 @dataclass(slots=True)
 class Prepared:
-    """Documents on their way into one transaction.
+    """Documents that are prepared for one transaction.
 
     Attributes:
-        rows: What will be written.
-        texts: The text behind each vector that the rows name, and what to call it in an error.
+        rows: The rows to write.
+        texts: The text of each vector that the rows name, and what to call it in an error.
         embedded: How many vectors were made for them.
     """
 
@@ -42,7 +42,7 @@ class Prepared:
     embedded: int = 0
 
     def split(self) -> list[Prepared]:
-        """One of these per document."""
+        """Split it into one per document."""
         singles = []
         for row in self.rows:
             ids = {chunk.vector_id for chunk in row.chunks}
@@ -54,13 +54,13 @@ class Prepared:
 
 @dataclass(slots=True)
 class Cut:
-    """What was found out about a document: the part of the work that takes long.
+    """The results of the expensive part of preparing a document.
 
     Attributes:
-        spans: Where its chunks are.
-        terms: The words that each of them is found by.
-        mentioned: What each of them mentions; empty where extraction is off.
-        facts: What it says beside its text.
+        spans: The positions of its chunks.
+        terms: The words of each chunk for keyword search.
+        mentioned: The mentions of each chunk; empty if extraction is off.
+        facts: Titles, records and code of the document.
     """
 
     spans: list[Span]
@@ -71,16 +71,16 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class Cutter:
-    """Cuts documents into chunks and makes the rows that are written.
+    """Splits documents into chunks and makes the rows to write.
 
     Attributes:
-        namespace: Where they go.
-        splitter: How documents are cut.
-        title_weight: How often a title is put before the text that is embedded.
+        namespace: The namespace.
+        splitter: Splits documents.
+        title_weight: How often the title is repeated before a text that is embedded.
         words_only: Whether only the words of a text are embedded.
         vector_store: Id of the vector store.
-        pipeline: A hash of all settings that rows depend on; it is stored with a document, and tells later whether the
-            document has to be done again.
+        pipeline: A hash of all settings that rows depend on; it is stored with a document, so that a later run knows
+            whether to process the document again.
         hints: The fields of records that are entities; ``None``: nothing is extracted.
     """
 
@@ -93,19 +93,19 @@ class Cutter:
     hints: Mapping[str, str] | None
 
     def cut(self, documents: Sequence[Document], source_id: str, finder: TitleFinder | None) -> list[Cut]:
-        """Find the chunks of documents, their words, and what they mention: most of the work.
+        """Find the chunks of documents, their words, and their mentions, which is most of the work.
 
         Args:
-            documents: With different URIs.
-            source_id: Id of the Source that they come from.
-            finder: Finds what their chunks mention; ``None``: mentions are not looked for here.
+            documents: Documents with distinct URIs.
+            source_id: Id of their Source.
+            finder: Finds the mentions of chunks; ``None``: mentions are not searched for here.
 
         Raises:
             InvalidInputError: if one of them cannot be stored as it is.
         """
         cuts: list[Cut] = []
         for document in documents:
-            checked_metadata(document)  # before anything of a document is remembered that cannot be stored
+            checked_metadata(document)  # before any state of a document that cannot be stored is kept
             title = display_title(document)
             spans = self.splitter.spans(document)
             contents = [document.content[start:end] for start, end, _, _ in spans]
@@ -127,7 +127,7 @@ class Cutter:
     def sought(
         self, documents: Sequence[Document], cuts: Sequence[Cut]
     ) -> tuple[list[Title], list[tuple[str, str, str]]]:
-        """The arguments that :meth:`TitleFinder.mentioned` needs for documents that were cut.
+        """Return the arguments of :meth:`TitleFinder.mentioned` for documents that were cut.
 
         Returns:
             Their titles; id, content and heading of each of their chunks.
@@ -173,12 +173,12 @@ class Cutter:
         return prepared
 
     def prepare(self, documents: Sequence[Document], source_id: str, finder: TitleFinder | None) -> Prepared:
-        """Both: :meth:`cut`, then :meth:`rows`."""
+        """Do both :meth:`cut` and :meth:`rows`."""
         return self.rows(documents, self.cut(documents, source_id, finder), source_id)
 
 
 def take_mentioned(cuts: Sequence[Cut], mentioned: Iterable[Mentioned]) -> None:
-    """Hand out to each document what its chunks mention; ``mentioned`` has the chunks of all of them, in order."""
+    """Distribute mentions to documents; ``mentioned`` has those of the chunks of all documents, in order."""
     rest = iter(mentioned)
     for cut in cuts:
         cut.mentioned = list(islice(rest, len(cut.spans)))

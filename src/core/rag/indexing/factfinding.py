@@ -28,20 +28,20 @@ _MAX_TOKENS = 2000
 #: Chunks whose facts are written in one transaction.
 _WRITTEN_AT_ONCE = 32
 
-#: After so many chunks in a row at which the model could not be reached or broke off, the rest waits for another run.
+#: After this many consecutive chunks at which the model was unreachable or stopped early, the run ends.
 _PATIENCE = 5
 
 
 @dataclass(slots=True)
 class FactReport:
-    """What an extraction by a language model did.
+    """The result of an extraction by a language model.
 
     Attributes:
-        chunks: Chunks that were read to the end.
-        entities: Entities that they name.
-        facts: Facts that they state.
-        failed: Reasons by id of the chunk.
-        stopped: Why the rest was left for another run, or empty.
+        chunks: Number of chunks that were read completely.
+        entities: Number of entities in them.
+        facts: Number of facts in them.
+        failed: Reasons for failed chunks, by id of the chunk.
+        stopped: Why the run ended early; else empty.
     """
 
     chunks: int = 0
@@ -62,7 +62,7 @@ class FactReport:
 
 
 class FactFinder:
-    """Has a language model read the chunks that it has not read yet."""
+    """Extracts facts with a language model from the chunks that it has not read yet."""
 
     def __init__(self, client: MemGraphClient, model: LanguageModel, *, concurrency: int = 4) -> None:
         """Prepare a finder; ``concurrency`` chunks are read at the same time."""
@@ -77,20 +77,20 @@ class FactFinder:
         stop: asyncio.Event | None = None,
         progress: Callable[[FactReport], None] | None = None,
     ) -> FactReport:
-        """Read chunks and write what they say.
+        """Read chunks and write their facts.
 
         Args:
             limit: Maximum number of chunks.
-            stop: When set, no further chunks are taken up.
+            stop: When set, no further chunks are read.
             progress: Called after each transaction with the report so far.
 
         Raises:
-            LanguageModelAuthError: if the key is refused; what was read before is in the graph.
+            LanguageModelAuthError: if the key is refused; facts extracted before that are in the graph.
         """
         check_callbacks(stop, progress)
         report = FactReport()
         waiting = await self._client.chunks_without_facts(limit)
-        row = 0  # failures in a row that say more of the model than of the chunk
+        row = 0  # consecutive failures that are due to the model, not to the chunk
         for start in range(0, len(waiting), _WRITTEN_AT_ONCE):
             if stop is not None and stop.is_set():
                 report.stopped = "interrupted"

@@ -18,12 +18,12 @@ _CODE = "code:"
 
 @dataclass(slots=True)
 class Facts:
-    """What is extracted from a document.
+    """Data extracted from a document as a whole.
 
     Attributes:
-        titles: The names that its title gives it.
-        records: The records that are its rows.
-        code: What it defines, where it is source code.
+        titles: The names in its title.
+        records: Its rows, as records.
+        code: Its symbols and calls, if it is source code.
     """
 
     titles: list[Title] = field(default_factory=list)
@@ -32,7 +32,7 @@ class Facts:
 
 
 def facts_of(document: Document, identifier: str, namespace: str, hints: Mapping[str, str] = FIELD_HINTS) -> Facts:
-    """The titles, records and code of a document.
+    """Extract the titles, records and code of a document.
 
     Args:
         document: The document.

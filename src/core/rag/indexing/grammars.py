@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """What is to know of a language.
+    """The grammar of a language.
 
     Attributes:
-        module: The grammar's package.
-        words: What a definition is called in a heading, by node type.
-        declared: The same for what is only declared: symbols, but no place to cut a text.
-        wrappers: Node types that may contain definitions: looked into whatever their size, not named.
-        macros: What the grammar takes for names, as groups that are read as blanks.
-        requires: Functions that import the module that they are given.
-        function: The function of the package that gives the language.
+        module: Package of the grammar.
+        words: Names of definitions in headings, by node type.
+        declared: The same for declarations, which are symbols, but no places to cut.
+        wrappers: Node types without a name that may contain definitions, and are searched whatever their size.
+        macros: Pattern whose groups the grammar would take for names; they are replaced by blanks.
+        requires: Functions that import the module given as their argument.
+        function: The function of the package that returns the language.
     """
 
     module: str

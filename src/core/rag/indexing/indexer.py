@@ -33,24 +33,24 @@ if TYPE_CHECKING:
     from core.rag.embedder import EmbeddingService
     from core.rag.indexing.splitter import TextSplitter
 
-#: A batch is passed on when it has this many documents, or this many characters.
+#: A batch is complete when it has this many documents, or this many characters.
 BATCH_DOCUMENTS = 256
 BATCH_CHARS = 1_000_000
 
-#: Of a long list the first batch is smaller, each then twice as large as the one before: writing begins sooner.
+#: For a long list the first batch is smaller, so that writing begins sooner; each next one is twice as large.
 _LONG_LIST = 1_000
 _FIRST_BATCH_DOCUMENTS = 32
 
-#: A batch is passed on when it is so many seconds old, too: a slow site must not keep its pages in memory for hours.
+#: A batch is also complete after this many seconds, so that pages of a slow site do not stay in memory for hours.
 _BATCH_SECONDS = 5.0
 
-#: Batches that may wait between two stages; with the above it bounds the memory.
+#: Maximum number of batches between two stages; together with the batch size it bounds the memory.
 _WAITING = 2
 
 
 @dataclass(frozen=True, slots=True)
 class _Tools:
-    """What depends on how documents are split."""
+    """The objects that depend on how documents are split."""
 
     state: StateReader
     cutter: Cutter
@@ -58,7 +58,7 @@ class _Tools:
 
 @dataclass(slots=True)
 class _Batch:
-    """Documents of one source on their way."""
+    """Documents of one source that are processed together."""
 
     tools: _Tools
     source_id: str
@@ -71,7 +71,7 @@ class _Batch:
 class Indexer:
     """Loads documents into the graph, processing only what changed.
 
-    A document is written in one transaction with its chunks, vectors and links; small documents share one.
+    A document is written with its chunks, vectors and links in one transaction, which small documents share.
     """
 
     def __init__(
@@ -88,10 +88,10 @@ class Indexer:
         """Prepare an indexer.
 
         Args:
-            client: Where documents go.
-            embedder: Its model is that of ``vector_store``.
-            splitter: How documents are cut.
-            vector_store: Where vectors go.
+            client: The graph.
+            embedder: Embeds chunks; of the model of ``vector_store``.
+            splitter: Splits documents.
+            vector_store: The vector store for the vectors.
             extraction: Whether to find the names that documents mention.
             hints: The fields of records that are entities; see :mod:`core.rag.extraction.records`.
             worker: Whether a large run may use a second process; see :mod:`core.rag.indexing.workbench`.
@@ -125,7 +125,7 @@ class Indexer:
         return _Tools(state, cutter)
 
     def _tools_for(self, loader: Loader) -> _Tools:
-        """Those for a loader that was made with chunk sizes of its own, else the common ones."""
+        """Return the tools for a loader with its own chunk sizes, else the common ones."""
         size: int | None = getattr(loader, "explicit_chunk_size", None)
         overlap: int | None = getattr(loader, "explicit_chunk_overlap", None)
         if size is None and overlap is None:
@@ -145,10 +145,10 @@ class Indexer:
         """Load everything from the loaders, and bring the graph up to date with it.
 
         Args:
-            loaders: Sources.
-            prune: Also remove documents of these sources that they do not have any more.
-            stop: When set, no further documents are taken up. Those on their way are finished for some seconds;
-                what waits then, as much of a fast source does, is left for the next run.
+            loaders: The sources.
+            prune: Also remove documents that these sources no longer have.
+            stop: When set, no further documents are started. Those in flight get a few seconds to finish; what is
+                still waiting then (much, from a fast source) is left for the next run.
             progress: Called after each transaction with the report so far.
 
         Returns:
@@ -156,8 +156,8 @@ class Indexer:
 
         Raises:
             SourceError: if a source cannot be loaded at all; documents of the sources before it are in the graph.
-            EmbeddingError: if the embedding provider fails for good.
-            StoreError: if the graph does.
+            EmbeddingError: if the embedding provider still fails after retries.
+            StoreError: if the graph database fails.
         """
         check_callbacks(stop, progress)
         started = time.perf_counter()
@@ -201,7 +201,7 @@ class _Run:
         self._failed: set[tuple[str, str]] = set()
         self._again: dict[str, list[str]] = {}
         self._batch_documents = BATCH_DOCUMENTS
-        # Batches and their parts that are on their way, and those of them that have their vectors.
+        # Number of batches (and parts of them) in flight, and of those that are embedded and wait to be written.
         self._on_the_way = self._to_write = 0
         self._late = False
         self._load_error: LoadError | None = None
@@ -229,7 +229,7 @@ class _Run:
             raise _first(failed) from failed
         finally:
             watcher.cancel()
-        for source_id, ids in self._again.items():  # now that they are written
+        for source_id, ids in self._again.items():  # after the documents are written
             for part in batches(ids):
                 await self._client.add_to_source(part, source_id)
         if self._barren:
@@ -272,19 +272,19 @@ class _Run:
                         self._note(result, read)
         except LoadError as error:
             failure = error
-        # Not in a ``finally``: when another stage fails, nobody takes anything from the queue any more.
+        # Not in a ``finally``: if another stage fails, nothing reads the queue any more.
         if batch.documents:
             await self._pass_on(batch)
         if not found:
             self._barren.append(source_id)
         if failure is not None:
             raise failure
-        notes = getattr(loader, "notes", ())  # sources that overlap have the same ones
+        notes = getattr(loader, "notes", ())  # overlapping sources have the same notes
         self.report.warnings += [note for note in notes if note not in self.report.warnings]
         self._read.append(read)
 
     def _note(self, result: Unchanged | LoadFailure, read: ReadSource) -> None:
-        """Count what a source gave instead of a document, and note whether the source still has it."""
+        """Count a result that is not a document, and record whether the source still has the document."""
         if isinstance(result, Unchanged):
             identifier = document_id(self._client.namespace, result.uri)
             self._count_unchanged([identifier])
@@ -320,7 +320,7 @@ class _Run:
         await self._loaded.put(batch)
 
     def _is_left(self) -> bool:
-        """Whether to leave this batch to the next run: this one was asked to stop, and is finishing another batch."""
+        """Return whether to leave a batch to the next run, because this one is stopping and finishes another batch."""
         return self._late and self._on_the_way > 1
 
     async def _prepare(self, group: asyncio.TaskGroup) -> None:
@@ -338,13 +338,13 @@ class _Run:
                 self._on_the_way -= 1
                 self._tell()
                 continue
-            # Not awaited here: the next batch is asked for while this one is on its way from another process.
+            # Not awaited here: the next batch is requested while the other process works on this one.
             cut = self._cut_each(batch.tools.cutter, changed.documents, batch.source_id)
             await self._cut.put(group.create_task(cut))
         await self._cut.put(None)
 
     async def _cut_each(self, cutter: Cutter, documents: list[Document], source_id: str) -> list[Prepared]:
-        """Cut documents together, or one by one where one of them is refused."""
+        """Cut documents together, or one by one if one of them is refused."""
         try:
             ahead = not self._embedded.empty()
             return [await self.workbench.cut(cutter, documents, source_id, ahead=ahead)]
@@ -367,7 +367,7 @@ class _Run:
         await self._embedded.put(None)
 
     async def _embed_each(self, part: Prepared) -> list[Prepared]:
-        """Embed the chunks together, or document by document where one of them is refused."""
+        """Embed chunks together, or document by document if one of them is refused."""
         try:
             await self._preparer.embed(part, ahead=not self._embedded.empty())
         except EmbeddingInputError as error:
@@ -381,7 +381,7 @@ class _Run:
         async with contextlib.AsyncExitStack() as removing:
             while (part := await self._embedded.get()) is not None:
                 self._to_write -= 1
-                # The last one is written: of a slow provider, whose vectors are paid for, it is the only one.
+                # The last one is always written: with a slow provider it is the only one, and its vectors are paid for.
                 if not (self._late and self._to_write):
                     await self._make_room(part, removing)
                     await self._write_each(part)
@@ -389,7 +389,7 @@ class _Run:
                 self._on_the_way -= 1
 
     async def _make_room(self, part: Prepared, removing: contextlib.AsyncExitStack) -> None:
-        """Let an embedded graph prepare, until the run ends, for all the texts that this one has replaced so far."""
+        """Let an embedded graph prepare, until the end of the run, for all texts that the run has replaced so far."""
 
         async def replaced() -> int:
             number = await self._client.replaced_texts(part.rows)
@@ -401,7 +401,7 @@ class _Run:
         await removing.enter_async_context(graph.removing_texts(index, replaced))
 
     async def _write_each(self, part: Prepared) -> None:
-        """Write documents together, or one by one where the graph refuses one of them."""
+        """Write documents together, or one by one if the graph refuses one of them."""
         try:
             await self._write_part(part)
         except (InvalidInputError, QueryError) as error:
@@ -414,7 +414,7 @@ class _Run:
     async def _write_part(self, part: Prepared) -> None:
         outcome = await self._client.write_documents(part.rows, self._indexer._vector_store)
         while outcome.missing_vectors:
-            # Somebody removed, in the meantime, the last document that used these texts.
+            # Meanwhile another client removed the last document that used these texts.
             await self._preparer.embed_again(part, outcome.missing_vectors)
             outcome = await self._client.write_documents(part.rows, self._indexer._vector_store)
         self.report.documents.added += len(outcome.added)
@@ -424,11 +424,11 @@ class _Run:
         self.report.vectors.reused += sum(len(row.chunks) for row in part.rows) - part.embedded
 
     async def prune(self) -> None:
-        """Remove what the sources do not have any more."""
+        """Remove documents that the sources no longer have."""
         await prune(self._client, self._indexer._tools.state, self._read, self.report)
 
     def _count_unchanged(self, ids: Sequence[str]) -> None:
-        """Count documents once, however many sources have them."""
+        """Count unchanged documents, each only once even if several sources have it."""
         self.report.documents.unchanged += len(set(ids) - self._counted)
         self._counted.update(ids)
 
@@ -438,7 +438,7 @@ class _Run:
 
 
 def _storable(result: LoadResult) -> LoadResult:
-    """The result with its document made storable; a document that cannot be becomes a :class:`LoadFailure`."""
+    """Return the result with its document made storable; one that cannot be stored becomes a :class:`LoadFailure`."""
     if not isinstance(result, Document):
         return result
     try:
@@ -448,7 +448,7 @@ def _storable(result: LoadResult) -> LoadResult:
 
 
 def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """Of several errors the one to show: the first of this project's own, else the first of all."""
+    """Return the error to show of several: the first one of this project, else the first of all."""
     leaves = list(_leaves(group))
     for error in leaves:
         if isinstance(error, MGRagError):

@@ -12,12 +12,12 @@ from itertools import accumulate
 from core.rag.indexing.breaks import SENTENCE_END, Breaks, Level, inside_cluster, piece_breaks
 from core.rag.indexing.tokens import TokenCounter
 
-# Of a chunk: from here on a better place to end is worth more than a fuller chunk. A larger share makes chunks fuller,
-# but leaves fewer places to choose from, and so takes longer to find the old ones again after an edit.
+# Share of a chunk from which on a better place to end counts more than a fuller chunk. A larger share makes chunks
+# fuller, but leaves fewer places to choose from, so that after an edit it takes longer to return to the old places.
 _FULL_ENOUGH = 0.5
 _DIGESTED = 48  # characters
-_TOKEN_LENGTH = 8  # characters; what is shared is not looked for further away
-_BALANCED = (0.6, 1.25)  # of half of what is left: how far the last but one chunk may be from it
+_TOKEN_LENGTH = 8  # characters per token, at most, when looking for the start of an overlap
+_BALANCED = (0.6, 1.25)  # allowed size of the last but one chunk, relative to half of the remaining text
 
 _SENTENCE_START = re.compile(SENTENCE_END + r"|\n[ \t\r]*+\n\s*+|\n(?=[ \t]*+(?:[-*+•]|\d{1,4}[.)])\s)")
 _LINE_START = re.compile(r"\n(?:[ \t\r]*\n)*")
@@ -26,14 +26,14 @@ _WORD_START = re.compile(r"\s+")
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table that had to be cut.
+    """A table that is cut into several chunks.
 
     Attributes:
         start: Where its header begins.
         body: Where its first row begins.
         end: Where its last row ends.
         header: The text of the header, one line.
-        reserve: Tokens to leave free in chunks of later rows, so that the header fits beside them.
+        reserve: Tokens to leave free in chunks of later rows for the header.
     """
 
     start: int
@@ -44,26 +44,26 @@ class Table:
 
 
 def table_at(tables: Sequence[Table], place: int) -> Table | None:
-    """The table in whose rows a place is, not counting the header."""
+    """Return the table whose rows, without the header, contain a place."""
     index = bisect_right(tables, place, key=lambda table: table.body) - 1
     return tables[index] if index >= 0 and place < tables[index].end else None
 
 
 class Packer:
-    """Packs the atoms of one stretch of text.
+    """Packs the atoms of one section of text into chunks.
 
-    Every chunk ends at the best place in its second half (or, where there is none, the last place before); the next
-    begins there or up to ``overlap`` tokens earlier, at the start of a sentence where possible. What is left for two
-    chunks is shared between them. Which of several equally good places is taken depends on the text there, not on where
-    the chunk began; so after an edit the old places are soon found again, and only the chunks around it change
+    Every chunk ends at the best place in its second half (or, if there is none, at the last place before); the next
+    one begins there or up to ``overlap`` tokens earlier, if possible at the start of a sentence. The rest, when it fits
+    two chunks, is balanced between them. The choice among equally good places depends on the text there, not on the
+    start of the chunk, so after an edit the old places are soon found again, and only the chunks around it change
     (content-defined chunking, as in Muthitacharoen et al., LBFS, SOSP 2001).
 
     Args:
         text: The whole text, as something that can be encoded.
-        counter: What counts.
-        size: Tokens per chunk at most.
-        overlap: Tokens that two neighbours share at most.
-        by_lines: What is shared is whole lines rather than sentences.
+        counter: Counts tokens.
+        size: Maximum number of tokens in a chunk.
+        overlap: Maximum number of tokens that two neighbours share.
+        by_lines: Let overlaps be whole lines instead of sentences.
     """
 
     def __init__(self, text: str, counter: TokenCounter, size: int, overlap: int, *, by_lines: bool = False) -> None:
@@ -76,12 +76,12 @@ class Packer:
         self._starts: list[int] = []
         self._ends: list[int] = []
         self._levels: list[int] = []
-        self._before: list[int] = []  # weight of all atoms before each
+        self._before: list[int] = []  # cumulated weight of all atoms before each one
 
     def pack(self, breaks: Breaks, tables: Sequence[Table] = ()) -> list[tuple[int, int]]:
-        """Chunks as ``(start, end)``, ascending; together they cover the stretch.
+        """Return chunks as ``(start, end)``, ascending; together they cover the section.
 
-        A single character that has more than ``size`` tokens is a chunk all the same.
+        A single character that has more than ``size`` tokens is still a chunk.
         """
         self._weigh(breaks)
         self._blocks = breaks.blocks
@@ -97,7 +97,7 @@ class Packer:
         return spans
 
     def _line_of_table(self, tables: Sequence[Table], cut: int) -> int:
-        """Where the row begins in which a table is cut, else 0: an overlap does not reach back over whole rows."""
+        """Return the start of the row in which a table is cut, else 0: an overlap never includes whole rows."""
         inside = any(table.start < cut <= table.end for table in tables)
         return self._text.rfind("\n", 0, cut) + 1 if inside else 0
 
@@ -115,7 +115,7 @@ class Packer:
         self._before = list(accumulate(weights, initial=0))
 
     def _refined(self, atoms: list[tuple[int, int, int, int]]) -> Iterator[tuple[int, int, int, int]]:
-        """Atoms, those that are too heavy replaced by their parts."""
+        """Yield atoms; those that are too heavy are replaced by their parts."""
         room = self._room(self._size)
         waiting = atoms[::-1]
         while waiting:
@@ -125,7 +125,7 @@ class Packer:
                 yield start, end, level, weight
                 continue
             longest = min(max(length * room // (2 * weight), 1) if weight else 1, length // 2)
-            longest = 1 << (longest.bit_length() - 1)  # few different lengths, few different splitters
+            longest = 1 << (longest.bit_length() - 1)  # few distinct lengths, so few splitters are created
             parts = piece_breaks(self._text, start, end, longest)
             if len(parts.ends) == 1:
                 parts = Breaks(start, [start + length // 2, end], [Level.INSIDE, level])
@@ -138,10 +138,10 @@ class Packer:
         return size - self._counter.overhead
 
     def _fill(self, begin: int, done: int, size: int) -> tuple[int, int]:
-        """Choose where the chunk ends that begins at ``begin``; it has to reach beyond the first ``done`` atoms.
+        """Choose the end of the chunk that begins at ``begin``; it must include more than the first ``done`` atoms.
 
         Returns:
-            Where it begins (later than asked for if it would not reach far enough), and how many atoms are done then.
+            Its start (later than ``begin`` if it would not reach far enough), and the number of atoms done after it.
         """
         text, start, room = self._text, self._starts[done], self._room(size)
         base = self._before[done]  # the weight of all that stands before the chunk
@@ -150,7 +150,7 @@ class Packer:
         last = self._choose(base, done, self._furthest(base, done, room), room)
         while (actual := self._counter.count(text[begin : self._ends[last - 1]])) > size:
             if last - 1 > done:
-                # Not what the weights promised; shrink in proportion, by one atom at least.
+                # Larger than the weights predicted; shrink in proportion, by at least one atom.
                 weight = self._before[last] - base
                 upper = min(self._furthest(base, done, weight * size // actual), last - 1)
                 last = self._choose(base, done, upper, room)
@@ -158,7 +158,7 @@ class Packer:
                 begin, base = start, self._before[done]
                 last = self._choose(base, done, self._furthest(base, done, room), room)
             elif size < self._size:
-                size = self._size  # the header of the table has to stay outside
+                size = self._size  # no room is left for the header of the table
             else:
                 break  # one character
         return begin, last
@@ -168,7 +168,7 @@ class Packer:
         return min(max(fitting, done + 1), len(self._ends))
 
     def _choose(self, base: int, done: int, upper: int, room: int) -> int:
-        """The best end among those after ``done`` up to ``upper``."""
+        """Return the best end among those after ``done`` up to ``upper``."""
         before, levels = self._before, self._levels
         if upper == len(self._ends):
             return upper
@@ -190,14 +190,14 @@ class Packer:
         return lambda place: abs(self._before[place] - weight)
 
     def _digest(self, place: int) -> float:
-        """A hash of the text before a place. It decides between equally good places, wherever the chunk began."""
+        """Return a hash of the text before a place, which decides between equally good places."""
         end = self._ends[place - 1]
         return zlib.crc32(self._text[max(0, end - _DIGESTED) : end].encode())
 
     def _overlapping(self, begin: int, done: int) -> int:
         """Where the next chunk begins: at the first sentence, line or word from which at most ``overlap`` is shared.
 
-        It is looked for in the text before the cut; where atoms begin does not matter.
+        It is searched for in the text before the cut, independently of the atoms.
         """
         text, cut = self._text, self._ends[done - 1]
         if not self._overlap or self._levels[done - 1] == Level.HARD:
@@ -223,7 +223,7 @@ class Packer:
         return cut
 
     def _first_that_fits(self, starts: list[int], cut: int) -> int | None:
-        """The first of these starts from which the text up to the cut has at most ``overlap`` tokens."""
+        """Return the first of these starts from which the text up to the cut has at most ``overlap`` tokens."""
         text, count = self._text, self._counter.count
         starts = [start for start in starts if start < cut and not inside_cluster(text, start)]
         index = bisect_left(starts, 1, key=lambda start: int(count(text[start:cut]) <= self._overlap))

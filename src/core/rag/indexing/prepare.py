@@ -12,15 +12,15 @@ if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
     from core.rag.indexing.workbench import Workbench
 
-#: So many of the vectors made last are remembered, so that equal texts in documents not yet written are embedded once.
+#: How many of the last vectors are remembered, so that equal texts in documents not yet written are embedded once.
 _REMEMBERED = 100_000
 
 
 class Preparer:
-    """Gives rows the vectors that the graph does not have yet, in one run."""
+    """Embeds the texts of rows whose vectors the graph does not have yet, for one run."""
 
     def __init__(self, client: MemGraphClient, workbench: Workbench) -> None:
-        """Prepare documents for a graph, at a workbench."""
+        """Make a preparer for a graph; the workbench embeds."""
         self._client = client
         self._workbench = workbench
         self._made: OrderedDict[str, None] = OrderedDict()
@@ -30,7 +30,7 @@ class Preparer:
 
         Args:
             prepared: Documents.
-            ahead: Whether others are embedded already and wait to be written.
+            ahead: Whether other documents are embedded already and wait to be written.
 
         Raises:
             EmbeddingInputError: if the model cannot take one of them.
@@ -40,7 +40,7 @@ class Preparer:
         await self._embed(prepared, [key for key in wanted if key not in there], ahead=ahead)
 
     async def embed_again(self, prepared: Prepared, ids: Collection[str]) -> None:
-        """Embed texts whose vectors were in the graph but are gone."""
+        """Embed texts whose vectors were in the graph but no longer exist."""
         await self._embed(prepared, sorted(ids))
 
     async def _embed(self, prepared: Prepared, keys: Sequence[str], *, ahead: bool = False) -> None:

@@ -24,10 +24,10 @@ class ReadSource:
     """A source that was read.
 
     Attributes:
-        loader: Read it.
+        loader: The loader that read it.
         source_id: Id of its Source.
         seen: Ids of the documents that it has.
-        gone: Ids of those that it said are gone.
+        gone: Ids of documents that it reported as gone.
     """
 
     loader: Loader
@@ -37,15 +37,15 @@ class ReadSource:
 
 
 async def prune(client: MemGraphClient, state: StateReader, read: Sequence[ReadSource], report: IngestReport) -> None:
-    """Remove the documents that sources do not have any more.
+    """Remove the documents that sources no longer have.
 
-    Of a source that was not read to the end only those are removed that are certainly gone.
+    Of a source that was not read completely, only documents that are certainly gone are removed.
 
     Args:
         client: The graph.
-        state: Tells what is stored.
-        read: The sources, after reading.
-        report: Takes the number of removed documents, and warnings.
+        state: Reads what is stored.
+        read: The sources that were read.
+        report: Receives the number of removed documents, and warnings.
     """
     for one in read:
         source = one.loader.source

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
     from core.rag.embedder import EmbeddingService
 
-#: With at most this many chunks, looking at all names takes a few milliseconds.
+#: Up to this many chunks, reading all names takes a few milliseconds.
 _ALWAYS_CHUNKS = 2_000
 
-#: In a larger graph, one chunk in so many has to have changed.
+#: In a larger graph, at least one chunk in this many must have changed.
 _WORTHWHILE_SHARE = 100
 
-#: So many names are embedded at once: enough for an embedder to be quick, not so many that they are in memory twice.
+#: Number of names that are embedded together: enough to be fast, few enough to save memory.
 _NAMES_AT_ONCE = 10_000
 
 
@@ -34,8 +34,8 @@ class Same:
     """Two names of one entity.
 
     Attributes:
-        alias: The name that is mentioned less.
-        entity: The other.
+        alias: The name with fewer mentions.
+        entity: The other name.
         method: ``alias``, ``acronym``, ``fuzzy`` or ``vector``.
         score: 0 to 1.
     """
@@ -48,12 +48,12 @@ class Same:
 
 @dataclass(slots=True)
 class ResolutionReport:
-    """Which entities were found to be the same.
+    """The result of entity resolution.
 
     Attributes:
-        same: Every pair that was found.
-        added: How many of them were not connected before.
-        removed: Connections from before that do not hold any more.
+        same: All pairs that were found.
+        added: How many of these are new.
+        removed: How many earlier connections are no longer valid.
     """
 
     same: list[Same] = field(default_factory=list)
@@ -70,10 +70,10 @@ class ResolutionReport:
 
 
 async def resolve_names_after(client: MemGraphClient, changed: int) -> None:
-    """Bring up to date which entities are one by spelling or initials, if enough has changed since.
+    """Connect entities that are the same by spelling or initials, if enough has changed.
 
-    It reads the names of all entities, so a few documents in a large graph do not pay for it; the next large ingest
-    or :func:`resolve_all` makes up for them.
+    This reads the names of all entities, which is too expensive after a few documents in a large graph; the next large
+    ingest or :func:`resolve_all` covers these.
 
     Args:
         client: The graph.
@@ -85,9 +85,9 @@ async def resolve_names_after(client: MemGraphClient, changed: int) -> None:
 
 
 async def resolve_names(client: MemGraphClient) -> ResolutionReport:
-    """Bring up to date which entities are one by spelling or initials.
+    """Connect entities that are the same by spelling or initials.
 
-    What :func:`resolve_all` found by other means stays.
+    Connections that :func:`resolve_all` found by other rules stay.
     """
     names = await client.entity_names()
     maybe = await asyncio.to_thread(alike, names, await client.acronym_names())
@@ -98,7 +98,7 @@ async def resolve_names(client: MemGraphClient) -> ResolutionReport:
 
 
 async def resolve_all(client: MemGraphClient, embedder: EmbeddingService | None) -> ResolutionReport:
-    """Bring the SAME_AS edges of rules up to date; see :meth:`core.rag.KnowledgeBase.resolve_entities`."""
+    """Update the SAME_AS edges of all rules; see :meth:`core.rag.KnowledgeBase.resolve_entities`."""
     candidates = await client.resolution_candidates()
     together = await client.mentioned_together(await asyncio.to_thread(abbreviations, candidates))
     found = await asyncio.to_thread(
@@ -116,7 +116,7 @@ async def _written(
     found: Sequence[Sameness],
     methods: Collection[str] | None = None,
 ) -> ResolutionReport:
-    """Store what was found, but for what a person took apart."""
+    """Store what was found, except for pairs that a person separated."""
     apart = await client.distinct_entities()
     kept = [same for same in found if (min(same.alias, same.entity), max(same.alias, same.entity)) not in apart]
     added, removed = await client.write_sameness(kept, methods)
@@ -131,7 +131,7 @@ def _named(same: Sameness, texts: dict[str, str]) -> Same:
 async def _cosines(
     embedder: EmbeddingService, candidates: Sequence[Candidate]
 ) -> Callable[[Sequence[tuple[Candidate, Candidate]]], list[float]]:
-    """What tells the cosines of pairs of them, once their names are embedded."""
+    """Embed the names of candidates, and return a function that computes the cosines of pairs of them."""
     import numpy as np
 
     rows: dict[str, NDArray[np.float32]] = {}

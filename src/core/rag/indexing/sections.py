@@ -9,21 +9,21 @@ from typing import Literal
 
 from core.rag.headings import heading_path
 
-#: How a section that is too large is taken apart.
+#: How a section that is too large is split.
 Kind = Literal["prose", "markdown", "code", "table", "records"]
 
-_LONGEST_HEADING = 200  # characters of one heading; more is a paragraph that looks like one
+_LONGEST_HEADING = 200  # characters; anything longer is a paragraph that looks like a heading
 
 
 @dataclass(slots=True)
 class Section:
-    """A stretch of a document.
+    """A section of a document.
 
     Attributes:
         start: Where it begins.
         end: Where it ends; the next one begins there.
-        heading: Heading path, outermost first; empty where there is none.
-        kind: How to take it apart.
+        heading: Heading path, outermost first; empty if there is none.
+        kind: How to split it.
     """
 
     start: int
@@ -50,7 +50,7 @@ class Heading:
 
 
 def shortened(title: str) -> str:
-    """A heading as one line of bounded length."""
+    """Return a heading as one line of bounded length."""
     title = " ".join(title[: 4 * _LONGEST_HEADING].split())
     return title if len(title) <= _LONGEST_HEADING else title[: _LONGEST_HEADING - 1].rstrip() + "…"
 
@@ -77,7 +77,7 @@ def sections_of(
     sections: list[Section] = []
     path: list[Heading] = []
     start = 0
-    carried = False  # whether the stretch from `start` on has only headings so far
+    carried = False  # whether the text from `start` on has only headings so far
     for index, heading in enumerate(headings):
         if not carried and heading.start > start:
             sections.append(Section(start, heading.start, _path_text(path, name), kind))
@@ -117,7 +117,7 @@ def cut_sections(sections: Iterable[Section], places: Iterable[int]) -> list[Sec
 
 
 def merge_blank(text: str, sections: Iterable[Section]) -> list[Section]:
-    """Let sections of nothing but whitespace belong to the one before, or at the start to the one after."""
+    """Merge sections that are only whitespace with the previous section, or at the start with the next one."""
     result: list[Section] = []
     for section in sections:
         if result and text[section.start : section.end].isspace():

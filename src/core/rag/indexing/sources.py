@@ -18,24 +18,24 @@ Source = str | PathLike[str] | Loader | Document | Iterable[Document] | AsyncIte
 
 
 class IterableLoader:
-    """Documents that the caller has, as a loader."""
+    """A loader for documents that the caller passes directly."""
 
     def __init__(self, documents: Iterable[Document] | AsyncIterable[Document]) -> None:
         self._documents = documents
 
     @property
     def source(self) -> SourceInfo:
-        """One common source for all documents given directly."""
+        """The common source of all documents that are passed directly."""
         return SourceInfo(name="documents", type="documents", uri="documents:documents")
 
     @property
     def at_hand(self) -> list[Document]:
-        """The documents that are there already: all of a list that can be stored, none of an iterator."""
+        """The documents that are known in advance: those of a list that can be stored, none of an iterator."""
         given = self._documents if isinstance(self._documents, Sequence) else ()
         return [item for item in given if isinstance(item, Document) and no_text_in(item) is None]
 
     async def load(self, known: Known | None = None) -> AsyncIterator[LoadResult]:  # noqa: ARG002
-        """Yield the documents; the indexer sees by itself which did not change."""
+        """Yield all documents; the indexer itself finds out which did not change."""
         if isinstance(self._documents, AsyncIterable):
             async for document in self._documents:
                 yield _checked(document)
@@ -45,16 +45,16 @@ class IterableLoader:
 
 
 def loaders_for(sources: Source | Iterable[Source], settings: Settings, **options: Any) -> list[Loader]:
-    """The loaders for what a caller named.
+    """Create the loaders for the sources that a caller named.
 
     Args:
         sources: One or several of paths, URLs, loaders, documents and iterables of documents.
-        settings: For the file size limit.
+        settings: Has the file size limit.
         options: ``include``, ``exclude``, ``gitignore``, ``recursive``, ``hidden`` for folders; ``url_pattern``,
             ``max_urls``, ``max_depth``, ``delay``, ``same_host``, ``respect_robots``, ``allow_private`` for URLs.
 
     Raises:
-        InvalidInputError: on anything else, an option that is not known, or an address or pattern that is invalid.
+        InvalidInputError: on a source of another type, an unknown option, or an invalid address or pattern.
     """
     unknown = set(options) - _FILE_OPTIONS - _WEB_OPTIONS
     if unknown:
@@ -91,7 +91,7 @@ def loaders_for(sources: Source | Iterable[Source], settings: Settings, **option
 
 
 def passing_over(places: Collection[PathLike[str]], loaders: Sequence[Loader]) -> list[Loader]:
-    """The loaders, those of folders without the files and folders at these places."""
+    """Return the loaders; those of folders skip the files and folders at these places."""
     from libs.dataloader import DocumentLoader
 
     return [loader.without(places) if isinstance(loader, DocumentLoader) else loader for loader in loaders]
@@ -124,7 +124,7 @@ def is_web(source: str) -> bool:
 
 
 def _loader_for(source: str, settings: Settings, options: dict[str, Any], shared: dict[str, Any]) -> Loader:
-    """The loader for a path or URL; those for URLs have ``shared`` in common."""
+    """Create the loader for a path or URL; loaders for URLs also get ``shared``."""
     if is_web(source):
         from libs.dataloader import WebLoader
 

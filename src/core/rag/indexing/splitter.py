@@ -25,7 +25,7 @@ from libs.dataloader.types import STRUCTURAL_KEYS, ChunkMetadata, Document, Docu
 DEFAULT_CHUNK_SIZE = 1024
 DEFAULT_CHUNK_OVERLAP = 200
 
-#: ``(start, end, heading, metadata)`` of a chunk; the metadata are those that its place gives it.
+#: ``(start, end, heading, metadata)`` of a chunk; the metadata depend on its position in the document.
 type Span = tuple[int, int, str, dict[str, Any]]
 
 _VERSION = 4  # raised whenever the same settings begin to give other chunks
@@ -50,24 +50,24 @@ class TextSplitter:
     How a document is split depends on its ``format``:
 
     - ``markdown``: along headings; ``heading`` is the path of headings, ``"Guide > Install > Linux"`` (without the
-      title of the document, where there is more than that). Fenced code and tables stay whole where they fit.
+      title of the document, unless that is all). Fenced code and tables are kept whole if they fit.
     - ``code:<language>``: along definitions; ``heading`` is ``"class Foo > def bar"``.
     - ``table``: by rows. Chunks after the first have the header line in ``metadata["table_header"]``, also for tables
       in Markdown.
-    - ``records``: between paragraphs, which are not cut where they fit.
+    - ``records``: between paragraphs, which are not cut if they fit.
     - ``rst``: along underlined headings.
     - anything else: paragraphs, lines, sentences, words.
 
     Args:
-        chunk_size: Tokens per chunk at most.
-        chunk_overlap: Tokens that two neighbouring chunks share at most; less than ``chunk_size``.
-        separator: A preferred place to cut after. Line ends are preferred to sentence ends anyway, and blank lines to
-            these; any other separator that is not whitespace is preferred to all of them.
-        count_tokens: Counts the tokens of a text; ``None`` counts as the default embedder does. For OpenAI's models:
+        chunk_size: Maximum number of tokens in a chunk.
+        chunk_overlap: Maximum number of tokens that two neighbouring chunks share; less than ``chunk_size``.
+        separator: Text after which to prefer to cut. Blank lines are preferred to line ends, and these to sentence
+            ends, in any case; a separator that is not whitespace is preferred to all of them.
+        count_tokens: Counts the tokens of a text; ``None``: as the default embedder does. For OpenAI's models:
             ``lambda text: len(tiktoken.get_encoding("cl100k_base").encode_ordinary(text))``.
 
     Raises:
-        InvalidInputError: if the sizes make no sense.
+        InvalidInputError: if the sizes are invalid.
 
     Example:
         >>> splitter = TextSplitter(chunk_size=64, chunk_overlap=0)
@@ -101,7 +101,7 @@ class TextSplitter:
         self._counter: TokenCounter = _wordllama_tokens if count_tokens is None else FunctionTokens(count_tokens)
 
     def with_sizes(self, chunk_size: int, chunk_overlap: int) -> TextSplitter:
-        """A copy of this splitter with other sizes."""
+        """Return a copy of this splitter with other sizes."""
         other = TextSplitter(chunk_size, chunk_overlap, self.separator)
         other._counter = self._counter
         return other
@@ -115,7 +115,7 @@ class TextSplitter:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Changes whenever the same document could be split otherwise: settings, tokenizer, versions."""
+        """Text that changes whenever a document may be split differently: settings, tokenizer, versions."""
         parts = (
             str(_VERSION),
             str(self.chunk_size),
@@ -129,7 +129,7 @@ class TextSplitter:
         return f"split{_VERSION}-{self.chunk_size}-{self.chunk_overlap}-{digest}"
 
     def count_tokens(self, text: str) -> int:
-        """The number of tokens of a text, as this splitter counts."""
+        """Return the number of tokens of a text, as this splitter counts."""
         return self._counter.count(without_surrogates(text))
 
     def split_text(self, text: str) -> list[str]:
@@ -146,14 +146,14 @@ class TextSplitter:
         """Split a document.
 
         Args:
-            document: What to split.
-            parent_id: Id of the document in the graph; derived from its URI or path in the default namespace where
-                ``None``.
+            document: The document.
+            parent_id: Id of the document in the graph; ``None``: derived from its URI or path in the default
+                namespace.
 
         Returns:
-            The chunks in order; none for an empty document. Their metadata says where they stand (``chunk_index``,
-            ``chunk_count``, ``parent_id``, ``parent_document_path``, ``is_chunk``, and ``page``, ``page_end``,
-            ``slide``, ``sheet``, ``row``, ``cell``, ``table_header`` where these apply).
+            The chunks in order; none for an empty document. Their metadata describe their position (``chunk_index``,
+            ``chunk_count``, ``parent_id``, ``parent_document_path``, ``is_chunk``, and, where they apply, ``page``,
+            ``page_end``, ``slide``, ``sheet``, ``row``, ``cell``, ``table_header``).
         """
         return self.chunks(document, self.spans(document), parent_id)
 
@@ -206,7 +206,7 @@ class TextSplitter:
         return chunks
 
     def _spans(self, document: Document) -> list[tuple[int, int, str, Table | None]]:
-        """``(start, end, heading, table)`` of each chunk; the table is the one in whose rows it begins or is."""
+        """Return ``(start, end, heading, table)`` of each chunk; the table is the one in whose rows it begins."""
         text = without_surrogates(document.content)
         places = sorted(
             start
@@ -262,10 +262,10 @@ class TextSplitter:
                 return prose_breaks(text, start, end, self.separator, piece), ()
 
     def _piece(self, text: str, section: Section) -> int:
-        """Up to how many characters running text is not looked into.
+        """Return the number of characters up to which running text is not searched for places to cut.
 
-        A fraction of a chunk, by the length that tokens have here. A power of two, so that it hardly ever changes
-        when the text does (and the places with it).
+        It is a fraction of a chunk, estimated from the length of tokens in this text, and a power of two, so that it
+        (and with it the places) seldom changes when the text changes.
         """
         sample = text[section.start : min(section.end, section.start + _SAMPLE)]
         per_token = len(sample) / max(self._counter.count(sample), 1)
@@ -303,7 +303,7 @@ def _add_places(
     start: int,
     end: int,
 ) -> None:
-    """Where the first character that shows is; for pages also where the last one is."""
+    """Add the location of the first visible character, and for pages also that of the last one."""
     chunk = content[start:end]
     first = start + len(chunk) - len(chunk.lstrip())
     last = start + len(chunk.rstrip()) - 1
@@ -316,7 +316,7 @@ def _add_places(
             continue
         index = bisect_right(starts, first, key=_start) - 1
         if index < 0 or (name == "row" and sheets and starts[index][0] < sheets[-1]):
-            continue  # a row of the sheet before is none of this one
+            continue  # a row number of the previous sheet does not apply to this one
         metadata[name] = starts[index][1]
         if name == "page" and (index_end := bisect_right(starts, last, key=_start) - 1) > index:
             metadata["page_end"] = starts[index_end][1]

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """What has to be done with the documents of a batch.
+    """The documents of a batch, by what has to be done.
 
     Attributes:
-        documents: Those that have to be written.
-        unchanged: Ids of those that are stored as they are.
-        again: Ids of those that this run writes as they are already.
+        documents: Documents that have to be written.
+        unchanged: Ids of documents that did not change.
+        again: Ids of documents that this run already writes in the same state.
     """
 
     documents: list[Document]
@@ -34,7 +34,7 @@ class Changed:
 
 
 def state_hash(document: Document) -> str:
-    """A hash over everything that is stored of a document, apart from where it comes from and what it is called."""
+    """Return a hash of everything that is stored of a document, except its source and its name."""
     digest = hashlib.sha256(document.content.encode("utf-8", "surrogatepass"))
     rest = (
         document.title,
@@ -49,7 +49,7 @@ def state_hash(document: Document) -> str:
 
 
 def _state(document: Document) -> str:
-    """The hash of a document; empty where it cannot be stored, which is reported when it is cut."""
+    """Return the hash of a document; empty if it cannot be stored, which is reported when it is cut."""
     try:
         return state_hash(document)
     except InvalidInputError:
@@ -57,7 +57,7 @@ def _state(document: Document) -> str:
 
 
 class StateReader:
-    """Compares documents with what is stored of them."""
+    """Compares documents with their stored versions."""
 
     def __init__(self, client: MemGraphClient, splitter: str, vector_store: str) -> None:
         """Prepare a reader.
@@ -72,7 +72,7 @@ class StateReader:
         self.pipeline = content_hash(splitter, str(ANALYSIS_VERSION))[:16]
 
     def known(self, source: str, touched: Mapping[str, str]) -> Known:
-        """What a loader may ask; see :data:`libs.dataloader.Known`."""
+        """Return the callback that loaders ask about known documents; see :data:`libs.dataloader.Known`."""
 
         async def known(uris: Sequence[str]) -> Mapping[str, KnownDocument]:
             by_id = {document_id(self._client.namespace, uri): uri for uri in uris}
@@ -95,14 +95,14 @@ class StateReader:
         *,
         repeated: bool = False,
     ) -> Changed:
-        """Which of the documents differ from what is stored; these are noted in ``touched``.
+        """Find the documents that differ from their stored versions, and record them in ``touched``.
 
         Args:
-            documents: With different URIs.
-            ids: Theirs.
-            source: Id of the Source that they come from.
-            touched: What this run writes, by id of the document; what is stored of these may be about to change.
-            repeated: Whether other sources of the run may have the same documents (knowing them again takes a hash).
+            documents: Documents with distinct URIs.
+            ids: Their ids.
+            source: Id of their Source.
+            touched: What this run writes, by id of the document; the stored versions of these may be about to change.
+            repeated: Whether other sources of the run may have the same documents (recognising them needs a hash).
         """
         stored = {row["id"]: row for row in await self._stored([i for i in ids if i not in touched], source)}
         changed: list[Document] = []
@@ -137,18 +137,17 @@ class StateReader:
         covers: Callable[[str], bool] | None = None,
         only: set[str] | None = None,
     ) -> list[str]:
-        """Find the documents of a source that it does not have any more and that come from nowhere else.
+        """Find the documents of a source that it no longer has and that no other source has.
 
         A document that also comes from a source outside of this one stays, and is taken off this one here; but a file
         that is not there is gone from every folder around it.
 
         Args:
             source_id: Id of the Source.
-            source: What it is.
+            source: The source.
             seen: Ids of the documents that it has.
-            covers: Whether a URI is one that the loader would have given; what it leaves out by its patterns did not
-                vanish.
-            only: Ids of those that may be gone, where the source was not read to the end.
+            covers: Whether the loader would yield a URI; documents that its patterns exclude did not vanish.
+            only: Ids of the documents that may be gone, if the source was not read completely.
         """
         rows = await self._client.documents_of_source(source_id)
         gone = [
@@ -175,7 +174,7 @@ class StateReader:
         return row["pipeline"] == self.pipeline and self._vector_store in (row["embedded_in"] or ())
 
     async def _stored(self, ids: Sequence[str], source: str) -> list[dict[str, Any]]:
-        """The state of those of the documents that are stored; each comes from the source afterwards."""
+        """Return the state of the stored ones of the documents, after adding them to the source."""
         if not ids:
             return []
         rows = await self._client.document_states(ids)

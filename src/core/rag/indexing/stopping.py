@@ -8,12 +8,12 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from core.rag.errors import InvalidInputError
 from libs.dataloader import LoadResult
 
-#: Asked to stop, a run goes on for so many seconds with what was taken up, and waits so long for what is being loaded.
+#: After a request to stop, seconds for which a run finishes started work, and waits for what is being loaded.
 PATIENCE_SECONDS = 3.0
 
 
 def check_callbacks(stop: asyncio.Event | None, progress: Callable[..., None] | None) -> None:
-    """Refuse, before a run begins, what would fail in the middle of it.
+    """Refuse invalid callbacks before a run begins, since they would fail in the middle of it.
 
     Raises:
         InvalidInputError: naming the argument.
@@ -31,10 +31,10 @@ async def out_of_patience(stop: asyncio.Event) -> None:
 
 
 async def until(results: AsyncIterator[LoadResult], stop: asyncio.Event) -> AsyncGenerator[LoadResult]:
-    """Yield what a loader gives, until the run is asked to stop. A page that does not come is not waited for then.
+    """Yield the results of a loader until the run is asked to stop; it then does not wait for a slow page.
 
-    There are very many results, and a task for each would cost too much. So the task that waits for one is cancelled,
-    and the cancellation is taken back here.
+    There may be very many results, and a task for each would cost too much. So the task that waits for one is
+    cancelled, and the cancellation is undone here.
     """
     task = asyncio.current_task()
     assert task is not None
@@ -64,5 +64,5 @@ async def until(results: AsyncIterator[LoadResult], stop: asyncio.Event) -> Asyn
             yield result
     finally:
         watcher.cancel()
-        if isinstance(results, AsyncGenerator):  # a loader may give any asynchronous iterator
+        if isinstance(results, AsyncGenerator):  # a loader may return any asynchronous iterator
             await results.aclose()

@@ -15,13 +15,13 @@ _TEXTS_OR_NONE = ("title", "uri", "mime_type")
 
 
 def storable(document: Document) -> Document:
-    """The document without lone surrogates (half an emoji, a byte that is no UTF-8), which cannot be encoded.
+    """Return a document without lone surrogates (half an emoji, a byte that is not UTF-8), which cannot be encoded.
 
-    In texts each becomes U+FFFD, so that all places in them stay where they are. In what the document is called it
-    becomes ``\\ud83d``: two documents that differ there stay two. Its records are cleaned where their rows are made.
+    In texts each becomes U+FFFD, so that all positions stay the same. In the path and URI it becomes an escape such as
+    ``\\ud83d``, so that two documents that differ there stay two. Records are cleaned when their rows are made.
 
     Raises:
-        InvalidInputError: if something that has to be a text is none, as in a row of a database: a number, bytes.
+        InvalidInputError: if a field that must be text is not, for example a number or bytes from a database row.
     """
     if (name := no_text_in(document)) is not None:
         kind = _kind(getattr(document, name))
@@ -45,7 +45,7 @@ def storable(document: Document) -> Document:
 
 
 def no_text_in(document: Document) -> str | None:
-    """What of a document has to be a text and is none; ``None`` where all are."""
+    """Return the field of a document that must be text and is not; ``None`` if all are."""
     for name in (*_TEXTS, *_TEXTS_OR_NONE):
         value = getattr(document, name)
         if not isinstance(value, str) and (value is not None or name in _TEXTS):
@@ -58,7 +58,7 @@ def _kind(value: Any) -> str:
 
 
 def _is_broken(value: Any) -> bool:
-    """Whether there is a lone surrogate anywhere in plain values."""
+    """Return whether there is a lone surrogate anywhere in plain values."""
     if isinstance(value, str):
         return clean_text(value) is not value
     if isinstance(value, Mapping):
