@@ -13,7 +13,7 @@ from core.rag import KnowledgeBase
 from core.rag.answering.analysis import fallback_entities
 from core.rag.answering.context import build_context
 from core.rag.answering.flow import KnowledgeRAGFlow
-from core.rag.answering.intents import intent_of
+from core.rag.answering.intents import intent_of, subject_of
 from core.rag.answering.types import FoundEntity, FoundFact, Knowledge
 from dbhandler.kit import Engine
 from fakes.openai_chat import Stream
@@ -114,6 +114,25 @@ async def test_the_four_intents_take_the_flow(kb: KnowledgeBase, question: str, 
 def test_a_discovery_is_a_thing_and_no_wish_to_explore() -> None:
     questions = ("Help me discover papers on wheels", "What is a discovery system?", "Was ist ein Discovery-System?")
     assert list(map(intent_of, questions)) == ["exploration", "factual", "factual"]
+
+
+@pytest.mark.parametrize(
+    ("question", "intent"),
+    [
+        ("How do I connect to the VPN?", "factual"),
+        ("How can I link to another page?", "factual"),
+        ("How to disconnect the printer?", "factual"),
+        ("Wie stelle ich die Verbindung zum Drucker her?", "factual"),
+        ("How is the VPN connected to the printer?", "relationship"),
+        ("How are you connected to Bob?", "relationship"),
+        ("How do I find the link between Alice and Bob?", "relationship"),
+        ("How do I tell how Alice is connected to Bob?", "relationship"),
+        ("Wie sind Alice und Bob verbunden?", "relationship"),
+    ],
+)
+def test_who_wants_to_connect_something_does_not_ask_for_relations(question: str, intent: str) -> None:
+    assert intent_of(question) == intent
+    assert ("connect" in subject_of(question)) == ("connect" in question and intent == "factual")
 
 
 async def test_the_style_follows_the_intent(kb: KnowledgeBase, said: Talking) -> None:

@@ -54,6 +54,14 @@ _FRAMES = re.compile(
     re.IGNORECASE,
 )
 
+#: Who asks how to connect something wants to do it, not to know how things are related.
+_HOW_TO = re.compile(
+    r"\b(?:how (?:(?:do|can|could|should|would|must) (?:i|we|you|one)|to)|(?:can|may|should) (?:i|we|you|one))\s+"
+    r"(?:(?!the\b|an?\b)\w+\s+){0,2}?(?:dis|inter|re)?(?:connect|link|associate)\b"
+    r"|\bwie \w+ (?:ich|wir|man)\b.*\b(?:verbindung|verbunden|verbinde)",
+    re.IGNORECASE,
+)
+
 _NEXT_PART = re.compile(r"\w\?\s+\w|\w,?\s+(and|then) (who|what|where|when|which|how|why)\b", re.IGNORECASE)
 
 
@@ -65,7 +73,7 @@ def intent_of(question: str) -> Intent:
         'relationship'
     """
     for intent, pattern in _RULES.items():
-        if pattern.search(question):
+        if pattern.search(question) and not (intent == "relationship" and _HOW_TO.search(question)):
             return intent
     return "factual"
 
@@ -77,7 +85,7 @@ def subject_of(question: str) -> str:
         >>> subject_of("What else should I know about this project?")
         '  about this project?'
     """
-    subject = _FRAMES.sub("", question)
+    subject = question if _HOW_TO.search(question) else _FRAMES.sub("", question)
     return subject if re.search(r"\w", subject) else question
 
 
