@@ -48,6 +48,8 @@ def test_passages_are_numbered_with_their_place() -> None:
     assert "[1] p1.md\nIt rains." in context.text
     assert "[2] p2.md > Weather, All about it, page 7\nIt snows." in context.text
     assert [passage.number for passage in context.passages] == [1, 2]
+    below = hit(1, "It rains.", title="Weather", heading="Weather > Rain")
+    assert "[1] p1.md > Weather > Rain\nIt rains." in build_context(knowledge([below])).text
 
 
 @pytest.mark.parametrize(

@@ -171,7 +171,7 @@ def _fact_text(fact: FoundFact, numbers: dict[str, int]) -> str:
 
 def _passage_text(passage: Passage) -> str:
     hit = passage.hit
-    title = [] if hit.title in hit.path else [hit.title]
+    title = [] if hit.title in passage.title else [hit.title]
     page = [f"page {passage.page}"] if passage.page is not None else []
     where = ", ".join(map(_line, [passage.title, *title, *page]))
     return f"[{passage.number}] {where}\n{_inert(hit.content)}"
