@@ -147,7 +147,7 @@ async def test_an_item_of_an_announced_list_is_shown_once() -> None:
         ('Open [the mill]({% page "/mill/#a b" %}), or [this]({{ url }}/a.md).', "Open the mill, or this."),
         ("The <button class='x' disabled>mill</button> turns.", "The mill turns."),
         ("mill](mill.md) turns by [water](water.md).", "mill turns by water."),
-        ("+------+----------+\n: The mill ---- turns a-b-c-d", ": The mill turns a-b-c-d"),
+        ("+------+----------+\n: The mill ---- turns a-b-c-d", "The mill turns a-b-c-d"),
         ("mill ------|----- `turns` | by water", "mill `turns` | by water"),
         ("The mill [[3]](#note) is [1](b.md) of two.", "The mill is 1 of two."),
         (
@@ -229,6 +229,8 @@ async def test_a_passage_that_begins_within_a_sentence_says_so(text: str, start:
         ("How does a mill of Olaf turn?\n\nBy water.", "By water."),
         ("“And how does Olaf’s mill turn?”\n\nHe shrugged.", "He shrugged."),
         ("Olaf's mill does turn.\n\nSo it is.", "Olaf's mill does turn."),
+        ("Olaf's mill turns:\n\n- by water\n- by wind", "Olaf's mill turns:"),
+        ("```yaml\nmill:\n\nturns: no\n```\n\nIt is old.", "turns: no"),
         ("- Olaf's mill\n- How does it turn?", "Olaf's mill"),
     ],
 )

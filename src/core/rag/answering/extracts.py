@@ -67,6 +67,8 @@ _LINK = re.compile(
 _HALF_LINK = re.compile(rf"\A([^\[\]]*)\]{_TARGET}")
 #: The lines of a table that has no bars, or is drawn as a grid.
 _RULE = re.compile(r"(?:(?<=\s)|\A)[+|]?[-=]{4}[-=+|:]*+(?:\s+[-=+|:]{4,}+)*+(?=\s|\Z)")
+#: What Markdown has before the definition of a word.
+_DEFINES = re.compile(r"\A:[ \t]+")
 #: What HTML shows to nobody; within a line it may be what a text writes about.
 _HIDDEN = re.compile(r"(?m:^)[ \t]*(?:<!--.*?-->|<(script|style)\b[^>]*>.*?(?:</\1\s*>|\Z))", re.DOTALL | re.IGNORECASE)
 #: Where links lead, in lines of their own: ``[guide]: https://…``.
@@ -91,7 +93,7 @@ _OF_VERSION = re.compile(r"\W*(?:new|added|changed|deprecated|removed) (?:in|sin
 _DESCRIBED = re.compile(r"^[ \t]*(?:`([^`\n]+)`[ \t]*$|(?:async[ \t]+)?((?:def|class)[ \t]+\w+))", re.MULTILINE)
 #: The ends of questions, and of statements, behind which quotation marks, brackets and emphasis may be closed.
 _ASKS = re.compile(r"[?？؟][\s\"'”’»」)\]*_]*\Z")
-_STATES = re.compile(r"[.!:;。！।۔…][\s\"'”’»」)\]*_`]*\Z")
+_STATES = re.compile(r"[.!;。！।۔…][\s\"'”’»」)\]*_`]*\Z")
 #: What a word of the question counts that the title or heading of a passage has: every sentence below is about it.
 _GIVEN = 0.2
 
@@ -227,7 +229,10 @@ async def _scored(question: str, passages: Sequence[Passage], embedder: Embeddin
     for one, own, cosine in zip(found, words, cosines, strict=True):
         asked = {term: weights[one.passage][term] / totals[one.passage] for term in own & wanted}
         scored.append(replace(one, score=math.fsum(asked.values()) + max(cosine, 0.0), asked=asked))
-    echoes = [_echoes(one.text, own <= wanted) for one, own in zip(found, words, strict=True)]
+    echoes = [
+        _echoes(one.text, own <= wanted and not announces(passages[one.passage].hit.content, one.end))
+        for one, own in zip(found, words, strict=True)
+    ]
     told = {one.passage for one, echo in zip(found, echoes, strict=True) if not echo}
     return [one for one, echo in zip(scored, echoes, strict=True) if not echo or one.passage not in told]
 
@@ -335,7 +340,7 @@ def _shown(sentence: str, passage: Passage | None = None, start: int = 0, longes
     shown = plain if plain.strip() else sentence
     if not in_block:
         shown = replace_markers(shown, lambda _: "")
-    line = " ".join(shown.split())
+    line = _DEFINES.sub("", " ".join(shown.split()))
     if passage is not None and start == 0 < passage.hit.start_char and line[:1].islower() and not in_block:
         line = f"… {line}"  # the passage begins within a sentence
     return line if len(line) <= longest else line[:longest].rsplit(" ", 1)[0] + " …"
