@@ -150,6 +150,7 @@ def test_a_number_is_no_subject() -> None:
         ("Who raised the capital of Heron?", True),
         ("Who raised the capital of the Herons, or Apache?", True),
         ("How do I install Herron?", True),
+        ("Hi Olga, which of the capital was raised by the installer?", True),
         ("How do I install it on Heron's server, by ADA?", True),
     ],
 )

@@ -36,6 +36,8 @@ NEAR = 1 / 3
 SIMILAR_NAME = 0.5
 #: The same for a word of a name and one of a passage, in percent.
 SIMILAR_WORD = 80
+#: Share of a question that its names are, from which on it is about them: "Hi Bob, how long is the leave?" is not.
+NAMED = 0.4
 #: Words of a question that are looked at.
 _MOST_WORDS = 500
 
@@ -67,7 +69,8 @@ class Asked:
     Attributes:
         forms: The words of the question, and those together with what was said before; one of the two is enough.
         names: What it names, normalised.
-        written: The names that it writes as such, normalised, with their stems; no abbreviations.
+        written: The names that it writes as such, normalised, with their stems.
+        is_named: Whether these names, abbreviations left out, are much of what it says.
         before: The words of what was said before.
         together: What it writes apart and passages may write in one word, and the other way round.
     """
@@ -75,6 +78,7 @@ class Asked:
     forms: tuple[Words, ...]
     names: tuple[str, ...]
     written: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    is_named: bool = False
     before: Words = field(default_factory=dict)
     together: Together = field(default_factory=lambda: Together(""))
 
@@ -97,21 +101,19 @@ class Asked:
             # A single word in lower case may well be the title of something quite different.
             if analysis.by_model or term in written or " " in term or len(forms[0]) <= 2
         ]
+        stems = {name: frozenset().union(*_words(found.text)) for name, found in written.items() if not name.isdigit()}
         # Texts may write out what a question abbreviates.
-        stems = {
-            name: frozenset().union(*_words(found.text))
-            for name, found in written.items()
-            if not found.text.isupper() and not name.isdigit()
-        }
-        return cls(forms, tuple(names), stems, _weighed(before, sample) if before else {}, Together(subject))
+        spelt = frozenset().union(*(stems[name] for name in stems if not written[name].text.isupper()))
+        is_named = bool(spelt) and _share(forms[0], spelt) >= NAMED
+        return cls(forms, tuple(names), stems, is_named, _weighed(before, sample) if before else {}, Together(subject))
 
     def goes_on(self, passage: Passage) -> bool:
         """Whether a passage is about what was said before; the question itself does not count."""
         return bool(self.before) and passage.likelihood(_share(self.before, passage.words)) >= RELEVANT
 
     def is_unknown(self, passages: Iterable[Passage], knowledge: Knowledge) -> bool:
-        """Whether it names something, and neither a passage nor an entity or relation has any of its names."""
-        if not self.written or any(self._has_name(passage) for passage in passages):
+        """Whether it is about what it names, and neither a passage nor an entity or relation has any of its names."""
+        if not self.is_named or any(self._has_name(passage) for passage in passages):
             return False
         others = [name for name in self.names if name not in self.written]
         meant = (

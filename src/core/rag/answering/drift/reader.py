@@ -328,7 +328,7 @@ def _node(label: Label, row: Row) -> Node:
     if label is Label.CHUNK:
         name = row["heading"] or row["path"] or row["id"]
         if (row["chunk_count"] or 0) > 1:  # several may stand below one heading
-            name = f"{name} #{row['chunk_index'] + 1}"
+            name = f"{name} #{(row['chunk_index'] or 0) + 1}"
         metadata = {"path": row["path"], "heading": row["heading"], **_json(row["metadata"])}
         return Node(row["id"], label.value, name, row["content"] or "", metadata)
     if label is Label.DOCUMENT:
