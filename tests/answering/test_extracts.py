@@ -197,6 +197,23 @@ async def test_an_item_that_is_no_sentence_comes_with_what_announces_it(text: st
     assert answer.splitlines()[2:] == [f"- {item} [1]"]
 
 
+@pytest.mark.parametrize(
+    ("text", "quote"),
+    [
+        ("**How Olaf's mill turns**\n\nBy water.", "By water."),
+        ("__How Olaf's old mill turns__\n\nBy water.", "By water."),
+        ("**Olaf's mill turns by wind.**\n\nBy water.", "**Olaf's mill turns by wind.**"),
+        ("**Olaf's mill** turns by *wind*\n\nBy water.", "**Olaf's mill** turns by *wind*"),
+        ("**Olaf's mill turns by:**\n\n- water", "**Olaf's mill turns by:**"),
+        ("**How Olaf's mill turns**", "**How Olaf's mill turns**"),
+    ],
+)
+async def test_a_line_in_bold_letters_is_a_heading(text: str, quote: str) -> None:
+    passage = Passage(1, Hit("1", "d", "d.md", "", "", text, 0, 0, len(text), 1.0))
+    _, [citation] = await extract("Does Olaf's old mill turn?", "factual", [passage], None)
+    assert citation.quote == quote
+
+
 async def test_passages_of_markup_alone_are_left_out() -> None:
     texts = ["<!-- Which mill turns? -->\n\n[which mill turns]: a.md", "This one does."]
     passages = [

@@ -67,6 +67,8 @@ _LINK = re.compile(
 _HALF_LINK = re.compile(rf"\A([^\[\]]*)\]{_TARGET}")
 #: The lines of a table that has no bars, or is drawn as a grid.
 _RULE = re.compile(r"(?:(?<=\s)|\A)[+|]?[-=]{4}[-=+|:]*+(?:\s+[-=+|:]{4,}+)*+(?=\s|\Z)")
+#: All of a sentence in bold letters, without its end: a heading in all but its markup.
+_EMPHASIZED = re.compile(r"(\*\*|__)(?:(?!\1)[^\n])+(?<![.!?。])\1")
 #: What Markdown has before the definition of a word.
 _DEFINES = re.compile(r"\A:[ \t]+")
 #: What HTML shows to nobody; within a line it may be what a text writes about.
@@ -267,6 +269,7 @@ def _spans(passage: Passage) -> list[tuple[int, int]]:
         if not is_heading(text, start)
         and not is_title_line(text, start, end)
         and not is_head(text, start)
+        and not (_EMPHASIZED.fullmatch(text, start, end) and not announces(text, end))
         and normalize_name(text[start:end]) not in headings
     ]
     return said or read
