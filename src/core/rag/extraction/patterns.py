@@ -76,7 +76,8 @@ IDENTIFIER_UNSPACED: Final = re.compile(
 )
 
 #: Base64 and the like, also where a piece of an address is all that a chunk has of it: letters, but no words.
-ENCODED: Final = re.compile(r"(?<![A-Za-z0-9+/=%_-])[A-Za-z0-9+/=%_-]{64,}")
+SHORTEST_ENCODED: Final = 64
+ENCODED: Final = re.compile(rf"(?<![A-Za-z0-9+/=%_-])[A-Za-z0-9+/=%_-]{{{SHORTEST_ENCODED},}}")
 
 #: A sign of ``camelCase``.
 HUMP: Final = re.compile(r"[a-z][A-Z]")
