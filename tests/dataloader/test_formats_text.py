@@ -871,7 +871,9 @@ Code:Meaning
 _
 0:T{
 Well
-done
+done,
+.BR frob ()
+.br
 T}
 .TE
 .SH "SEE ALSO"
@@ -889,7 +891,7 @@ def test_manual_page(name: str) -> None:
         "## DESCRIPTION\n\n"
         "Frob reads file — and ls(1) shows it. -q quiet\n\n-v, --verbose\n: Say more.\n\n- A point\n\n"
         "```\n  $ frob \\\nint f(int a, int b);\n```\n\n### Exit status\n\n"
-        "| Code | Meaning |\n| --- | --- |\n| 0 | Well done |\n\n## SEE ALSO\n\nthe site\n"
+        "| Code | Meaning |\n| --- | --- |\n| 0 | Well done, frob() |\n\n## SEE ALSO\n\nthe site\n"
     )
     assert (document.title, document.format, document.mime_type) == ("frob(1)", "markdown", "text/troff")
     assert document.metadata == {"created": "2024-01-01"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from libs.dataloader.formats.base import Content, FileData, fenced, join_lines
 from libs.dataloader.formats.registry import Format
@@ -156,18 +156,26 @@ class _Page:
         between = told[1] if told else "\t"
         rows = [
             [_shown(cell).strip() for cell in line.split(between)]
-            for line in _whole_rows(lines[start + 1 :])
+            for line in _whole_rows(lines[start + 1 :], self._font)
             if line and not line.startswith(".") and line not in ("_", "=")
         ]
         if rows:
             yield f"\n{markdown_table(rows)}\n"
 
 
-def _whole_rows(lines: list[str]) -> Iterator[str]:
-    """Rows, with the lines of a cell between ``T{`` and ``T}`` in one."""
+def _whole_rows(lines: list[str], font: Callable[[str], str]) -> Iterator[str]:
+    """Rows, with the lines of a cell between ``T{`` and ``T}`` in one.
+
+    Args:
+        lines: Of the table.
+        font: Gives the words of a line in one or two fonts, and nothing for other requests.
+    """
     row: list[str] = []
     for line in lines:
         inside = bool(row)
+        if inside and line.startswith("."):
+            row.append(font(line))
+            continue
         row.append(line.removeprefix("T}") if inside and line.startswith("T}") else line)
         if line.endswith("T{"):
             row[-1] = row[-1].removesuffix("T{")
