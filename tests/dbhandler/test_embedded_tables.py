@@ -14,13 +14,14 @@ from core.rag.dbhandler import grafeo as dialect
 from core.rag.dbhandler import vector_table
 from core.rag.dbhandler.embedded import EmbeddedStore
 from core.rag.dbhandler.store import Transaction
-from core.rag.dbhandler.vector_table import changes_vectors
+from core.rag.dbhandler.vector_table import changed_indexes
 from core.rag.schema import VectorIndex
 from dbhandler.kit import PATIENCE_SECONDS, write
 
 DIMENSION = 5
 INDEX = VectorIndex("index", "Vector_kept", DIMENSION)
 PUT = f"UNWIND $rows AS row MERGE (v:Vector {{id: row.id}}) SET v:{INDEX.label}, v.embedding = row.embedding"
+ADD = f"UNWIND $rows AS row MERGE (v:Vector {{id: row.id}}) ON CREATE SET v:{INDEX.label}, v.embedding = row.embedding"
 DELETE = "UNWIND $ids AS i MATCH (v:Vector {id: i}) DETACH DELETE v"
 
 
@@ -52,8 +53,8 @@ async def store() -> AsyncIterator[EmbeddedStore]:
     await opened.close()
 
 
-async def put(store: EmbeddedStore, vectors: dict[str, Any]) -> None:
-    await write(store, PUT, rows=[{"id": name, "embedding": tuple(map(float, v))} for name, v in vectors.items()])
+async def put(store: EmbeddedStore, vectors: dict[str, Any], statement: str = PUT) -> None:
+    await write(store, statement, rows=[{"id": name, "embedding": tuple(map(float, v))} for name, v in vectors.items()])
 
 
 async def found(store: EmbeddedStore, query: Any, k: int = 5) -> list[tuple[str, float]]:
@@ -121,7 +122,7 @@ async def test_every_change_is_seen_by_the_next_search(
         match generator.randrange(8):
             case 0:
                 new = some(2, seed=1000 + step)
-                await put(store, new)
+                await put(store, new, generator.choice([PUT, ADD]))
                 vectors |= new
             case 1:
                 gone = generator.sample(sorted(vectors), 2)
@@ -166,8 +167,22 @@ async def test_a_rollback_and_other_writes_keep_the_matrix(store: EmbeddedStore,
     assert scans.number == before
 
 
+async def test_new_vectors_of_another_index_keep_the_matrix(store: EmbeddedStore, scans: Scans) -> None:
+    await put(store, some(50))
+    query = [1.0] * DIMENSION
+    await warmed(store, scans, query)
+    before = scans.number
+    await put(store, {"elsewhere": query}, ADD.replace(INDEX.label, "Vector_other"))
+    assert "elsewhere" not in dict(await found(store, query))
+    assert scans.number == before
+    await put(store, {"here": query}, ADD)
+    assert (await found(store, query))[0][0] == "here"
+    assert scans.number == before + 1
+
+
+@pytest.mark.parametrize("statement", [PUT, ADD])
 async def test_vectors_that_were_read_before_a_commit_are_not_kept_after_it(
-    store: EmbeddedStore, scans: Scans, monkeypatch: pytest.MonkeyPatch
+    store: EmbeddedStore, scans: Scans, monkeypatch: pytest.MonkeyPatch, statement: str
 ) -> None:
     await put(store, some(50))
     real = dialect.vectors_of
@@ -185,7 +200,7 @@ async def test_vectors_that_were_read_before_a_commit_are_not_kept_after_it(
     for _ in range(vector_table.SEARCHES):
         await found(store, query)
     await asyncio.wait_for(reading.wait(), PATIENCE_SECONDS)
-    await put(store, {"new": query})
+    await put(store, {"new": query}, statement)
     committed.set()
     for _ in range(30):
         assert (await found(store, query))[0][0] == "new"
@@ -235,21 +250,29 @@ async def test_vectors_of_several_parts_are_all_read(
 
 
 @pytest.mark.parametrize(
-    ("statement", "changes"),
+    ("statement", "indexes"),
     [
-        (PUT, True),
-        (DELETE, True),
-        ("MATCH (s:VectorStore {id: $id})<-[:STORED_IN]-(v) DETACH DELETE v", True),
-        ("MATCH (c:DocumentChunk)<-[:EMBEDDING_OF]-(v) DETACH DELETE v", True),
-        ("MATCH (n) WHERE n.namespace = $namespace DETACH DELETE n", True),
-        ("match (n {id: $id}) detach delete n", True),
-        ("MATCH (d:Document {id: $id})<-[*1..3]-(n) DETACH DELETE n", True),
-        ("UNWIND $ids AS i MATCH (n {id: i}) SET n += $props", True),
-        ("UNWIND $rows AS row MERGE (n {id: row.id}) SET n += row.props", True),
-        ("UNWIND $ids AS i MATCH (c:DocumentChunk {id: i}) DETACH DELETE c", False),
-        ("UNWIND $rows AS row MERGE (d:Document {id: row.id}) SET d += row.props", False),
-        ("MATCH (i:Interaction {id: $i}) MATCH (c:Conversation {id: $c}) MERGE (i)-[:PART_OF]->(c)", False),
+        (PUT, None),
+        (DELETE, None),
+        (ADD, {INDEX.label}),
+        (ADD.replace(INDEX.label, "Vector_other"), {"Vector_other"}),
+        ("CREATE (v:Vector:Vector_a {id: $id}) CREATE (w:Vector:Vector_b {id: $other})", {"Vector_a", "Vector_b"}),
+        (f"{ADD} WITH v MATCH (w:Vector {{id: $id}}) SET w.embedding = v.embedding", None),
+        (f"{ADD} ON MATCH SET v.embedding = row.embedding", None),
+        (f"{ADD} WITH v MATCH (w:Vector {{id: $id}}) DETACH DELETE w", None),
+        ("MERGE (v:Vector {id: $id}) ON CREATE SET v.embedding = $embedding", None),
+        ("UNWIND $ids AS i MATCH (v:Vector {id: i}) RETURN v.id AS id", set()),
+        ("MATCH (s:VectorStore {id: $id})<-[:STORED_IN]-(v) DETACH DELETE v", None),
+        ("MATCH (c:DocumentChunk)<-[:EMBEDDING_OF]-(v) DETACH DELETE v", None),
+        ("MATCH (n) WHERE n.namespace = $namespace DETACH DELETE n", None),
+        ("match (n {id: $id}) detach delete n", None),
+        ("MATCH (d:Document {id: $id})<-[*1..3]-(n) DETACH DELETE n", None),
+        ("UNWIND $ids AS i MATCH (n {id: i}) SET n += $props", None),
+        ("UNWIND $rows AS row MERGE (n {id: row.id}) SET n += row.props", None),
+        ("UNWIND $ids AS i MATCH (c:DocumentChunk {id: i}) DETACH DELETE c", set()),
+        ("UNWIND $rows AS row MERGE (d:Document {id: row.id}) SET d += row.props", set()),
+        ("MATCH (i:Interaction {id: $i}) MATCH (c:Conversation {id: $c}) MERGE (i)-[:PART_OF]->(c)", set()),
     ],
 )
-def test_a_statement_tells_whether_it_changes_vectors(statement: str, changes: bool) -> None:
-    assert changes_vectors(statement) is changes
+def test_a_statement_tells_which_vectors_it_changes(statement: str, indexes: set[str] | None) -> None:
+    assert changed_indexes(statement) == indexes

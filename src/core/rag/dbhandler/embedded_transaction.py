@@ -11,7 +11,7 @@ from core.rag.dbhandler import grafeo_engine as engine
 from core.rag.dbhandler.checks import check_parameters
 from core.rag.dbhandler.commits import Commits
 from core.rag.dbhandler.store import Parameters, Row
-from core.rag.dbhandler.vector_table import VectorTables, changes_vectors
+from core.rag.dbhandler.vector_table import VectorTables
 from core.rag.dbhandler.word_scores import WordScores
 from core.rag.errors import QueryError, StoreConflictError
 
@@ -96,8 +96,7 @@ class EmbeddedTransaction:
                 with self._words.changing(self._statements):
                     self._handle.commit()
             finally:
-                if any(map(changes_vectors, self._statements)):
-                    self._vectors.changed()
+                self._vectors.changed(self._statements)
                 self._commits.note(self._statements)
             self._handle = None
 

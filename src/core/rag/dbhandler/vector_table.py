@@ -10,13 +10,15 @@ from __future__ import annotations
 import re
 import threading
 import time
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import batched
 from typing import TYPE_CHECKING, Any
 
 from core.rag.dbhandler import grafeo as dialect
+from core.rag.dbhandler.checks import writing_clause
 from core.rag.schema import VectorIndex
 from core.rag.unit_vectors import unit_vectors
 
@@ -70,23 +72,28 @@ class VectorTables:
     def __init__(self) -> None:
         self._guard = threading.Lock()
         self._version = 0
+        self._versions: Counter[str] = Counter()
         self._searches: dict[str, int] = {}
         self._due: set[str] = set()
         self._tables: dict[str, Table] = {}
         self._stopped = False
 
-    def changed(self) -> None:
-        """Forget all tables, since vectors were changed. To be called after the commit, before it is answered."""
-        with self._guard:
-            self._version += 1
-            self._searches.clear()
-            self._due.clear()
-            self._tables.clear()
+    def changed(self, statements: Iterable[str]) -> None:
+        """Forget the tables whose vectors were changed. To be called after the commit, before it is answered.
+
+        Args:
+            statements: What was run.
+        """
+        for labels in {changed_indexes(statement) for statement in statements}:
+            if labels is None:
+                self._forget_all()
+            else:
+                self._forget(labels)
 
     def stop(self) -> None:
         """Forget all tables, for good."""
         self._stopped = True
-        self.changed()
+        self._forget_all()
 
     def search(self, db: Any, index: VectorIndex, query: tuple[float, ...], k: int) -> list[tuple[str, float]]:
         """The nearest vectors, by the table if there is one; see :func:`core.rag.dbhandler.grafeo.vector_search`."""
@@ -114,7 +121,7 @@ class VectorTables:
         """Make the table of an index, unless it is too small or too large, or changes meanwhile."""
         import numpy as np
 
-        version = self._version
+        version = self._version_of(index.label)
         with self._guard:
             room = MAX_BYTES - sum(table.matrix.nbytes for table in self._tables.values())
         most = room // (4 * index.dimension)
@@ -127,7 +134,7 @@ class VectorTables:
             nodes = dialect.vector_nodes(db, index, number, _NODES)
             number += len(nodes)
             for part in batched(nodes, _PART):
-                if self._stopped or version != self._version:
+                if self._stopped or version != self._version_of(index.label):
                     return
                 some, vectors = dialect.vectors_of(db, index, part)
                 ids += some
@@ -138,8 +145,26 @@ class VectorTables:
         matrix = np.concatenate(parts)
         table = Table(ids, unit_vectors(matrix))
         with self._guard:
-            if version == self._version:
+            if version == self._version_of(index.label):
                 self._tables[index.label] = table
+
+    def _version_of(self, label: str) -> tuple[int, int]:
+        return self._version, self._versions[label]
+
+    def _forget_all(self) -> None:
+        with self._guard:
+            self._version += 1
+            self._searches.clear()
+            self._due.clear()
+            self._tables.clear()
+
+    def _forget(self, labels: Iterable[str]) -> None:
+        with self._guard:
+            for label in labels:
+                self._versions[label] += 1
+                self._searches.pop(label, None)
+                self._due.discard(label)
+                self._tables.pop(label, None)
 
 
 def _unit(vector: Sequence[float]) -> NDArray[np.float32]:
@@ -150,9 +175,16 @@ def _unit(vector: Sequence[float]) -> NDArray[np.float32]:
 
 
 @lru_cache(maxsize=512)
-def changes_vectors(statement: str) -> bool:
-    """Whether a statement may add, change or delete vectors: when it names them, or nodes without their label."""
-    return any(pattern.search(statement) for pattern in _CHANGES)
+def changed_indexes(statement: str) -> frozenset[str] | None:
+    """The labels of the indexes that a statement may add vectors to, or change or delete any of; ``None``: any index.
+
+    It may where it writes and names vectors, or nodes without their label. One that only makes new vectors, as of a
+    message, leaves those of other indexes alone.
+    """
+    if not writing_clause(statement) or not any(pattern.search(statement) for pattern in _CHANGES):
+        return frozenset()
+    made = _MADE.findall(statement)
+    return None if not made or _CHANGES_OTHERS.search(statement) else frozenset(made)
 
 
 _CHANGES = (
@@ -162,3 +194,9 @@ _CHANGES = (
     # Nodes at the far end of an edge, deleted.
     re.compile(r"\(\s*\w*\s*(?:\{[^}]*\}\s*)?\).*\bDELETE\b", re.IGNORECASE | re.DOTALL),
 )
+
+# A new vector with the label of its index.
+_MADE = re.compile(r"\b(?:CREATE \(\w*:Vector:|ON CREATE SET \w+:)(Vector_\w+)")
+
+# Whatever may change nodes that are there.
+_CHANGES_OTHERS = re.compile(r"(?<!\bON CREATE )\bSET\b|\b(?:DELETE|REMOVE|FOREACH|CALL)\b", re.IGNORECASE)
