@@ -31,9 +31,10 @@ _ALL = 1 << 40
 # A search of many vectors looks at this many first, to learn from which score on the others are worth sorting.
 _FIRST_LOOK = 1024
 
-# How many nodes, and how many of their words, tell whether a text index agrees with the graph.
+# How many nodes, and how many of their words, tell whether a text index agrees with the graph. Long words: few others
+# have those, and a search looks at all that do.
 _SAMPLE = 50
-_SAMPLE_WORDS = 20
+_SAMPLE_WORDS = 5
 
 _DDL_NAME = re.compile(r"[^A-Za-z0-9]+")
 
@@ -161,7 +162,7 @@ def _lost(db: Runner, index: TextIndex) -> int:
     )
     lost = 0
     for row in db.execute_cypher(statement):
-        words = " ".join(dict.fromkeys(row["terms"].split()[:_SAMPLE_WORDS]))
+        words = " ".join(heapq.nlargest(_SAMPLE_WORDS, set(row["terms"].split()), key=len))
         lost += all(node != row["node"] for node, _ in word_search(db, index, words))
     return lost
 
