@@ -119,6 +119,15 @@ def test_a_superscript_in_word_is_a_power() -> None:
     assert convert("a.docx", saved(document)).content == "10^6 and 21st of *3 H2"
 
 
+def test_hidden_text_in_word() -> None:
+    document = docx.Document()
+    paragraph = document.add_paragraph("Shown")
+    for text, is_hidden in ((" never said", True), (" again", False)):
+        paragraph.add_run(text).font.hidden = is_hidden
+    document.add_paragraph().add_run("All of it is hidden").font.hidden = True
+    assert convert("a.docx", saved(document)).content == "Shown again"
+
+
 def test_word_forms_show_what_was_chosen() -> None:
     def answer(inside: str) -> str:
         begin = f"<w:r><w:fldChar w:fldCharType='begin'><w:ffData>{inside}</w:ffData></w:fldChar></w:r>"
@@ -371,6 +380,45 @@ def test_opendocument_text() -> None:
     assert targets(read) == ["https://example.org/x"]
     flat = convert("a.fodt", document.xml())
     assert flat.content == read.content
+
+
+def opendocument_of(body: str, styles: str = "") -> str:
+    """The parts of a text written by hand."""
+    space = "urn:oasis:names:tc:opendocument:xmlns:"
+    return (
+        f'<o:document xmlns:o="{space}office:1.0" xmlns:t="{space}text:1.0" xmlns:s="{space}style:1.0">'
+        f'<o:automatic-styles><t:list-style s:name="N"><t:list-level-style-number t:level="1"/></t:list-style>{styles}'
+        f"</o:automatic-styles><o:body><o:text>{body}</o:text></o:body></o:document>"
+    )
+
+
+def test_opendocument_lists_that_go_on() -> None:
+    def listed(attributes: str, *items: str) -> str:
+        return f'<t:list t:style-name="N" {attributes}>' + "".join(items) + "</t:list><t:p>Text</t:p>"
+
+    item = "<t:list-item><t:p>x</t:p></t:list-item>"
+    body = (
+        listed('xml:id="one"', item, item)
+        + listed('t:continue-numbering="true"', item)
+        + listed("", "<t:list-header><t:p>head</t:p></t:list-header>", item)
+        + listed('t:continue-list="one"', item, item.replace("<t:list-item", '<t:list-item t:start-value="7"'), item)
+    )
+    assert convert("a.fodt", opendocument_of(body)).content.replace("\n\nText", "").split("\n\n") == [
+        "1. x\n2. x",
+        "3. x",
+        "- head\n1. x",
+        "3. x\n7. x\n8. x",
+    ]
+
+
+def test_opendocument_code() -> None:
+    style = '<s:style s:name="P1" s:family="paragraph" s:parent-style-name="Preformatted_20_Text"/>'
+    body = (
+        '<t:p>Run:</t:p><t:p t:style-name="Preformatted_20_Text">def f():</t:p><t:p t:style-name="P1"/>'
+        '<t:p t:style-name="P1"><t:s t:c="4"/>return 1</t:p><t:p>Done.</t:p>'
+    )
+    content = convert("a.fodt", opendocument_of(body, style)).content
+    assert content == "Run:\n\n```\ndef f():\n\n    return 1\n```\n\nDone."
 
 
 def test_opendocument_that_repeats_cells_a_million_times() -> None:

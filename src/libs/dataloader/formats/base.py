@@ -139,6 +139,16 @@ def sensible_title(title: str) -> str | None:
     return None if _NO_TITLE.match(title) else title[:500]
 
 
+_CODE_STYLE = re.compile(
+    r"(?:source ?|program ?)?code|html preformatted|preformatted text|verbatim|macro text", re.IGNORECASE
+)
+
+
+def is_code_style(name: str) -> bool:
+    """Whether a style of a word processor is one for lines of code."""
+    return _CODE_STYLE.fullmatch(name) is not None
+
+
 Locations = Mapping[str, Sequence[tuple[int, int | str]]]
 
 

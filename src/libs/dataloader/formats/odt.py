@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from libs.dataloader.formats.archive import Archive, attribute, child, local, parse_xml
-from libs.dataloader.formats.base import Content, FileData, UnreadableError, sensible_title
+from libs.dataloader.formats.base import Content, FileData, UnreadableError, fenced, is_code_style, sensible_title
 from libs.dataloader.formats.registry import Format
 from libs.dataloader.links import LinkCollector
 from libs.dataloader.tables import join_symbols, markdown_table
@@ -57,7 +58,7 @@ def read(file: FileData, _kind: Format) -> Content:
     body = child(content, "body", "text")
     if body is None:
         raise UnreadableError("it is not an OpenDocument text, despite its name")
-    writer = _Writer(LinkCollector(file.uri, file.root_uri), _ordered_lists(content))
+    writer = _Writer(LinkCollector(file.uri, file.root_uri), _ordered_lists(content), _parents(content))
     writer.blocks(body, 0)
     title, metadata = _properties(meta)
     return Content(
@@ -70,17 +71,21 @@ def read(file: FileData, _kind: Format) -> Content:
 
 
 class _Writer:
-    def __init__(self, collector: LinkCollector, ordered: set[str]) -> None:
+    def __init__(self, collector: LinkCollector, ordered: set[str], parents: Mapping[str, str]) -> None:
         self.collector = collector
         self.title: str | None = None
         self.first_heading: str | None = None
         self._ordered = ordered
+        self._parents = parents
+        self._numbers: dict[str | tuple[str, int], int] = {}  # where lists ended: by their id, by style and level
         self._parts: list[str] = []
         self._notes: list[str] = []
         self._in_list = False
+        self._code: list[str] = []
 
     def text(self) -> str:
         """Everything that was written."""
+        self._end_code()
         notes = [f"[{number}] {note}" for number, note in enumerate(self._notes, 1)]
         return "".join(self._parts) + "".join(f"\n\n{note}" for note in notes)
 
@@ -112,14 +117,25 @@ class _Writer:
 
     def _add(self, block: str, *, item: bool = False) -> None:
         if block:
+            self._end_code()
             if self._parts:
                 self._parts.append("\n" if item and self._in_list else "\n\n")
             self._parts.append(block)
             self._in_list = item
 
+    def _end_code(self) -> None:
+        """Write the lines of code that came one after the other."""
+        code, self._code = "\n".join(self._code).strip("\n"), []
+        if code.strip():
+            self._add(fenced(code, ""))
+
     def _paragraph(self, node: _Element) -> None:
+        style = attribute(node, "style-name") or ""
+        if is_code_style(self._parents.get(style, style).replace("_20_", " ")):
+            self._code.append(self._inline(node).rstrip())
+            return
         text = _squeeze(self._inline(node))
-        if self.title is None and text and attribute(node, "style-name") == "Title":
+        if self.title is None and text and style == "Title":
             self.title = text.replace("\n", " ")
             self._add(f"# {self.title}")
         else:
@@ -135,10 +151,16 @@ class _Writer:
             return
         style = attribute(node, "style-name") or style
         number = 0
+        if attribute(node, "continue-numbering") == "true":
+            number = self._numbers.get((style, level), 0)
+        elif (before := attribute(node, "continue-list")) is not None:
+            number = self._numbers.get(before, 0)
         for item in node:
             if local(item) not in ("list-item", "list-header"):
                 continue
-            number += 1
+            if local(item) == "list-item":
+                start = attribute(item, "start-value") or ""
+                number = int(start) if start.isdecimal() and len(start) < 9 else number + 1
             label = f"{number}." if style in self._ordered and local(item) == "list-item" else "-"
             indent = "  " * level
             first = True
@@ -151,6 +173,9 @@ class _Writer:
                     if text:
                         self._add(f"{indent}{label} {text}" if first else f"{indent}  {text}", item=True)
                         first = False
+        self._numbers[style, level] = number
+        if (own := attribute(node, "id")) is not None:
+            self._numbers[own] = number
 
     def _table(self, node: _Element, depth: int) -> None:
         rows: list[list[str]] = []
@@ -182,7 +207,7 @@ class _Writer:
         for item in node:
             name = local(item)
             if name == "s":
-                parts.append(" ")
+                parts.append(" " * _repeat(item, "c"))
             elif name == "tab":
                 parts.append("\t")
             elif name == "line-break":
@@ -222,6 +247,14 @@ def _ordered_lists(root: _Element) -> set[str]:
         if local(node) == "list-style" and next((local(level) for level in node), "") == "list-level-style-number":
             styles.add(attribute(node, "name") or "")
     return styles
+
+
+def _parents(root: _Element) -> dict[str, str]:
+    """The styles that those made for single paragraphs come from."""
+    styles = (node for node in root.iter() if local(node) == "style")
+    return {
+        attribute(node, "name") or "": parent for node in styles if (parent := attribute(node, "parent-style-name"))
+    }
 
 
 def _table_rows(node: _Element) -> list[_Element]:

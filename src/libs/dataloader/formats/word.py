@@ -13,7 +13,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from libs.dataloader.formats.archive import Archive, attribute, child, children, iter_xml, local
-from libs.dataloader.formats.base import Content, FileData, check_length
+from libs.dataloader.formats.base import Content, FileData, check_length, is_code_style
 from libs.dataloader.formats.omml import equation_text
 from libs.dataloader.formats.ooxml import core_properties, main_part, relationships
 from libs.dataloader.formats.registry import Format
@@ -44,9 +44,6 @@ _SKIPPED = frozenset(
 _HEADING_NAME = re.compile(r"heading\s*([1-9])$", re.IGNORECASE)
 _FIELD_LINK = re.compile(r'HYPERLINK\s+"([^"]+)"')
 _LIKE_MARKUP = re.compile(r"^(#{1,6} |```)", re.MULTILINE)
-_CODE_NAME = re.compile(
-    r"(?:source ?|program ?)?code|html preformatted|preformatted text|verbatim|macro text", re.IGNORECASE
-)
 _MAX_LEVEL = 9
 
 
@@ -125,7 +122,7 @@ class _Reader:
         raw = self._text(node)
         properties = child(node, "pPr")
         style = attribute(found, "val") or "" if (found := child(properties, "pStyle")) is not None else ""
-        if _CODE_NAME.fullmatch(self._style_name(style)):
+        if is_code_style(self._style_name(style)):
             out.append(_Block(raw.rstrip(), "code"))
             return
         lines = [" ".join(line.split()) for line in raw.split("\n")]
@@ -206,6 +203,8 @@ class _Reader:
             elif name in ("footnoteReference", "endnoteReference", "commentReference"):
                 key = (name[:-9], attribute(item, "id") or "")
                 parts.append(f"[{self._notes.setdefault(key, len(self._notes) + 1)}]")
+            elif name == "r" and _is_on(child(item, "rPr", "vanish")):
+                continue  # hidden text, which Word does not show
             elif name == "r" and _value(child(child(item, "rPr"), "vertAlign")) == "superscript":
                 run: list[str] = []
                 self._collect(item, run, depth + 1)
@@ -359,7 +358,12 @@ def _is_checked(box: _Element) -> bool:
     state = child(box, "checked")
     if state is None:
         state = child(box, "default")
-    return state is not None and (attribute(state, "val") or "1").lower() not in ("0", "false", "off")
+    return _is_on(state)
+
+
+def _is_on(node: _Element | None) -> bool:
+    """Whether a property is there, and not switched off."""
+    return node is not None and (attribute(node, "val") or "1").lower() not in ("0", "false", "off")
 
 
 def _chosen(choice: _Element) -> str:
