@@ -184,6 +184,26 @@ def test_raised_and_lowered_letters_divide_no_line() -> None:
     )
 
 
+def with_attachments(data: bytes, *names: str) -> bytes:
+    import pypdfium2
+
+    document = pypdfium2.PdfDocument(data)
+    for name in names:
+        document.new_attachment(name).set_data(b"more")
+    stream = io.BytesIO()
+    document.save(stream)
+    return stream.getvalue()
+
+
+def test_attached_files_are_named() -> None:
+    document = convert("a.pdf", with_attachments(pdf(["Two files come with it"]), "prices 2024.xlsx", "Grüße.txt"))
+    assert document.content == "Two files come with it\n\nAttachments:\n- Grüße.txt\n- prices 2024.xlsx"
+    assert document.metadata["attachments"] == ["Grüße.txt", "prices 2024.xlsx"]
+    assert reason("a.pdf", with_attachments(pdf([]), "b.docx")) == (
+        "its only page holds no text (scanned pages need OCR); the files attached to it are not read: b.docx"
+    )
+
+
 def test_encrypted() -> None:
     assert reason("a.pdf", pdf(["secret"], password="secret")) == "it is encrypted (a password is needed)"
     assert convert("a.pdf", pdf(["open to all"], password="")).content == "open to all"

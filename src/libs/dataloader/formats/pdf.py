@@ -20,6 +20,7 @@ from libs.dataloader.text import clean_text, raised
 
 _LOCK = threading.Lock()  # PDFium is not thread-safe
 _MOST_BOOKMARKS = 20_000
+_MOST_ATTACHMENTS = 1_000
 _HYPHEN = "\ufffe"  # how PDFium marks the hyphen at the end of a line whose word goes on
 _LAST_WORD = re.compile(r"\w{1,60}$")
 _FIRST_WORD = re.compile(r"\w{1,60}")
@@ -40,10 +41,10 @@ def read(file: FileData, _kind: Format) -> Content:
     """The text of each page, in reading order as far as the file tells it.
 
     What looks like a heading is one. What was filled in is part of the text; text boxes, notes and comments follow at
-    the end of their page. Pages are separated by an empty line.
+    the end of their page. Pages are separated by an empty line; the names of attached files follow at the end.
     """
     with _LOCK:
-        lines, fields, outline = _pages(file)
+        lines, fields, outline, attached = _pages(file)
     pages, has_headings = to_markdown(lines, outline)
     builder = TextBuilder()
     words = Counter(word for page in pages for word in re.findall(r"[\w-]{4,}", page))
@@ -54,7 +55,9 @@ def read(file: FileData, _kind: Format) -> Content:
             builder.mark("page", number)
             builder.add(text)
     if not builder.position:
-        raise UnreadableError(f"its {len(pages)} pages hold no text (scanned pages need OCR)")
+        also = f"; the files attached to it are not read: {', '.join(attached[:10])}" if attached else ""
+        hold = f"{len(pages)} pages hold" if len(pages) > 1 else "only page holds"
+        raise UnreadableError(f"its {hold} no text (scanned pages need OCR){also}")
     metadata: dict[str, Any] = {"page_count": len(pages)}
     for name, field in (("author", "Author"), ("subject", "Subject"), ("keywords", "Keywords")):
         if value := clean_text(fields.get(field, "")).strip():
@@ -62,6 +65,9 @@ def read(file: FileData, _kind: Format) -> Content:
     for name, field in (("created", "CreationDate"), ("modified", "ModDate")):
         if moment := _date(fields.get(field, "")):
             metadata[name] = moment
+    if attached:
+        metadata["attachments"] = attached
+        builder.block("\n".join(("Attachments:", *(f"- {name}" for name in attached))))
     content = builder.text()
     title = sensible_title(clean_text(fields.get("Title", "")))
     return Content(
@@ -73,7 +79,7 @@ def read(file: FileData, _kind: Format) -> Content:
     )
 
 
-def _pages(file: FileData) -> tuple[list[list[Line]], dict[str, str], list[Bookmark]]:
+def _pages(file: FileData) -> tuple[list[list[Line]], dict[str, str], list[Bookmark], list[str]]:
     import pypdfium2
     from pypdfium2 import raw
 
@@ -94,7 +100,7 @@ def _pages(file: FileData) -> tuple[list[list[Line]], dict[str, str], list[Bookm
             length += sum(len(line.text) for line in lines)
             check_length(length)
             pages.append(lines)
-        return pages, document.get_metadata_dict(), _outline(document)
+        return pages, document.get_metadata_dict(), _outline(document), _attached(document)
     finally:
         document.close()
 
@@ -112,6 +118,20 @@ def _outline(document: Any) -> list[Bookmark]:
     except pypdfium2.PdfiumError:
         return found  # a damaged outline
     return found
+
+
+def _attached(document: Any) -> list[str]:
+    """The names of the files that are attached to the whole document."""
+    import pypdfium2
+
+    names: list[str] = []
+    for index in range(min(document.count_attachments(), _MOST_ATTACHMENTS)):
+        try:
+            name = " ".join(clean_text(document.get_attachment(index).get_name()).split())
+        except pypdfium2.PdfiumError:
+            continue  # a damaged one
+        names.append(name or "attachment")
+    return names
 
 
 def _page_lines(document: Any, index: int) -> list[Line]:
