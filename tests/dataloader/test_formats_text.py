@@ -693,6 +693,41 @@ def test_asciidoc_has_headings_code_and_links() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("table", "rows"),
+    [
+        (
+            "|===\n|Name |Meaning\n\n|`-f`\n|Overwrites\nfiles.\n\n|`-n` |{url}[Only] shows \\| tells.\n|===",
+            ["| Name | Meaning |", "| `-f` | Overwrites files. |", "| `-n` | Only shows \\| tells. |"],
+        ),
+        (
+            '[cols="1,2a",options="header"]\n.Options\n|===\n\n|Name\n|Meaning\n|a ^.>s| b\n|===',
+            ["| Name | Meaning |", "| a | b |"],
+        ),
+        (
+            "[cols=3*]\n|===\n|a|b\n|c\n2+|d e\n|f\n2*|g |h\n// no cell | at all\n|===",
+            ["| a | b | c |", "| d e |  | f |", "| g | g | h |"],
+        ),
+    ],
+)
+def test_tables_of_asciidoc(table: str, rows: list[str]) -> None:
+    document = convert("a.adoc", f":url: https://example.org/x\n\n== Text\n\n{table}\n")
+    assert [line for line in document.content.split("\n") if line.startswith("| ")] == [
+        rows[0],
+        "|" + " --- |" * (rows[0].count("|") - 1),
+        *rows[1:],
+    ]
+
+
+@pytest.mark.parametrize("table", ["|===\n|a |b\n.2+|c |d\n|e\n|===", "|===\n|a |b\n|c\n|===", "|===\nno cells\n|==="])
+def test_tables_of_asciidoc_that_are_not_plain_stay_as_written(table: str) -> None:
+    assert convert("a.adoc", f"== Text\n\n{table}\n").content == f"## Text\n\n{table}\n"
+
+
+def test_a_cell_of_asciidoc_repeated_without_end() -> None:
+    assert len(convert("a.adoc", "|===\n" + "999*|x\n" * 20_000 + "|===\n").content) < 200_000
+
+
 def test_values_of_asciidoc_do_not_make_a_small_file_a_huge_text() -> None:
     document = convert("bomb.adoc", f":a: {'x' * 1000}\n\n" + "{a}" * 100_000 + "\n\nThe end.\n")
     assert len(document.content) < 1_500_000

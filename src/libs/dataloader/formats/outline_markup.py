@@ -1,4 +1,4 @@
-"""Converts AsciiDoc and Org to Markdown: headings, code and links; everything else is kept as written."""
+"""Converts AsciiDoc and Org to Markdown: headings, code, links and tables; everything else is kept as written."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from libs.dataloader.formats.base import Content, FileData, fenced, join_lines
 from libs.dataloader.formats.markdown import first_heading
 from libs.dataloader.formats.registry import Format
 from libs.dataloader.links import LinkCollector
+from libs.dataloader.tables import markdown_table
 
 _ADOC_HEADING = re.compile(r"(={1,6}|#{1,6})[ \t]+(\S.*)")
 _ADOC_ATTRIBUTE = re.compile(r":!?([\w-]+)!?:(?:[ \t]+(.*))?$")
@@ -21,6 +22,11 @@ _ADOC_LINK = re.compile(
     r"|(?:(?P<macro>link|xref|image):{1,2}(?P<path>[^\s\[\]]{1,2000})|(?P<url>https?://[^\s\[\]<>]{1,2000}))"
     r"(?:\[(?P<words>[^\[\]\n]{0,500})\])?"
 )
+_ADOC_COLUMNS = re.compile(r"""\bcols=(?:"([^"\]]{1,500})"|([^"\],]{1,50}))""")
+# What is between cells: how many cells or columns the next one takes, how it is aligned, and what it holds.
+_ADOC_CELL = re.compile(
+    r"(?:(?:^|(?<=\s))(?:(?P<count>\d{0,3})(?P<rows>\.\d{1,3})?(?P<kind>[+*]))?[<^>]?(?:\.[<^>])?[adehlmsv]?)?(?<!\\)\|"
+)
 _ADOC_SILENT = re.compile(r"//(?!/)|(?:ifn?def|ifeval|endif)::[^\[]*\[[^\]]*\][ \t]*$|toc::\[")
 _ADOC_INCLUDE = re.compile(r"include::([^\s\[\]{}]{1,2000})\[")
 _ORG_HEADING = re.compile(r"(\*+)[ \t]+(\S.*)")
@@ -32,6 +38,7 @@ _ORG_PLACE = re.compile(r"[a-z]+://|\.{0,2}/|[^*#:\s][^:\n]*\.\w{1,8}(?:::|$)", 
 _ORG_RULE = re.compile(r"[ \t]*\|-[-+]*\|[ \t]*$")
 _ORG_DRAWER = re.compile(r"[ \t]*:(?:PROPERTIES|LOGBOOK):[ \t]*$", re.IGNORECASE)
 _LONGEST_VALUE = 1000
+_MOST_CELLS = 1_000_000
 _MOST_EXPANDED = 1_000_000  # characters that references to values may add to a text
 _FIELDS = {
     "author": "author",
@@ -45,7 +52,7 @@ _FIELDS = {
 
 
 def read(file: FileData, kind: Format) -> Content:
-    """The text as Markdown, as far as headings, code and links go."""
+    """The text as Markdown, as far as headings, code, links and tables go."""
     collector = LinkCollector(file.uri, file.root_uri)
     fields: dict[str, str] = {}
     convert = _org if kind.mime_type == "text/x-org" else _asciidoc
@@ -111,6 +118,7 @@ def _asciidoc(lines: _Lines, fields: dict[str, str], collector: LinkCollector) -
         return found
 
     language = ""
+    columns = 0
     for raw in lines:
         line = _ADOC_REFERENCE.sub(value, raw) if "{" in raw else raw
         following = lines.following()
@@ -118,6 +126,13 @@ def _asciidoc(lines: _Lines, fields: dict[str, str], collector: LinkCollector) -
             if raw[0] != "/":  # a comment
                 yield fenced("\n".join(inside), block[2] or language)
             language = ""
+        elif raw.rstrip() == "|===" and (inside := lines.until("|===")) is not None:
+            inside = [_ADOC_REFERENCE.sub(value, row) for row in inside if not _ADOC_SILENT.match(row)]
+            if rows := _adoc_rows(inside, columns):
+                yield markdown_table([[_ADOC_LINK.sub(link, cell) for cell in row] for row in rows])
+            else:
+                yield from ("|===", *(_ADOC_LINK.sub(link, row) for row in inside), "|===")
+            columns = 0
         elif _ADOC_SILENT.match(raw):
             continue
         elif heading := _ADOC_HEADING.match(line):
@@ -130,10 +145,42 @@ def _asciidoc(lines: _Lines, fields: dict[str, str], collector: LinkCollector) -
             fields.setdefault(attribute[1].lower(), (attribute[2] or "")[:_LONGEST_VALUE])
         elif style := _ADOC_STYLE.match(line):
             language = style["language"] or ""
+            if told := _ADOC_COLUMNS.search(line):
+                columns = _adoc_columns(told[1] or told[2])
         elif include := _ADOC_INCLUDE.match(line):
             collector.add(include[1])
         else:
             yield _ADOC_LINK.sub(link, line) if ":" in line or "<<" in line else line
+
+
+def _adoc_columns(told: str) -> int:
+    """How many columns a table has, as it says itself: ``1,2a`` or ``3*``."""
+    counts = (part.strip().partition("*") for part in re.split("[,;]", told))
+    return sum(int(count) if star and count.isdecimal() else 1 for count, star, _ in counts)
+
+
+def _adoc_rows(lines: list[str], columns: int) -> list[list[str]]:
+    """The rows of a table; none where its cells do not fill them, such as below one that takes two rows."""
+    columns = columns or len(_adoc_cells(next((line for line in lines if line.strip()), "")) or ())
+    cells = _adoc_cells("\n".join(lines)) or []
+    if not columns or not cells or len(cells) % columns:
+        return []
+    return [cells[start : start + columns] for start in range(0, len(cells), columns)]
+
+
+def _adoc_cells(text: str) -> list[str] | None:
+    """The cells in order, with empty ones beside those that take several columns; ``None`` where some take rows."""
+    found = list(_ADOC_CELL.finditer(text))
+    if not found or text[: found[0].start()].strip():
+        return None
+    cells: list[str] = []
+    for match, end in zip(found, [*(following.start() for following in found[1:]), len(text)], strict=True):
+        if match["rows"] or len(cells) > _MOST_CELLS:
+            return None
+        cell = " ".join(text[match.end() : end].replace("\\|", "|").split())
+        count = int(match["count"] or 1)
+        cells += [cell] * count if match["kind"] == "*" else [cell, *[""] * (count - 1)]
+    return cells
 
 
 def _org(lines: _Lines, fields: dict[str, str], collector: LinkCollector) -> Iterator[str]:
