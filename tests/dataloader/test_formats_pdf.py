@@ -69,8 +69,8 @@ def test_a_wide_table_below_a_running_head(angle: int) -> None:
     assert convert("a.pdf", stream.getvalue()).content.split("\n")[-11:] == rows[1:]
 
 
-def arabic(*glyphs: str) -> bytes:
-    """A page with one word, given from left to right, by what its font says each glyph stands for."""
+def glyphs_of(*glyphs: str) -> bytes:
+    """A page with one line, given from left to right, by what its font says each glyph stands for."""
     codes = "".join(f"<{code:02x}> <{glyph.encode('utf-16-be').hex()}>\n" for code, glyph in enumerate(glyphs, 65))
     words = f"1 begincodespacerange <00> <ff> endcodespacerange\n{len(glyphs)} beginbfchar\n{codes}endbfchar\n"
     shown = f"BT /F 20 Tf 100 700 Td ({''.join(chr(code) for code in range(65, 65 + len(glyphs)))}) Tj ET"
@@ -88,11 +88,11 @@ def arabic(*glyphs: str) -> bytes:
 
 def test_arabic_ligatures() -> None:
     opening = "\u0627\u0644\u0627\u0646\u0641\u062a\u0627\u062d"  # alef, lam-alef, noon, feh, teh, alef, hah
-    assert convert("a.pdf", arabic(*opening[:2:-1], opening[1:3], opening[0])).content == opening
+    assert convert("a.pdf", glyphs_of(*opening[:2:-1], opening[1:3], opening[0])).content == opening
     glory = "\u0627\u0644\u0645\u062c\u062f"  # alef, lam-meem, jeem, dal
-    assert convert("a.pdf", arabic(*glory[:2:-1], glory[1:3], glory[0])).content == glory
+    assert convert("a.pdf", glyphs_of(*glory[:2:-1], glory[1:3], glory[0])).content == glory
     article = "\u0627\u0644\u0628\u062d\u0631"  # alef and lam that are two glyphs
-    assert convert("a.pdf", arabic(*article[::-1])).content == article
+    assert convert("a.pdf", glyphs_of(*article[::-1])).content == article
 
 
 def test_pages_and_properties() -> None:
@@ -202,6 +202,10 @@ def test_attached_files_are_named() -> None:
     assert reason("a.pdf", with_attachments(pdf([]), "b.docx")) == (
         "its only page holds no text (scanned pages need OCR); the files attached to it are not read: b.docx"
     )
+
+
+def test_a_soft_hyphen_that_is_seen_is_a_hyphen() -> None:
+    assert convert("a.pdf", glyphs_of(*"Form W\u00ad4")).content == "Form W-4"
 
 
 def test_encrypted() -> None:

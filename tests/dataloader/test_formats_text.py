@@ -159,6 +159,7 @@ def test_cleaning() -> None:
         == "a\nb\ncdred\nef"
     )
     assert clean_text("a\ud800b\ud83d\ude00c") == "a\ufffdb😀c"
+    assert clean_text("Donau\u00addampf") == "Donaudampf"
     decomposed = "e\u0301"
     assert clean_text(decomposed) == decomposed
 

@@ -47,10 +47,10 @@ _LABELS = {
     "x-cp1252": "cp1252",
 }
 
-_UNWANTED = re.compile("[\x00-\x08\x0b-\x1f\x7f\x85\ufeff\u2028\u2029\ud800-\udfff]")
+_UNWANTED = re.compile("[\x00-\x08\x0b-\x1f\x7f\x85\xad\ufeff\u2028\u2029\ud800-\udfff]")
 _NEWLINES = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 _ANSI = re.compile("\x1b\\[[0-9;?]*[A-Za-z]")
-_CONTROL = re.compile("[\x00-\x08\x0e-\x1f\x7f\ufeff]")
+_CONTROL = re.compile("[\x00-\x08\x0e-\x1f\x7f\xad\ufeff]")
 _SURROGATE_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -133,8 +133,8 @@ def raised(text: str, before: str) -> str:
 def clean_text(text: str) -> str:
     """Make text safe to store.
 
-    Line ends become ``\\n``; NUL, other control characters, colour codes and byte order marks go; lone surrogates
-    become U+FFFD. Composition (NFC, NFD) stays as it is.
+    Line ends become ``\\n``; NUL, other control characters, colour codes, byte order marks and soft hyphens go (words
+    with one in them would not be found); lone surrogates become U+FFFD. Composition (NFC, NFD) stays as it is.
     """
     if _UNWANTED.search(text) is None:
         return text

@@ -156,7 +156,8 @@ def _page_lines(document: Any, index: int) -> list[Line]:
                 page.close()
                 page = document[index]
                 textpage = page.get_textpage()
-            text = _with_ligatures(textpage.get_text_range(), textpage)
+            # A soft hyphen within a line is one that is seen: fonts often have one character for both.
+            text = _with_ligatures(textpage.get_text_range(), textpage).replace("\xad", "-")
             lines = _lines(textpage, text)
         finally:
             textpage.close()
