@@ -122,6 +122,20 @@ async def test_two_graphs_become_the_graph_of_all_their_documents(tmp_path: Path
         assert _difference(await snapshot(kb.client), left) == ""
 
 
+async def test_an_import_that_is_repeated_changes_nothing(tmp_path: Path) -> None:
+    async def barn(kb: KnowledgeBase) -> None:
+        named = Document(path="tale", title="A tale", content="Olga Frost met him at the Old Beta Barn.")
+        await kb.ingest([named, Document(path="barn", title="Beta Barn", content="It is large.")])
+
+    file = await _exported(tmp_path / "second.grafeo", barn)
+    async with opened(tmp_path / "first.grafeo") as kb:
+        await kb.ingest([Document(path="old", title="Old Beta Barn", content="It is old.")])
+        await kb.import_(file)
+        joined = await snapshot(kb.client)
+        await kb.import_(file)
+        assert _difference(await snapshot(kb.client), joined) == ""
+
+
 async def test_other_facts_of_a_passage_take_the_place_of_those_that_were_found_before(tmp_path: Path) -> None:
     found = [_facts(("Karl Stein", "knows", name, f"He knows {name}.")) for name in ("Ida Falk", "Max Horn")]
     for number, facts in enumerate(found):

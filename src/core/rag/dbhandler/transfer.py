@@ -111,7 +111,9 @@ class TransferOperations(VectorStoreOperations):
         for part in batches(sorted(versions), max_rows=_DOCUMENTS):
             wanted = {identifier: versions[identifier] for identifier in part}
             changed += await self._write(partial(make_way, versions=wanted, namespace=self._namespace))
-        if there and changed:  # documents of the graph and of the file may name each other's titles
+        # Either side may name titles of the other. Where the graph has more, the file may also say of a passage that it
+        # mentions a title within a longer one, which only the graph has.
+        if there and (changed or there - versions.keys()):
             await self._write(
                 lambda tx: tx.run(
                     "MATCH (s:Source) WHERE s.namespace = $namespace SET s.unlinked = true",
