@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 TEMPERATURE = 0.1
 MAX_TOKENS = 1024
-#: A question names at most so many things.
+#: Maximum number of names taken from a question.
 MAX_ENTITIES = 12
 
 _LONGEST_NAME_WORDS = 6
@@ -53,21 +53,21 @@ async def analyze_query(
     metrics: Metrics | None = None,
     dialogue: str = "",
 ) -> Analysis:
-    """Find out what a question names and what sort of answer it wants.
+    """Find the names in a question and the kind of answer that it asks for.
 
-    With a model by the model; without one, or where it fails, by the entities of the graph that the question names, by
-    capitals and quotation marks, and by rules for the intent. Where nothing is recognised, the words of more than three
-    letters stand for entities, and ``fallback`` says so.
+    A model analyses the question. Without one, or if it fails, names are found by the entities of the graph, capitals
+    and quotation marks, and the intent by rules. If no name is recognised, the words of more than three letters are
+    used instead, and ``fallback`` is true.
 
     Args:
         question: The question.
         client: The graph.
-        model: Who analyses it.
-        metrics: Where to count.
-        dialogue: What was said before, for the model.
+        model: Analyses the question.
+        metrics: Receives counts.
+        dialogue: The earlier messages, for the model.
 
     Returns:
-        The analysis. No failure of a model or of the graph prevents one.
+        The analysis, even if the model or the graph fails.
     """
     metrics = metrics or Metrics()
     started = time.monotonic()
@@ -119,7 +119,7 @@ async def _by_rules(question: str, client: MemGraphClient, metrics: Metrics) -> 
 
 
 def fallback_entities(question: str) -> list[str]:
-    """The words of more than three letters that are no function words; all such words where there are no others."""
+    """Return the words of more than three letters, without function words unless there are no others."""
     words = [question[start:end] for start, end in word_spans(question[:10_000])]
     language = detect_language(words)
     long = [word for word in words if len(word) >= _SHORTEST_WORD or not word.isascii()]
@@ -128,7 +128,7 @@ def fallback_entities(question: str) -> list[str]:
 
 
 async def _named_entities(question: str, client: MemGraphClient) -> list[str]:
-    """Entities of the graph that the question names, in its order; of overlapping names the longest."""
+    """Return the entities of the graph that a question names, in its order; of overlapping names the longest."""
     words = normalized_words(question)[:_MAX_WORDS]
     language = detect_language(question.split())
     spans = {

@@ -33,7 +33,7 @@ class BasicRAG:
         Args:
             kb: The knowledge base.
             model: The language model; ``None``: that of the knowledge base.
-            top_k: How many passages.
+            top_k: Number of passages.
         """
         self._services = Services(kb, checked_model(model) or kb.language_model, passages=top_k)
 
@@ -41,9 +41,9 @@ class BasicRAG:
         """Answer a question.
 
         Raises:
-            InvalidInputError: on a question that is empty or no text.
+            InvalidInputError: if the question is empty or not text.
             LanguageModelError: if the model fails.
-            StoreError: if the graph does.
+            StoreError: if the graph database fails.
         """
         async for event in basic_events(check_text("The question", question), self._services):
             if isinstance(event, DoneEvent):

@@ -25,10 +25,10 @@ from core.rag.indexing.sentences import is_heading, sentence_spans, sentences
 if TYPE_CHECKING:
     from core.rag.embedder import EmbeddingService
 
-#: Stands behind a sentence whose source does not say so.
+#: Follows a sentence that its sources do not support.
 UNVERIFIED = " (unverified)"
 
-#: At most so many sentences of passages are compared by vector.
+#: Maximum number of sentences of passages that are compared by vector.
 _MOST_SENTENCES = 400
 
 
@@ -37,11 +37,11 @@ class Checked:
     """An answer after the check.
 
     Attributes:
-        text: With plain markers of passages that exist, and ``UNVERIFIED`` behind what they do not say.
-        citations: What it cites, by number.
-        unsupported: Sentences whose source does not say so.
+        text: The text with plain markers of existing passages, and ``UNVERIFIED`` after what these do not support.
+        citations: The citations in it, by number.
+        unsupported: Sentences that their sources do not support.
         missing: Sentences that state something and cite nothing.
-        dropped: Numbers that were taken out: there is no such passage, or it has nothing to do with the sentence.
+        dropped: Numbers that were removed: the passage does not exist, or is unrelated to the sentence.
         supported: Whether it cites something and nothing is unsupported, missing or dropped.
     """
 
@@ -58,11 +58,11 @@ async def check_citations(text: str, passages: Sequence[Passage], embedder: Embe
 
     Args:
         text: The answer, with markers ``[n]``.
-        passages: What it was written from.
-        embedder: For sentences that say the same in other words; ``None``, or where it fails: by words alone.
+        passages: The passages that it was written from.
+        embedder: Recognises sentences that say the same in other words; ``None``, or if it fails: words only.
 
     Returns:
-        The answer with what the check gave.
+        The answer and the result of the check.
     """
     sources = {passage.number: source_of(passage) for passage in passages}
     indexed = indexed_names(passage.hit.content for passage in passages)
@@ -94,7 +94,7 @@ async def check_citations(text: str, passages: Sequence[Passage], embedder: Embe
 
 
 def citation(passage: Passage, quote: str) -> Citation:
-    """The citation of a passage."""
+    """Make the citation of a passage."""
     hit = passage.hit
     return Citation(
         number=passage.number,
@@ -110,9 +110,9 @@ def citation(passage: Passage, quote: str) -> Citation:
 
 
 def best_sentence(text: str, claims: Sequence[str]) -> str:
-    """The sentence of a text that has most of the words of any of the claims; its first one where none has.
+    """Return the sentence of a text that has most words of any of the claims; the first one if none has any.
 
-    A heading is taken only where it has more of them than any sentence.
+    A heading is only returned if it has more of them than any sentence.
     """
     language = detect_language(text.split())
     wanted = [set(analyze(claim, language)) for claim in claims]
@@ -132,7 +132,7 @@ def best_sentence(text: str, claims: Sequence[str]) -> str:
 async def _nearness(
     claims: Sequence[Claim], passages: Sequence[Passage], embedder: EmbeddingService | None
 ) -> dict[int, dict[int, float]]:
-    """By index of a claim and number of a passage: the cosine of the claim and the passage's nearest sentence."""
+    """Return, by index of a claim and number of a passage, the cosine of the claim and its nearest sentence there."""
     checked = {index: claim for index, claim in enumerate(claims) if claim.states and claim.numbers}
     parts = [(passage.number, sentence) for passage in passages for sentence in sentences(passage.hit.content)]
     parts = parts[:_MOST_SENTENCES]
@@ -154,7 +154,7 @@ async def _nearness(
 
 
 def _marked(text: str, claims: Sequence[Claim], verdicts: Sequence[Verdict | None]) -> str:
-    """The text without useless markers, and with a mark behind sentences that are not supported."""
+    """Return the text without useless markers, and with a mark after sentences that are not supported."""
     for index in range(len(claims) - 1, -1, -1):
         verdict = verdicts[index]
         if verdict is None:

@@ -9,9 +9,9 @@ from core.rag.analysis import analyze
 from core.rag.answering.markers import BLOCK, markers_in, numbers_in, replace_markers
 from core.rag.indexing.sentences import is_heading, sentence_spans
 
-#: A sentence with fewer words that mean something states nothing ("Yes.", "In short:").
+#: A sentence with fewer content words states nothing ("Yes.", "In short:").
 _FEWEST_TERMS = 2
-#: What says that something is not known needs no source.
+#: Statements that something is not known, which need no source.
 _GAP = re.compile(
     r"\b(?:do(?:es)?(?: not|n['’]t)|did(?: not|n['’]t)|no|not|nothing|none of|neither)\b[^.]{0,60}?"
     r"\b(?:says?|mention(?:s|ed)?|contain(?:s|ed)?|state[sd]?|specif(?:y|ies|ied)|provide[sd]?|include[sd]?|information"
@@ -27,9 +27,9 @@ class Claim:
     """A sentence of an answer.
 
     Attributes:
-        text: Without markers.
-        numbers: What it cites, each once, in order.
-        end: Where it ends in the answer, its markers included, its full stop not where they stand before it.
+        text: The sentence without markers.
+        numbers: The numbers that it cites, each once, in order.
+        end: Where it ends in the answer, after its markers; before its full stop, if the markers are before that.
         states: Whether it states something that needs a source.
     """
 
@@ -40,16 +40,16 @@ class Claim:
 
 
 def claims_of(answer: str) -> list[Claim]:
-    """The sentences of an answer.
+    """Return the sentences of an answer.
 
-    A marker belongs to the sentence in which it stands; one behind its full stop, or in a sentence of its own, to the
+    A marker belongs to the sentence that contains it; one after the full stop, or alone in a sentence, belongs to the
     sentence before.
 
     Args:
         answer: A text with markers.
     """
-    # With spaces for markers every place stays the same, and no marker hides the end of a sentence. Blocks of code
-    # state nothing; with blank lines for them they belong to no sentence.
+    # Markers are replaced by spaces, so that positions stay the same and no marker hides the end of a sentence. Blocks
+    # of code state nothing; replaced by blank lines, they belong to no sentence.
     bare = replace_markers(answer, lambda match: " " * len(match[0]))
     bare = BLOCK.sub(lambda match: "\n" * len(match[0]), bare)
     spans = sentence_spans(bare)

@@ -16,24 +16,24 @@ from core.rag.indexing.sentences import sentence_spans
 from core.rag.indexing.tokens import TokenCounter, WordLlamaTokens
 from core.rag.retrieval.hits import Hit
 
-#: Tokens of the context at most.
+#: Default maximum number of tokens of the context.
 TOKEN_BUDGET = 6_000
-#: Share of it that definitions and facts may take together.
+#: Maximum share of definitions and facts together.
 GRAPH_SHARE = 0.4
-#: An entity found by trigrams alone is taken in only where its name is this similar, or it is the end of a relation.
+#: An entity found only by trigrams is included if its name is this similar, or it is the end of a relation.
 SIMILAR_ENOUGH = 0.3
-#: Of a text that does not fit as a whole, at least so many tokens have to.
+#: A part of a text that does not fit as a whole must have at least this many tokens.
 _SHORTEST_PART = 24
-#: What the marks around a part take, at most.
+#: Maximum number of tokens of the tags around a part.
 _MARKS = 24
 
 _Count = Callable[[str], int]
 
-#: The tags of the context; they cannot be closed or opened by what stands between them.
+#: The tags of the context, which are escaped in its texts so that these cannot open or close a part.
 _TAG = re.compile(r"<(?=/?(?:definitions|facts|passages)\b)", re.IGNORECASE)
-#: Numbers in brackets that a document has of its own.
+#: Numbers in brackets in a document, which are not citations.
 _REFERENCE = re.compile(r"\[[ \t\xa0]*(\d{1,3})[ \t\xa0]*\]")
-#: The same in code, where ``argv[1]`` is none.
+#: The same in code, except for indexes such as ``argv[1]``.
 _REFERENCE_IN_CODE = re.compile(rf"(?<![\w\])\"']){_REFERENCE.pattern}")
 
 
@@ -42,18 +42,18 @@ def build_context(
     token_budget: int = TOKEN_BUDGET,
     metrics: Metrics | None = None,
 ) -> Context:
-    """Put together what a model gets to read.
+    """Build the context that a model reads.
 
-    Passages are numbered from 1, as answers cite them. What is most relevant is taken first; a text that does not fit
-    is left out or ends with a whole sentence.
+    Passages are numbered from 1, as answers cite them. The most relevant ones are added first; a text that does not
+    fit is left out, or cut after a whole sentence.
 
     Args:
-        knowledge: What was found.
-        token_budget: Tokens of the text at most.
-        metrics: Where to count.
+        knowledge: The retrieved knowledge.
+        token_budget: Maximum number of tokens of the text.
+        metrics: Receives counts.
 
     Returns:
-        The text, what is in it, and the diagram.
+        The text, its contents, and the diagram.
     """
     started = time.monotonic()
     count = _counter().count
@@ -75,7 +75,7 @@ def build_context(
         size = count(_definition(entity)) + 2
         if (entity.id in ends or _is_sure(entity)) and size <= left:
             entities.append(entity)
-            # A name of which nothing is known is shown in the diagram, but tells a reader of the context nothing.
+            # A name without any information is shown in the diagram, but is left out of the text.
             left -= size if _says(entity, ends) else 0
     text = _text([entity for entity in entities if _says(entity, ends)], facts, passages, numbers)
     context = Context(
@@ -95,7 +95,7 @@ def build_context(
 
 
 def _fitted_passages(hits: Sequence[Hit], count: _Count, room: int) -> tuple[list[Passage], int]:
-    """The passages that fit, with whole sentences, and their tokens."""
+    """Return the passages that fit, with whole sentences, and their number of tokens."""
     passages: list[Passage] = []
     used = 0
     for hit in hits:
@@ -115,7 +115,7 @@ def _fitted_passages(hits: Sequence[Hit], count: _Count, room: int) -> tuple[lis
 
 
 def _cut(hit: Hit, count: _Count, room: int) -> Hit | None:
-    """The hit with as many of its first sentences as fit."""
+    """Return the hit with as many of its first sentences as fit."""
     end = 0
     if room >= _SHORTEST_PART:
         for _, stop in sentence_spans(hit.content):
@@ -130,12 +130,12 @@ def _shortened(hit: Hit, end: int) -> Hit:
 
 
 def _says(entity: FoundEntity, ends: Collection[str]) -> bool:
-    """Whether anything is known of an entity: what it is, what sort of thing, or a fact."""
+    """Return whether anything is known about an entity: a summary, a type, or a fact."""
     return bool(entity.summary or entity.type) or entity.id in ends
 
 
 def _is_sure(entity: FoundEntity) -> bool:
-    """Whether an entity is worth its place: one that the question names, or of which something is known."""
+    """Return whether to include an entity: the question names it, or something is known about it."""
     if entity.score > 1:
         return True
     return bool(entity.summary) and (entity.method != "trigram" or entity.similarity >= SIMILAR_ENOUGH)
@@ -178,12 +178,12 @@ def _passage_text(passage: Passage) -> str:
 
 
 def _line(text: str) -> str:
-    """A text in one line."""
+    """Return a text as one line."""
     return _inert(" ".join(text.split()))
 
 
 def _inert(text: str) -> str:
-    """A text that neither opens nor closes a part, nor looks as if it cited something."""
+    """Return a text in which nothing opens or closes a part, or looks like a citation."""
     parts = []
     place = 0
     text = _TAG.sub("&lt;", text)

@@ -24,19 +24,19 @@ from core.rag.indexing.sentences import is_heading, is_title_line, sentence_span
 if TYPE_CHECKING:
     from core.rag.embedder import EmbeddingService
 
-#: Why no model wrote the answer.
+#: The default reason why no model wrote the answer.
 NOT_SET = "no language model is set"
 NOT_ASKED = "no language model was asked"
-#: Says what the answer is; the beginning of its first line.
+#: The beginning of the first line of the answer.
 LABEL = "Extracts from the sources"
-#: The same where nothing that was found is likely to have to do with the question.
+#: The same if nothing that was found seems relevant to the question.
 NEAREST = "Nothing in the sources is clearly about this. The nearest extracts"
 
-#: Sentences of one passage at most.
+#: Maximum number of sentences of a passage.
 PER_PASSAGE: dict[Intent, int] = {"factual": 1, "relationship": 2, "summary": 3, "exploration": 2}
-#: A second sentence of a passage has to be this good, compared with the best of all.
+#: A second sentence of a passage needs at least this share of the best score of all,
 _NEARLY_BEST = 0.5
-#: Or it has words of the question, of this share, that the best one lacks.
+#: or words of the question that the best one lacks, with at least this share.
 _COMPLETES = 0.2
 _LONGEST_EXTRACT = 600
 #: Items of a list, or rows of a table, that a sentence announces.
@@ -83,7 +83,7 @@ _FIELD = re.compile(
     r"|(returns?|rtype|yields?|(?:raises?|except|exception|type|vartype)[ \t]+[^:\n]{1,100})):(?=\s|$)",
     re.MULTILINE,
 )
-#: What documentation says of versions, as its markup has it and as it is read: nothing without what it is said of.
+#: Version notes of documentation, in its markup and in words; they mean nothing without what they are about.
 _VERSIONS = {
     "versionadded": "Added in version",
     "versionchanged": "Changed in version",
@@ -91,7 +91,7 @@ _VERSIONS = {
 }
 _VERSION = re.compile(rf"\.\.[ \t]+({'|'.join(_VERSIONS)})::[ \t]*([\w.]+)\s*(?:[\"']{{3}}\s*$)?")
 _OF_VERSION = re.compile(r"\W*(?:new|added|changed|deprecated|removed) (?:in|since) version\b", re.IGNORECASE)
-#: What documentation describes: code alone on a line, or a definition.
+#: The subject of documentation: code alone on a line, or a definition.
 _DESCRIBED = re.compile(r"^[ \t]*(?:`([^`\n]+)`[ \t]*$|(?:async[ \t]+)?((?:def|class)[ \t]+\w+))", re.MULTILINE)
 #: The ends of questions, and of statements, behind which quotation marks, brackets and emphasis may be closed.
 _ASKS = re.compile(r"[?？؟][\s\"'”’»」)\]*_]*\Z")
@@ -122,23 +122,23 @@ async def extract(
     label: str = LABEL,
     why: str = NOT_SET,
 ) -> tuple[str, tuple[Citation, ...]]:
-    """Answer with sentences of the passages.
+    """Answer with sentences from the passages.
 
-    Every passage gives its best sentence, up to ``PER_PASSAGE`` where others are nearly as good as the best of all, and
-    one more where that has what the question also asks: of "Heron is led by Ada. It has a budget of 40,000." both.
-    Passages come in their order, which knows more than single sentences do, and sentences in that of their passage.
+    Each passage contributes its best sentence, up to ``PER_PASSAGE`` if others are nearly as good as the best of all,
+    and one more if it has another part of what the question asks: of "Heron is led by Ada. It has a budget of 40,000."
+    both. Passages keep their order, which is more reliable than scores of sentences; so do sentences of a passage.
 
     Args:
         question: The question.
-        intent: What sort of answer it wants.
-        passages: The best ones, in order.
-        embedder: Compares sentences with the question by meaning, too; ``None``, or where it fails: by words alone.
+        intent: The kind of answer that it asks for.
+        passages: The best passages, in order.
+        embedder: Also compares sentences with the question by meaning; ``None``, or if it fails: words only.
         label: The beginning of the first line.
-        why: No model wrote it; the end of that line.
+        why: The end of that line: why no model wrote the answer.
 
     Returns:
-        The text, one item for each sentence, rows of tables with the names of their columns; and the citations: the
-        quote is the passage's best sentence.
+        The text, with one item for each sentence, and rows of tables with the names of their columns; and the
+        citations, whose quote is the best sentence of the passage.
     """
     scored = await _scored(question, passages, embedder)
     best = max((sentence.score for sentence in scored), default=0.0)
@@ -149,7 +149,7 @@ async def extract(
         if own:
             taken = [own[0], *good]
             chosen.append((passage, [*taken, *_completing(taken, own)]))
-    # Chunks overlap: what several passages say stands there once.
+    # Chunks overlap: a sentence in several passages is shown once.
     items: dict[str, dict[int, None]] = {}
     lists: dict[str, str] = {}
     for passage, taken in chosen:
@@ -169,15 +169,15 @@ async def extract(
 
 
 def statements(facts: Iterable[FoundFact], entities: Iterable[FoundEntity], why: str = NOT_SET) -> str:
-    """What the graph itself says, best first, where there is no passage to take extracts from.
+    """Answer with statements of the graph, best first, if there is no passage to take extracts from.
 
     Args:
-        facts: Of the context.
-        entities: Of the context.
-        why: No model wrote it.
+        facts: The facts of the context.
+        entities: The entities of the context.
+        why: Why no model wrote the answer.
 
     Returns:
-        The text; empty where nothing says anything: the name of an entity alone is no statement.
+        The text; empty if there is no statement: the name of an entity alone is none.
     """
     items = [fact.fact or f"{fact.source} {fact.type} {fact.target}" for fact in facts]
     items += [f"{entity.name}: {entity.summary}" for entity in entities if entity.summary]
@@ -186,7 +186,7 @@ def statements(facts: Iterable[FoundFact], entities: Iterable[FoundEntity], why:
 
 
 def _completing(taken: Sequence[_Sentence], own: Sequence[_Sentence]) -> list[_Sentence]:
-    """The sentence of a passage that has most of what the question asks and those that are taken lack; if any has."""
+    """Return the sentence of a passage with most words of the question that the taken ones lack, if there is one."""
     said = {term for one in taken for term in one.asked}
 
     def added(one: _Sentence) -> float:
@@ -223,7 +223,7 @@ async def _scored(question: str, passages: Sequence[Passage], embedder: Embeddin
         for one, own in zip(found, words, strict=True)
     ]
     cosines = await _cosines(question, texts, embedder)
-    # A word that few of the sentences have says more.
+    # A word that few of the sentences have weighs more.
     rarity = {term: 1.0 / (1 + sum(term in own for own in words)) ** 0.5 for term in wanted}
     weights = [{term: rare * (_GIVEN if term in own else 1.0) for term, rare in rarity.items()} for own in given]
     totals = [sum(own.values()) or 1.0 for own in weights]
@@ -245,7 +245,7 @@ def _echoes(sentence: str, said: bool) -> bool:
 
 
 def _about(passage: Passage) -> str:
-    """What all of a passage is about: its title and headings, each once."""
+    """Return the title and headings of a passage, each once."""
     parts = (passage.hit.title, *headings_of(passage.hit.heading))
     return ", ".join(dict.fromkeys(part.strip() for part in parts if part.strip()))
 
@@ -276,7 +276,7 @@ def _spans(passage: Passage) -> list[tuple[int, int]]:
 
 
 def _is_markup(text: str, start: int, end: int) -> bool:
-    """Whether a sentence says nothing by itself: tags, images, or where a link leads."""
+    """Return whether a sentence is only markup: tags, images, or the target of a link."""
     sentence = text[start:end]
     if is_in_block(text, start):
         return False
@@ -286,7 +286,7 @@ def _is_markup(text: str, start: int, end: int) -> bool:
 
 
 def _behind_fence(text: str, start: int, end: int) -> int:
-    """Where a sentence begins behind the line that opens or closes a block of code."""
+    """Return the start of a sentence after a line that opens or closes a block of code."""
     fence = _FENCE.match(text, start, end)
     return start if fence is None else fence.end()
 
@@ -330,7 +330,7 @@ def _announced_list(passage: Passage, end: int) -> str:
 def _shown(sentence: str, passage: Passage | None = None, start: int = 0, longest: int = _LONGEST_EXTRACT) -> str:
     """A sentence in one line, without markup and what would look like a citation; only a very long one is cut.
 
-    Of the passage, where it is from one, at this place: what it says of a version comes with what it says that of.
+    With its passage and position, a version note gets the subject that it is about.
     """
     in_block = passage is not None and is_in_block(passage.hit.content, start)
     plain = _FIELD.sub(_named_field, _VERSION.sub(_named_version, sentence))
@@ -350,13 +350,13 @@ def _shown(sentence: str, passage: Passage | None = None, start: int = 0, longes
 
 
 def _named_version(version: re.Match[str]) -> str:
-    """What is read of a line on a version: ``.. versionchanged:: 8.0`` is "Changed in version 8.0:"."""
+    """Return a version note in words: ``.. versionchanged:: 8.0`` is "Changed in version 8.0:"."""
     ends = version.end() == len(version.string)
     return f"{_VERSIONS[version[1]]} {version[2]}{'.' if ends else ': '}"
 
 
 def _words_of_link(link: re.Match[str]) -> str:
-    """What is read of a link: its words; of an image or a tag nothing."""
+    """Return the text of a link; nothing for an image or a tag."""
     if link[1]:
         return link[0]
     words = link[2] or link[3]
@@ -364,5 +364,5 @@ def _words_of_link(link: re.Match[str]) -> str:
 
 
 def _named_field(field: re.Match[str]) -> str:
-    """The name of a field before what is said of it, apart from the field above as cells of a row are."""
+    """Return the name of a field, separated from the field above in the way of table cells."""
     return f"{'| ' if field.string[: field.start()].strip() else ''}{field[1] or field[2]}:"

@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ChunkDelta:
-    """What a part of a streamed answer adds."""
+    """The text of a part of a streamed answer."""
 
     content: str
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkChoice:
-    """The one choice of a part."""
+    """The only choice of a part."""
 
     delta: ChunkDelta
 
@@ -92,13 +92,13 @@ class KnowledgeRAGFlow:
         self._on_new_chunk = on_new_chunk
 
     async def run(self, state: Mapping[str, str] | str) -> Answer:
-        """All four stages.
+        """Run all four stages.
 
         Args:
             state: The question, or a mapping with ``query`` and perhaps ``session_id``.
 
         Raises:
-            InvalidInputError: on a state without a question.
+            InvalidInputError: if the state has no question.
             LanguageModelError: if the model fails while it writes the answer.
             StoreError: if the graph fails.
         """
@@ -115,19 +115,19 @@ class KnowledgeRAGFlow:
         raise AssertionError("an answer ends with its end")
 
     async def analyze_query_node(self, state: Mapping[str, str] | str) -> Analysis:
-        """First stage: entities and intent (``extracted_entities``, ``query_intent``)."""
+        """Run the first stage: entities and intent (``extracted_entities``, ``query_intent``)."""
         return await analyze_query(_question(state), self._kb.client, self._model)
 
     async def retrieve_knowledge_node(self, analysis: Analysis) -> Knowledge:
-        """Second stage: entities, relations and passages, and whether they have to do with the question."""
+        """Run the second stage: entities, relations and passages, and whether they are relevant to the question."""
         return await retrieve_knowledge(analysis, self._kb)
 
     def build_context_node(self, knowledge: Knowledge) -> Context:
-        """Third stage: the context and the diagram; empty where nothing is relevant, so that no model has to guess."""
+        """Run the third stage: the context and the diagram; empty if nothing is relevant, so that no model guesses."""
         return build_context(knowledge if knowledge.relevant else Knowledge())
 
     async def generate_response_node(self, analysis: Analysis, context: Context) -> Response:
-        """Fourth stage: the answer."""
+        """Run the fourth stage: the answer."""
         parts = generate_response(analysis, context, self._model, self._kb.embedder)
         async with contextlib.aclosing(parts) as written:
             async for part in written:

@@ -20,12 +20,12 @@ from core.rag.schema import Label
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
 
-#: What describes a relation ``r`` from ``a`` to ``b``.
+#: The columns of a relation ``r`` from ``a`` to ``b``.
 FACT_COLUMNS = (
     "a.id AS source_id, a.name AS source, b.id AS target_id, b.name AS target, r.type AS type, r.fact AS fact, "
     "r.weight AS weight, r.chunk_ids AS chunk_ids"
 )
-#: More relations than this are not read at once, since a row takes 1.5 kB, but those of so many entities at a time.
+#: Above this number, relations are read in parts (those of this many entities at a time), as a row takes 1.5 kB.
 _FACTS_AT_ONCE = 10_000
 _ENTITIES_AT_ONCE = 1_000
 _FACTS = "MATCH (a:Entity)-[r:RELATED]->(b:Entity)"
@@ -38,7 +38,7 @@ _COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class GraphIndex:
-    """What one namespace knows.
+    """The entities and relations of one namespace, prepared for search.
 
     Attributes:
         entity_ids: Ids of entities.
@@ -60,12 +60,12 @@ _kept: Kept[GraphIndex] = Kept(
 
 
 async def graph_index(client: MemGraphClient) -> GraphIndex:
-    """The index of the client's namespace, up to date."""
+    """Return the up-to-date index of the client's namespace."""
     return await _kept.get(client, lambda: _made(client))
 
 
 def fact_of(row: Mapping[str, Any], method: str, similarity: float = 0.0) -> FoundFact:
-    """A relation from ``FACT_COLUMNS``."""
+    """Make a relation from a row of ``FACT_COLUMNS``."""
     return FoundFact(
         source_id=row["source_id"],
         source=row["source"] or "",

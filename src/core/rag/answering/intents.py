@@ -48,7 +48,7 @@ _PHRASES: dict[Intent, tuple[str, ...]] = {
 }
 _RULES = {intent: re.compile(rf"\b(?:{'|'.join(phrases)})\b", re.IGNORECASE) for intent, phrases in _PHRASES.items()}
 
-#: Those that hold nothing of what a question is about.
+#: Phrases that have nothing of the subject of a question.
 _FRAMES = re.compile(
     rf"\b(?:{'|'.join(phrase for phrases in _PHRASES.values() for phrase in phrases if '.' not in phrase)})\b",
     re.IGNORECASE,
@@ -66,7 +66,7 @@ _NEXT_PART = re.compile(r"\w\?\s+\w|\w,?\s+(and|then) (who|what|where|when|which
 
 
 def intent_of(question: str) -> Intent:
-    """The intent of a question: of English ones, and of plain ones in German, French and Spanish.
+    """Return the intent of a question: in English, and for simple ones in German, French and Spanish.
 
     Example:
         >>> intent_of("How is Alice connected to Bob?")
@@ -79,7 +79,7 @@ def intent_of(question: str) -> Intent:
 
 
 def subject_of(question: str) -> str:
-    """A question without the phrases that only say what sort of answer it wants; all of it where nothing is left.
+    """Return a question without phrases that only say what kind of answer is wanted; all of it if nothing is left.
 
     Example:
         >>> subject_of("What else should I know about this project?")
@@ -102,5 +102,5 @@ def has_words(question: str) -> bool:
 
 
 def has_parts(question: str) -> bool:
-    """Whether it asks several things, of which one may need the answer to another."""
+    """Return whether a question asks several things, one of which may depend on the answer to another."""
     return _NEXT_PART.search(question) is not None

@@ -19,7 +19,7 @@ MARKER = re.compile(
 BLOCK = re.compile(r"`{3,}.*?(?:`{3,}|\Z)", re.DOTALL)
 _FENCE = re.compile(r"`{3,}")
 _TICKS = re.compile(r"`+")
-#: Code in a line; of what is longer nothing would be passed on for too long.
+#: Maximum length of inline code; the text of a longer one would be held back for too long.
 _LONGEST_SPAN = 200
 _SPAN = re.compile(rf"(?P<ticks>(?<!`)`{{1,2}}(?!`))[^`\n]{{1,{_LONGEST_SPAN}}}(?P=ticks)(?!`)")
 #: Code, as a block or in a line.
@@ -40,7 +40,7 @@ _WORD_END = re.compile(r"[\w.]+\Z")
 
 
 def numbers_in(marker: str) -> list[int]:
-    """The numbers of the inside of a marker; ranges are written out.
+    """Return the numbers inside a marker; ranges are expanded.
 
     Example:
         >>> numbers_in("1, 3-5")
@@ -57,12 +57,12 @@ def numbers_in(marker: str) -> list[int]:
 
 
 def markers_in(text: str) -> Iterator[re.Match[str]]:
-    """The markers of a text, in order; of each group 1 is its inside."""
+    """Yield the markers of a text, in order; group 1 of each is its inside."""
     return (match for match in _MARKER_OR_CODE.finditer(text) if match[1])
 
 
 def replace_markers(text: str, replacement: Callable[[re.Match[str]], str]) -> str:
-    """A text with something else for each of its markers."""
+    """Replace every marker of a text."""
     return _MARKER_OR_CODE.sub(lambda match: replacement(match) if match[1] else match[0], text)
 
 
@@ -103,7 +103,7 @@ def is_in_block(text: str, place: int) -> bool:
 
 
 class MarkerFilter:
-    """Passes a text on as it arrives, in plain markers, without those that cite nothing."""
+    """Filters a text as it arrives: markers become plain, and those that cite nothing are removed."""
 
     def __init__(self, known: Collection[int], indexed: Collection[str] = ()) -> None:
         """Prepare.
@@ -123,12 +123,12 @@ class MarkerFilter:
         """Take the next part of the text.
 
         Returns:
-            What can be passed on; only a bracket or code in a line that is not closed yet is held back, with the space
-            before it.
+            The text that can be passed on; only a bracket or inline code that is not closed yet is held back, with the
+            space before it.
         """
         text = self._held + text
         passed = []
-        # A fence at the very end may still grow.
+        # A fence at the very end may not be complete.
         while (fence := _FENCE.search(text)) is not None and fence.end() < len(text):
             before = text[: fence.start()]
             passed += [before if self._in_block else self._cleaned(before), fence[0]]
@@ -139,7 +139,7 @@ class MarkerFilter:
         return "".join([*passed, text[:keep] if self._in_block else self._cleaned(text[:keep])])
 
     def end(self) -> str:
-        """What was still held back."""
+        """Return the text that was still held back."""
         rest, self._held = self._held, ""
         return rest if self._in_block else self._cleaned(rest)
 
@@ -164,7 +164,7 @@ class MarkerFilter:
 
 
 def _finished(text: str) -> int:
-    """Up to where nothing that follows can make a marker or code of a text, nor take away the space before one."""
+    """Return the position up to which later text cannot make a marker or code, or remove the space before a marker."""
     start = text.rfind("\n") + 1
     for span in _SPAN.finditer(text, start):
         if span.end() < len(text):

@@ -12,13 +12,13 @@ _log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class AnalysisMetrics:
-    """How the question was understood.
+    """Metrics of the analysis of the question.
 
     Attributes:
-        entities_extracted: How many entities it names.
+        entities_extracted: Number of entities in it.
         intent_classification: Its intent.
         llm_parsing_success: Whether a model analysed it.
-        fallback_used: Whether its words stand for entities, because none was recognised.
+        fallback_used: Whether its plain words were used, because no name was recognised.
         seconds: Wall time.
     """
 
@@ -31,15 +31,15 @@ class AnalysisMetrics:
 
 @dataclass(slots=True)
 class SearchMetrics:
-    """What was found, by which method.
+    """Metrics of the retrieval, by method.
 
     Attributes:
-        sql_results: Entities and relations by pattern.
-        trigram_results: By trigrams, that patterns had not found.
-        vector_results: By vectors, that neither had found.
-        fallback_activated: Whether vectors were asked.
+        sql_results: Entities and relations found by pattern.
+        trigram_results: Further ones found by trigrams.
+        vector_results: Further ones found by vectors.
+        fallback_activated: Whether vectors were searched.
         resolved_nodes: Ends of relations that had to be fetched.
-        passages: Passages, those that relations name included.
+        passages: Passages, including those that relations cite.
         failed: Legs that failed.
         total_retrieval_time: Seconds.
     """
@@ -56,15 +56,15 @@ class SearchMetrics:
 
 @dataclass(slots=True)
 class ResponseMetrics:
-    """What was answered.
+    """Metrics of the answer.
 
     Attributes:
         knowledge_context_length: Characters of the context.
-        context_tokens: Tokens of it.
-        cited_facts_count: Passages that are cited.
+        context_tokens: Tokens of the context.
+        cited_facts_count: Number of cited passages.
         response_length: Characters of the answer.
-        streaming_chunks: Parts in which it arrived; 0 for extracts.
-        first_token_seconds: Until the first of them, from the beginning of this stage.
+        streaming_chunks: Number of parts in which it arrived; 0 for extracts.
+        first_token_seconds: Time from the beginning of this stage to the first part.
         prompt: Name and version of the prompt; empty for extracts.
         seconds: Wall time.
     """
@@ -81,15 +81,15 @@ class ResponseMetrics:
 
 @dataclass(slots=True)
 class Metrics:
-    """All of them.
+    """Metrics of all stages of an answer.
 
     Attributes:
-        analysis_metrics: How the question was understood.
-        search_metrics: What was found.
-        response_metrics: What was answered.
+        analysis_metrics: Analysis of the question.
+        search_metrics: Retrieval.
+        response_metrics: The answer.
         usage: Tokens, requests and cost of the language model.
-        context_seconds: Building the context.
-        total_seconds: From the question to the answer.
+        context_seconds: Time for building the context.
+        total_seconds: Time from the question to the answer.
     """
 
     analysis_metrics: AnalysisMetrics = field(default_factory=AnalysisMetrics)
@@ -100,5 +100,5 @@ class Metrics:
     total_seconds: float = 0.0
 
     def log(self, strategy: str) -> None:
-        """Write them to the log, at level INFO; no text of questions or documents."""
+        """Log the metrics at level INFO, without any text of questions or documents."""
         _log.info("answered by %s: %s", strategy, asdict(self))
