@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from core.rag.dbhandler.batches import run_for_rows
 from core.rag.dbhandler.checks import check_optional, check_text, check_texts
 from core.rag.dbhandler.entities import FROM_CALLER, EntityLedger, remove_unused_entities
 from core.rag.dbhandler.fewer import RELATED, directed
@@ -76,6 +79,31 @@ class LinkOperations(VectorStoreOperations):
         if not await self._write(work):
             raise NotFoundError("One of the entities was removed in the meantime.")
         return identifier
+
+    async def write_inferred_links(self, rows: Sequence[Row]) -> int:
+        """Connect entities by links that were inferred, and updated if they exist.
+
+        Args:
+            rows: ``a`` and ``b`` (ids of the entities), ``link`` (id of the link) and ``props``.
+
+        Returns:
+            How many links are in the graph now; those of entities that no longer exist are skipped.
+        """
+
+        async def work(tx: Transaction) -> int:
+            found = await run_for_rows(
+                tx,
+                "UNWIND $rows AS row MATCH (a:Entity {id: row.a}) MATCH (b:Entity {id: row.b}) "
+                "WHERE a.namespace = $namespace AND b.namespace = $namespace "
+                "MERGE (a)-[r:RELATED {id: row.link}]->(b) "
+                "ON CREATE SET r.created_at = $now SET r += row.props, r.updated_at = $now RETURN a.id AS id",
+                rows,
+                namespace=self._namespace,
+                now=utc_now(),
+            )
+            return len(found)
+
+        return await self._write(work) if rows else 0
 
     async def unlink_entities(self, a: str, b: str, *, relation: str | None = None, link: str | None = None) -> int:
         """Remove links made by hand between two entities, in either direction: all, those of a relation, or one.

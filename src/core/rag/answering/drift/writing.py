@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING
 
 from core.rag.answering.drift.paths import InferredConnection
 from core.rag.answering.drift.validation import problems_of
-from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.entities import FROM_CALLER
-from core.rag.dbhandler.store import Row, Transaction
+from core.rag.dbhandler.store import Row
 from core.rag.errors import InvalidInputError
 from core.rag.identity import link_id
-from core.rag.times import utc_now
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
@@ -57,18 +55,4 @@ async def store_inferences(
                 "origin": FROM_CALLER,
             }
             rows.append({"a": inference.source, "b": inference.target, "link": link, "props": properties})
-
-    async def work(tx: Transaction) -> int:
-        written = 0
-        for part in batches(rows):
-            found = await tx.run(
-                "UNWIND $rows AS row MATCH (a:Entity {id: row.a}) MATCH (b:Entity {id: row.b}) "
-                "WHERE a.namespace = $namespace AND b.namespace = $namespace "
-                "MERGE (a)-[r:RELATED {id: row.link}]->(b) "
-                "ON CREATE SET r.created_at = $now SET r += row.props, r.updated_at = $now RETURN a.id AS id",
-                {"rows": part, "namespace": client.namespace, "now": utc_now()},
-            )
-            written += len(found)
-        return written
-
-    return await (await client.connect()).transaction(work) if rows else 0
+    return await client.write_inferred_links(rows)
