@@ -17,24 +17,24 @@ if TYPE_CHECKING:
 
 
 class Admission:
-    """Tells which chunks and documents pass a filter.
+    """Decides which chunks and documents pass a filter.
 
-    An entity belongs to no document, so a traversal may always pass through it. But of the entities and facts that
-    were found, only those are handed on that some passage which passes the filter speaks of.
+    An entity belongs to no document, so a traversal may always pass through it. But of the entities and facts found,
+    only those are returned that are supported by a passage which passes the filter.
     """
 
     def __init__(self, client: MemGraphClient, filters: str | Mapping[str, Any]) -> None:
         """Prepare.
 
         Raises:
-            FilterError: on a filter that does not parse.
+            FilterError: if the filter does not parse.
         """
         self._client = client
         self._legs = Legs(client, None)
         self._wanted = parse_filter(filters)
 
     async def __call__(self, ids: Mapping[Label, Sequence[str]]) -> Collection[str]:
-        """Of these chunks and documents, the ids of those that pass."""
+        """Return the ids of those chunks and documents that pass."""
         passing = await self._chunks(ids.get(Label.CHUNK, ()))
         rows = await self._client.read_for_ids(
             "UNWIND $ids AS i MATCH (d:Document {id: i})<-[:CHUNK_OF]-(c:DocumentChunk) "
@@ -45,7 +45,7 @@ class Admission:
         return passing | {first[chunk] for chunk in await self._chunks(first)}
 
     async def of_paths(self, paths: Sequence[Path]) -> list[Path]:
-        """Of these paths, those whose facts may be shown: each is supported by a passage that passes, or by none."""
+        """Return the paths whose facts may be shown: each is supported by a passage that passes, or by no passage."""
         passing = await self._chunks({chunk for path in paths for edge in path.edges for chunk in edge.chunk_ids})
         return [
             path
@@ -54,7 +54,7 @@ class Admission:
         ]
 
     async def narrowed(self, knowledge: Knowledge) -> Knowledge:
-        """The part of the knowledge that passages which pass speak of."""
+        """Return the part of the knowledge that is supported by passages that pass."""
         said = {chunk for fact in knowledge.facts for chunk in fact.chunk_ids}
         passing = await self._chunks({*said, *(hit.chunk_id for hit in knowledge.hits)})
         hits = [hit for hit in knowledge.hits if hit.chunk_id in passing]

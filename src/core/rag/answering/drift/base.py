@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class HasClient(Protocol):
-    """Something on a graph: a :class:`core.rag.KnowledgeBase`, a :class:`core.rag.KnowledgeGraph`."""
+    """An object with a client, such as :class:`core.rag.KnowledgeBase` or :class:`core.rag.KnowledgeGraph`."""
 
     @property
     def client(self) -> MemGraphClient:
@@ -30,10 +30,10 @@ class HasClient(Protocol):
 
 
 class Infers(Protocol):
-    """Something that infers connections: :class:`InferenceEngine`, or one of one's own."""
+    """An object that infers connections: :class:`InferenceEngine`, or a custom one."""
 
     async def infer(self, paths: Sequence[Path], query: str, strategy: InferenceStrategy) -> Inferences:
-        """Connections between nodes of the paths; what it gives is validated."""
+        """Infer connections between nodes of the paths; the caller validates the result."""
         ...
 
 
@@ -54,17 +54,17 @@ class DRIFTBase:
 
         Args:
             knowledge_graph: A knowledge base, a knowledge graph, or a client; not closed with this.
-            config: Where to start from, for example a preset; ``None``: the defaults.
-            inference_engine: ``None``: one is made.
-            language_model: Infers and answers; ``None``: where ``llm_model`` is given that one is opened, else that of
-                the knowledge base. Without one answers are extracts.
-            cache: Paths of repeated queries, to be shared by several of these; ``None``: one of its own.
-            options: Fields of :class:`DRIFTRAGConfig`; they win over ``config``.
+            config: The base configuration, for example a preset; ``None``: the defaults.
+            inference_engine: ``None``: the built-in one.
+            language_model: Infers and answers; ``None``: the one that ``llm_model`` names, else that of the knowledge
+                base. Without a model, answers are extracts.
+            cache: Paths of repeated queries, which several objects can share; ``None``: a new one.
+            options: Fields of :class:`DRIFTRAGConfig`; they take precedence over ``config``.
 
         Raises:
-            InvalidInputError: on a value that is invalid.
-            ModelMismatchError: on an ``embedding_model`` other than that of the graph.
-            ConfigurationError: on an ``llm_model`` without a key or an endpoint.
+            InvalidInputError: if a value is invalid.
+            ModelMismatchError: if ``embedding_model`` is not that of the graph.
+            ConfigurationError: if ``llm_model`` has neither a key nor an endpoint.
         """
         client = getattr(knowledge_graph, "client", knowledge_graph)
         if not isinstance(client, MemGraphClient):
@@ -98,7 +98,7 @@ class DRIFTBase:
 
     @property
     def inference_engine(self) -> Infers:
-        """What infers connections."""
+        """The engine that infers connections."""
         return self._engine
 
     def update_config(self, **changes: Any) -> DRIFTRAGConfig:
@@ -111,7 +111,7 @@ class DRIFTBase:
             The new configuration.
 
         Raises:
-            InvalidInputError: on a value that is invalid; nothing is changed then.
+            InvalidInputError: if a value is invalid; nothing is changed then.
         """
         if changes.get("llm_model", self._config.llm_model) != self._config.llm_model:
             raise InvalidInputError("The language model cannot be changed: make another DRIFTRAG with it.")
@@ -132,7 +132,7 @@ class DRIFTBase:
         await self.close()
 
     def _fitting(self, config: DRIFTRAGConfig) -> DRIFTRAGConfig:
-        """The configuration, unless it asks for another embedding model than the graph has."""
+        """Return the configuration, after checking that its embedding model is that of the graph."""
         default = type(config).model_fields["embedding_model"].default
         embedder = self._client.embedder
         if embedder is not None and config.embedding_model not in (default, embedder.model):

@@ -15,19 +15,19 @@ from dataclasses import dataclass
 from core.rag.answering.drift.paths import Path, TraversalStats
 from core.rag.answering.drift.reader import Reads
 
-# What a cache holds at most: traversals, and nodes and edges of all of them.
+# Limits of a cache: the number of traversals, and of nodes and edges of all of them.
 _MAX_ENTRIES = 32
 _MAX_SIZE = 15_000
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A traversal that was done.
+    """A finished traversal.
 
     Attributes:
-        reads: Everything that was read for it.
-        paths: What it found.
-        stats: What it did.
+        reads: Everything that it read.
+        paths: The paths that it found.
+        stats: Its statistics.
     """
 
     reads: Reads
@@ -43,14 +43,14 @@ class PathCache:
         self._size = 0
 
     def get(self, key: Hashable) -> Entry | None:
-        """What was stored last under a key; to be compared with the graph before it is used."""
+        """Return the entry stored under a key; the caller compares it with the graph before using it."""
         entry = self._entries.get(key)
         if entry is not None:
             self._entries.move_to_end(key)
         return entry
 
     def put(self, key: Hashable, entry: Entry) -> None:
-        """Store a traversal, and forget the oldest ones where there are too many."""
+        """Store a traversal, and drop the oldest ones if there are too many."""
         self.drop(key)
         if entry.reads.size > _MAX_SIZE:
             return
@@ -61,12 +61,12 @@ class PathCache:
             self._size -= oldest.reads.size
 
     def drop(self, key: Hashable) -> None:
-        """Forget a traversal."""
+        """Drop a traversal."""
         entry = self._entries.pop(key, None)
         if entry is not None:
             self._size -= entry.reads.size
 
     def clear(self) -> None:
-        """Forget all."""
+        """Drop all traversals."""
         self._entries.clear()
         self._size = 0

@@ -16,23 +16,23 @@ _Name = Annotated[str, StringConstraints(strict=True, strip_whitespace=True, min
 
 
 class DRIFTRAGConfig(BaseModel):
-    """What DRIFT RAG does, and how much of it.
+    """The configuration of DRIFT RAG.
 
     Attributes:
-        entry_point_count: How many nodes to start from, 1 to 100.
-        max_traversal_depth: How many edges a path has at most, 1 to 16.
+        entry_point_count: Number of nodes to start from, 1 to 100.
+        max_traversal_depth: Maximum number of edges in a path, 1 to 16.
         traversal_direction: ``forward`` follows edges, ``backward`` goes against them, ``bidirectional`` does both.
         top_k_paths: How many paths are kept, 1 to 1,000.
         use_inference: Whether missing connections are inferred.
-        llm_model: The language model that infers and answers, where one is opened by its name.
-        embedding_model: The embedding model. The vectors of two models cannot be compared, so that of the graph counts;
-            another one that is asked for by name is refused.
+        llm_model: Name of a language model to open, which infers and answers.
+        embedding_model: The embedding model. It must be that of the graph, as vectors of two models cannot be
+            compared; another one is refused.
         inference_strategy: ``semantic`` (a language model), ``similarity`` (vectors) or ``structural`` (shared
             neighbours). Without a language model ``semantic`` becomes ``similarity``, without vectors ``structural``.
         min_path_score: Paths below this score are dropped, 0 to 1.
-        beam_width: From each entry point the best so many paths of each length are followed, 1 to 1,000.
-        max_edges_per_node: Of each node the strongest so many edges in each direction are looked at, 1 to 1,000.
-        max_visited_edges: A query looks at this many edges at most, 1 to 1,000,000.
+        beam_width: How many of the best paths of each length are followed from each entry point, 1 to 1,000.
+        max_edges_per_node: How many of the strongest edges of a node are read in each direction, 1 to 1,000.
+        max_visited_edges: Maximum number of edges that a query reads, 1 to 1,000,000.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
@@ -51,7 +51,7 @@ class DRIFTRAGConfig(BaseModel):
     max_visited_edges: StrictInt = Field(default=20_000, ge=1, le=1_000_000)
 
     def updated(self, **changes: Any) -> DRIFTRAGConfig:
-        """The same with some values changed.
+        """Return a copy with some values changed.
 
         Raises:
             InvalidInputError: as :func:`make_config`.
@@ -60,10 +60,10 @@ class DRIFTRAGConfig(BaseModel):
 
 
 def make_config(**values: Any) -> DRIFTRAGConfig:
-    """A configuration with these values, the others by default.
+    """Make a configuration with these values, and defaults for the others.
 
     Raises:
-        InvalidInputError: naming every value that is invalid, and what would.
+        InvalidInputError: naming every invalid value, and what is allowed.
     """
     try:
         return DRIFTRAGConfig(**values)
@@ -81,7 +81,7 @@ PRESETS: dict[str, DRIFTRAGConfig] = {
 
 
 def preset(name: str) -> DRIFTRAGConfig:
-    """Recommended settings: ``quick`` lookup, ``balanced`` or ``comprehensive``.
+    """Return recommended settings: ``quick`` lookup, ``balanced`` or ``comprehensive``.
 
     Raises:
         InvalidInputError: on another name.
@@ -92,13 +92,13 @@ def preset(name: str) -> DRIFTRAGConfig:
 
 
 def check_edge_types(edge_types: Sequence[str]) -> tuple[str, ...]:
-    """Check which edges a traversal may follow.
+    """Check the edge types that a traversal may follow.
 
     Returns:
-        The same, without repetitions.
+        The edge types, without repetitions.
 
     Raises:
-        InvalidInputError: on one string, an empty list, or something that is not a name.
+        InvalidInputError: if they are a single string or an empty list, or one is not a valid name.
     """
     if isinstance(edge_types, str) or not edge_types or not all(isinstance(name, str) and name for name in edge_types):
         raise InvalidInputError(f"edge_types is {edge_types!r}, but has to be a list of names of edge types.")

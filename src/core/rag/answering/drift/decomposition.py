@@ -6,7 +6,7 @@ import re
 
 from core.rag.answering.drift.words import QueryWords
 
-#: More parts than this are not looked for one by one.
+#: Maximum number of parts of a question.
 MAX_PARTS = 4
 
 _SENTENCE = re.compile(r"(?<=[?？؟;；])\s*")
@@ -23,16 +23,16 @@ _PRONOUN = re.compile(
 
 
 def split_question(query: str) -> list[str]:
-    """The questions in a question.
+    """Split a question into the questions that it contains.
 
-    Sentences that end in a question mark, and clauses that begin with a question word behind "and" (in English, German,
-    French and Spanish). A part that only points at the part before ("when was he born?") takes that one along.
+    Parts are sentences that end in a question mark, and clauses that begin with a question word after "and" (in
+    English, German, French and Spanish). A part that refers back to the part before ("when was he born?") includes it.
 
     Args:
         query: Any text.
 
     Returns:
-        One to ``MAX_PARTS`` parts, each with a word that can be looked for; the query alone where there is only one.
+        One to ``MAX_PARTS`` parts, each with a word that can be searched for; the query itself if there is only one.
 
     Example:
         >>> split_question("Who built the mill and when did it burn down?")

@@ -38,8 +38,8 @@ from core.rag.schema import Label
 class DRIFTRAG(DRIFTBase):
     """Answers questions that need several steps, by following edges from the nodes that match the question.
 
-    Works without a language model, too: connections are inferred from vectors or shared neighbours then, and the answer
-    is made of extracts.
+    It also works without a language model: connections are then inferred from vectors or shared neighbours, and the
+    answer consists of extracts.
 
     Example:
         >>> drift = DRIFTRAG(kb, entry_point_count=3, max_traversal_depth=3, traversal_direction="bidirectional")
@@ -51,14 +51,14 @@ class DRIFTRAG(DRIFTBase):
         """Answer a question.
 
         Args:
-            question: In any words; one that asks for several things is taken apart.
+            question: The question, in any words; one that asks for several things is split.
             include_provenance: Also list the sources below the text.
 
         Returns:
-            The answer, which prints as its text, with everything that led to it.
+            The answer with everything that led to it; it prints as its text.
 
         Raises:
-            InvalidInputError: on an empty question.
+            InvalidInputError: if the question is empty.
             EmptyGraphError: "Cannot query empty graph".
             NoEntryPointsError: "No entry points found for query".
         """
@@ -77,12 +77,12 @@ class DRIFTRAG(DRIFTBase):
         """Run every step except the answer: entry points, traversal, inference, gaps and the best paths.
 
         Args:
-            question: As in :meth:`query`.
-            search: Finds the passages to begin with; ``None``: the usual search of the namespace.
-            filters: Only passages of documents that pass are visited; ``search`` has to know them, too.
+            question: See :meth:`query`.
+            search: Finds the passages to begin with; ``None``: the default search of the namespace.
+            filters: Only visit passages of documents that pass; ``search`` must apply them, too.
 
         Returns:
-            What was found.
+            The results.
 
         Raises:
             InvalidInputError, EmptyGraphError, NoEntryPointsError: as :meth:`query`.
@@ -135,7 +135,7 @@ class DRIFTRAG(DRIFTBase):
             count: Maximum number to return; ``None``: as configured.
 
         Returns:
-            Best first; empty where nothing fits.
+            Nodes, best first; empty if nothing matches.
         """
         config = self.config if count is None else self.config.updated(entry_point_count=count)
         return (await self._entries(_checked(query), config.entry_point_count)).nodes
@@ -155,19 +155,19 @@ class DRIFTRAG(DRIFTBase):
 
         Args:
             start: A node, or its id.
-            query: Decides which paths are followed where there are many.
-            max_depth: Edges of a path at most; ``None``: as configured.
+            query: Decides which paths are followed if there are many.
+            max_depth: Maximum number of edges in a path; ``None``: as configured.
             direction: ``forward``, ``backward`` or ``bidirectional``; ``None``: as configured.
-            node_filter: Nodes for which it is false are neither visited nor passed through; the first one is.
-            edge_types: Only edges of these types (``MENTIONS``; of facts also what they say, ``works_at``).
-            stats: Is told what was looked at and what was left out.
+            node_filter: Nodes for which it returns false are neither visited nor passed through, except the start.
+            edge_types: Only edges of these types (``MENTIONS``; for facts also the relation, ``works_at``).
+            stats: Receives counts of what was read, and what was left out.
 
         Returns:
-            Best first, that of the start node alone included.
+            Paths, best first, including that of only the start node.
 
         Raises:
             NotFoundError: if there is no such node.
-            InvalidInputError: on a depth or direction that is invalid.
+            InvalidInputError: if the depth or direction is invalid.
         """
         query = _checked(query)
         changes = {"max_traversal_depth": max_depth, "traversal_direction": direction}
@@ -192,25 +192,25 @@ class DRIFTRAG(DRIFTBase):
         """Infer connections between nodes of the paths that are not in the graph.
 
         Args:
-            paths: What was found.
+            paths: The paths that were found.
             query: The question.
             strategy: ``semantic`` (a language model), ``similarity`` (vectors) or ``structural`` (shared neighbours);
-                ``None``: as configured. Where it is not possible, the next one is used; each connection says which.
+                ``None``: as configured. If it is not possible, the next one is used; each connection names its own.
 
         Returns:
-            Valid ones, best first. Nothing is written; see :meth:`store_inferences`.
+            Valid connections, best first. Nothing is written; see :meth:`store_inferences`.
 
         Raises:
-            InvalidInputError: on another strategy.
+            InvalidInputError: if the strategy is unknown.
         """
         config = self.config if strategy is None else self.config.updated(inference_strategy=strategy)
         return (await self._infer(paths, _checked(query), config.inference_strategy)).connections
 
     async def identify_knowledge_gaps(self, paths: Sequence[Path], query: str) -> list[KnowledgeGap]:
-        """Find what the paths leave open: missing words of the query, parts that are not connected, weak edges.
+        """Find gaps in the paths: missing words of the query, unconnected parts, weak edges.
 
         Raises:
-            InvalidInputError: on an empty query.
+            InvalidInputError: if the query is empty.
         """
         return find_gaps(paths, _checked(query))
 
@@ -288,7 +288,7 @@ class DRIFTRAG(DRIFTBase):
         return dataclasses.replace(inferred, connections=valid_only(inferred.connections, ids))
 
     def _ranked(self, found: Sequence[Sequence[Path]], inferences: Sequence[InferredConnection]) -> list[Path]:
-        """The best paths for all parts of a question; each part has at least its best one among them."""
+        """Return the best paths for all parts of a question, at least the best one of each part."""
         everything = self.aggregate_and_rank_paths([path for some in found for path in some], inferences)
         if len(found) < 2:
             return everything
@@ -325,7 +325,7 @@ class DRIFTRAG(DRIFTBase):
             limits,
             tuple(sorted(entry.liked)),
         )
-        # What a filter says may change with something that was not read.
+        # The result of a filter may depend on something that was not read.
         cached = node_filter is None and admits is None
         known = self._cache.get(key) if cached else None
         ahead: Reads | None = None

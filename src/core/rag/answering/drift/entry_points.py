@@ -28,31 +28,31 @@ from core.rag.together import together
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
 
-#: So many of the nodes that fit best are known to a traversal, which takes edges to them first.
+#: Number of best nodes that a traversal prefers when it follows edges.
 LIKED = 64
 
 _LONGEST_NAME = 8
 _MOST_NAMES = 50
 _MOST_TOKENS = 200
 _SHORTEST_SCANNED_WORD = 3
-#: Where none of so many chunks may have to do with a query, none has.
+#: If none of this many chunks may be relevant to a query, none is.
 _JUDGED = 5
 
-#: Finds so many chunks for a query, best first.
+#: Finds a number of chunks for a query, best first.
 ChunkSearch = Callable[[str, int], Awaitable[list[Hit]]]
 
-#: Ids with labels, best first, each with what speaks for it, 0 to 1.
+#: Ids with labels and scores from 0 to 1, best first.
 Ranked = list[tuple[str, Label, float]]
 
 
 @dataclass(frozen=True, slots=True)
 class Entries:
-    """What a query leads to.
+    """The entry points for a query.
 
     Attributes:
         nodes: The entry points, best first.
-        liked: Ids of nodes that fit the query, more than the entry points.
-        hits: The chunks among them, best first, where they were searched for by meaning.
+        liked: Ids of nodes that match the query; more than the entry points.
+        hits: The chunks among them, best first, if they were searched for by meaning.
     """
 
     nodes: list[Node]
@@ -68,23 +68,23 @@ async def find_entries(
     *,
     search: ChunkSearch | None = None,
 ) -> Entries:
-    """Find the nodes that a query names and the ones that are most similar to it.
+    """Find the nodes that a query names and those that are most similar to it.
 
     Args:
         client: The graph.
-        vectors: Tells whether chunks can be found by meaning.
-        query: The question, with a word in it.
+        vectors: Knows whether chunks can be searched by meaning.
+        query: The question, with at least one word.
         count: Maximum number of nodes.
-        search: Finds chunks; ``None``: the usual search of the namespace, unless nothing of what it finds is near.
+        search: Finds chunks; ``None``: the default search of the namespace, unless none of its results is near.
 
     Returns:
-        By turns a node that is named, a chunk, and a concept, so that no kind crowds out the others; where these are
-        too few, nodes whose names or descriptions have a word of the query. Empty where nothing fits.
+        Named nodes, chunks and concepts in turn, so that no kind crowds out the others; if these are too few, also
+        nodes whose names or descriptions have a word of the query. Empty if nothing matches.
     """
     named, (chunks, hits), concepts = await together(
         _named(client, query), _chunks(client, vectors, query, search), _concepts(client, query)
     )
-    # To look at all names takes longer than everything else: only where there is nothing better to begin with.
+    # Reading all names takes longer than everything else, so only if there are too few better entry points.
     partly = await _partly_named(client, QueryWords(query)) if len(named) + len(chunks) + len(concepts) < count else []
     mixed: dict[str, tuple[Label, float]] = {}
     for turn in zip_longest([*named, *partly], chunks, concepts):
@@ -98,7 +98,7 @@ async def find_entries(
 
 
 async def _named(client: MemGraphClient, query: str) -> Ranked:
-    """Entities whose whole names stand in the query, the longest names first; none inside of a longer one."""
+    """Return entities whose whole names are in the query, the longest first; none within a longer one."""
     tokens = normalized_words(query)[:_MOST_TOKENS]
     language = detect_language(query.split())
     grams = {
@@ -124,10 +124,10 @@ async def _named(client: MemGraphClient, query: str) -> Ranked:
 async def _chunks(
     client: MemGraphClient, vectors: Vectors, query: str, search: ChunkSearch | None
 ) -> tuple[Ranked, list[Hit]]:
-    """Chunks by meaning, words and graph; by words alone where there are no vectors."""
+    """Return chunks by meaning, words and graph; only by words if there are no vectors."""
     embedder = client.embedder
     if embedder is not None and await vectors.store() is not None:
-        if search is not None:  # who asks knows what was said before, and judges what comes of it
+        if search is not None:  # the caller takes the conversation into account, and judges the results
             hits = await search(query, LIKED)
         else:
             hits = await Retriever(client, embedder).search(query, LIKED, "auto")
@@ -141,7 +141,7 @@ async def _chunks(
 
 
 async def _concepts(client: MemGraphClient, query: str) -> Ranked:
-    """Nodes of the knowledge graph by meaning; their vectors are made where they have none yet."""
+    """Return nodes of the knowledge graph by meaning; nodes without vectors are embedded first."""
     if client.embedder is None or not await client.count_concepts():
         return []
     ranked = await Similarity(client, client.embedder).ranked(query, None, LIKED, 0.0, None)
@@ -149,7 +149,7 @@ async def _concepts(client: MemGraphClient, query: str) -> Ranked:
 
 
 async def _partly_named(client: MemGraphClient, words: QueryWords) -> Ranked:
-    """Other nodes whose names or descriptions have words of the query."""
+    """Return other nodes whose names or descriptions have words of the query."""
     parts = [word for word in words.words if len(word) >= _SHORTEST_SCANNED_WORD]
     if not parts:
         return []
@@ -168,7 +168,7 @@ async def _partly_named(client: MemGraphClient, words: QueryWords) -> Ranked:
     return sorted(ranked, key=lambda item: (-item[2], item[0]))[:LIKED]
 
 
-#: What is looked at where vectors and whole names lead nowhere: labels and the texts of their nodes.
+#: Labels, and the texts of their nodes, that are searched if vectors and whole names find nothing.
 _SCANNED: tuple[tuple[Label, tuple[str, ...]], ...] = (
     (Label.ENTITY, ("name", "normalized_name", "summary")),
     (Label.CONCEPT, ("name", "description")),

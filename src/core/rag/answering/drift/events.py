@@ -34,12 +34,12 @@ _caches: WeakKeyDictionary[GraphStore, PathCache] = WeakKeyDictionary()
 async def drift_events(question: str, services: Services) -> AsyncGenerator[Event, None]:
     """Answer a question along the edges of the graph, step by step.
 
-    The passages on the best paths and those of a plain search take turns, so that an answer never knows less than one
-    without a graph. Where the graph is empty, or nothing fits, the answer says so.
+    Passages on the best paths and of a plain search are mixed in turn, so that an answer never has less information
+    than one without the graph. If the graph is empty, or nothing matches, the answer says so.
 
     Args:
         question: The question.
-        services: What the answer is made with.
+        services: The services that make the answer.
 
     Yields:
         The same events as every strategy; the details of the answer hold paths, inferences, gaps and limits.

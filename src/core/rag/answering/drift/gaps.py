@@ -10,19 +10,19 @@ from core.rag.answering.drift.words import QueryWords
 from core.rag.answering.intents import subject_of
 from core.rag.schema import EdgeType
 
-#: An edge below this weight says too little to build an answer on.
+#: An edge below this weight is too weak to support an answer.
 WEAK = 0.3
 
 
 def find_gaps(paths: Sequence[Path], query: str) -> list[KnowledgeGap]:
-    """Words of the query that no path contains, parts that no path joins, and paths that hang on a weak edge.
+    """Find words of the query that no path contains, parts that no path joins, and paths with a weak edge.
 
     Args:
-        paths: What was found.
-        query: What was asked.
+        paths: The paths that were found.
+        query: The question.
 
     Returns:
-        In the order of what matters most.
+        Gaps, the most important first.
     """
     if not paths:
         return [KnowledgeGap("no_paths", "No path in the graph leads from the question to an answer.")]
@@ -58,7 +58,7 @@ def find_gaps(paths: Sequence[Path], query: str) -> list[KnowledgeGap]:
 
 
 def _components(paths: Sequence[Path]) -> list[list[Node]]:
-    """The nodes of paths that share nodes, best path first."""
+    """Return the nodes of each group of paths that share nodes, best path first."""
     groups: list[dict[str, Node]] = []
     for path in sorted(paths, key=order):
         nodes = {node.id: node for node in path.nodes}

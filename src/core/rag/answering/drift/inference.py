@@ -29,13 +29,13 @@ _NAMED_NEIGHBOURS = 3
 
 @dataclass(frozen=True, slots=True)
 class InferenceOptions:
-    """What counts as an inference.
+    """Limits of the inference.
 
     Attributes:
-        max_nodes: Of the best paths so many nodes are compared with one another.
-        max_inferences: At most so many are returned.
-        min_similarity: Cosine that two texts need.
-        min_confidence: Confidence that shared neighbours, or a model, need.
+        max_nodes: Number of nodes of the best paths that are compared with each other.
+        max_inferences: Maximum number of connections to return.
+        min_similarity: Minimum cosine of two texts.
+        min_confidence: Minimum confidence of shared neighbours, or of a model.
     """
 
     max_nodes: int = 40
@@ -46,12 +46,12 @@ class InferenceOptions:
 
 @dataclass(frozen=True, slots=True)
 class Inferences:
-    """What was inferred.
+    """The result of an inference.
 
     Attributes:
-        connections: Valid ones, best first.
+        connections: Valid connections, best first.
         strategy: The strategy that was used.
-        note: Why it is not the one asked for; empty where it is.
+        note: Why it is not the requested one; empty if it is.
     """
 
     connections: list[InferredConnection]
@@ -60,7 +60,7 @@ class Inferences:
 
 
 class InferenceEngine:
-    """Infers connections between the nodes of paths; without a model and without vectors from the graph alone."""
+    """Infers connections between the nodes of paths; without a model and vectors only from the graph."""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class InferenceEngine:
         Args:
             client: The graph; its embedder compares texts.
             language_model: For the strategy ``semantic``.
-            options: What counts as an inference.
+            options: Limits of the inference.
         """
         self._client = client
         self._model = language_model
@@ -82,14 +82,14 @@ class InferenceEngine:
         self._vectors = Vectors(client)
 
     async def infer(self, paths: Sequence[Path], query: str, strategy: InferenceStrategy = "semantic") -> Inferences:
-        """Connections between nodes of the paths that no edge joins.
+        """Infer connections between nodes of the paths that no edge joins.
 
         Args:
-            paths: What was found.
-            query: What was asked.
+            paths: The paths that were found.
+            query: The question.
             strategy: ``semantic`` asks the model, ``similarity`` compares vectors, ``structural`` counts shared
                 neighbours, rare ones more (L. Adamic, E. Adar, "Friends and neighbors on the Web", Social Networks
-                25(3), 2003). Where one is not possible, the next one is used.
+                25(3), 2003). If one is not possible, the next one is used.
 
         Returns:
             Valid connections, and how they were inferred.
@@ -116,7 +116,7 @@ class InferenceEngine:
         return Inferences(await self._kept(found, nodes, joined, self._options.min_confidence), "structural", note)
 
     def _nodes(self, paths: Sequence[Path]) -> list[Node]:
-        """The nodes of the best paths, entities before texts that contain them."""
+        """Return the nodes of the best paths, entities before texts that contain them."""
         nodes: dict[str, Node] = {}
         for path in sorted(paths, key=order):
             for node in path.nodes:
@@ -182,7 +182,7 @@ class InferenceEngine:
     def _from_shared(
         self, a: Node, b: Node, common: set[str], degrees: Mapping[str, int], names: Mapping[str, str]
     ) -> InferredConnection:
-        # A shared neighbour has both as neighbours; where it says otherwise, it changed meanwhile.
+        # A shared neighbour has a degree of at least two; a lower one means that the graph has just changed.
         rarity = {name: 1.0 / math.log(max(degrees.get(name, 2), 2)) for name in common}
         strongest = sorted(common, key=lambda name: (-rarity[name], name))[:_NAMED_NEIGHBOURS]
         listed = ", ".join(names.get(name, name)[:60] for name in strongest)

@@ -14,7 +14,7 @@ from core.rag.schema import EdgeType, Label
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
 
-#: Passages at most: more than that and an answer is no answer.
+#: Maximum number of passages for an answer.
 MAX_PASSAGES = 10
 
 _THINGS = frozenset({Label.ENTITY, Label.CONCEPT, Label.TOPIC, Label.TOOL, Label.SYMBOL, Label.RECORD})
@@ -22,17 +22,16 @@ _FACTS = frozenset({EdgeType.RELATED, EdgeType.RELATED_TO})
 
 
 async def knowledge_of(client: MemGraphClient, paths: Sequence[Path], limit: int = MAX_PASSAGES) -> Knowledge:
-    """What paths say.
+    """Collect the knowledge on paths.
 
     Args:
         client: The graph, for the passages.
-        paths: Best first.
-        limit: Passages at most.
+        paths: Paths, best first.
+        limit: Maximum number of passages.
 
     Returns:
         Entities and facts in the order of the paths, and passages: the chunks on the paths, the beginnings of documents
-        that they only pass by, and the chunks that the facts on them were taken from. Each has the score of the best
-        path that it is on.
+        on paths without their chunks, and the chunks that support the facts. Each has the score of its best path.
     """
     entities: dict[str, FoundEntity] = {}
     facts: dict[tuple[str, str, str, str], FoundFact] = {}
@@ -61,13 +60,13 @@ async def knowledge_of(client: MemGraphClient, paths: Sequence[Path], limit: int
 
 
 def mixed(hits: Sequence[Hit], others: Sequence[Hit], limit: int) -> list[Hit]:
-    """Passages of two rankings by turns, each once."""
+    """Mix the passages of two rankings in turn, each once."""
     turns = (hit for pair in zip_longest(hits, others) for hit in pair if hit is not None)
     return list({hit.chunk_id: hit for hit in reversed(list(turns))}.values())[::-1][:limit]
 
 
 async def _first_chunks(client: MemGraphClient, paths: Sequence[Path]) -> dict[str, str]:
-    """The first chunk of each document on a path that has none of its chunks."""
+    """Return the first chunk of each document on a path that has none of its chunks."""
     passed = {
         node.id
         for path in paths

@@ -14,10 +14,10 @@ class Node:
     Attributes:
         id: Its id.
         label: Its label: ``Entity``, ``DocumentChunk``, ``Document`` …
-        name: What it is called: the name of an entity, the title of a document, the heading or path of a chunk.
-        content: What is said of it: the text of a chunk, name and summary of an entity.
-        metadata: Whatever else it has: ``type`` of an entity, metadata of a document or chunk.
-        score: Of an entry point: how well it fits the query, 0 to 1.
+        name: The name of an entity, the title of a document, the heading or path of a chunk.
+        content: The text of a chunk, name and summary of an entity.
+        metadata: Other properties: ``type`` of an entity, metadata of a document or chunk.
+        score: How well an entry point matches the query, 0 to 1.
     """
 
     id: str
@@ -33,14 +33,14 @@ class Edge:
     """An edge, in the direction that it has in the graph.
 
     Attributes:
-        source: Id of the node that it leaves.
-        target: Id of the node that it enters.
-        type: What it says: the type of a fact between entities (``works_at``), else the edge type (``MENTIONS``).
+        source: Id of the start node.
+        target: Id of the end node.
+        type: The relation of a fact between entities (``works_at``), else the edge type (``MENTIONS``).
         kind: The edge type in the graph.
-        weight: How strong it is, 0 to 1.
-        fact: A sentence, where it has one.
-        chunk_ids: The chunks that say so, where it is known.
-        inferred: Whether it was inferred and written back, rather than found in a source.
+        weight: Its strength, 0 to 1.
+        fact: The relation as a sentence, if it has one.
+        chunk_ids: Ids of the chunks that support it, if known.
+        inferred: Whether it was inferred and stored, not found in a source.
     """
 
     source: str
@@ -80,13 +80,13 @@ class Path:
 
     @property
     def key(self) -> tuple[tuple[str, str], ...]:
-        """Equal for paths over the same nodes and types of edges, in whichever direction they were walked."""
+        """A key that is equal for paths over the same nodes and types of edges, in either direction."""
         steps = tuple(zip((*(edge.type for edge in self.edges), ""), self.ids, strict=True))
         types = (*(edge.type for edge in reversed(self.edges)), "")
         return min(steps, tuple(zip(types, reversed(self.ids), strict=True)))
 
     def __str__(self) -> str:
-        """As ``A -[type]-> B <-[type]- C``."""
+        """Return the path as ``A -[type]-> B <-[type]- C``."""
         text = self.nodes[0].name
         for node, edge in zip(self.nodes[1:], self.edges, strict=True):
             forward = edge.target == node.id
@@ -117,15 +117,15 @@ class Path:
 
 @dataclass(frozen=True, slots=True)
 class InferredConnection:
-    """A connection that the graph does not have, but that something speaks for.
+    """A likely connection that the graph does not have.
 
     Attributes:
         source: Id of a node.
         target: Id of another node.
-        type: What the connection is.
+        type: The kind of connection.
         confidence: 0 to 1.
-        reasoning: What speaks for it, in words.
-        strategy: How it was inferred; not the one asked for where that was not possible.
+        reasoning: The evidence for it, in words.
+        strategy: How it was inferred; not the requested strategy if that was not possible.
     """
 
     source: str
@@ -142,14 +142,14 @@ class InferredConnection:
 
 @dataclass(frozen=True, slots=True)
 class KnowledgeGap:
-    """Something that the paths found leave open.
+    """A gap in the paths that were found.
 
     Attributes:
-        kind: ``missing_words`` (words of the query that no path contains), ``disconnected`` (parts of what was found
-            that no path joins), ``weak_link`` (a path that hangs on a weak or inferred edge) or ``no_paths``.
-        description: In words.
-        node_ids: The nodes that it is about.
-        words: The words of the query that it is about.
+        kind: ``missing_words`` (words of the query that no path contains), ``disconnected`` (parts of the results that
+            no path joins), ``weak_link`` (a path that depends on a weak or inferred edge) or ``no_paths``.
+        description: The gap in words.
+        node_ids: The nodes concerned.
+        words: The words of the query concerned.
     """
 
     kind: str
@@ -164,15 +164,15 @@ class KnowledgeGap:
 
 @dataclass(slots=True)
 class TraversalStats:
-    """What a traversal did.
+    """Statistics of a traversal.
 
     Attributes:
-        visited_edges: Edges that were looked at.
-        visited_nodes: Nodes that were read.
-        statements: Queries sent to the graph.
-        depth: Longest path followed, in edges.
-        cached: Traversals that were answered from the cache.
-        limits: What was left out, one sentence each; empty where everything within reach was looked at.
+        visited_edges: Number of edges that were read.
+        visited_nodes: Number of nodes that were read.
+        statements: Number of statements sent to the graph.
+        depth: Length of the longest path followed, in edges.
+        cached: Number of traversals that were answered from the cache.
+        limits: What was left out, one sentence each; empty if everything within reach was read.
     """
 
     visited_edges: int = 0
@@ -183,12 +183,12 @@ class TraversalStats:
     limits: list[str] = field(default_factory=list)
 
     def limited(self, sentence: str) -> None:
-        """Note once that something was left out."""
+        """Record, only once, that something was left out."""
         if sentence not in self.limits:
             self.limits.append(sentence)
 
     def add(self, other: TraversalStats, *, cached: bool = False) -> None:
-        """Add what another traversal did; one from the cache sent no statements of its own."""
+        """Add the statistics of another traversal; one from the cache has sent no statements itself."""
         self.visited_edges += other.visited_edges
         self.visited_nodes += other.visited_nodes
         self.statements += 0 if cached else other.statements
