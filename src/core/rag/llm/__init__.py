@@ -15,18 +15,18 @@ __all__ = ["Completion", "Delta", "LanguageModel", "Message", "Usage", "open_lan
 
 
 def open_language_model(model: str | None = None, settings: Settings | None = None) -> OpenAICompatibleModel | None:
-    """The language model of the settings. Nothing is requested before the first question.
+    """Open the language model of the settings. No request is sent before the first question.
 
     Args:
-        model: Its name, as the server calls it; MGRAG_LLM_MODEL if None.
-        settings: The environment; read if None.
+        model: Its name on the server; ``None``: MGRAG_LLM_MODEL.
+        settings: ``None``: read from the environment.
 
     Returns:
-        The model, to be closed by the caller; ``None`` where none is set: then answers are extracts.
+        The model, to be closed by the caller; ``None`` if none is set, so that answers are extracts.
 
     Raises:
-        ConfigurationError: A model is named, but no key and no endpoint; says what to set.
-        MissingDependencyError: The ``openai`` package is not installed.
+        ConfigurationError: if a model is named, but neither a key nor an endpoint; says what to set.
+        MissingDependencyError: if the ``openai`` package is not installed.
     """
     settings = settings_for(settings)
     name = settings.llm_model if model is None else model

@@ -18,21 +18,21 @@ from typing import Any
 from core.rag.errors import InvalidInputError
 from core.rag.memory.given_names import PARTICLES, SMALL_WORDS, names_in
 
-#: A letter, digit or _ of a script that puts blanks between words: in others addresses stand right beside words.
+#: A letter, digit or _ of a script with spaces between words; in others, addresses directly adjoin words.
 _SPACED = r"[^\W\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]"
 _SPACED_LETTER = rf"(?:(?![\d_]){_SPACED})"
 _EMAIL = re.compile(
     rf"(?<!{_SPACED})(?<![.+-])(?:{_SPACED}|[.+%-]){{1,64}}@(?:(?:{_SPACED}|-){{1,63}}\.)+{_SPACED_LETTER}{{2,24}}"
     rf"(?!{_SPACED}|-)"
 )
-# Looking ahead: what a number is followed by may belong to it by its form, and be the beginning of the next one.
+# A lookahead, because text after a number may look like part of it, but be the beginning of the next one.
 _IBAN = re.compile(r"\b(?=(?P<number>[A-Z]{2}\d{2}(?:[ ]?[A-Z0-9]){11,30})\b)")
 _CARD = re.compile(r"(?<![\w-])\d(?:[ -]?\d){12,18}(?![\w-])")
-#: As they are printed on cards; behind other numbers, too.
+#: In the form printed on cards; also after other numbers.
 _PRINTED_CARD = re.compile(
     r"(?<![\w-])(?=(?P<number>[3-6]\d{3}([ -])\d{4}\2\d{4}\2\d{4}|3[47]\d\d([ -])\d{6}\3\d{5})(?![\w-]))"
 )
-#: A number that has no form of its own, behind a word that says what it is.
+#: A number without a recognisable form, after a word that says what it is.
 _NUMBERED = re.compile(
     r"(?i:\b(?:account|acct|sort code|routing|ssn|social security|konto(?:nummer)?|compte|cuenta|conto)\b\.?"
     r"(?:\s+(?:number|num|nummer|no|nr|numéro|número|numero)\b\.?)?)"
@@ -42,10 +42,10 @@ _IP = re.compile(
     r"(?<![\w.])(?<!(?i:version|release) )(?:\d{1,3}\.){3}\d{1,3}(?!\w|\.\w)"
     r"|(?<![\w:.])(?:[0-9A-Fa-f]{0,4}:){2,7}(?:[0-9A-Fa-f]{1,4}|(?:\d{1,3}\.){3}\d{1,3})?(?![\w:])"
 )
-#: Between the words of a name; a dot or hyphen as in an address of theirs.
+#: Separator of the words of a name; a dot or hyphen as in an e-mail address.
 _BETWEEN_NAMES = r"(?:\s+|[.-])"
 _WORD = r"[^\W\d_a-zß-öø-ÿ][^\W\d_]*(?:[-'’][^\W\d_]+){0,9}"
-#: A word of the name of a street, with the small ones before it.
+#: A word of a street name, with the particles before it.
 _STREET_WORD = rf"(?:(?:de|du|des|del|della|dei|dos|das|da|do|les|la|las|los|le|el)\s+|[dl]['’])*{_WORD}"
 #: What follows a street: "10115 Berlin", "Springfield, IL 62704", "Leeds LS1 4DY".
 _UK_POSTCODE = r"[A-Z]{1,2}\d[A-Z\d]?[ ]?\d[A-Z]{2}\b"
@@ -74,7 +74,7 @@ _INTRODUCED = re.compile(
     r"\b(?i:my name is|my name['’]s|i am called|call me|this is|mein name ist|ich hei(?:ß|ss)e|je m['’]appelle|"
     rf"mon nom est|me llamo|mi nombre es|mi chiamo|il mio nome è|mijn naam is|ik heet)\s+{_NAME}"
 )
-#: "I am" goes before much else: one word has to stand alone, and to look like no nationality.
+#: "I am" precedes many other things: a single word must end the phrase, and not look like a nationality.
 _I_AM = re.compile(
     rf"\b(?:I am|I'm|I’m)\s+(?P<name>{_WORD}(?:[ ]+{_WORD}){{1,2}}"
     rf"|(?!\w+(?:an|ish|ese|ch|i|er|or|ist)\b){_WORD}(?=[,.!]|\s+(?:and|from|here)\b|$))",
@@ -91,22 +91,22 @@ _SIGNED = re.compile(
     rf"{_NAME}(?=[ ]*[.!]?[ ]*(?:\n|$))"
 )
 _MAILBOX = re.compile(rf"(?<!{_SPACED})(?P<first>{_SPACED_LETTER}{{2,}})[._-](?P<last>{_SPACED_LETTER}{{2,}})@")
-#: Mailboxes of nobody.
+#: Mailboxes that belong to no person.
 _OFFICES = frozenset(("no", "not", "do", "reply", "info", "help", "support", "sales", "service", "customer", "team"))
 _SHORTEST_PART = 3
 
 
 class Anonymizer:
-    """Replaces what it finds, and remembers what by: ``[email 1]``, ``[person 2]`` …"""
+    """Replaces personal data consistently, by ``[email 1]``, ``[person 2]`` …"""
 
     def __init__(self, names: Iterable[str] = (), region: str | None = None, *, same: Iterable[str] = ()) -> None:
         """Prepare an anonymizer.
 
         Args:
-            names: Names that are known.
-            region: Where phone numbers without a country code are from, such as ``DE``; ``None``: only those with one,
-                and those written as in the United States.
-            same: Names of one person, and ids that are as good as names.
+            names: Known names.
+            region: Country of phone numbers without a country code, such as ``DE``; ``None``: only recognise numbers
+                with one, and numbers in the form of the United States.
+            same: Names and ids of one person, which get the same replacement.
 
         Raises:
             InvalidInputError: if there is no such region.
@@ -133,15 +133,15 @@ class Anonymizer:
 
     @property
     def replaced(self) -> dict[str, int]:
-        """How many different things of each kind were found."""
+        """Return the number of distinct values of each kind that were found."""
         return dict(sorted(self._numbers.items()))
 
     def learn(self, text: str, speaker: str = "") -> None:
-        """Learn the names that a text gives away, for all texts: read all before the first is rewritten.
+        """Learn the names that a text reveals, for all texts; call it with all texts before rewriting any.
 
         Args:
             text: The text.
-            speaker: What the names of whoever wrote it are replaced by, where that is known.
+            speaker: The replacement for the names of its writer, if known.
         """
         for pattern in (_INTRODUCED, _I_AM, _SIGNED, _TITLED, _ADDRESSED):
             own = speaker if pattern in (_INTRODUCED, _I_AM, _SIGNED) else ""
@@ -153,22 +153,22 @@ class Anonymizer:
             parts = (match["first"], match["last"])
             if _OFFICES.isdisjoint(part.casefold() for part in parts):
                 self._learn(" ".join(parts))
-        # what stands beside a known name with a capital is a part of it
+        # a capitalised word next to a known name is part of it
         known = "|".join(re.escape(name) for name in self._within(text) if " " not in name)
         for match in re.finditer(rf"(?<!\w)(?i:{known})[ ]+(?P<more>{_WORD})(?!\w)", text) if known else ():
             if not match[0].islower() and match["more"].lower() not in self._people and match[0][0].isupper():
                 self._learn(match[0])
 
     def word_for(self, name: str) -> str:
-        """What a name is replaced by; empty where it is not known."""
+        """Return the replacement of a name; empty if it is unknown."""
         return self._people.get(" ".join(name.split()).lower(), "")
 
     def only(self, text: str, words: Collection[str]) -> str:
-        """The text with the names of certain people replaced (those whose words these are), and nothing else."""
+        """Return the text with only the names of certain people replaced (those with these replacements)."""
         return _replaced(text, [span for span in self._names(text) if span[2] in words])
 
     def text(self, text: str) -> str:
-        """The text with everything replaced."""
+        """Return the text with all personal data replaced."""
         spans = [
             *self._spans(_EMAIL, "email", text),
             *self._spans(_IBAN, "account", text, _is_iban),
@@ -204,7 +204,7 @@ class Anonymizer:
                 self._beginning.setdefault(words[0] if words else "", []).append((key, frozenset(words)))
 
     def _within(self, text: str) -> list[str]:
-        """The names whose words are all in a text, so that what it takes to look for them does not grow with others."""
+        """Return the names whose words are all in a text, so that the search does not slow down with other names."""
         words = {"", *_words(text)}
         return [name for word in words for name, own in self._beginning.get(word, ()) if own <= words]
 
@@ -219,7 +219,7 @@ class Anonymizer:
                 if check is None or check(plain):
                     yield start, end, self._word(kind, plain)
                     break
-                end = text.rfind(" ", start, end)  # its last word may be the next one of the sentence
+                end = text.rfind(" ", start, end)  # the last word may not belong to the name
 
     def _phones(self, text: str) -> Iterator[tuple[int, int, str]]:
         import phonenumbers
@@ -243,7 +243,7 @@ class Anonymizer:
 
 
 def in_texts(value: Any, rewrite: Callable[[str], str]) -> Any:
-    """A JSON value with every text in it rewritten, keys too."""
+    """Return a JSON value with every text in it rewritten, including keys."""
     if isinstance(value, str):
         return rewrite(value)
     if isinstance(value, list | tuple):
@@ -263,7 +263,7 @@ def _replaced(text: str, spans: Iterable[tuple[int, int, str]]) -> str:
 
 
 def _apart(name: str) -> str:
-    """A name whose words are joined in one way only."""
+    """Return a name with its words joined in a uniform way."""
     return re.sub(_BETWEEN_NAMES, " ", name)
 
 
@@ -272,7 +272,7 @@ def _words(text: str) -> list[str]:
 
 
 def _is_card(digits: str) -> bool:
-    """Whether the check digit is right (Luhn, ISO/IEC 7812)."""
+    """Return whether the check digit is right (Luhn, ISO/IEC 7812)."""
     total = 0
     for place, digit in enumerate(reversed(digits)):
         value = int(digit) * (1 + place % 2)
@@ -281,7 +281,7 @@ def _is_card(digits: str) -> bool:
 
 
 def _is_iban(text: str) -> bool:
-    """Whether the check digits are right (ISO 13616)."""
+    """Return whether the check digits are right (ISO 13616)."""
     turned = text[4:] + text[:4]
     return 15 <= len(text) <= 34 and int("".join(str(int(char, 36)) for char in turned)) % 97 == 1
 

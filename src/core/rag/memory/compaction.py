@@ -19,21 +19,21 @@ _SENTENCE_END = re.compile(r"(?<=[.!?。！？…])\s+|\n+|(?<=[。！？])")
 _ENDS = ".!?…。！？"
 _MAX_SENTENCES = 400
 
-#: What a model is given to summarise at once.
+#: Maximum number of characters that a model summarises at once.
 _MAX_CHARS = 60_000
 _CHARS_OF_ONE = 4_000
 _TOKENS_OF_A_SENTENCE = 60
 
 
-#: How often memories are read and summarised anew when others change them meanwhile.
+#: How often memories are read and summarised if other clients change them meanwhile.
 TRIES = 3
 
 
 def older(messages: Sequence[dict[str, Any]], keep: int) -> Sequence[dict[str, Any]]:
-    """What a summary is to stand for: everything before the last messages, other summaries too.
+    """Return the messages to summarise: all before the last ones, including earlier summaries.
 
     Args:
-        messages: In order, without those that a summary stands for already.
+        messages: Messages in order, without those that a summary has replaced.
         keep: How many of the last ones stay, not counting summaries.
     """
     said = [place for place, message in enumerate(messages) if not message["summary"]]
@@ -43,10 +43,10 @@ def older(messages: Sequence[dict[str, Any]], keep: int) -> Sequence[dict[str, A
 
 
 class Summarizer(Protocol):
-    """Something that makes a text of many, such as a language model."""
+    """An object that summarises texts, for example with a language model."""
 
     async def summarize(self, texts: Sequence[str]) -> str:
-        """A summary of the texts, which are in order."""
+        """Summarise texts, which are in order."""
         ...
 
 
@@ -57,14 +57,14 @@ class ModelSummarizer:
         """Prepare a summarizer.
 
         Args:
-            model: Writes them.
-            sentences: How long a summary may be.
+            model: Writes the summaries.
+            sentences: Maximum number of sentences in a summary.
         """
         self._model = model
         self._sentences = sentences
 
     async def summarize(self, texts: Sequence[str]) -> str:
-        """A summary; of very many memories, the summaries of parts of them, one behind the other.
+        """Summarise texts; very many of them are summarised in parts, whose summaries are joined.
 
         Raises:
             LanguageModelError: if the model fails.
@@ -91,7 +91,7 @@ class ModelSummarizer:
 
 
 def sentences_of(texts: Sequence[str]) -> list[str]:
-    """The different sentences of texts, in order; the last ones where there are very many."""
+    """Return the distinct sentences of texts, in order; only the last ones if there are very many."""
     found: dict[str, None] = {}
     for text in texts:
         for part in _SENTENCE_END.split(text):
@@ -102,19 +102,19 @@ def sentences_of(texts: Sequence[str]) -> list[str]:
 
 
 def text_of(sentences: Iterable[str]) -> str:
-    """Sentences as one text; what has no full stop, or the like, is a line of its own."""
+    """Join sentences to one text; those without a full stop or the like get their own lines."""
     return "".join(f"{sentence} " if sentence[-1] in _ENDS else f"{sentence}\n" for sentence in sentences).strip()
 
 
 def central_sentences(sentences: Sequence[str], count: int) -> list[str]:
-    """The sentences that are most like all the others, none like another that was taken; in their order.
+    """Select the sentences that are most similar to all others, but not to each other; return them in order.
 
-    Centrality as in LexRank (G. Erkan, D. R. Radev, JAIR 22, 2004), with cosines over words weighted by rarity; each
-    sentence taken makes those like it less wanted (maximal marginal relevance).
+    Centrality is as in LexRank (G. Erkan, D. R. Radev, JAIR 22, 2004), with cosines over words weighted by rarity; each
+    selected sentence reduces the score of similar ones (maximal marginal relevance).
 
     Args:
-        sentences: All of them.
-        count: How many to take.
+        sentences: All sentences.
+        count: How many to select.
     """
     if len(sentences) <= count:
         return list(sentences)

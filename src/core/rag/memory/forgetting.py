@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 async def forget_messages(client: MemGraphClient, session_id: str, ids: Sequence[str]) -> Forgotten:
-    """Remove messages of a session, with every summary that was made of them; what else these stood for comes back."""
+    """Remove messages of a session and all summaries of them; other messages that these replaced are restored."""
     before = await _summaries(client, session_id)
     summaries = await client.summaries_of(ids)
-    await client.restore_summarized([*ids, *summaries], ids)  # among the ids may be summaries, too
+    await client.restore_summarized([*ids, *summaries], ids)  # the ids may include summaries
     gone = Forgotten(memories=await client.delete_messages(session_id, [*ids, *summaries]))
-    # What somebody summarised until just now may say what was forgotten; of what is gone nobody makes a summary.
+    # A summary that another client was just writing may contain what was forgotten; later ones cannot.
     if meanwhile := await _summaries(client, session_id) - before:
         gone += await forget_messages(client, session_id, sorted(meanwhile))
     return gone
@@ -52,7 +52,7 @@ async def forget_memory(client: MemGraphClient, memory_id: str) -> Forgotten:
 async def forget_before(
     client: MemGraphClient, scope: Sequence[Row], before: datetime | str, user: str | None = None
 ) -> Forgotten:
-    """Remove what was said before a time in these sessions; a session that is empty then goes, too.
+    """Remove what was said before a time in these sessions, and sessions that are empty then.
 
     Args:
         client: The graph.
@@ -77,7 +77,7 @@ async def forget_before(
 
 
 async def forget_user(client: MemGraphClient, user_id: str) -> Forgotten:
-    """Remove a user with everything that is known of them, and what they said elsewhere; what others said stays."""
+    """Remove a user, all data about them, and what they said in sessions of others; what others said stays."""
     user = await client.find_user(user_id)
     external = user["external_id"] if user else user_id
     gone = Forgotten()
@@ -94,7 +94,7 @@ async def forget_user(client: MemGraphClient, user_id: str) -> Forgotten:
 
 
 async def _forget_own(client: MemGraphClient, session: Row, user: str) -> Forgotten:
-    """Remove a session of a user; where others spoke in it, what is the user's, and the session is nobody's then."""
+    """Remove a session of a user; if others spoke in it, only the user's messages, and the session loses its owner."""
     said = [message for message in await client.messages_said(session["node_id"]) if not message["summary"]]
     own = [message["id"] for message in said if speaker_of(message, user) == user]
     if len(own) == len(said):
@@ -105,10 +105,10 @@ async def _forget_own(client: MemGraphClient, session: Row, user: str) -> Forgot
 
 
 async def traces(client: MemGraphClient, texts: Sequence[str]) -> list[str]:
-    """Where any of these texts (ids, names, what was said) still stands in the graph: every node, every edge.
+    """Find where any of these texts (ids, names, messages) still occurs in the nodes and edges of the graph.
 
     Returns:
-        One line per place; empty where nothing is left.
+        One line per place; empty if nothing is left.
     """
     wanted = [text for text in texts if text]
     found: list[str] = []

@@ -14,7 +14,7 @@ _LOCALES: Final = (
 )
 _SHORTEST: Final = 3
 
-#: Given names that are words, months or places, too: alone they are not taken for names.
+#: Given names that are also words, months or places, and are not names when they stand alone.
 _AMBIGUOUS: Final = frozenset(
     word.capitalize()
     for line in (
@@ -32,12 +32,12 @@ _AMBIGUOUS: Final = frozenset(
     for word in line.split()
 )
 _WORD = r"[^\W\d_a-zß-öø-ÿ][^\W\d_]*(?:[-'’][^\W\d_]+)*"
-#: What stands between a given name and a family name, written small: de Vries, van den Berg, von der Leyen.
+#: Lower-case words between a given name and a family name: de Vries, van den Berg, von der Leyen.
 PARTICLES: Final = (
     *("van", "von", "den", "der", "de", "del", "della", "da", "di", "do", "dos", "das", "du", "la", "le"),
     *("zu", "zum", "af", "av", "el", "al", "bin", "ibn", "ten", "ter", "'t"),
 )
-#: Zero to three of them, each with a blank behind it.
+#: Zero to three of them, each followed by a space.
 SMALL_WORDS: Final = rf"(?:(?:{'|'.join(sorted(PARTICLES, key=len, reverse=True))})[ ]+){{0,3}}"
 _CAPITALS = re.compile(
     rf"(?<!\w)(?P<first>{_WORD})(?:[ ]+(?P<second>{SMALL_WORDS}{_WORD}))?(?:[ ]+(?P<third>{SMALL_WORDS}{_WORD}))?(?!\w)"
@@ -60,9 +60,9 @@ def _lists() -> tuple[frozenset[str], frozenset[str]]:
 
 
 def names_in(text: str) -> Iterator[str]:
-    """The names of people that begin with a given name, with up to two words with capitals behind it.
+    """Yield names of people: a given name with up to two capitalised words after it.
 
-    A given name that may mean something else ("Rose", "Paris") counts only before a family name.
+    A given name that may mean something else ("Rose", "Paris") only counts before a family name.
     """
     given, family = _lists()
     start = 0
@@ -72,7 +72,7 @@ def names_in(text: str) -> Iterator[str]:
         for other in others:
             if other is None or other in _NOT_A_NAME:
                 break
-            # "Anna von Siemens" may be from there
+            # "Anna von Siemens" may mean that she works there
             if " " in other and family.isdisjoint((other, other.rpartition(" ")[2])):
                 break
             more.append(other)

@@ -33,7 +33,7 @@ class Memories:
 
     @property
     def language_model(self) -> LanguageModel | None:
-        """What writes summaries; none here."""
+        """The model that writes summaries; none by default."""
         return None
 
     async def remember(
@@ -72,7 +72,7 @@ class Memories:
         properties = message_properties(
             content, role, timestamp=timestamp, tags=tags, metadata=metadata, user_id=user_id
         )
-        if is_blank(properties["content"]):  # as it is stored: without what no engine takes
+        if is_blank(properties["content"]):  # the stored content, without characters that engines refuse
             raise InvalidInputError("There is nothing to remember: the content is empty.")
         return await self._client.remember_message(session_id, user_id, properties)
 
@@ -83,7 +83,7 @@ class Memories:
 
         Args:
             session_id: The session.
-            limit: Return only the last so many; ``None``: all.
+            limit: Maximum number to return, the last ones; ``None``: all.
             before: Only memories before this one (its ``sequence`` or id).
             compacted: Include memories that a summary replaced.
 

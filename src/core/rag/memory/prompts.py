@@ -12,7 +12,7 @@ class SummaryPrompt(Prompt):
 
     Attributes:
         texts: The memories, one to a line.
-        sentences: How long the summary may be.
+        sentences: Maximum number of sentences in the summary.
     """
 
     prompt: ClassVar[str] = "summary"

@@ -21,7 +21,7 @@ from core.rag.unit_vectors import unit_vectors
 
 K1: Final = 1.2
 B: Final = 0.3
-#: How many turns on either side count as the surroundings of a turn.
+#: Number of turns on either side that form the context of a turn.
 REACH: Final = 2
 
 OWN_WORDS: Final = 0.7
@@ -30,7 +30,7 @@ WINDOW_WORDS: Final = 0.35
 WINDOW_MEANING: Final = 0.15
 SESSION_WORDS: Final = 0.22
 NEIGHBOURS: Final = 0.2
-#: A tag that is asked for is worth as much as the words.
+#: Bonus for a tag that the question names.
 TAG_BONUS: Final = 0.7
 
 _MAX_UNITS: Final = 8.0
@@ -44,15 +44,15 @@ class Session:
 
     Attributes:
         node: Id of its node.
-        revision: Changes with everything that happens to it.
+        revision: Changes with every change of the session.
         ids: Ids of the turns.
-        times: When each was said.
-        turns: The analysed words to find each turn by.
-        words: All of these.
-        lengths: How many words each turn has.
+        times: When each turn was said.
+        turns: The analysed words that find each turn.
+        words: The words of all turns.
+        lengths: Number of words of each turn.
         tags: Analysed words of each tag of each turn.
-        vectors: One unit row per turn, zeros where it has no vector; ``None`` where none has.
-        around: The same for each turn with those around it.
+        vectors: One unit row per turn, zeros if it has no vector; ``None`` if no turn has one.
+        around: The same for each turn together with its context.
     """
 
     node: str
@@ -81,14 +81,14 @@ class Ranked:
 
 
 def session_of(node: str, revision: str, rows: Sequence[Mapping[str, Any]], vectors: Mapping[str, Any]) -> Session:
-    """A session from its rows in order: ``id``, ``timestamp``, ``terms``, ``tags`` (as lists of analysed words).
+    """Make a session from its rows in order: ``id``, ``timestamp``, ``terms``, ``tags`` (lists of analysed words).
 
     Args:
         node: Id of its node.
-        revision: Changes with everything that happens to it.
-        rows: Its turns; ``around`` of a row, where it is there, are further words to find it by (who said it, when),
-            which do not make it longer.
-        vectors: By id of the turn.
+        revision: Changes with every change of the session.
+        rows: Its turns; ``around`` of a row, if present, has further words that find it (speaker and time), which do
+            not count towards its length.
+        vectors: Vectors by id of the turn.
     """
     matrix: NDArray[np.float32] | None = None
     if vectors:
@@ -116,13 +116,13 @@ def rank(sessions: Sequence[Session], terms: Sequence[str], vector: Sequence[flo
     """Recall the memories that fit a question best.
 
     Args:
-        sessions: Where to look.
+        sessions: The sessions to search.
         terms: Analysed words of the question.
-        vector: Vector of the question; ``None``: by words alone.
+        vector: Vector of the question; ``None``: words only.
         limit: Maximum number to return.
 
     Returns:
-        Best first, of equal ones the latest; none that has nothing to do with the question.
+        Memories, best first, ties latest first; without those unrelated to the question.
     """
     sessions = [session for session in sessions if session.ids]
     if not sessions:
@@ -155,7 +155,7 @@ def rank(sessions: Sequence[Session], terms: Sequence[str], vector: Sequence[flo
     )
     score[(window_words == 0) & (tagged == 0) & (meaning <= 0)] = 0.0
     times = [time for session in sessions for time in session.times]
-    # What differs by less came out of sums in another order.
+    # Smaller differences come from sums in another order.
     scores = np.round(score, 9).tolist()
     order = sorted(range(len(ids)), key=lambda number: (scores[number], times[number], ids[number]), reverse=True)
     order = [number for number in order[:limit] if scores[number] > 0]
@@ -164,7 +164,7 @@ def rank(sessions: Sequence[Session], terms: Sequence[str], vector: Sequence[flo
     total = idf.sum()
     share = ((all_counts[order] > 0) @ idf) / total if total > 0 else np.zeros(len(order))
     fit = 1 - (1 - share) * (1 - 0.5 * np.clip(meaning[order], 0, 1)) * (1 - 0.3 * np.minimum(tagged[order], 1))
-    # The best fit of any of them is what the first one is worth; the others have their share of it.
+    # The first one gets the best fit of all as its relevance; the others are scaled by their scores.
     best = float(min(max(fit.max(), 0.0), 1.0))
     return [Ranked(ids[number], round(best * scores[number] / scores[order[0]], 6)) for number in order]
 
@@ -191,7 +191,7 @@ def _bm25(counts: Vector, lengths: Vector, idf: Vector) -> Vector:
 
 
 def _windows(values: NDArray[Any], place: NDArray[np.int64] | None = None, reach: int = REACH) -> Vector:
-    """Sums over each row and those around it, of the same place if there are several."""
+    """Return the sum of each row and the rows around it, within the same session if there are several."""
     sums: Vector = values.astype(np.float64)
     for step in range(1, min(reach, len(values) - 1) + 1):
         before, after = values[:-step], values[step:]

@@ -24,18 +24,18 @@ if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
     from core.rag.dbhandler.vectors import VectorStoreInfo
 
-#: So many turns are ranked all.
+#: Up to this many turns, all are ranked.
 ALL_TURNS: Final = 2_000
-#: Where there are more, those of so many sessions, the best first: at least of one, at most so many turns.
+#: With more turns, those of the best sessions are ranked: at least one, at most this many, up to this many turns.
 MOST_SESSIONS: Final = 12
 MOST_TURNS: Final = 2_000
-#: How many turns each index is asked for at first.
+#: Number of turns that each index is asked for at first.
 _FIRST_LOOK: Final = 100
-#: How many turns are kept in memory between recalls.
+#: Maximum number of turns that are kept in memory between recalls.
 _CACHED_TURNS: Final = 20_000
 
 
-#: Roles that say nothing about who spoke.
+#: Roles that do not name a speaker.
 _ROLES: Final = frozenset(("user", "human", "assistant", "ai", "agent", "bot", "model", "system", "tool", "summary"))
 _MONTHS: Final = (
     *("January", "February", "March", "April", "May", "June"),
@@ -45,13 +45,13 @@ _MONTHS: Final = (
 
 @lru_cache(maxsize=1024)
 def speaker_words(role: str) -> tuple[str, ...]:
-    """The analysed words of who said something; none for roles that name nobody."""
+    """Return the analysed words of a speaker's role; none for roles that name nobody."""
     return () if role.casefold() in _ROLES else tuple(index_terms(None, None, role).split())
 
 
 @lru_cache(maxsize=4096)
 def date_words(day: str) -> tuple[str, ...]:
-    """The analysed words that somebody would name a day by, such as "8 May 2026", from ``2026-05-08``."""
+    """Return the analysed words of a day in words, such as "8 May 2026" for ``2026-05-08``."""
     year, month, number = day.split("-")
     return tuple(index_terms(None, None, f"{int(number)} {_MONTHS[int(month) - 1]} {year}").split())
 
@@ -60,7 +60,7 @@ class Recaller:
     """Finds memories in one namespace. Sessions that did not change are read once."""
 
     def __init__(self) -> None:
-        #: By the id of their node, and that of the vector store that their vectors are from.
+        #: By id of the session node, and of the vector store of the vectors.
         self._sessions: OrderedDict[tuple[str, str], Session] = OrderedDict()
         self._turns = 0
 
@@ -79,9 +79,9 @@ class Recaller:
             client: The graph.
             query: The question.
             vector: Its vector, if there is one.
-            store: Where the vectors of memories are; ``None``: nowhere.
+            store: The vector store of the memories; ``None``: there is none.
             limit: Maximum number to return.
-            scope: ``node_id``, ``revision`` and ``message_count`` of the sessions to look at; ``None``: all.
+            scope: ``node_id``, ``revision`` and ``message_count`` of the sessions to search; ``None``: all.
         """
         terms = query_terms(query)
         if scope is None or sum(row["message_count"] for row in scope) > ALL_TURNS:
@@ -92,9 +92,9 @@ class Recaller:
         return await asyncio.to_thread(rank, sessions, terms, vector, limit)
 
     async def read(self, client: MemGraphClient, wanted: Sequence[Row], store: VectorStoreInfo | None) -> list[Session]:
-        """The sessions as they are now."""
+        """Return the sessions in their current state."""
         vectors_of = "" if store is None else store.id
-        # Held here, since other recalls may have them forgotten while this one waits.
+        # Referenced here, since concurrent recalls may drop them from the cache.
         found: dict[str, Session] = {}
         for row in wanted:
             session = self._sessions.get((row["node_id"], vectors_of))
@@ -117,7 +117,7 @@ class Recaller:
         return [found[row["node_id"]] for row in wanted]
 
     def _keep(self, sessions: Sequence[Session], vectors_of: str) -> None:
-        """Keep sessions, which are the latest used now, and forget those that were not used the longest."""
+        """Cache sessions as the most recently used ones, and drop the least recently used ones."""
         for session in sessions:
             before = self._sessions.pop((session.node, vectors_of), None)
             self._turns += len(session.ids) - (len(before.ids) if before else 0)
@@ -134,7 +134,7 @@ class Recaller:
         limit: int,
         scope: Sequence[Row] | None,
     ) -> list[Row]:
-        """The sessions in which the indexes find the most, the best first."""
+        """Return the sessions in which the indexes find the most, best first."""
         allowed = None if scope is None else {row["node_id"]: row for row in scope}
         words, meanings = await together(
             self._by_words(client, terms, limit, allowed), self._by_meaning(client, vector, store, limit, allowed)
