@@ -40,7 +40,7 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]+")
 
 @dataclass(slots=True)
 class _File:
-    """A file on its way: read, then either found unchanged, converted, or reported."""
+    """A file being processed: it is read, then found unchanged, converted, or reported."""
 
     path: str
     uri: str
@@ -55,13 +55,13 @@ class _File:
 
 
 class DocumentLoader:
-    """Documents from a file or a folder.
+    """Loads documents from a file or a folder.
 
-    Files are read, hashed and converted in threads, a few ahead of what is asked for; a file whose bytes are those of
-    the last time is not converted again. What cannot be read is reported, and the rest goes on.
+    Files are read, hashed and converted in threads, a few ahead of the consumer; a file whose bytes did not change is
+    not converted again. A file that cannot be read is reported, and loading continues.
 
     Args:
-        path: A file or folder; a file named like this is loaded even if it is hidden or ignored.
+        path: A file or folder; a file given here is loaded even if it is hidden or ignored.
         include: Patterns, as in ``.gitignore``, of which a file must match one: ``*.md`` (at any depth),
             ``docs/**/*.md``, ``*.{md,txt}``; or the path of one as a shell completes it. Empty for all files.
         exclude: Patterns of files and folders that are left out.
@@ -70,12 +70,12 @@ class DocumentLoader:
             repository too), and the folders of version control.
         hidden: Whether to load files and folders whose names begin with a dot.
         max_bytes: A larger file is reported, not loaded.
-        encoding: Encoding of all text files; detected for each where ``None``.
-        readers: Readers of one's own by file extension, such as ``{".hwp": reader}``: any LlamaIndex reader, or a
-            function that takes the path and gives text, a :class:`Document`, or several of either.
+        encoding: Encoding of all text files; ``None``: detected for each file.
+        readers: Custom readers by file extension, such as ``{".hwp": reader}``: any LlamaIndex reader, or a
+            function that takes the path and returns text, a :class:`Document`, or several of either.
 
     Raises:
-        InvalidSourceError: if an argument makes no sense.
+        InvalidSourceError: if an argument is invalid.
 
     Example:
         >>> async for result in DocumentLoader("docs", include=["*.md"]).load():
@@ -142,7 +142,7 @@ class DocumentLoader:
         return SourceInfo(name=name, type="folder" if folder else "file", uri=self._uri)
 
     def without(self, places: Iterable[str | os.PathLike[str]]) -> Self:
-        """The same loader, which passes over these files and folders where it meets them in its own folder."""
+        """Return a copy of this loader that skips these files and folders within its own folder."""
         never = self._selection.never.union(os.path.realpath(place) for place in places)
         other = copy.copy(self)
         other._selection = replace(self._selection, never=never)
@@ -152,7 +152,7 @@ class DocumentLoader:
         """Yield the documents in the order of their paths.
 
         Args:
-            known: Tells what is stored already; it is asked for up to 256 URIs at a time.
+            known: Returns what is stored already; it is called with up to 256 URIs.
 
         Raises:
             SourceNotFoundError: if the path does not exist.
@@ -181,7 +181,7 @@ class DocumentLoader:
             pool.shutdown(wait=False, cancel_futures=True)
 
     def _results(self, group: Sequence[_File], pool: ThreadPoolExecutor) -> asyncio.Future[list[LoadResult]]:
-        """What becomes of files: told at once where none of them has to be converted, else in a thread."""
+        """Return the results for files: immediately if none has to be converted, else from a thread."""
         loop = asyncio.get_running_loop()
         if not all(file.unchanged or file.trouble for file in group):
             return loop.run_in_executor(pool, self._convert, group)
@@ -201,7 +201,7 @@ class DocumentLoader:
         return stat.S_ISDIR(mode)
 
     def _not_found(self) -> SourceNotFoundError:
-        # Not before it is clear that there is no such folder: file systems allow names like "ftp:".
+        # Only after testing that there is no such folder, as file systems allow names like "ftp:".
         scheme, separator, _ = self._given.partition("://")
         if not separator or not _SCHEME.fullmatch(scheme):
             hint = " (a web address starts with http:// or https://)" if _looks_like_address(self._given) else ""
@@ -218,7 +218,7 @@ class DocumentLoader:
         )
 
     def _batches(self) -> Iterator[list[_File]]:
-        """Files with their bytes and hashes, as many at a time as fit a fixed amount of memory."""
+        """Yield files with their bytes and hashes, in batches that fit a fixed amount of memory."""
         batch: list[_File] = []
         size = 0
         notes = Notes(self._uri, self._names) if self._is_folder() else None
@@ -263,7 +263,7 @@ class DocumentLoader:
 
     def _read(self, file: _File, notes: Notes | None) -> None:
         try:
-            # Not blocking, lest something that is not a file after all (a pipe) keeps the thread waiting for ever.
+            # Non-blocking, because something that is not a file after all (a pipe) would block the thread forever.
             handle = os.open(file.place, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
             try:
                 status = os.fstat(handle)
@@ -297,7 +297,7 @@ class DocumentLoader:
             file.fingerprint = fingerprint
 
     def _link(self, file: _File, notes: Notes | None, fingerprint: dict[str, str]) -> None:
-        """Note which files links like ``[[Name]]`` can mean, which other files decide, too: they come and go."""
+        """Resolve links like ``[[Name]]`` to files; the result also depends on which other files exist."""
         names = {name for name, _ in find_note_links((file.data or b"").decode("utf-8", "replace"))}
         if notes is None:  # of a single file, the notes beside it
             folder = os.path.dirname(self._place)  # noqa: PTH120
@@ -347,7 +347,7 @@ class DocumentLoader:
 
 
 def _named_by(given: str) -> str:
-    """The path that is given, also as a ``file`` URI: as in the graph, or percent-encoded, as browsers write it."""
+    """Return the given path; it may be a ``file`` URI, as in the graph, or percent-encoded, as in browsers."""
     if not given.lower().startswith("file://"):
         return given
     path = given[7:]
@@ -379,7 +379,7 @@ async def _mark_unchanged(batch: Sequence[_File], known: Known | None) -> None:
 
 
 def _groups(batch: Sequence[_File]) -> Iterator[list[_File]]:
-    """Neighbours that are converted by one call: a call per small file would cost more than the file."""
+    """Group neighbouring files for one call each, as a call per small file would cost more than the file."""
     group: list[_File] = []
     size = 0
     for file in batch:
@@ -394,7 +394,7 @@ def _groups(batch: Sequence[_File]) -> Iterator[list[_File]]:
 
 
 def _read_all(handle: int, expected: int, limit: int) -> bytes | None:
-    """The whole file; ``None`` if it turns out to be larger than the limit."""
+    """Read the whole file; return ``None`` if it turns out to be larger than the limit."""
     pieces: list[bytes] = []
     size = 0
     while piece := os.read(handle, max(expected - size, 0) + 1):

@@ -19,8 +19,8 @@ class LoadError(Exception):
     """A source cannot be loaded at all.
 
     Attributes:
-        path: The path or URL that it is about.
-        reason: What happened, for a person to read.
+        path: The path or URL.
+        reason: What happened, for people to read.
     """
 
     def __init__(self, path: str, reason: str) -> None:
@@ -37,11 +37,11 @@ class SourceNotFoundError(LoadError):
 
 
 class NothingMatchedError(LoadError):
-    """A pattern matched nothing, which is more likely a mistake than a wish."""
+    """A pattern matched nothing, which is probably a mistake."""
 
 
 class InvalidSourceError(LoadError, ValueError):
-    """The source or one of the loader's arguments makes no sense."""
+    """The source or one of the loader's arguments is invalid."""
 
 
 class MissingReaderError(LoadError):

@@ -48,23 +48,23 @@ _PAGE_TYPES = ("", "text/html", "application/xhtml+xml")
 
 @dataclass(frozen=True, slots=True)
 class HtmlPage:
-    """What a page holds.
+    """The text and data of a page.
 
     Attributes:
-        title: ``<title>``, without the name of the site where the page's own heading shows what that is; else the
-            page's title for social networks, else its first heading.
+        title: ``<title>``, without the name of the site if this is clear from the page's heading; else the page's
+            title for social networks, else its first heading.
         markdown: The main text.
         links: Links in the main text, absolute, each target once.
         page_links: All links of the page, navigation and frames included, except those marked ``rel=nofollow``, also to
             the page itself; then those of its head to the pages before and after it and to the same page in other
             languages.
-        frames: What is shown in its frames (not ``iframe``), absolute.
-        canonical: What the page says its URL is (``rel=canonical``), absolute.
-        refresh: Where the page sends its reader on (``http-equiv=refresh``), absolute.
-        noscript_refresh: The same for readers without scripts (in ``noscript``): others see the page itself.
+        frames: URLs of its frames (not ``iframe``), absolute.
+        canonical: Its canonical URL (``rel=canonical``), absolute.
+        refresh: Where the page redirects to (``http-equiv=refresh``), absolute.
+        noscript_refresh: The same for readers without scripts (in ``noscript``); others see the page itself.
         robots: Words of its robots meta tag, lower case, such as ``noindex`` and ``nofollow``.
         metadata: ``author``, ``description``, ``keywords``, ``language``, ``created``, ``modified``, ``site_name``,
-            as far as they are there.
+            those that exist.
         encoding: The encoding that bytes were read in; ``None`` for a string.
     """
 
@@ -94,7 +94,7 @@ def html_to_document(
     Args:
         html: The page; bytes are decoded by byte order mark, meta tag or what they look like.
         base_url: URL or ``file://`` URI of the page, for relative links.
-        encoding: Charset that came with bytes from outside (HTTP header); it goes before the meta tag.
+        encoding: Charset of the bytes from an HTTP header; it takes precedence over the meta tag.
         root_url: ``file://`` URI of the folder that links beginning with ``/`` start from, for local files.
         whole_page: Keep navigation, headers and footers (for pages that are known to hold text only).
 
@@ -163,7 +163,7 @@ def html_to_document(
 
 
 def refresh_target(value: str) -> str | None:
-    """Where ``Refresh: 0; url=…`` leads, as it is written there: a header, or what a page has instead of it."""
+    """Return the target of ``Refresh: 0; url=…`` as written, from a header or the equivalent tag of a page."""
     found = _REFRESH.match(value)
     return found[1] or None if found else None
 
@@ -203,13 +203,13 @@ def _parse(html: str) -> HtmlElement | None:
 
 
 def _flattened(html: str) -> str:
-    """The page with paragraphs instead of everything that can nest."""
+    """Return the page with everything that can nest replaced by paragraphs."""
     html = _SCRIPT.sub(" ", html)
     return _TAG.sub(lambda tag: tag[0] if tag[1].lower() in _FLAT else "<p>", html)
 
 
 def _leads_to_a_page(node: HtmlElement, words: frozenset[str]) -> bool:
-    """Whether a ``<link>`` of these words leads to another page (rather than to a feed, say)."""
+    """Return whether a ``<link>`` with these words leads to another page (not, for example, to a feed)."""
     if "nofollow" in words or "stylesheet" in words or node.get("type", "text/html") not in _PAGE_TYPES:
         return False
     return bool(words & _NEIGHBOURS) or ("alternate" in words and bool(node.get("hreflang")))

@@ -23,12 +23,12 @@ _BASES = ("BaseReader.", "BasePydanticReader.", "ResourcesReaderMixin.")
 
 
 class LlamaIndexLoader:
-    """Documents from any LlamaIndex reader.
+    """Loads documents with any LlamaIndex reader.
 
     Args:
-        reader: A LlamaIndex ``BaseReader``, or anything with ``load_data``, ``lazy_load_data`` or ``aload_data``.
-        *args: Given to it.
-        **kwargs: Given to it.
+        reader: A LlamaIndex ``BaseReader``, or any object with ``load_data``, ``lazy_load_data`` or ``aload_data``.
+        *args: Passed to that method.
+        **kwargs: Passed to that method.
 
     Raises:
         InvalidSourceError: if it has none of these methods.
@@ -44,24 +44,24 @@ class LlamaIndexLoader:
         self._reader = reader
         self._args = args
         self._kwargs = kwargs
-        # Now: reading may change the reader.
+        # Computed now, because reading may change the reader.
         given = [*map(str, args), *(f"{key}={value}" for key, value in kwargs.items()), *_settings_of(reader)]
         digest = hashlib.sha256("\x1f".join(given).encode("utf-8", "surrogatepass")).hexdigest()[:16]
         self._source = SourceInfo(name=self._name, type="llama-index", uri=f"llama-index:{self._name}/{digest}")
 
     @property
     def source(self) -> SourceInfo:
-        """The reader, what it was made with, and what it is given."""
+        """The source, named after the reader, its settings and its arguments."""
         return self._source
 
     async def load(self, known: Known | None = None) -> AsyncIterator[LoadResult]:
-        """Yield what the reader gives; documents without a name of their own are numbered.
+        """Yield the documents of the reader; those without a name are numbered.
 
         Args:
-            known: Tells what is stored already; a document whose text is the same is reported as unchanged.
+            known: Returns what is stored already; a document with the same text is reported as unchanged.
 
         Raises:
-            LoadError: if the reader fails, after what it gave before.
+            LoadError: if the reader fails, after the documents that it returned before.
         """
         batch: list[Document] = []
         number = 0
@@ -102,17 +102,17 @@ class LlamaIndexLoader:
 
 
 def is_reader(reader: Any) -> bool:
-    """Whether this can be used as a LlamaIndex reader."""
+    """Return whether an object can be used as a LlamaIndex reader."""
     return any(callable(getattr(reader, name, None)) for name in ("load_data", "lazy_load_data", "aload_data"))
 
 
 def read_with(reader: Any, place: str, path: str, uri: str) -> Document:
-    """Convert one file with a reader from outside.
+    """Convert one file with a custom reader.
 
     Args:
         reader: A LlamaIndex reader, or a function of the path.
-        place: Where the file is.
-        path: How it is called.
+        place: The location of the file.
+        path: The path of the document.
         uri: Its URI.
 
     Raises:
@@ -137,7 +137,7 @@ def read_with(reader: Any, place: str, path: str, uri: str) -> Document:
 
 
 def _load(reader: Any, *args: Any, **kwargs: Any) -> Iterator[Any]:
-    """What the reader gives, one by one where it can."""
+    """Yield the results of a reader, one by one if it can."""
     for name in ("lazy_load_data", "load_data"):
         if _overrides(reader, name):
             return iter(getattr(reader, name)(*args, **kwargs))
@@ -151,7 +151,7 @@ def _overrides(reader: Any, name: str) -> bool:
 
 
 def _settings_of(reader: Any) -> Iterator[str]:
-    """What tells a reader from others of its class, which read something else: a repository, a folder, addresses."""
+    """Yield the settings that distinguish a reader from others of its class: a repository, a folder, addresses."""
     for name, value in sorted(getattr(reader, "__dict__", {}).items()):
         if isinstance(value, os.PathLike) or (_is_plain(value) and not _RANDOM_ID.fullmatch(str(value))):
             yield f"{name}={value}"
@@ -186,7 +186,7 @@ def _text(item: Any) -> str:
 
 
 def _document(items: list[Any], path: str, uri: str | None) -> Document:
-    """One document of what a reader made of one file: its pages, usually."""
+    """Make one document of what a reader returned for one file, usually its pages."""
     builder = TextBuilder()
     shared: dict[str, Any] | None = None
     for item in items:
@@ -231,7 +231,7 @@ def _is_plain(value: Any) -> bool:
 
 
 async def _compared(batch: list[Document], known: Known | None) -> list[LoadResult]:
-    """The documents, or that they are as they were."""
+    """Return the documents, or that they did not change."""
     for document in batch:
         digest = hashlib.sha256(document.content.encode("utf-8")).hexdigest()
         document.fingerprint = {"sha256": digest, "reader": "llama-index"}

@@ -7,14 +7,14 @@ from email.utils import parsedate_to_datetime
 
 
 def retry_after(value: str, now: float) -> float | None:
-    """Seconds that a server asks to wait.
+    """Return the seconds that a server asks to wait.
 
     Args:
-        value: Of the header Retry-After: seconds or a date (RFC 9110, section 10.2.3).
+        value: Value of the header Retry-After: seconds or a date (RFC 9110, section 10.2.3).
         now: Seconds since 1970.
 
     Returns:
-        0 or more; ``None`` where the value makes no sense.
+        0 or more; ``None`` if the value is invalid.
     """
     try:
         seconds = float(value)
