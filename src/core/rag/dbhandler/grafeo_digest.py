@@ -20,13 +20,13 @@ _BITS = 128
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """What a graph holds.
+    """A summary of the contents of a graph.
 
     Attributes:
-        nodes: Number of nodes by label, second labels included.
+        nodes: Number of nodes by label, including second labels.
         edges: Number of edges by type.
-        checksum: The same for equal nodes and edges with equal properties, whatever their order: 32 hex digits.
-        version: Of its schema; 0 where it does not say.
+        checksum: 32 hex digits, equal for equal nodes, edges and properties in any order.
+        version: Version of its schema; 0 if it has none.
     """
 
     nodes: dict[str, int]
@@ -36,7 +36,7 @@ class Digest:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing that anybody stored."""
+        """Whether nothing is stored."""
         return not any(count for name, count in self.nodes.items() if name != Label.SCHEMA_VERSION)
 
 
@@ -44,7 +44,7 @@ def digest(db: Any) -> Digest:
     """Read a whole graph.
 
     Args:
-        db: A ``grafeo.GrafeoDB``; nobody writes to it meanwhile.
+        db: A ``grafeo.GrafeoDB`` to which nothing is written meanwhile.
     """
     schema = db.schema()
     total = 0

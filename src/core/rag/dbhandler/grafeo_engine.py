@@ -31,11 +31,11 @@ from core.rag.errors import (
     StoreUnavailableError,
 )
 
-# The engine makes no checkpoint unless told to, and its log would grow for ever.
+# Without this the engine makes no checkpoints, and its log would grow forever.
 CHECKPOINT_SECONDS = 60
 CHECKPOINT_LOG_BYTES = 64 << 20
 
-#: Behind the name of a graph: what a restore keeps it by, which takes its place; a date follows.
+#: Suffix, followed by a date, of the graph that a restore replaced and keeps.
 KEPT = ".before-restore-"
 
 _CODE = re.compile(r"GRAFEO-([A-Z]\d{3})")
@@ -45,10 +45,10 @@ _NO_PERMISSION = re.compile(r"os error (1|13|30)\b")  # not permitted, denied, a
 
 
 def graph_file(path: str) -> Path:
-    """The absolute path of a graph file. Of a link it is what the link leads to: its log lies there, whatever opens it.
+    """Return the absolute path of a graph file. A link is resolved, because the log is beside the file itself.
 
     Raises:
-        StoreUnavailableError: if there can be no file of that name.
+        StoreUnavailableError: if the name is impossible.
     """
     try:
         file = Path(path).expanduser().absolute()
@@ -89,7 +89,7 @@ def graph_file(path: str) -> Path:
 
 
 def open_engine(file: Path | None) -> Any:
-    """Open or create a graph; its folder is made if need be.
+    """Open or create a graph; its folder is created if missing.
 
     Args:
         file: The graph file; ``None``: in memory.
@@ -126,13 +126,13 @@ def open_engine(file: Path | None) -> Any:
 
 
 def _check_names(file: Path) -> None:
-    """Refuse a file that has a second name.
+    """Refuse a file that has a second name (a hard link).
 
-    Its log lies beside the name that it was opened by. Opened by another one, it lacks what is in that log, and what is
-    written then makes that log useless.
+    The log is beside the name by which the file was opened. Opened by another name, the graph lacks what is in that
+    log, and writing to it makes the log useless.
 
     Raises:
-        StoreUnavailableError: if it has.
+        StoreUnavailableError: if it has a second name.
     """
     others = _other_names(file)
     if others is None or _is_kept(file, others):
@@ -146,9 +146,9 @@ def _check_names(file: Path) -> None:
 
 
 def _remove_kept_name(file: Path) -> None:
-    """Remove the second name that a restore which was killed gave to the graph, and did not come to replace the first.
+    """Remove the second name that a restore gave to the graph before it was killed.
 
-    Only while nobody has the graph open: a restore that goes on will replace it.
+    This is only done while the graph is not open: a restore that is running still needs the name.
     """
     others = _other_names(file)
     if others is None or not _is_kept(file, others):
@@ -159,14 +159,14 @@ def _remove_kept_name(file: Path) -> None:
 
 
 def _other_names(file: Path) -> list[Path] | None:
-    """The other names of a file in its folder, where it has any at all; ``None`` where it has none."""
+    """Return the other names of a file in its folder; ``None`` if it has no other name anywhere."""
     if not file.exists() or file.stat().st_nlink == 1:
         return None
     return [other for other in file.parent.iterdir() if other != file and other.is_file() and other.samefile(file)]
 
 
 def _is_kept(file: Path, others: Sequence[Path]) -> bool:
-    """Whether the only other name is one that a restore keeps the graph by, without a log of its own."""
+    """Return whether the only other name is that of a copy kept by a restore, without its own log."""
     return (
         file.stat().st_nlink == 2
         and len(others) == 1
@@ -176,7 +176,7 @@ def _is_kept(file: Path, others: Sequence[Path]) -> bool:
 
 
 def _check_log(file: Path) -> None:
-    """See :func:`check_log`. A graph that is open elsewhere or cannot be read is left to the engine, which says so."""
+    """Run :func:`check_log`, except on a graph that is open elsewhere or cannot be read: the engine reports that."""
     if not file.exists() or not (folder := log_folder(file)).is_dir():
         return
     with suppress(OSError), lock_file(file) as free:
@@ -186,7 +186,7 @@ def _check_log(file: Path) -> None:
 
 @contextmanager
 def lock_file(file: Path) -> Iterator[bool]:
-    """Keep others from opening a graph, as the engine itself does; gives whether nobody else has it open."""
+    """Lock a graph against being opened, as the engine does; yield whether it was not open elsewhere."""
     if os.name == "nt":
         yield True
         return
@@ -210,8 +210,8 @@ def open_for_reading(file: Path) -> Any:
     Raises:
         StoreLockedError: if it is open for writing.
         StoreDamagedError: if it is damaged.
-        StoreUnavailableError: if there is none, when it may not be read, or when its log holds commits that are not
-            in the file yet: only who opens it for writing brings them there.
+        StoreUnavailableError: if there is none, it may not be read, or its log has commits that are not in the file
+            yet: these are only moved there when it is opened for writing.
     """
     from grafeo import GrafeoDB
 
@@ -235,7 +235,7 @@ def open_for_reading(file: Path) -> Any:
 
 
 def _not_opened(error: RuntimeError, file: Path) -> StoreError:
-    """Why a graph could not be opened."""
+    """Return the error for a graph that could not be opened."""
     if _code(error) == "X001" and "locked" in str(error):
         return StoreLockedError(
             f"{file} is in use by another process, or open in this one already. Close it there, or put the graph"
@@ -256,7 +256,7 @@ def _not_opened(error: RuntimeError, file: Path) -> StoreError:
 
 
 def _may_not_write(file: Path, reason: str) -> str:
-    """What to say where the operating system refuses the file, or what is made beside it."""
+    """Return the message for when the operating system refuses to write the file, or files beside it."""
     if file.exists() and not os.access(file, os.W_OK):
         what = "this user may not write the file"
     elif not os.access(file.parent, os.W_OK):
@@ -270,20 +270,20 @@ def _may_not_write(file: Path, reason: str) -> str:
 
 
 def start_checkpoints(db: Any) -> None:
-    """Let the engine write checkpoints by itself. Closing takes 0.1 s longer then, so not before the first write."""
+    """Start automatic checkpoints. They make closing 0.1 s slower, so this is only called at the first write."""
     db.set_checkpoint_triggers(interval_secs=CHECKPOINT_SECONDS, wal_bytes=CHECKPOINT_LOG_BYTES)
 
 
 def close_engine(handles: list[Any]) -> None:
-    """Write a checkpoint and let go of the file.
+    """Write a checkpoint and release the file.
 
     Args:
-        handles: The engine; emptied, since the file stays locked as long as anything refers to it, and the traceback of
-            an error would.
+        handles: The engine; the list is emptied, since the file stays locked as long as anything, such as the traceback
+            of an error, refers to the engine.
 
     Raises:
-        StoreError: if the checkpoint could not be written. The file is let go of all the same, and what was committed
-            is in the log beside it.
+        StoreError: if the checkpoint could not be written. The file is still released, and all commits are in the log
+            beside it.
     """
     db = handles.pop()
     try:
@@ -308,10 +308,10 @@ def rows(runner: Any, statement: str, parameters: Parameters | None) -> list[Row
     Args:
         runner: The engine, or a transaction of it.
         statement: The Cypher text.
-        parameters: Checked before.
+        parameters: Checked parameters.
 
     Raises:
-        InvalidInputError: if a text in them is none.
+        InvalidInputError: if a text in them has a lone surrogate.
     """
     try:
         return list(runner.execute_cypher(statement, dict(parameters or {})))
@@ -321,7 +321,7 @@ def rows(runner: Any, statement: str, parameters: Parameters | None) -> list[Row
 
 
 def roll_back(handle: Any) -> None:
-    """Roll a transaction back, unless the engine has ended it already (a conflict or a full disk at the commit)."""
+    """Roll back a transaction, unless the engine has ended it already (after a conflict or a full disk)."""
     try:
         if handle.is_active:
             handle.rollback()
@@ -380,7 +380,7 @@ def call[T](function: Callable[[Any], T], db: Any, what: str) -> T:
 
 
 def map_error(error: BaseException, what: str) -> StoreError:
-    """Turn an engine error into this project's, by its code; its text may hold anything that was in the statement.
+    """Translate an engine error by its code; its text may quote anything in the statement.
 
     Args:
         error: What the engine raised.

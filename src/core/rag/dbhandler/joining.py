@@ -20,15 +20,15 @@ from core.rag.dbhandler.store import Row, Transaction
 from core.rag.dbhandler.vectors import ACTIVE, STANDBY
 from core.rag.schema import EdgeType, Label
 
-#: Gets the properties that are there and those that come; returns what the latter have to be.
+#: Takes the stored and the imported properties of a node or edge; returns the properties to write.
 type _Join = Callable[[Row, Row], Row]
 
-#: What of a thing is a person's word, where a person made or named it.
+#: Properties that a person decides, if a person created or named the node or edge.
 _STATED: Final = ("origin", "name", "type", "description", "text", "method", "score")
 
 
 def _person_first(there: Row, came: Row) -> Row:
-    """What a person made or said is not set back to what was found in texts or by rule."""
+    """Keep what a person created or stated over what was found in texts or by a rule."""
     if there.get("origin") == FROM_CALLER and came.get("origin") != FROM_CALLER:
         return {**came, **{name: there[name] for name in _STATED if name in there}}
     return came
@@ -58,7 +58,7 @@ def _chunk(there: Row, came: Row) -> Row:
 
 
 def _document(there: Row, came: Row) -> Row:
-    """A document that is as in the file may have been embedded by another model since."""
+    """Keep vectors of other models that an unchanged document got since the export."""
     if any(there.get(name) != came.get(name) for name in ("content_hash", "state_hash")):
         return came
     stores = [*(there.get("embedded_in") or ()), *(came.get("embedded_in") or ())]
@@ -70,7 +70,7 @@ def _vector_store(there: Row, came: Row) -> Row:
 
 
 def _fact(there: Row, came: Row) -> Row:
-    """Chunks of both sides support a fact that a person states; one that needs none on one side needs none at all."""
+    """Join the chunks that support a fact; if it needs no chunk on one side, it needs none at all."""
     before, after = there.get("chunk_ids"), came.get("chunk_ids")
     if came.get("origin") != FROM_CALLER or before is None or after is None:
         return came
@@ -109,20 +109,20 @@ _EDGES: Final[Mapping[str, _Join]] = {
     EdgeType.RATED: _rated,
 }
 
-#: The nodes of a label that there is something to join of.
+#: Conditions on the stored nodes of a label that need joining.
 _WHERE: Final[Mapping[Label, str]] = {
     Label.CHUNK: "WHERE n.stated IS NOT NULL OR n.facts IS NOT NULL ",
 }
 
-#: Between these nodes there is one edge at most, whichever end it leads from.
+#: Edge types of which two nodes have at most one, in either direction.
 _UNDIRECTED: Final = (EdgeType.RELATED_TO, EdgeType.SAME_AS)
 
-#: What an entity does not have any more where the file says nothing of it.
+#: Properties that are removed from an entity if the file does not have them.
 _ABSENT: Final = {"titled": None, "recorded": None, "forms": None}
 
 
 async def join_nodes(tx: Transaction, label: Label, rows: Sequence[Row], namespace: str) -> list[Row]:
-    """The rows (``id``, ``props``) of nodes to write, joined with those of them that are there."""
+    """Return the rows (``id``, ``props``) of nodes to write, joined with the stored nodes."""
     if label is Label.DISTINCTION:
         await _part(tx, rows)
     if label not in _NODES:
@@ -143,7 +143,7 @@ async def join_nodes(tx: Transaction, label: Label, rows: Sequence[Row], namespa
 
 
 async def _mark_other_facts(tx: Transaction, chunks: Sequence[Row], there: Mapping[str, Row]) -> None:
-    """Note at sources that chunks mention something else, of which a language model has found other facts."""
+    """Mark the sources of chunks whose mentions change because the file has other facts for them."""
     other = [
         row["id"]
         for row in chunks
@@ -158,7 +158,7 @@ async def _mark_other_facts(tx: Transaction, chunks: Sequence[Row], there: Mappi
 
 
 async def _stand_by(tx: Transaction, stores: list[Row], namespace: str) -> list[Row]:
-    """A graph goes on to be searched by the vector store that it has, and none of the file's is active beside that."""
+    """Keep the active vector store of the graph; those of the file do not become active beside it."""
     found = await tx.run(
         "MATCH (s:VectorStore) WHERE s.namespace = $namespace AND s.status = $active RETURN s.id AS id",
         {"namespace": namespace, "active": ACTIVE},
@@ -173,7 +173,7 @@ async def _stand_by(tx: Transaction, stores: list[Row], namespace: str) -> list[
 
 
 async def _part(tx: Transaction, distinctions: Sequence[Row]) -> None:
-    """Entities of which the file says that they are not one are one no longer."""
+    """Undo merges of entities that the file declares to be different."""
     pairs = [{"a": row["props"]["entity"], "b": row["props"]["other"]} for row in distinctions]
     await tx.run(
         "UNWIND $rows AS row MATCH (a:Entity {id: row.a})-[s:SAME_AS]-(b:Entity {id: row.b}) DELETE s", {"rows": pairs}
@@ -181,9 +181,9 @@ async def _part(tx: Transaction, distinctions: Sequence[Row]) -> None:
 
 
 async def turned(tx: Transaction, edges: EdgeKind, rows: Sequence[Row]) -> list[Row]:
-    """The rows of edges to write; one of which the graph has the reverse, where that means the same, is turned round.
+    """Return the rows of edges to write; an undirected edge that the graph has in reverse is turned around.
 
-    Entities that a person tells apart in the graph are not connected by a rule of the file, but by a person's word.
+    Entities that a person separated in the graph are not connected by a rule of the file, only by a person's decision.
     """
     if edges.type == EdgeType.SAME_AS:
         rows = await _not_distinct(tx, rows)
@@ -216,7 +216,7 @@ async def _not_distinct(tx: Transaction, rows: Sequence[Row]) -> list[Row]:
 
 
 async def join_edges(tx: Transaction, edges: EdgeKind, rows: Sequence[Row], *, backward: bool) -> list[Row]:
-    """The rows (``a``, ``b``, ``key``, ``props``) of edges to write, joined with those of them that are there."""
+    """Return the rows (``a``, ``b``, ``key``, ``props``) of edges to write, joined with the stored edges."""
     join = _EDGES.get(edges.type)
     if join is None:
         return list(rows)

@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class _Made[T]:
-    """What was made, and when.
+    """A cached value, and the state that it is valid for.
 
     Attributes:
-        value: What was made.
-        state: What the statements said before.
-        commits: How often the store had committed before that.
-        asked: When it was found to be up to date, in seconds.
+        value: The value.
+        state: The results of the statements before it was made.
+        commits: Number of commits of the store before that.
+        asked: When it was last found to be up to date, in seconds.
     """
 
     value: T
@@ -40,14 +40,14 @@ class _Made[T]:
 
 @dataclass(slots=True)
 class _Slot[T]:
-    """Where it is kept; of several that need it at once, one makes it."""
+    """A place for a cached value; of several tasks that need it at the same time, one makes it."""
 
     making: WriterGate = field(default_factory=WriterGate)
     made: _Made[T] | None = None
 
 
 class Kept[T]:
-    """One kind of thing that is kept, for each open graph and namespace."""
+    """A cache of one kind of value, for each open graph and namespace."""
 
     def __init__(
         self,
@@ -56,13 +56,13 @@ class Kept[T]:
         state: Callable[[list[Row]], Any] = list,
         patience: float = 0.0,
     ) -> None:
-        """Prepare; nothing is kept yet.
+        """Create an empty cache.
 
         Args:
-            labels: Labels of the nodes that it is made of; edges between them count as well.
-            statements: What tells whether these have changed, one row each.
-            state: What of these rows has to stay equal; all of it, unless a little change does not matter.
-            patience: On a server, to which others write, too: for so many seconds after an answer nobody asks again.
+            labels: Labels of the nodes that values depend on, including edges between them.
+            statements: Statements, of one row each, whose results show whether these have changed.
+            state: Returns the part of the rows that must stay equal; by default all of it.
+            patience: On a server, where other clients write, too: seconds for which a value is not checked again.
         """
         self._labels = frozenset(labels)
         self._statements = statements
@@ -93,7 +93,7 @@ class Kept[T]:
         if not self._is_current(slot.made, store, called):
             async with slot.making.hold():
                 made = slot.made
-                if not self._is_current(made, store, called):  # nobody looked while this one waited
+                if not self._is_current(made, store, called):  # not checked by another task in the meantime
                     commits, asked = store.commits(self._labels), time.monotonic()
                     state = await self._asked(client, parameters)
                     if made is None or made.state != state:
@@ -104,9 +104,9 @@ class Kept[T]:
         return slot.made.value
 
     def _is_current(self, made: _Made[T] | None, store: GraphStore, called: float) -> bool:
-        """Whether nobody has to ask if what was made is outdated, on behalf of one who called at a time.
+        """Return whether a value need not be checked for a caller who called at a given time.
 
-        Of several who call at once one asks, or two: what was asked after they had called is true of then, too.
+        Of several concurrent callers only one or two check: a check made after a call is also valid for that call.
         """
         if made is None or store.commits(self._labels) != made.commits:
             return False

@@ -15,23 +15,23 @@ from core.rag.dbhandler.checks import check_texts
 FIELD: Final = "\x1f"
 _LINE: Final = "\x1e"
 
-# Each row is a few words of work for an engine, so a statement may have more of them than of others.
+# A row is little work for an engine, so a statement may have more of them than of other rows.
 _MAX_LINES: Final = 2_000
 
-#: Begins a statement that goes over the rows; ``part[0]``, ``part[1]`` … are the fields of each, as texts.
+#: The beginning of a statement over rows; ``part[0]``, ``part[1]`` … are the fields of a row, as strings.
 EACH_LINE: Final = "UNWIND split($lines, $line) AS line WITH split(line, $field) AS part "
 
-#: The same where a row is but an id, ``i``.
+#: The same for rows that are only an id, ``i``.
 EACH_ID: Final = "UNWIND split($lines, $line) AS i "
 
 
 def is_safe(*fields: str) -> bool:
-    """Whether fields can be part of a row: not if there may be one of the characters in them that separate fields."""
+    """Return whether fields can be part of a row: none may contain a separator."""
     return "".join(fields).isprintable()
 
 
 def lines_of(rows: Iterable[Sequence[str | int]]) -> list[str]:
-    """Rows of equally many fields, joined each; none at all where a field holds what separates them."""
+    """Join the fields of each row, all with the same number; return no rows if a field contains a separator."""
     lines: list[str] = []
     separators = 0
     for row in rows:
@@ -42,15 +42,15 @@ def lines_of(rows: Iterable[Sequence[str | int]]) -> list[str]:
 
 
 def packed(rows: Sequence[str]) -> Iterator[dict[str, str]]:
-    """The parameters of the statements that go over rows.
+    """Yield the parameters of the statements over rows.
 
     Args:
-        rows: The fields of each, joined by ``FIELD``.
+        rows: Rows whose fields are joined by ``FIELD``.
     """
     rows = check_texts("ids", rows)
     for start in range(0, len(rows), _MAX_LINES):
         part = rows[start : start + _MAX_LINES]
         lines = _LINE.join(part)
-        # To weigh each row would take longer than to join them.
+        # Measuring every row would take longer than joining them.
         for text in [lines] if len(lines) <= MAX_BYTES else map(_LINE.join, batches(part)):
             yield {"lines": text, "line": _LINE, "field": FIELD}

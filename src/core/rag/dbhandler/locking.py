@@ -10,19 +10,19 @@ from core.rag.schema import Label
 
 
 async def lock(tx: Transaction, label: Label, ids: Iterable[str]) -> None:
-    """Keep other transactions from changing nodes until this one ends; call it before they are read.
+    """Lock nodes against changes by other transactions until this one ends; call it before reading them.
 
-    Neo4j shows a transaction what others have committed meanwhile, and overwrites it without a word: two that count the
-    same thing up would count it once. A node that is written to is locked, even where nothing changes. Memgraph finds
-    such conflicts by itself, and the embedded engine has one writer.
+    Neo4j transactions see what others have committed meanwhile, and overwrite it silently: two that increase the same
+    counter would count once. Writing to a node locks it, even if nothing changes. Memgraph detects such conflicts
+    itself, and the embedded engine has only one writer.
 
     Args:
         tx: The transaction.
-        label: Of the nodes.
-        ids: Those that are not there are no mistake.
+        label: Label of the nodes.
+        ids: Ids of the nodes; missing ones are ignored.
     """
     if tx.locking:
-        # Everybody in the same order, so that few wait for each other.
+        # All transactions use the same order, so that few wait for each other.
         await run_for_ids(
             tx, f"UNWIND $ids AS i MATCH (n:{label} {{id: i}}) SET n.updated_at = n.updated_at", sorted(set(ids))
         )

@@ -28,16 +28,16 @@ from core.rag.dbhandler.dialect import (
 from core.rag.dbhandler.store import MAX_K, Match, Row
 from core.rag.schema import SERVER_INDEXES, Label, TextIndex, VectorIndex, check_name
 
-#: Vectors that a new index has room for; the server doubles it when it is full.
+#: Initial capacity of a vector index; the server doubles it when it is full.
 _CAPACITY = 4096
 
-#: A difference between an index and the graph counts when it is there twice, so many seconds apart.
+#: A difference between an index and the graph only counts if it is seen twice, this many seconds apart.
 _LOOK_AGAIN_SECONDS = 1.0
 
 _MISSING = re.compile(r"index .{0,200} (does not|doesn't) exist|no procedure named", re.I | re.S)
 _THERE = re.compile(r"already exists", re.I)
 _BY_ID = re.compile(r"\(\w*:(\w+) \{id: ")
-#: How statements begin that may look for nodes; others take no hint, or have one.
+#: Beginnings of statements that may look up nodes; others accept no hint, or have one.
 _OF_READING = ("MATCH ", "UNWIND ", "OPTIONAL ", "WITH ", "MERGE ")
 _TEXT_INDEX = re.compile(r"label_text \(name: (.*)\)", re.S)
 
@@ -48,9 +48,9 @@ class MemgraphDialect:
     name = "memgraph"
     locking = False
 
-    #: Nothing waits for a lock here: of two transactions that write to one node, the later one fails when it comes to
-    #: it. Large ones that meet again and again would do most of their work in vain; so all of them touch this node
-    #: first, and whoever is not alone fails at once.
+    #: Memgraph has no waiting for locks: of two transactions that write to the same node, the later one fails when it
+    #: reaches that node. Large transactions would often do most of their work in vain; so after a conflict they all
+    #: write to this node first, and a concurrent one fails immediately.
     turn = f"MERGE (t:{Label.SCHEMA_VERSION} {{id: 'turn'}}) SET t.taken = $taken"
 
     def __init__(self, runner: Runner, abilities: Abilities, *, limit_in_map: bool) -> None:
@@ -95,8 +95,8 @@ class MemgraphDialect:
     def hinted(self, statement: str) -> str:
         """See :class:`~core.rag.dbhandler.dialect.Dialect`.
 
-        Where the server cannot see the id beforehand (it comes from UNWIND), it takes a part of the label for what the
-        index gives, and where the other end of an edge has fewer nodes than that, scans those for every id.
+        If the server does not know the id in advance (it comes from UNWIND), it estimates that the index returns a part
+        of all nodes with the label; if the other end of an edge has fewer nodes, it scans those for every id.
         """
         return _hinted(statement)
 
@@ -109,7 +109,7 @@ class MemgraphDialect:
             raise not_created(", ".join(still))
 
     async def _missing(self) -> dict[str, str]:
-        """Statements for what is not there, by what it is."""
+        """Return the statements that create missing constraints and indexes, by their description."""
         indexes = {
             (row["index type"], row["label"], _names(row["property"]))
             for row in await self._runner.query("SHOW INDEX INFO")
@@ -142,7 +142,7 @@ class MemgraphDialect:
             return
         name = text_index_name(label)
         found = (await self._text_indexes()).get(name)
-        # Creating one of a name that is there succeeds without a word, even with another definition.
+        # Creating an index with an existing name succeeds silently, even with another definition.
         if found is not None and (found["label"], _names(found["property"])) != (label.value, ("partition", "terms")):
             await self._define(f"DROP TEXT INDEX {name}", f"Dropping the keyword index of {label}")
             found = None
@@ -174,7 +174,7 @@ class MemgraphDialect:
             raise not_created(f"the vector index {index.name}")
 
     async def _check_vectors(self, index: VectorIndex) -> None:
-        """Refuse to create an index over vectors of another dimension: that fails, and loses them until a restart."""
+        """Refuse to create an index over vectors of another dimension: it would fail, and lose them until a restart."""
         rows = await self._runner.query(
             f"MATCH (v:{check_name(index.label)}) WHERE v.embedding IS NOT NULL AND size(v.embedding) <> $dimension "
             "RETURN size(v.embedding) AS dimension LIMIT 1",
@@ -184,10 +184,10 @@ class MemgraphDialect:
             raise other_dimension(index, rows[0]["dimension"])
 
     async def _vector_index(self, index: VectorIndex, *, fresh: bool = False) -> Row | None:
-        """The index over the vectors of this label, whatever it is called.
+        """Return the index over the vectors of this label, whatever its name.
 
         Raises:
-            ModelMismatchError: if it is there with another dimension.
+            ModelMismatchError: if it exists with another dimension.
         """
         if fresh or index.label not in self._vectors:
             rows = await self._runner.query("SHOW VECTOR INDEX INFO")
@@ -215,8 +215,8 @@ class MemgraphDialect:
     async def vector_search(self, index: VectorIndex, query: tuple[float, ...], k: int) -> list[Match]:
         """See :class:`~core.rag.dbhandler.dialect.Dialect`.
 
-        Nodes that were deleted a while ago still take places, so more are asked for, and more again where too few of
-        them live.
+        Deleted nodes stay in the index for a while, so more results are requested than needed, and even more if too few
+        of them still exist.
         """
         found = await self._vector_index(index)
         if found is None:
@@ -226,7 +226,7 @@ class MemgraphDialect:
             rows = await self._neighbours(found["index_name"], index, query, wanted)
             if len(rows) >= k or wanted == MAX_K:
                 break
-            if rows and rows[0]["raw"] < wanted:  # that was all there is
+            if rows and rows[0]["raw"] < wanted:  # these are all
                 break
             if not rows and await self._size(index) <= wanted:
                 break
@@ -282,8 +282,8 @@ class MemgraphDialect:
     def path(self, start: Label, end: Label, types: Sequence[str], depth: int) -> str:
         """See :class:`~core.rag.dbhandler.dialect.Dialect`.
 
-        Where the server looks from the end, the edges come in the order from there (seen on 3.11), and what it then
-        makes of them as a path is none: so they are turned round, and followed from the start.
+        If the server searches from the end, it returns the edges in that order (seen on 3.11), and builds a wrong path
+        from them: so they are reversed, and followed from the start.
         """
         return (
             f"{bfs_nodes(start, end)}MATCH (a)-[r:{'|'.join(types)} *BFS ..{int(depth)}]-(b) "
@@ -296,7 +296,7 @@ class MemgraphDialect:
     async def check_indexes(self, *, repair: bool) -> list[str]:
         """See :class:`~core.rag.dbhandler.dialect.Dialect`.
 
-        After a crash, a transaction can be in the graph and missing from a keyword index for good.
+        After a crash, a transaction can be in the graph but permanently missing from a keyword index.
         """
         problems = []
         for label in Label:
@@ -322,7 +322,7 @@ class MemgraphDialect:
                 f"MATCH (v:{check_name(label)}) WHERE v.embedding IS NOT NULL RETURN count(v) AS n"
             )
             index = VectorIndex(row["index_name"], label, row["dimension"])
-            # The index keeps deleted nodes for a while, so it may well have more.
+            # The index keeps deleted nodes for a while, so it may have more nodes.
             if await self._size(index) >= there[0]["n"]:
                 continue
             problems.append(
@@ -334,7 +334,7 @@ class MemgraphDialect:
         return problems
 
     async def _differ(self, name: str, statement: str) -> tuple[int, int] | None:
-        """Sizes of a keyword index and of what belongs into it, where they differ twice: somebody may be writing."""
+        """Return the sizes of a keyword index and of its nodes if they differ twice; once may be a concurrent write."""
         for delay in (0.0, _LOOK_AGAIN_SECONDS):
             await asyncio.sleep(delay)
             before = (await self._runner.query(statement))[0]["n"]
@@ -358,7 +358,7 @@ def _hinted(statement: str) -> str:
 
 
 def _names(value: str | Sequence[str] | None) -> tuple[str, ...]:
-    """Names of properties, which some versions list and others join."""
+    """Return names of properties, which some versions return as a list and others as a string."""
     if value is None:
         return ()
     return (value,) if isinstance(value, str) else tuple(value)

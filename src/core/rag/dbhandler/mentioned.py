@@ -17,7 +17,7 @@ from core.rag.identity import entity_id
 
 @dataclass(slots=True)
 class Mentioned:
-    """What a chunk mentions.
+    """The mentions of a chunk, in the form in which they are written.
 
     Attributes:
         edges: Lines for the MENTIONS edges: the chunk, a count, and the ids of all entities mentioned that often.
@@ -35,7 +35,7 @@ class Mentioned:
         return bool(self.edges)
 
     def plain(self, namespace: str) -> list[Mention]:
-        """The mentions themselves, read back from the lines."""
+        """Return the mentions, parsed from the lines."""
         times: dict[str, int] = {}
         for line in self.edges:
             _, count, *ids = line.split(FIELD)
@@ -47,16 +47,16 @@ class Mentioned:
 
 
 class MentionWriter:
-    """Makes the lines of :class:`Mentioned`. One for many chunks is faster than one for each: names come again."""
+    """Makes the lines of :class:`Mentioned`. Use one for many chunks: it caches names, which are often repeated."""
 
     def __init__(self, namespace: str) -> None:
-        """Make lines for entities of this namespace."""
+        """Prepare to make lines for entities of this namespace."""
         self._namespace = namespace
         # By normalised name and spelling: the id, and the line, empty where there is none.
         self._known: dict[tuple[str, str], tuple[str, str]] = {}
 
     def mentioned(self, chunk: str, mentions: Iterable[Mention]) -> Mentioned:
-        """The lines for one chunk.
+        """Make the lines for a chunk.
 
         Args:
             chunk: Its id.

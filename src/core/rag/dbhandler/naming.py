@@ -10,9 +10,10 @@ if TYPE_CHECKING:
 
 
 async def documents_named(client: ClientBase, name: str) -> list[Row]:
-    """Documents whose path ends with this name, or, where there are none, those that have it as their title.
+    """Return documents whose path ends with a name, or, if there are none, those that have it as their title.
 
-    Case counts only where it tells several from one. It is a scan of all documents: ask for exact paths and ids first.
+    Case only matters if it distinguishes one document from several. This scans all documents, so try exact paths and
+    ids first.
 
     Returns:
         ``id`` and ``path`` of each, in the order of paths.
@@ -36,7 +37,7 @@ async def documents_named(client: ClientBase, name: str) -> list[Row]:
 
 
 def _spellings(name: str) -> list[str]:
-    """The name as toLower() may give it: of all letters in most engines, of those of ASCII alone on Memgraph."""
+    """Return a name as toLower() may return it: most engines convert all letters, Memgraph only ASCII."""
     written = (name.lower(), *(_lower_ascii(text) for text in (name, name.lower(), name.title(), name.upper())))
     return list(dict.fromkeys(written))
 

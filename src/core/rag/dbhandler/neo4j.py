@@ -30,7 +30,7 @@ from core.rag.dbhandler.store import Match, Row
 from core.rag.errors import StoreTimeoutError
 from core.rag.schema import SERVER_INDEXES, Label, TextIndex, VectorIndex, check_name
 
-#: Seconds that the server is given to fill new indexes.
+#: Maximum seconds to wait until the server has filled new indexes.
 _FILL_SECONDS = 300
 
 _MISSING = re.compile(r"no such (vector|fulltext) schema index|still populating|failed state|not online", re.I)
@@ -86,7 +86,7 @@ class Neo4jDialect:
                 raise not_created(", ".join(still))
 
     async def _missing(self) -> dict[str, str]:
-        """Statements for what is not there, by what it is."""
+        """Return the statements that create missing constraints and indexes, by their description."""
         constraints = await self._runner.query(
             "SHOW CONSTRAINTS YIELD type, labelsOrTypes, properties WHERE type IN ['UNIQUENESS', 'NODE_KEY', "
             "'NODE_PROPERTY_UNIQUENESS'] RETURN labelsOrTypes AS labels, properties"
@@ -124,7 +124,7 @@ class Neo4jDialect:
             await self._define(f"DROP INDEX {name} IF EXISTS", f"Dropping the keyword index of {label}")
             rows = []
         if not rows:
-            # Consistent at once; words come analysed, so they are only to be parted at spaces.
+            # Immediately consistent; the words are analysed already, so they are only split at spaces.
             await self._define(
                 f"CREATE FULLTEXT INDEX {name} IF NOT EXISTS FOR (n:{label}) ON EACH [n.partition, n.terms] OPTIONS "
                 "{indexConfig: {`fulltext.analyzer`: 'whitespace', `fulltext.eventually_consistent`: false}}",
@@ -143,7 +143,7 @@ class Neo4jDialect:
         """See :class:`~core.rag.dbhandler.dialect.Dialect`."""
         if not self.abilities.vector_search:
             return
-        # Exact numbers: quantized ones would change the order of neighbours.
+        # Without quantization, which would change the order of neighbours.
         exact = ", `vector.quantization.enabled`: false" if self._knows_quantization() else ""
         for name in vector_index_names(index):
             if await self._vector_index(index, fresh=True) is not None:
@@ -163,10 +163,10 @@ class Neo4jDialect:
         return numbers >= [5, 18]
 
     async def _vector_index(self, index: VectorIndex, *, fresh: bool = False) -> Row | None:
-        """The index over the vectors of this label, whatever it is called.
+        """Return the index over the vectors of this label, whatever its name.
 
         Raises:
-            ModelMismatchError: if it is there with another dimension.
+            ModelMismatchError: if it exists with another dimension.
         """
         if fresh or index.label not in self._vectors:
             rows = await self._runner.query(
@@ -204,8 +204,8 @@ class Neo4jDialect:
         try:
             rows = await index_search(
                 self._runner,
-                # The index looks around no farther than it has to for that many. All in one row: to the driver, a row
-                # is far more work than an item of a list.
+                # The index searches no farther than needed for this number. The result is a single row, because for the
+                # driver a row is far more work than an item of a list.
                 "CALL db.index.vector.queryNodes($name, $wanted, $query) YIELD node, score "
                 f"WITH node.id AS id, score LIMIT {int(k)} WITH id, score WHERE id IS NOT NULL "
                 "RETURN collect(id) AS ids, collect(score) AS scores",
@@ -270,7 +270,7 @@ class Neo4jDialect:
         return problems
 
     async def _indexed(self, name: str) -> int:
-        """How many nodes a keyword index holds."""
+        """Count the nodes in a keyword index."""
         if not await self._text_indexes(name):
             return 0
         rows = await self._runner.query(
@@ -283,7 +283,7 @@ class Neo4jDialect:
         await define(self._runner, statement, what, there=_THERE)
 
     async def _filled(self) -> None:
-        """Wait until new indexes hold what was in the graph before them."""
+        """Wait until new indexes contain the nodes that existed before them."""
         end = time.monotonic() + _FILL_SECONDS
         delay = 0.02
         while rows := await self._runner.query("SHOW INDEXES YIELD name, state WHERE state = 'POPULATING' RETURN name"):

@@ -12,21 +12,21 @@ from core.rag.errors import StoreError
 
 @dataclass(slots=True)
 class _Unit:
-    """A unit of work on a store; ``store`` is ``None`` once it has ended, since a task that it began may go on."""
+    """A unit of work on a store; ``store`` is ``None`` once it has ended, since tasks that it started may continue."""
 
     store: object | None
 
 
-#: Those that this task, and those that began it, are inside of.
+#: The units of work that enclose this task, including those of the tasks that started it.
 _around: ContextVar[tuple[_Unit, ...]] = ContextVar("_around", default=())
 
 
 @contextmanager
 def outermost(store: object) -> Iterator[None]:
-    """Mark what runs in the ``with``, and the tasks that it begins, as a unit of work on a store.
+    """Mark the code in the ``with``, and the tasks that it starts, as a unit of work on a store.
 
     Raises:
-        StoreError: inside of another one on the same store.
+        StoreError: if it is within another unit of work on the same store.
     """
     around = _around.get()
     if any(unit.store is store for unit in around):

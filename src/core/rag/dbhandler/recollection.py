@@ -34,14 +34,14 @@ from core.rag.times import utc_now
 
 
 class RecollectionOperations(ConversationOperations):
-    """For :mod:`core.rag.memory`."""
+    """Statements of :mod:`core.rag.memory`."""
 
     async def remember_message(self, session_id: str, user_id: str | None, properties: Mapping[str, Any]) -> str:
         """Store a memory in a session, which is created if missing; an exact repeat raises its count.
 
         Args:
             session_id: The session.
-            user_id: Who said it. A session that this creates is theirs; one that is there stays whose it is.
+            user_id: Who said it; also the owner of the session if this creates it.
             properties: As from :func:`core.rag.dbhandler.message_rows.message_properties`.
 
         Returns:
@@ -54,7 +54,7 @@ class RecollectionOperations(ConversationOperations):
         node, owner = session["node_id"], session["user_id"]
         speaker = speaker_of(properties, owner)
         said = (Label.INTERACTION, self._namespace, node, properties["role"], properties["content"])
-        # Who says something first has the plain id; the same words of anybody else are a memory of their own.
+        # The first speaker of these words gets the plain id; the same words of another speaker are another memory.
         ids = [stable_id(*said), stable_id(*said, "said by", speaker)]
         token = uuid.uuid4().hex  # a repeated unit of work must not count twice
         identifier = ids[0]
@@ -80,7 +80,7 @@ class RecollectionOperations(ConversationOperations):
                     await append_messages(tx, node, [message], namespace=self._namespace, indexes=indexes, now=now)
                 elif there[place]["token"] != token:
                     await self._repeat(tx, message, there[place], now)
-                    if there[place]["compacted_into"]:  # said again: it is a memory of its own again
+                    if there[place]["compacted_into"]:  # said again: it counts as a memory itself again
                         await attach_message_vectors(tx, [message], namespace=self._namespace, indexes=indexes, now=now)
                 return place
 
@@ -109,7 +109,7 @@ class RecollectionOperations(ConversationOperations):
         )
 
     async def disown_conversation(self, node: str) -> None:
-        """Make a conversation (id of its node) nobody's, without a title; messages and who said them stay."""
+        """Remove owner and title of a conversation (id of its node); messages and their speakers stay."""
 
         async def work(tx: Transaction) -> None:
             await lock_conversation(tx, node, utc_now())
@@ -119,7 +119,7 @@ class RecollectionOperations(ConversationOperations):
         await self._write(work)
 
     async def messages_by_id(self, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
-        """Messages by id, with ``session_id``; unknown ids are left out."""
+        """Return messages by id, with ``session_id``; unknown ids are left out."""
         rows = await self.read(
             f"UNWIND $ids AS i MATCH (m:Interaction {{id: i}}) WHERE m.namespace = $namespace RETURN {MESSAGE_COLUMNS}",
             ids=list(dict.fromkeys(check_texts("ids", ids))),
@@ -139,7 +139,7 @@ class RecollectionOperations(ConversationOperations):
             await self._write(work)
 
     async def session_rows(self, nodes: Sequence[str]) -> list[Row]:
-        """What ranking needs of the messages of conversations (ids of their nodes), but for the vectors.
+        """Return what ranking needs of the messages of conversations (ids of their nodes), except the vectors.
 
         Returns:
             ``session, id, sequence, terms, tags, role, timestamp``; compacted messages are left out.
@@ -152,7 +152,7 @@ class RecollectionOperations(ConversationOperations):
         )
 
     async def session_vectors(self, nodes: Sequence[str], store: VectorStoreInfo) -> dict[str, list[float]]:
-        """The vectors of the messages of conversations (ids of their nodes), by id of the message."""
+        """Return the vectors of the messages of conversations (ids of their nodes), by id of the message."""
         check_kind("store", store, VectorStoreInfo)
         label = check_name(store.index(Label.INTERACTION).label)
         rows = await self.read(
@@ -163,7 +163,7 @@ class RecollectionOperations(ConversationOperations):
         return {row["id"]: row["embedding"] for row in rows}
 
     async def sessions_of_messages(self, ids: Sequence[str]) -> dict[str, Row]:
-        """For ids of messages: ``node_id``, ``revision`` and ``message_count`` of their conversations."""
+        """Return ``node_id``, ``revision`` and ``message_count`` of the conversations of messages, by message id."""
         rows = await self.read(
             "UNWIND $ids AS i MATCH (m:Interaction {id: i})-[:PART_OF]->(c:Conversation) "
             "WHERE c.namespace = $namespace RETURN m.id AS id, c.id AS node_id, c.revision AS revision, "
@@ -173,7 +173,7 @@ class RecollectionOperations(ConversationOperations):
         return {row.pop("id"): row for row in rows}
 
     async def messages_of_vectors(self, ids: Sequence[str]) -> dict[str, str]:
-        """For ids of vectors: the messages that they embed."""
+        """Return the messages that vectors embed, by id of the vector."""
         rows = await self.read(
             "UNWIND $ids AS i MATCH (v:Vector {id: i})-[:EMBEDDING_OF]->(m:Interaction) "
             "RETURN v.id AS vector, m.id AS id",
@@ -184,16 +184,16 @@ class RecollectionOperations(ConversationOperations):
     async def compact_messages(
         self, session_id: str, replaced: Sequence[str], properties: Mapping[str, Any]
     ) -> str | None:
-        """Put a summary in the place of messages: they stay, linked from it, but are no longer searched.
+        """Replace messages with a summary: they stay, linked from it, but are no longer searched.
 
         Args:
             session_id: The session.
-            replaced: Ids of the messages, none of which a summary stands for yet.
-            properties: Of the summary, which stands right behind the last of them.
+            replaced: Ids of the messages, none of which a summary has replaced yet.
+            properties: Properties of the summary, which goes right after the last of them.
 
         Returns:
-            The id of the summary; ``None``, and nothing is done, where one of the messages was removed or compacted
-            by somebody else in the meantime: then it would say what it must not, or say it twice.
+            The id of the summary; ``None``, and nothing is done, if another client has removed or compacted one of the
+            messages in the meantime: the summary would contain removed content, or content of another summary.
         """
         session = await self._require_conversation(session_id)
         node = session["node_id"]
