@@ -31,15 +31,15 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What one or several calls took.
+    """The usage of one or several calls.
 
     Attributes:
-        prompt_tokens: Tokens sent, as the server counted them (0 where it does not).
+        prompt_tokens: Tokens sent, as counted by the server (0 if it does not count).
         completion_tokens: Tokens received.
-        requests: HTTP requests, repairs and retries included.
-        retries: Those repeated after a fault.
-        cost: US dollars; ``None`` where the price of the model is not set.
-        seconds: Wall time, waiting between retries included.
+        requests: HTTP requests, including repairs and retries.
+        retries: Requests repeated after an error.
+        cost: US dollars; ``None`` if the price of the model is not set.
+        seconds: Wall time, including waits between retries.
     """
 
     prompt_tokens: int = 0
@@ -55,7 +55,7 @@ class Usage:
         return self.prompt_tokens + self.completion_tokens
 
     def __add__(self, other: Usage) -> Usage:
-        """The sum; its cost is that of the calls whose cost is known."""
+        """Return the sum; its cost is that of the calls with a known cost."""
         costs = [cost for cost in (self.cost, other.cost) if cost is not None]
         return Usage(
             prompt_tokens=self.prompt_tokens + other.prompt_tokens,
@@ -75,8 +75,8 @@ class Completion[Parsed]:
         text: What the model wrote.
         parsed: With a schema: the validated object; else ``None``.
         finish_reason: Why it stopped.
-        usage: What the call took.
-        model: The model that answered, as the server calls it.
+        usage: The usage of the call.
+        model: The model that answered, as the server names it.
     """
 
     text: str
@@ -111,7 +111,7 @@ class LanguageModel(Protocol):
 
     @property
     def usage(self) -> Usage:
-        """What all calls took until now."""
+        """The usage of all calls so far."""
         ...
 
     @overload
@@ -135,21 +135,21 @@ class LanguageModel(Protocol):
         """Ask for a whole answer.
 
         Args:
-            messages: The dialogue until now, at least one message.
+            messages: The dialogue so far, at least one message.
             temperature: 0 (always the likeliest word) to 2.
-            max_tokens: Of the answer, at most.
-            schema: A pydantic model type; the answer is JSON of this form, validated. An answer that is not is sent
-                back once with what is wrong with it.
+            max_tokens: Maximum number of tokens of the answer.
+            schema: A pydantic model type; the answer is JSON of this form, validated. An invalid answer is sent back
+                once, with the error.
 
         Returns:
             The answer; with a schema ``parsed`` is an instance of it.
 
         Raises:
-            StructuredOutputError: The answer does not follow the schema, the repaired one neither; holds the text.
-            LanguageModelInputError: The messages are too long, or the provider withholds the answer.
-            LanguageModelAuthError: The key was refused.
-            LanguageModelUnreachableError: There was no connection, for longer than the deadline.
-            LanguageModelError: Whatever else went wrong, for longer than the deadline.
+            StructuredOutputError: if neither the answer nor its repair follows the schema; has the text.
+            LanguageModelInputError: if the messages are too long, or the provider withholds the answer.
+            LanguageModelAuthError: if the key is refused.
+            LanguageModelUnreachableError: if no connection is possible until the deadline.
+            LanguageModelError: on any other error that lasts until the deadline.
         """
         ...
 
@@ -158,14 +158,14 @@ class LanguageModel(Protocol):
     ) -> AsyncGenerator[Delta, None]:
         """Ask for an answer in parts, as they arrive.
 
-        Close it (``contextlib.aclosing``) when leaving early; that, and cancelling the task, closes the request.
+        Close the generator (``contextlib.aclosing``) when leaving early; this, or cancelling the task, ends it.
 
         Yields:
             Parts of the text; the last one, without text, has ``finish_reason`` and ``usage``.
 
         Raises:
-            StreamCutError: The stream ended before the answer did; holds what was received.
-            LanguageModelError: As in :meth:`complete`; before the first part only.
+            StreamCutError: if the stream ends before the answer does; has what was received.
+            LanguageModelError: as in :meth:`complete`; only before the first part.
         """
         ...
 
@@ -175,13 +175,13 @@ class LanguageModel(Protocol):
 
 
 def checked_model[Model: LanguageModel | None](model: Model) -> Model:
-    """Refuse what cannot be asked, such as the name of a model.
+    """Refuse anything that is not a language model, such as the name of one.
 
     Returns:
         The model, or ``None``.
 
     Raises:
-        InvalidInputError: saying what was given, and what makes a model of a name.
+        InvalidInputError: saying what was given, and how to open a model by name.
     """
     if model is not None and not callable(getattr(model, "complete", None)):
         raise InvalidInputError(

@@ -15,10 +15,10 @@ class Check:
 
     Attributes:
         area: ``environment`` or ``graph``.
-        name: What was looked at.
-        level: How it is.
+        name: What was checked.
+        level: The result.
         message: What was found.
-        advice: What to do; empty where there is nothing to do.
+        advice: What to do; empty if there is nothing to do.
     """
 
     area: Literal["environment", "graph"]
@@ -40,17 +40,17 @@ class Check:
 
 @dataclass(slots=True)
 class DoctorReport:
-    """All checks.
+    """The results of all checks.
 
     Attributes:
-        checks: In the order in which they were made.
+        checks: The checks, in the order in which they were made.
     """
 
     checks: list[Check] = field(default_factory=list)
 
     @property
     def healthy(self) -> bool:
-        """Whether nothing is wrong (any more)."""
+        """Whether no problem is left."""
         return not any(check.level == "problem" for check in self.checks)
 
     def to_dict(self) -> dict[str, Any]:
