@@ -13,24 +13,24 @@ from typing import Final
 
 from core.rag.retrieval.graph.neighbourhood import Entity, Neighbourhood
 
-#: A name that more documents bear is none to set out from.
+#: A name of more documents than this is not used as a starting point.
 MAX_BEARERS: Final = 8
-#: Anchors of a question at most.
+#: Maximum number of anchors of a question.
 MAX_PASSAGES: Final = 12
 
 
 def bearers(named: Iterable[Entity]) -> list[Entity]:
-    """Those of the entities that a question names whose documents are anchors."""
+    """Return those named entities whose documents are anchors."""
     return [entity for entity in named if 0 < entity.titled <= MAX_BEARERS]
 
 
 def is_common(name: str, title: str, content: str) -> bool:
-    """Whether a name is a common word, which titles have with a capital and texts without: "Sea", "Wind turbine".
+    """Return whether a name is a common word, capitalised in titles but not in texts: "Sea", "Wind turbine".
 
     Args:
-        name: Normalised.
-        title: The title of the document that bears it. What is small there as well is a name written so ("asyncio").
-        content: A passage of that document. Scripts that have no capitals say nothing.
+        name: The normalised name.
+        title: The title of the document of that name. If it is lower-case there too, it is a name ("asyncio").
+        content: A passage of that document. Scripts without capitals give no information.
     """
     written = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
     return name != name.title() and not written.search(title) and written.search(content) is not None
@@ -42,18 +42,18 @@ def anchors(
     near: Callable[[str], float],
     commonness: Callable[[str], float] = lambda _name: 0.0,
 ) -> dict[str, tuple[float, str]]:
-    """The anchors with how strongly the question asks for each, at most ``MAX_PASSAGES``.
+    """Return the anchors with their strengths, strongest first, at most ``MAX_PASSAGES``.
 
     Args:
-        around: With the passages of the entities.
+        around: A neighbourhood with the passages of the entities.
         named: The entities that the question names.
-        near: How near a passage is to the question by itself: of a long document that is named, the nearest chunk is
-            meant, the others the less.
-        commonness: The share of the chunks that have a name as a word, mentioned or not.
+        near: Returns the similarity of a passage to the question: of a long named document, the nearest chunk is
+            probably meant, the others less.
+        commonness: Returns the share of the chunks that have a name as a word, whether it is a mention or not.
 
     Returns:
-        By passage, from 0 to 1: how specific its name is, divided by the roots of the number of documents with that
-        name and of the passage's rank in its document; and the entity that it is titled like. The strongest first.
+        By passage, its strength from 0 to 1 (the specificity of its name, divided by the square roots of the number of
+        documents of that name and of the rank of the passage in its document), and the entity that it is titled like.
     """
     found: dict[str, tuple[float, str]] = {}
     for entity in named:

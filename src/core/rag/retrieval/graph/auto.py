@@ -17,28 +17,28 @@ from typing import Final
 
 from core.rag.retrieval.graph.ranking import Ranked
 
-#: A bridge to a document counts from this score on.
+#: Minimum score of a bridge to a document.
 BRIDGED: Final = 0.05
-#: The share of the graph where only bridges speak for it.
+#: The share of the graph if only bridges support it.
 BRIDGED_SHARE: Final = 0.5
-#: Its share at least where it is asked for.
+#: Its minimum share if the question calls for it.
 LEAST_SHARE: Final = 0.3
 
 
 def graph_share(ranked: Ranked) -> float:
-    """How far to believe the graph, from 0 (hybrid search alone) to 1 (the graph alone)."""
+    """Return how much weight to give the graph, from 0 (only hybrid search) to 1 (only the graph)."""
     named = max((at[0] for passage, at in ranked.anchors.items() if passage not in ranked.common), default=0.0)
     bridged = any(way.about and way.gain > 0.0 and way.score >= BRIDGED for way in ranked.ways.values())
     return max(named, BRIDGED_SHARE if bridged else 0.0)
 
 
 def blended(hybrid: Mapping[str, float], graph: Mapping[str, float], share: float) -> dict[str, float]:
-    """Two rankings with scores from 0 to 1 as one.
+    """Combine two rankings with scores from 0 to 1.
 
     Args:
-        hybrid: Score by passage.
-        graph: The same.
-        share: Of the graph, 0 to 1.
+        hybrid: Scores of hybrid search by passage.
+        graph: Scores of the graph by passage.
+        share: Share of the graph, 0 to 1.
     """
     if share <= 0.0:
         return dict(hybrid)

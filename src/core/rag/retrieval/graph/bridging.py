@@ -21,15 +21,15 @@ from typing import Final
 from core.rag.retrieval.graph.neighbourhood import Neighbourhood
 from core.rag.retrieval.graph.question import Question
 
-#: What a way carries on of the score of its seed.
+#: The share of the score of a seed that a way passes on.
 CARRY: Final = 0.3
 COVERAGE: Final = 4.0
-#: What a second step carries on: all of it, since only what it adds counts there.
+#: The same for a second step: all of it, since only what that step adds counts.
 CARRY_FURTHER: Final = 1.0
-#: A sentence is as good as the words of the question in it, and as its direction.
+#: Weights of the words and the vector of a sentence.
 WORDS: Final = 0.6
 DIRECTION: Final = 0.4
-#: A sentence is worth so much even if it has no word of the question in common: it may say it in other words.
+#: Minimum worth of a sentence, even without a word of the question: it may use other words.
 LEAST_WORTH: Final = 0.25
 
 _NO_WORDS: Final[frozenset[str]] = frozenset()
@@ -40,9 +40,9 @@ class Sentence:
     """A sentence of a seed.
 
     Attributes:
-        text: It.
+        text: The sentence.
         worth: How well it answers the rest of the question, 0 to 1; 1 for the best of its passage.
-        entities: Those that it names, besides the title of its passage.
+        entities: The entities that it names, except the title of its passage.
     """
 
     text: str
@@ -52,13 +52,13 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Seed:
-    """A passage to set out from.
+    """A passage from which bridges start.
 
     Attributes:
         passage: Its id.
         document: The document that it is part of.
         section: The section of it; see :func:`core.rag.retrieval.graph.subjects.section`.
-        score: 0 to 1.
+        score: Its score, 0 to 1.
         words: The analysed words of it and of the passages that led to it.
         sentences: Its sentences.
     """
@@ -76,11 +76,11 @@ class Way:
     """How a passage was reached.
 
     Attributes:
-        score: What it brings, 0 to 1.
-        seed: The passage that it comes from.
+        score: The score that it gives the passage, 0 to 1.
+        seed: The passage where it starts.
         sentence: The sentence there.
         entity: The entity that the sentence names.
-        about: Whether the passage is titled like it, rather than mentioning it.
+        about: Whether the passage is titled like the entity, or only mentions it.
         gain: The share of the question that it adds.
     """
 
@@ -95,13 +95,13 @@ class Way:
 def worths(
     question: Question, title: Collection[str], sentences: Iterable[Collection[str]], cosines: Iterable[float] | None
 ) -> list[float]:
-    """How well each sentence of a passage answers what its title leaves of the question; 1 for the best.
+    """Return how well each sentence of a passage answers what its title leaves of the question; 1 for the best.
 
     Args:
         question: The question.
         title: The analysed words of the title.
-        sentences: Those of each sentence.
-        cosines: Of each sentence with the question; ``None``: the words decide alone.
+        sentences: The analysed words of each sentence.
+        cosines: Cosine of each sentence with the question; ``None``: words only.
     """
     rest = question.without(set(title))
     total = math.fsum(rest.values()) or 1.0
@@ -113,7 +113,7 @@ def worths(
 
 
 def targets(around: Neighbourhood, seeds: Iterable[Seed]) -> set[str]:
-    """All passages that some sentence of the seeds leads to."""
+    """Return all passages that some sentence of the seeds leads to."""
     found: set[str] = set()
     for entity in {entity for seed in seeds for sentence in seed.sentences for entity in sentence.entities}:
         found.update(around.subjects.get(entity, ()))
@@ -132,16 +132,16 @@ def ways(
     named: Collection[str] = (),
     gaining: bool = False,
 ) -> dict[str, Way]:
-    """The best way from the seeds to each passage.
+    """Find the best way from the seeds to each passage.
 
     Args:
         around: The neighbourhood.
         question: The question.
-        seeds: Where to set out from.
+        seeds: The passages to start from.
         words: The analysed words of each target.
-        closeness: How near each target is to the question by itself, 0 to 1; 0 where not known.
-        named: Entities that the question names: that others mention them, too, says nothing new.
-        gaining: Only ways that add something count, and by what they add.
+        closeness: Similarity of each target to the question, 0 to 1; 0 if unknown.
+        named: Entities that the question names: mentions of them add nothing new.
+        gaining: Only count ways that add something, weighted by what they add.
     """
     found: dict[str, Way] = {}
     asked = question.weights.keys()
@@ -173,7 +173,7 @@ def ways(
 def _reached(
     around: Neighbourhood, entity: str, seed: Seed, named: Collection[str], fit: Callable[[str], float]
 ) -> list[tuple[str, float, bool]]:
-    """The passages that an entity leads to: ``(passage, share, whether it is about the entity)``."""
+    """Return the passages that an entity leads to: ``(passage, share, whether it is about the entity)``."""
     about = around.subjects.get(entity, {})
     known = around.entities[entity]
     reached = []
@@ -183,7 +183,7 @@ def _reached(
             by_place.setdefault(place, []).append(passage)
     bearers = max(known.titled, len(by_place), 1)
     for passages in by_place.values():
-        # of a long document the chunk that fits best is meant, the others the less
+        # of a long document, the best chunk is probably meant, and the others less
         passages.sort(key=lambda passage: (-fit(passage), passage))
         reached += [(passage, 1 / math.sqrt(bearers * (rank + 1)), True) for rank, passage in enumerate(passages)]
     if known.is_selective and known.id not in named:

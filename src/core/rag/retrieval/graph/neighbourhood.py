@@ -14,9 +14,9 @@ from typing import Any, Final
 
 from core.rag.retrieval.graph.subjects import section, subjects_among
 
-#: Passages taken in at most.
+#: Maximum number of passages.
 MAX_PASSAGES: Final = 1_500
-#: An entity that more chunks mention, or more documents are titled like, leads nowhere in particular.
+#: An entity with more mentions, or titles of more documents, is too common to follow.
 MAX_HOLDERS: Final = 20
 
 _NONE: Final[frozenset[str]] = frozenset()
@@ -27,10 +27,10 @@ class Entity:
     """An entity of the graph.
 
     Attributes:
-        id: Of the node.
-        name: Normalised; see :func:`core.rag.extraction.words.normalize_name`.
+        id: Id of the node.
+        name: Its normalised name; see :func:`core.rag.extraction.words.normalize_name`.
         mention_count: How many chunks of the corpus mention it.
-        titled: How many documents of the corpus are titled so.
+        titled: How many documents of the corpus have it as their title.
     """
 
     id: str
@@ -40,21 +40,21 @@ class Entity:
 
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> Entity:
-        """From a row of its properties."""
+        """Make an entity from a row of its properties."""
         return cls(row["id"], row["name"], int(row["mention_count"] or 0), int(row["titled"] or 0))
 
     @property
     def is_selective(self) -> bool:
-        """Whether few enough passages have to do with it to look at all of them."""
+        """Whether it has few enough passages to read all of them."""
         return self.mention_count <= MAX_HOLDERS
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """What is known to hold between two entities: found by a language model, or stated by the caller.
+    """A fact about two entities, extracted by a language model or added by the caller.
 
     Attributes:
-        text: It as a sentence.
+        text: The fact as a sentence.
         entity: The entity that it leads to.
     """
 
@@ -64,12 +64,12 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """How a passage begins.
+    """The place and beginning of a passage.
 
     Attributes:
         document: Id of its document.
         heading: Its heading path.
-        opening: Its first words, where the document begins with it.
+        opening: Its first words, if it is the beginning of the document.
     """
 
     document: str
@@ -87,13 +87,13 @@ class Neighbourhood:
     """Passages and entities around a question.
 
     Attributes:
-        total: How many chunks the corpus has.
-        entities: By id.
+        total: Number of chunks in the corpus.
+        entities: Entities by id.
         mentions: For each passage, how often it mentions each entity.
         subjects: For each entity, the passages that are about it by the title of their document, the heading of their
             section, or the name that their document begins with, and the document or section of each.
-        facts: For each entity, what is known of it.
-        beginnings: Where passages stand, and how they begin; of those that were asked for.
+        facts: For each entity, the facts about it.
+        beginnings: Places and beginnings of the passages for which these were requested.
     """
 
     total: int
@@ -106,11 +106,11 @@ class Neighbourhood:
     _compared: dict[str, int] = field(default_factory=dict)
 
     def add_entities(self, entities: Iterable[Entity]) -> None:
-        """Take in entities."""
+        """Add entities."""
         self.entities.update((entity.id, entity) for entity in entities)
 
     def add_rows(self, rows: Iterable[Mapping[str, Any]]) -> None:
-        """The same from rows with ``id``, ``name``, ``mention_count`` and ``titled``; known ones stay as they are."""
+        """Add entities from rows with ``id``, ``name``, ``mention_count`` and ``titled``; known ones do not change."""
         known = self.entities
         for row in rows:
             key = row["id"]
@@ -118,16 +118,16 @@ class Neighbourhood:
                 known[key] = Entity.of(row)
 
     def add_passages(self, passages: Iterable[str]) -> None:
-        """Take in passages, as far as there is room."""
+        """Add passages, up to the maximum."""
         for passage in passages:
             self._room_for(passage)
 
     def add_mention(self, passage: str, entity: str, count: float) -> None:
-        """Take in that a passage mentions an entity that is known."""
+        """Add a mention of a known entity in a passage."""
         self.add_mentions(((passage, entity, count),))
 
     def add_mentions(self, found: Iterable[tuple[str, str, float]]) -> None:
-        """The same for many: passage, entity, and how often."""
+        """Add many mentions: passage, entity, and how often."""
         entities, mentions, holders = self.entities, self.mentions, self._holders
         for passage, entity, count in found:
             if entity not in entities:
@@ -146,19 +146,19 @@ class Neighbourhood:
                 there.add(passage)
 
     def add_subject(self, entity: str, passage: str, place: str) -> None:
-        """Take in that a passage is about an entity, as part of a document or section that is called like it."""
+        """Add that a passage is about an entity, as part of a document or section of that name."""
         if entity in self.entities and self._room_for(passage):
             self.subjects.setdefault(entity, {})[passage] = place
             self.add_mention(passage, entity, 1.0)
 
     def settle_subjects(self) -> None:
-        """Find out what passages are about by how they begin, among what they mention."""
+        """Determine what passages are about, among what they mention, by their beginnings."""
         for passage, begins in self.beginnings.items():
             held = self.mentions[passage]
             if self._compared.get(passage) == len(held):
                 continue
             self._compared[passage] = len(held)
-            # What some document is called by is not the subject of another one that only begins with it.
+            # The title of one document is not the subject of another one that only begins with it.
             names = {
                 self.entities[entity].name: entity
                 for entity in held
@@ -169,11 +169,11 @@ class Neighbourhood:
                     self.add_subject(names[name], passage, begins.section)
 
     def holders(self, entity: str) -> AbstractSet[str]:
-        """The passages known to mention an entity, by its name or in their title."""
+        """Return the known passages that mention an entity, by name or in their title."""
         return self._holders.get(entity, _NONE)
 
     def titles(self) -> dict[str, str]:
-        """What the document of each passage is titled like, as one string; without those that have no title."""
+        """Return the title entities of the document of each passage, as one string; without untitled ones."""
         found: dict[str, list[str]] = {}
         for entity in sorted(self.subjects):
             if self.entities[entity].titled:
@@ -184,11 +184,11 @@ class Neighbourhood:
         return {passage: " ".join(entities) for passage, entities in found.items()}
 
     def rarity(self, entity: str) -> float:
-        """The weight of an entity: ln(1 + N / n) for one that n of the N chunks mention."""
+        """Return the weight of an entity: ln(1 + N / n) for one that n of the N chunks mention."""
         return math.log1p(self.total / max(self.entities[entity].mention_count, 1))
 
     def specificity(self, entity: str, held: float = 0.0) -> float:
-        """The same from 0 to 1: 1 for what one chunk mentions.
+        """Return the rarity of an entity scaled to 0 to 1: 1 for one that a single chunk mentions.
 
         Args:
             entity: The entity.

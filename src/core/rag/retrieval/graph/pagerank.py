@@ -21,11 +21,11 @@ from core.rag.retrieval.graph.neighbourhood import Neighbourhood
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-#: Share of the mass that moves on in each round; the rest begins anew.
+#: Share of the mass that moves on in each round; the rest restarts.
 CONTINUATION: Final = 0.8
 ROUNDS: Final = 20
 TITLE_BOOST: Final = 20.0
-#: No passage is so unlike the question that nothing passes it.
+#: Minimum similarity of a passage, so that it never blocks the walk.
 _LEAST_SIMILARITY: Final = 1e-3
 
 
@@ -35,16 +35,16 @@ def pagerank(
     passages: Mapping[str, float],
     similarity: Mapping[str, float],
 ) -> dict[str, float]:
-    """How much of a walk that begins at the question is at each passage.
+    """Compute how much of a random walk that starts at the question is at each passage.
 
     Args:
-        around: Where to walk.
-        entities: Where it begins: weights of entities, not negative; together half of the beginning.
-        passages: The same for passages; all of the beginning where no entity has a weight.
-        similarity: Of each passage to the question, not negative.
+        around: The neighbourhood to walk in.
+        entities: Start weights of entities, not negative; together half of the start.
+        passages: Start weights of passages; the whole start if no entity has a weight.
+        similarity: Similarity of each passage to the question, not negative.
 
     Returns:
-        Mass by passage, of all passages together 1; empty where there is none to begin with.
+        Mass by passage, with the sum 1; empty if there is nothing to start from.
     """
     names = sorted(around.mentions)
     things = sorted({*entities, *chain.from_iterable(around.mentions.values())})
@@ -57,7 +57,7 @@ def pagerank(
     rows, columns, weights, boosts = _edges(around, names, things)
     boosted = weights * boosts
 
-    # Products with a sparse matrix. To import SciPy for them takes 0.2 s and 15 MB, and no time less for so few edges.
+    # Products with a sparse matrix. Importing SciPy takes 0.2 s and 15 MB, and is not faster for so few edges.
     def to_passages(mass: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.bincount(rows, weights=boosted * mass[columns], minlength=len(names))
 
@@ -80,7 +80,7 @@ def pagerank(
 def _edges(
     around: Neighbourhood, names: list[str], things: list[str]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
-    """For each mention, by passage and entity: row, column, weight, and how many times it counts on the way back."""
+    """Return, for each mention, row (passage), column (entity), weight, and factor of the weight on the way back."""
     held = [around.mentions[name] for name in names]
     number = sum(map(len, held))
     place = {entity: column for column, entity in enumerate(things)}
@@ -88,7 +88,7 @@ def _edges(
     counts = np.fromiter(chain.from_iterable(mentions.values() for mentions in held), np.float64, number)
     rows = np.repeat(np.arange(len(names)), [len(mentions) for mentions in held])
     edges = rows * len(things) + columns
-    order = np.argsort(edges)  # whatever came first: sums depend on their order
+    order = np.argsort(edges)  # a fixed order, since sums depend on it
     row_of = {name: row for row, name in enumerate(names)}
     titles = [
         row_of[passage] * len(things) + place[entity]

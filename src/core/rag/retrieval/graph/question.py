@@ -15,7 +15,7 @@ from core.rag.extraction.names import names_in
 from core.rag.extraction.words import normalized_words
 from core.rag.retrieval.graph.neighbourhood import Entity
 
-#: Words of a question that are looked at for names, and the longest name looked for.
+#: Maximum number of words of a question that are searched for names, and of words in a name.
 MAX_WORDS: Final = 64
 MAX_NAME_WORDS: Final = 10
 
@@ -25,10 +25,10 @@ class Question:
     """A question.
 
     Attributes:
-        text: As it was asked.
-        weights: For each analysed word, how much it tells: its idf.
-        vector: Its embedding; ``None`` where there is none.
-        held: The share of the chunks that have each analysed word, as far as a sample tells.
+        text: The original text.
+        weights: The idf of each analysed word.
+        vector: Its embedding; ``None`` if there is none.
+        held: The share of the chunks that have each analysed word, estimated from a sample.
     """
 
     text: str
@@ -37,33 +37,33 @@ class Question:
     held: Mapping[str, float] = field(default_factory=dict)
 
     def share(self, words: Collection[str]) -> float:
-        """How much of the question these words are, from 0 to 1."""
+        """Return the share of the question that these words are, from 0 to 1."""
         total = math.fsum(self.weights.values())
         return math.fsum(self.weights[word] for word in self.weights.keys() & words) / total if total else 0.0
 
     def without(self, words: Collection[str]) -> dict[str, float]:
-        """What is left of the words of the question without these."""
+        """Return the words of the question without these."""
         return {word: weight for word, weight in self.weights.items() if word not in words}
 
     def commonness(self, name: str) -> float:
-        """The share of the chunks that have a name of the question in whatever spelling; 0 if it has several words.
+        """Return the share of the chunks that have a name of the question in any case; 0 if it has several words.
 
-        Mentions are counted where a name is written like one: "definition" is rare with a capital, and no rare word.
+        Mentions only count text written as a name: "Definition" is a rare mention, but "definition" not a rare word.
         """
         words = analyze(name)
         return self.held.get(words[0], 0.0) if len(words) == 1 and " " not in name else 0.0
 
 
 def shares(terms: Iterable[str], sample: Iterable[AbstractSet[str]]) -> dict[str, float]:
-    """The share of chunks that have each word, from the words of some chunks drawn by lot."""
+    """Return the share of chunks that have each word, from the words of a random sample of chunks."""
     held = list(sample)
     return {term: number / len(held) for term, number in _holding(terms, held).items()} if held else {}
 
 
 def weigh(terms: Iterable[str], sample: Iterable[AbstractSet[str]]) -> dict[str, float]:
-    """The idf of words, from the words of some chunks drawn by lot: ln(1 + (N - n + 0.5) / (n + 0.5)).
+    """Return the idf of words, from the words of a random sample of chunks: ln(1 + (N - n + 0.5) / (n + 0.5)).
 
-    Five hundred chunks do: what none of them has is rare enough.
+    Five hundred chunks are enough: a word that none of them has is rare.
     """
     held = list(sample)
     return {
@@ -72,14 +72,14 @@ def weigh(terms: Iterable[str], sample: Iterable[AbstractSet[str]]) -> dict[str,
 
 
 def _holding(terms: Iterable[str], sample: Sequence[AbstractSet[str]]) -> dict[str, int]:
-    """How many chunks of a sample have each word."""
+    """Count the chunks of a sample that have each word."""
     return {term: sum(term in words for words in sample) for term in terms}
 
 
 def possible_names(text: str) -> list[str]:
-    """The normalised names that a question may contain: all its runs of words, each once.
+    """Return the normalised names that a question may contain: all its sequences of words, each once.
 
-    A function word alone is one only where it is spelt as an acronym: "Who leads the WHO?" has one.
+    A single function word only counts if it is spelt as an acronym: "Who leads the WHO?" has one.
     """
     text = text[: 40 * MAX_WORDS]
     words = normalized_words(text)[:MAX_WORDS]
@@ -93,11 +93,11 @@ def possible_names(text: str) -> list[str]:
 
 
 def named_in(text: str, entities: Iterable[Entity]) -> list[Entity]:
-    """The entities that a question names: the longest names in it, and the longest of those that are titles.
+    """Return the entities that a question names: the longest names in it, and the longest of those that are titles.
 
     Args:
         text: The question.
-        entities: Those that have one of its :func:`possible_names`.
+        entities: Entities with one of its :func:`possible_names`.
     """
     by_name = {entity.name: entity for entity in entities}
     words = normalized_words(text)[:MAX_WORDS]

@@ -25,30 +25,30 @@ from core.rag.unit_vectors import unit_vectors
 if TYPE_CHECKING:
     from core.rag.embedder import EmbeddingService
 
-#: Passages of the first search that the neighbourhood is built around.
+#: Number of passages of the first search around which the neighbourhood is built.
 BASE: Final = 40
-#: Passages that bridges set out from, besides the anchors, and in a second step.
+#: Number of passages from which bridges start, besides the anchors, and in a second step.
 SEEDS: Final = 6
 MORE_SEEDS: Final = 4
-#: A second step is taken while so much of the question is left that no passage of the way has.
+#: A second step is taken if at least this share of the question is in no passage of the way.
 LEFT: Final = 0.15
-#: Passages of each leg that a walk begins at.
+#: Number of passages of each leg at which a walk starts.
 _BEGINNINGS: Final = 20
-#: What the first search counts beside the graph: it orders what the graph knows nothing of.
+#: Weight of the first search besides the graph; it orders passages about which the graph has no information.
 _REST: Final = 0.05
 _MAX_SENTENCES: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What the first search found.
+    """The results of the first search.
 
     Attributes:
         scores: Fused score by passage, 0 to 1.
         keyword: BM25 score by passage.
-        cosine: Of each passage with the question.
-        usual: The cosine that a passage has on the average.
-        total: How many chunks the corpus has.
+        cosine: Cosine of each passage with the question.
+        usual: The average cosine of a passage.
+        total: Number of chunks in the corpus.
     """
 
     scores: Mapping[str, float]
@@ -63,11 +63,11 @@ class Ranked:
     """Passages ranked by the graph.
 
     Attributes:
-        scores: By passage, 0 to 1.
-        walked: What of it came of itself, before any bridge.
+        scores: Scores by passage, 0 to 1.
+        walked: The part of the scores from the walk, before any bridge.
         named: Ids of the entities that the question names.
-        ways: The way to each that was reached over a bridge.
-        anchors: The passages that the question names: how strongly, and as which entity.
+        ways: The way to each passage that was reached over a bridge.
+        anchors: The passages that the question names, with their strengths and entities.
         around: The neighbourhood.
         common: The anchors whose name is a common word.
     """
@@ -82,13 +82,13 @@ class Ranked:
 
     @property
     def is_linked(self) -> bool:
-        """Whether the graph knows anything of what was found: whether entities were extracted from it."""
+        """Whether any entities were extracted from the passages found."""
         return any(self.around.mentions.values())
 
     def places(self) -> dict[str, str]:
-        """The documents that passages are part of; their sections where the graph meant the section.
+        """The documents of passages, or their sections if the graph led to the section.
 
-        Documents of the same title are one: a name leads to all of them alike.
+        Documents of the same title count as one, since a name leads to all of them alike.
         """
         meant = {passage: entity for passage, (_, entity) in self.anchors.items()}
         meant.update((passage, way.entity) for passage, way in self.ways.items() if way.about)
@@ -100,7 +100,7 @@ class Ranked:
         return found
 
     def traces(self, passages: Iterable[str]) -> dict[str, Trace]:
-        """How passages were found."""
+        """Return how passages were found."""
         told = {key: way for key, way in self.ways.items() if 2 * way.score >= self.walked.get(key, 0.0)}
         found = {}
         for passage in passages:
@@ -111,14 +111,14 @@ class Ranked:
 
 
 def in_order(scores: Mapping[str, float], first: Mapping[str, float], places: Mapping[str, str]) -> dict[str, float]:
-    """Scores with those of each document dealt out anew among its passages, in the order of the first search.
+    """Redistribute the scores of each document among its passages, in the order of the first search.
 
-    Names lead to a document; which of its passages answers, its words and their meaning tell better.
+    Names lead to a document; which of its passages answers the question is better judged by words and meaning.
 
     Args:
-        scores: By passage.
-        first: What the first search gave each.
-        places: The document of each passage, where it is known.
+        scores: Scores by passage.
+        first: Scores of the first search.
+        places: The document of each passage, if known.
     """
     by_place: dict[str, list[str]] = {}
     for passage in scores.keys() & places.keys():
@@ -138,14 +138,14 @@ class GraphRanking:
         """Prepare a ranking.
 
         Args:
-            reader: For the neighbourhood.
-            embedder: For the direction of sentences; ``None``: their words decide alone.
+            reader: Reads the neighbourhood.
+            embedder: Embeds sentences; ``None``: words only.
         """
         self._reader = reader
         self._embedder = embedder
 
     async def rank(self, question: Question, found: Found) -> Ranked:
-        """Rank what was found, and what the graph leads to from there."""
+        """Rank the passages found, and those that the graph leads to from there."""
         around = Neighbourhood(found.total)
         named = named_in(question.text, await self._reader.entities(possible_names(question.text)))
         around.add_entities(named)
@@ -202,7 +202,7 @@ class GraphRanking:
         named: Sequence[Entity],
         near: Mapping[str, float],
     ) -> None:
-        """A second step, from the best passages that the first one led to, as long as it adds to the answer."""
+        """Take a second step from the best passages of the first one, as long as it adds to the answer."""
         words = {seed.passage: seed.words for seed in seeds}
         reached = [passage for passage, way in ranked.ways.items() if passage not in words]
         reached = sorted(reached, key=lambda passage: (-ranked.scores[passage], passage))[:MORE_SEEDS]
@@ -252,12 +252,12 @@ class GraphRanking:
                 question, ranked.around, key, texts[key], score, spans[key], cosines.get(key), led.get(key, frozenset())
             )
             for key, score in scores.items()
-            if key in texts and key in ranked.around.beginnings  # else it was removed in the meantime
+            if key in texts and key in ranked.around.beginnings  # otherwise it has just been removed
         ]
         return await self._by_every_name(ranked.around, seeds)
 
     async def _by_every_name(self, around: Neighbourhood, seeds: list[Seed]) -> list[Seed]:
-        """Let sentences name what is one with what they name, too."""
+        """Return seeds whose sentences also name the entities that are the same as those they name."""
         same = await self._reader.add_same(
             around, {key for seed in seeds for part in seed.sentences for key in part.entities}
         )
@@ -304,7 +304,7 @@ class GraphRanking:
         return Seed(passage, begins.document, begins.section, score, text.words | led, tuple(told))
 
     async def _cosines(self, question: Question, sentences: Mapping[str, Sequence[str]]) -> dict[str, list[float]]:
-        """The cosine of each sentence with the question."""
+        """Return the cosine of each sentence with the question."""
         if self._embedder is None or question.vector is None:
             return {}
         from core.rag.embedder import embed_texts
@@ -327,7 +327,7 @@ def _is_common(around: Neighbourhood, entity: str, text: Text) -> bool:
 
 
 def _closeness(around: Neighbourhood, found: Found) -> dict[str, float]:
-    """How near each passage is to the question: the mean of its scores, each by the best of all."""
+    """Return the closeness of each passage to the question: the mean of its scores, each divided by the best."""
     most = max(found.keyword.values(), default=0.0)
     nearest = max(found.cosine.values(), default=0.0)
     usual = max(found.usual, 0.0) / nearest if nearest > 0 else 0.0
@@ -340,7 +340,7 @@ def _closeness(around: Neighbourhood, found: Found) -> dict[str, float]:
 
 
 def _walk(around: Neighbourhood, named: Sequence[Entity], found: Found, near: Mapping[str, float]) -> dict[str, float]:
-    """Scores from 0 to 1 by a walk that begins at what was found and what the question names."""
+    """Return scores from 0 to 1 of a walk that starts at the passages found and the entities named."""
     mass = pagerank(around, {entity.id: around.rarity(entity.id) for entity in named}, _beginnings(found), near)
     top = max(mass.values(), default=0.0)
     return {passage: share / top for passage, share in mass.items()} if top > 0 else {}

@@ -15,15 +15,15 @@ from core.rag.together import all_together, together
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
 
-#: Of a long document so many chunks are looked at, from its beginning.
+#: Maximum number of chunks of a document that are read, from its beginning.
 MAX_CHUNKS: Final = 64
-#: Edges of one kind that are read at once.
+#: Maximum number of edges of one kind that are read at once.
 MAX_EDGES: Final = 4_000
 
-#: Facts about one entity that are looked at.
+#: Maximum number of facts about an entity that are read.
 MAX_FACTS: Final = 50
 
-#: What tells rows apart, in the order of their names.
+#: The columns that identify rows, in alphabetical order.
 _KEYS: Final = frozenset({"entity", "id", "passage", "type"})
 
 _ENTITY: Final = "e.normalized_name AS name, e.mention_count AS mention_count, e.titled AS titled"
@@ -31,7 +31,7 @@ _ENTITY: Final = "e.normalized_name AS name, e.mention_count AS mention_count, e
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """What a passage says.
+    """The text of a passage.
 
     Attributes:
         title: The title of its document.
@@ -52,16 +52,16 @@ class GraphReader:
         self._client = client
 
     async def entities(self, names: Iterable[str]) -> list[Entity]:
-        """The entities with these normalised names."""
+        """Return the entities with these normalised names."""
         ids = sorted({entity_id(self._client.namespace, name) for name in names})
         rows = await self._read(f"MATCH (e:Entity {{id: i}}) RETURN e.id AS id, {_ENTITY}", ids)
         return [Entity.of(row) for row in rows]
 
     async def add_same(self, around: Neighbourhood, entities: Collection[str]) -> dict[str, list[str]]:
-        """Take in the entities that SAME_AS edges join with these.
+        """Add the entities that SAME_AS edges connect with these.
 
         Returns:
-            For each of these that has such an edge: the ids of the entities at the other ends.
+            For each entity with such an edge, the ids of the entities at the other ends.
         """
         rows = await self._read(
             f"MATCH (a:Entity {{id: i}})-[:SAME_AS]-(e:Entity) RETURN DISTINCT i AS entity, e.id AS id, {_ENTITY}",
@@ -74,7 +74,7 @@ class GraphReader:
         return found
 
     async def add_mentions(self, around: Neighbourhood, passages: Collection[str]) -> None:
-        """Take in what passages mention, and the titles of their documents."""
+        """Add the mentions of passages, and the titles of their documents."""
         around.add_passages(sorted(passages))
         mentioned, titled = await together(
             self._read(
@@ -95,20 +95,20 @@ class GraphReader:
             around.add_subject(row["id"], row["passage"], row["document"])
 
     async def add_surroundings(self, around: Neighbourhood, entities: Collection[str]) -> None:
-        """Take in the passages of documents titled like entities, and those that mention them."""
+        """Add the passages of documents titled like entities, and those that mention them."""
         titles, holders = await together(self._titles(around, entities), self._holders(around, entities))
         _take_titles(around, titles)
         _take_holders(around, holders)
         await self.add_subjects(around)
 
     async def add_holders(self, around: Neighbourhood, entities: Collection[str]) -> None:
-        """Take in the passages that mention entities, and what they are about."""
+        """Add the passages that mention entities, and what they are about."""
         _take_holders(around, await self._holders(around, entities, least=1))
         await self.add_subjects(around)
 
     async def add_subjects(self, around: Neighbourhood) -> None:
-        """Take in what the passages are about by their headings, or by the name that their document begins with."""
-        # The text is cut here: left() counts bytes on Memgraph, and half a letter ends the connection.
+        """Add what passages are about by their headings, or by the name that their document begins with."""
+        # The text is cut in Python: left() counts bytes on Memgraph, and half a character breaks the connection.
         rows = await self._read(
             "MATCH (c:DocumentChunk {id: i}) RETURN i AS passage, c.parent_id AS document, c.heading AS heading, "
             "CASE WHEN c.chunk_index = 0 AND coalesce(c.heading, '') = '' THEN c.content ELSE '' END AS opening",
@@ -122,7 +122,7 @@ class GraphReader:
     async def _holders(
         self, around: Neighbourhood, entities: Collection[str], *, least: int = 2
     ) -> list[dict[str, Any]]:
-        """The passages that mention entities: those of the rarest entities first, up to ``MAX_EDGES`` mentions.
+        """Return the passages that mention entities, of the rarest entities first, up to ``MAX_EDGES`` mentions.
 
         Entities that fewer than ``least`` passages mention, or more than ``MAX_HOLDERS``, are left out.
         """
@@ -147,7 +147,7 @@ class GraphReader:
         )
 
     async def add_titled(self, around: Neighbourhood, entities: Collection[str]) -> None:
-        """Take in the passages of documents titled like entities; not where more than ``MAX_HOLDERS`` documents are."""
+        """Add passages of documents titled like entities, except entities with over ``MAX_HOLDERS`` documents."""
         _take_titles(around, await self._titles(around, entities))
 
     async def _titles(self, around: Neighbourhood, entities: Collection[str]) -> list[dict[str, Any]]:
@@ -160,7 +160,7 @@ class GraphReader:
         )
 
     async def add_facts(self, around: Neighbourhood, entities: Collection[str]) -> None:
-        """Take in the facts about entities, the entities at their other ends, and what is around those.
+        """Add the facts about entities, the entities at their other ends, and what is around those.
 
         A chunk that supports a fact counts as mentioning both of its ends.
         """
@@ -192,7 +192,7 @@ class GraphReader:
             await self.add_surroundings(around, others)
 
     async def texts(self, passages: Collection[str]) -> dict[str, Text]:
-        """What passages say."""
+        """Return the texts of passages."""
         rows = await self._read(
             "MATCH (c:DocumentChunk {id: i})-[:CHUNK_OF]->(d:Document) "
             "RETURN i AS passage, d.title AS title, c.content AS content, c.terms AS terms",
@@ -201,12 +201,12 @@ class GraphReader:
         return {row["passage"]: Text(row["title"] or "", row["content"], _words(row["terms"])) for row in rows}
 
     async def words(self, passages: Collection[str]) -> dict[str, frozenset[str]]:
-        """The analysed words of passages."""
+        """Return the analysed words of passages."""
         rows = await self._read("MATCH (c:DocumentChunk {id: i}) RETURN i AS passage, c.terms AS terms", passages)
         return {row["passage"]: _words(row["terms"]) for row in rows}
 
     async def places(self, passages: Collection[str]) -> dict[str, str]:
-        """The titles of the documents of passages, with the headings of their sections."""
+        """Return the titles of the documents of passages, with the headings of their sections."""
         rows = await self._read(
             "MATCH (c:DocumentChunk {id: i})-[:CHUNK_OF]->(d:Document) "
             "RETURN i AS passage, d.title AS title, c.heading AS heading",
@@ -215,12 +215,12 @@ class GraphReader:
         return {row["passage"]: place_name(row["title"] or "", row["heading"] or "") for row in rows}
 
     async def spellings(self, entities: Collection[str]) -> dict[str, str]:
-        """How entities are spelt."""
+        """Return the spellings of entities."""
         rows = await self._read("MATCH (e:Entity {id: i}) RETURN i AS entity, e.name AS name", entities)
         return {row["entity"]: row["name"] for row in rows}
 
     async def _read(self, statement: str, ids: Collection[str], **parameters: Any) -> list[dict[str, Any]]:
-        """The rows of a statement for each id as ``i``, in an order that only depends on what they say."""
+        """Return the rows of a statement for each id as ``i``, in an order that only depends on their contents."""
         rows = await self._client.read_for_ids(f"UNWIND $ids AS i {statement}", sorted(ids), at_once=1000, **parameters)
         if rows:
             rows.sort(key=itemgetter(*sorted(rows[0].keys() & _KEYS)))

@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 
 
 class GraphSearch:
-    """One search by graph; keeps what it needs to say why."""
+    """One graph search; it keeps the data to explain its results."""
 
     def __init__(self, client: MemGraphClient, embedder: EmbeddingService, legs: Legs) -> None:
         """Prepare a search.
 
         Args:
             client: The graph.
-            embedder: Also for sentences, if it is a local one: no search should send dozens of texts to a provider.
-            legs: For samples of the corpus.
+            embedder: If it is local, also embeds sentences; a search should not send dozens of texts to a provider.
+            legs: Provide samples of the corpus.
         """
         self._client = client
         self._embedder = embedder
@@ -41,18 +41,17 @@ class GraphSearch:
     async def search(
         self, text: str, terms: Iterable[str], vector: Sequence[float] | None, hybrid: Scores, *, auto: bool
     ) -> Scores:
-        """Rank what a hybrid search found, and what the graph leads to from there.
+        """Rank the results of a hybrid search, and what the graph leads to from there.
 
         Args:
             text: The question.
             terms: Its analysed words.
             vector: Its embedding.
             hybrid: Score and the legs' scores by chunk id.
-            auto: Use the graph only as far as question and corpus call for it.
+            auto: Only use the graph as far as question and corpus call for it.
 
         Returns:
-            The same for graph search: ``graph`` among the scores is what the graph gave. Where nothing was extracted:
-            what hybrid search gave.
+            The same for graph search, with the score ``graph``. If nothing was extracted, ``hybrid`` unchanged.
         """
         self._ranked = None
         sample = await self._legs.sampled_words()
@@ -82,7 +81,7 @@ class GraphSearch:
         }
 
     async def because(self, chunks: Iterable[str]) -> dict[str, Because]:
-        """Why chunks were found; nothing where the graph had no part in it."""
+        """Return why chunks were found; empty if the graph was not used."""
         ranked = self._ranked
         if ranked is None:
             return {}

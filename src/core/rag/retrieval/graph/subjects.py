@@ -10,30 +10,30 @@ from core.rag.extraction.mentions import titles_of
 from core.rag.extraction.words import normalized_words
 from core.rag.headings import heading_path, last_heading
 
-#: So much of the beginning of a document is looked at.
+#: Number of characters of the beginning of a document that are considered.
 OPENING_CHARS: Final = 120
 
 _ARTICLES: Final = frozenset({"the", "a", "an"})
 
 
 def section(document: str, heading: str) -> str:
-    """A name for the section of a document; the document itself where there is no heading."""
+    """Return a name for the section of a document; the document itself if there is no heading."""
     return f"{document}#{heading}" if heading else document
 
 
 def place_name(title: str, heading: str) -> str:
-    """The title of a document and a heading of it as people read them."""
+    """Return the title of a document and one of its headings in a readable form."""
     same = heading.casefold() == title.casefold()
     return heading_path((title, "" if same else heading))
 
 
 def subjects_among(names: Collection[str], heading: str, opening: str) -> list[str]:
-    """Which of the names that a passage mentions it is about.
+    """Return those names in a passage that it is about.
 
     Args:
-        names: Normalised.
+        names: Normalised names that it mentions.
         heading: Its heading path; the last part says what it is about.
-        opening: How its document begins; empty where it is not the first passage of it.
+        opening: The beginning of its document; empty if it is not the first passage.
     """
     if heading:
         return [name for name in _names_of(heading) if name in names]

@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 from core.rag.retrieval.graph.bridging import Way
 
-#: ``named``: its title stands in the question; ``bridge``: a sentence of another passage names what it is about;
-#: ``mention``: it mentions what such a sentence names, and says more about the question; ``related``: it mentions what
-#: the question names; ``words``: by its own words and meaning alone.
+#: ``named``: its title is in the question; ``bridge``: a sentence of another passage names what it is about;
+#: ``mention``: it mentions what such a sentence names, and adds to the answer; ``related``: it mentions what the
+#: question names; ``words``: only its own words and meaning match.
 Reason = Literal["named", "bridge", "mention", "related", "words"]
 
 
@@ -19,10 +19,10 @@ class Because:
     """Why a passage was found.
 
     Attributes:
-        reason: How.
-        path: Titles of the documents that led to it, in order, its own last; with the heading where there is one.
-        sentence: The sentence of the passage before that names it; empty where there is none.
-        name: What the sentence or the question names.
+        reason: The kind of reason.
+        path: Titles of the documents that led to it, in order, its own last; with the heading if there is one.
+        sentence: The sentence of the previous passage that names it; empty if there is none.
+        name: The name in the sentence or the question.
     """
 
     reason: Reason
@@ -37,13 +37,13 @@ class Because:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """The same by ids, before titles and names are known.
+    """A :class:`Because` with ids, before titles and names are known.
 
     Attributes:
-        reason: How.
+        reason: The kind of reason.
         passages: Ids of the passages that led to it, in order, its own last.
         sentence: See :class:`Because`.
-        entity: Id of what the sentence or the question names; empty where there is none.
+        entity: Id of the entity that the sentence or the question names; empty if there is none.
     """
 
     reason: Reason
@@ -52,7 +52,7 @@ class Trace:
     entity: str = ""
 
     def told(self, titles: Mapping[str, str], names: Mapping[str, str]) -> Because:
-        """With titles and names instead of ids."""
+        """Convert it, with titles and names instead of ids."""
         path: list[str] = []
         for passage in self.passages:
             title = titles.get(passage, "")
@@ -67,13 +67,13 @@ def trace(
     anchors: Mapping[str, tuple[float, str]],
     shared: str = "",
 ) -> Trace:
-    """Follow the ways back from a passage to where they set out.
+    """Follow the ways back from a passage to their start.
 
     Args:
         passage: Its id.
-        ways: The way to each passage that one leads to.
+        ways: The way to each passage that was reached over a bridge.
         anchors: The passages that the question names, each with its entity.
-        shared: The rarest entity that the question names and the passage mentions, too; empty where there is none.
+        shared: The rarest entity that both the question names and the passage mentions; empty if there is none.
     """
     if passage in anchors:
         return Trace("named", (passage,), entity=anchors[passage][1])
