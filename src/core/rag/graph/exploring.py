@@ -21,31 +21,31 @@ from core.rag.schema import EdgeType, Label
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
 
-#: Which way edges are followed.
+#: The direction in which edges are followed.
 Direction = Literal["both", "out", "in"]
 
-#: A walk sees so many nodes at most, on all of its pages together.
+#: Maximum number of nodes of a traversal, on all of its pages together.
 MAX_VISITED = 10_000
 
-#: Of a node with more edges than this, a walk follows only the heaviest.
+#: Of a node with more edges than this, a traversal only follows the heaviest.
 FAN_OUT = 1_000
 
 _SUGGESTED = 3
 
-#: Of a record, so many characters are shown as its name.
+#: Number of characters of a record that are shown as its name.
 _RECORD_CHARS = 80
 
-#: Edges that say something of a node, not only that it is another one.
+#: Edges that say something about a node, unlike SAME_AS.
 _SAYING = (EdgeType.RELATED, EdgeType.RELATED_TO)
 
 _LINKED_LABELS = frozenset({Label.ENTITY, Label.CONCEPT})
 
 
 async def find(client: MemGraphClient, name: str) -> GraphNode:
-    """The node with this name or id, the document with this path, or the symbol with this name.
+    """Find the node with a name or id, the document with a path, or the symbol with a name.
 
     Raises:
-        NotFoundError: with names that were perhaps meant, or with the ids of several symbols that are called so.
+        NotFoundError: suggesting similar names, or naming the ids of several symbols of that name.
     """
     row = await client.named_node(name)
     if row is None and name.strip():
@@ -219,12 +219,12 @@ async def shortest_path(
     edges = checked_edges(edge_types)
     code = DEFINED_EDGES if Label.SYMBOL in (a.label, b.label) else ()
     if edge_types is None and a.label == b.label == Label.SYMBOL:
-        edges = (EdgeType.CALLS,)  # that one file defines both is known, and shorter than any call
+        edges = (EdgeType.CALLS,)  # a path through their common file would be trivial, and shorter than any call
     elif edge_types is None and (a.label not in _LINKED_LABELS or b.label not in _LINKED_LABELS):
         edges = (*GRAPH_EDGES, *DOCUMENT_EDGES, *code)
     found = await _path(client, a, b, edges, max_depth, weighted=weighted)
     if found is None and edge_types is None:
-        # Two entities are connected by a passage that mentions both, not by one long document.
+        # Two entities are connected by a passage that mentions both, not by a long document.
         through = (EdgeType.MENTIONS,) if a.label == b.label == Label.ENTITY else (EdgeType.MENTIONS, EdgeType.CHUNK_OF)
         edges = (*GRAPH_EDGES, *DOCUMENT_EDGES, *code, *through)
         found = await _path(client, a, b, edges, max_depth, weighted=weighted)
@@ -268,10 +268,10 @@ async def _as_symbol(client: MemGraphClient, name: str, node: GraphNode) -> Grap
 async def _edges_from(
     client: MemGraphClient, node: GraphNode, edge_types: Sequence[str] | None
 ) -> tuple[EdgeType, ...]:
-    """Edge types by name; ``None``: those between entities, and between concepts.
+    """Return edge types by name; ``None``: those between entities, and between concepts.
 
-    From documents and topics also theirs, and from source code and tables those to what they define; from an entity
-    that nothing is related to, those of texts that mention it.
+    For documents and topics, their edges are added, and for source code and tables those to what they define; for an
+    entity without relations, the edges of texts that mention it.
     """
     if edge_types is not None:
         return checked_edges(edge_types)
@@ -288,10 +288,10 @@ async def _edges_from(
 
 
 def checked_edges(edge_types: Sequence[str] | None) -> tuple[EdgeType, ...]:
-    """Edge types by name; ``None``: those between entities, and between concepts.
+    """Return edge types by name; ``None``: those between entities, and between concepts.
 
     Raises:
-        InvalidInputError: on other than several texts, and on one that is not in the schema, naming those that are.
+        InvalidInputError: if they are not several strings, or one is not in the schema; names the valid ones.
     """
     if edge_types is None:
         return GRAPH_EDGES
@@ -308,7 +308,7 @@ def checked_edges(edge_types: Sequence[str] | None) -> tuple[EdgeType, ...]:
 
 
 async def _with_names(client: MemGraphClient, nodes: list[GraphNode]) -> list[GraphNode]:
-    """The nodes, records called by what they say: they have no name of their own."""
+    """Return the nodes, with records named by their contents, as they have no name."""
     records = await client.records_by_id([node.id for node in nodes if node.label == Label.RECORD])
     lines = {key: " ".join(record_line(record["data"]).split()) for key, record in records.items()}
     short = {key: line if len(line) <= _RECORD_CHARS else f"{line[:_RECORD_CHARS]}…" for key, line in lines.items()}

@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
     from core.rag.dbhandler.store import Row
 
-#: Edges that are read at once, and in all for one step.
+#: Maximum number of edges that are read at once, and for one step in total.
 MAX_ROWS = 5_000
 _MOST_ROWS = 100_000
 
-#: Hubs whose heaviest edges are looked for in one step; each costs a look at all of its edges.
+#: Maximum number of hubs whose heaviest edges are read in one step; each costs a scan of all of its edges.
 _MAX_HUBS = 20
 
 
@@ -26,9 +26,9 @@ class Ring:
     """The edges of some nodes.
 
     Attributes:
-        rows: By id of the node, the heaviest first; see :mod:`core.rag.dbhandler.traversal`.
-        hubs: Nodes with more edges than asked for, of which only the heaviest are here: the number of all.
-        complete: Whether all nodes were looked at.
+        rows: Edges by id of the node, heaviest first; see :mod:`core.rag.dbhandler.traversal`.
+        hubs: Total number of edges of nodes with more than requested, of which only the heaviest are here.
+        complete: Whether the edges of all nodes were read.
     """
 
     rows: dict[str, list[Row]] = field(default_factory=dict)
@@ -43,11 +43,11 @@ async def ring(
     direction: str,
     fan_out: int,
 ) -> Ring:
-    """The edges of nodes.
+    """Read the edges of nodes.
 
     Args:
         client: The graph.
-        nodes: Labels by id, in the order in which they matter.
+        nodes: Labels by id, in order of importance.
         edges: Types to follow.
         direction: ``out``, ``in`` or ``both``.
         fan_out: Maximum number of edges of each node.
@@ -108,7 +108,7 @@ async def _all(
     edges: Sequence[EdgeType],
     direction: str,
 ) -> None:
-    """All edges of nodes that had so many a moment ago."""
+    """Read all edges of nodes, whose number was just counted."""
     rows = await client.hop(by_label(nodes.items()), edges, direction, 2 * size + MAX_ROWS)
     found.complete = found.complete and rows is not None
     _collect(found, rows or [])
@@ -120,7 +120,7 @@ def _collect(found: Ring, rows: Iterable[Row]) -> None:
 
 
 def by_label(nodes: Iterable[tuple[str, Label]]) -> dict[Label, list[str]]:
-    """Ids by label."""
+    """Group ids by label."""
     found: dict[Label, list[str]] = {}
     for node, label in nodes:
         found.setdefault(label, []).append(node)

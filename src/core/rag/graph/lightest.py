@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
     from core.rag.dbhandler.store import Row
 
-#: Nodes that are looked at, from both ends together.
+#: Maximum number of nodes that are visited, from both ends together.
 MAX_SETTLED = 20_000
 
 _ASKED_AT_ONCE = 64
@@ -27,9 +27,9 @@ class Found:
     """A path.
 
     Attributes:
-        ids: Its nodes.
+        ids: Ids of its nodes.
         cost: The sum of ``1 / weight``.
-        exact: Whether all edges were looked at; else there may be a lighter one.
+        exact: Whether all edges were read; otherwise there may be a lighter path.
     """
 
     ids: list[str]
@@ -39,7 +39,7 @@ class Found:
 
 @dataclass(slots=True)
 class _Side:
-    """A search from one end. A node may be reached at less cost in more steps: both ways are kept."""
+    """A search from one end. A longer way to a node may have a lower cost, so several ways are kept."""
 
     most_steps: int
     heap: list[tuple[float, int, str, tuple[str, ...]]] = field(default_factory=list)
@@ -47,7 +47,7 @@ class _Side:
 
 
 class Search:
-    """Looks for the lightest path between two nodes with at most so many edges."""
+    """Finds the lightest path between two nodes with a maximum number of edges."""
 
     def __init__(self, client: MemGraphClient, edges: Sequence[EdgeType], max_depth: int, fan_out: int) -> None:
         """Prepare a search along edges of some types."""
@@ -62,17 +62,17 @@ class Search:
         self.exact = True
 
     async def run(self, start: tuple[str, Label], end: tuple[str, Label]) -> Found | None:
-        """The path, or ``None`` where none was found.
+        """Return the path, or ``None`` if none was found.
 
         Raises:
-            InvalidInputError: if more nodes are near than can be looked at.
+            InvalidInputError: if there are more nodes nearby than can be visited.
         """
         for side, (node, label) in zip(self._sides, (start, end), strict=True):
             side.heap = [(0.0, 0, node, (node,))]
             self._labels[node] = label
         while any(side.heap for side in self._sides):
             least, number = min((side.heap[0][0], n) for n, side in enumerate(self._sides) if side.heap)
-            # Each side goes only half of the steps, so one half of a lighter path may be all that is missing.
+            # Each side takes only half of the steps, so one half of a lighter path may still be missing.
             if self._best is not None and least >= self._best.cost:
                 break
             await self._settle(number)
@@ -85,7 +85,7 @@ class Search:
         cost, steps, node, path = heapq.heappop(side.heap)
         there = side.reached.setdefault(node, [])
         if any(known <= steps for _, known, _ in there):
-            return  # it was reached before: for no more, and in no more steps
+            return  # it was reached before at no higher cost and in no more steps
         there.append((cost, steps, path))
         self._settled += 1
         if self._settled > MAX_SETTLED:

@@ -17,7 +17,7 @@ from core.rag.schema import Label
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
 
-#: The relation of a link that says nothing else.
+#: The default relation of a link.
 DEFAULT_RELATION = "related"
 
 _MAX_RELATION_CHARS = 200

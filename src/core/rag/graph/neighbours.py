@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
     from core.rag.dbhandler.store import Row
 
-#: Rows of neighbours that one step of a walk reads at most; beyond, it reads some nodes after others, and no more
-#: neighbours than are wanted.
+#: Maximum number of rows of neighbours that a step reads at once; with more, it reads node after node, and no more
+#: neighbours than needed.
 MAX_ROWS = 20_000
 
 _AT_ONCE = 100
@@ -37,14 +37,14 @@ class Neighbours:
 
         Args:
             client: The graph.
-            cache: Whether to guess from walks before; costs memory, and saves a query per step.
+            cache: Whether to predict from earlier walks what to read; this costs memory, and saves a query per step.
         """
         self._client = client
         self._cache = cache
         self._guesses: OrderedDict[str, tuple[Neighbour, ...]] = OrderedDict()
 
     async def walk(self, start: str, steps: int, through: Collection[str] | None, limit: int) -> Walk:
-        """Breadth-first search from a node; see :func:`core.rag.graph.walk.walk`."""
+        """Run a breadth-first search from a node; see :func:`core.rag.graph.walk.walk`."""
         read: dict[str, list[Neighbour]] = {}
         if self._cache and steps > 1:
             ahead = predicted(start, steps, through, self._guesses)
@@ -71,7 +71,7 @@ class Neighbours:
     async def _first(
         self, level: Sequence[str], wanted: int, through: Collection[str] | None
     ) -> tuple[Adjacency, bool]:
-        """The first neighbours of the first nodes: enough to find ``wanted`` and one more, or all."""
+        """Return the first neighbours of the first nodes: enough for ``wanted`` new nodes and one more, or all."""
         labels = None if through is None else sorted(through)
         adjacency: dict[str, list[Neighbour]] = {}
         seen: set[str] = set()

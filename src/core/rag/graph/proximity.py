@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 _EDGES = (EdgeType.RELATED, EdgeType.SAME_AS)
 
-#: Words of a question that are looked at, and of a name.
+#: Maximum number of words of a question that are used, and of a name.
 _MAX_WORDS = 60
 _MAX_NAME_WORDS = 6
 
-#: Entities that a question may name, and that a walk may come to.
+#: Maximum number of entities that a question names, and that a walk visits.
 _MAX_SEEDS = 16
 _MAX_REACHED = 2_000
 
-#: Edges of one entity that are followed: the heaviest.
+#: Maximum number of edges of an entity that are followed, the heaviest first.
 _FAN_OUT = 100
 
 
@@ -36,10 +36,10 @@ class Surroundings:
     """Entities around those that a question names.
 
     Attributes:
-        seeds: How much of the question each of the entities covers that it names, by id, 0 to 1.
+        seeds: The share of the question, 0 to 1, that each named entity covers, by id.
         nodes: All entities, by id.
         steps: By id, the distance from each seed that is near enough.
-        edges: Edges between them, those that were walked along.
+        edges: The edges between them that were followed.
     """
 
     seeds: dict[str, float]
@@ -48,7 +48,7 @@ class Surroundings:
     edges: dict[tuple[str, str, str, str], GraphEdge] = field(default_factory=dict)
 
     def closeness(self, entities: Sequence[str]) -> float:
-        """How near something with these entities is: for each seed its share, halved at one step, a third at two."""
+        """Return the closeness of these entities: for each seed its share, halved at one step, a third at two."""
         total = 0.0
         for seed, share in self.seeds.items():
             distances = [self.steps[entity][seed] for entity in entities if seed in self.steps.get(entity, ())]
@@ -58,12 +58,12 @@ class Surroundings:
 
 
 async def surroundings(client: MemGraphClient, question: str, depth: int) -> Surroundings:
-    """The entities that a question names, and what is within some steps of them.
+    """Find the entities that a question names, and those within some steps of them.
 
     Args:
         client: The graph.
         question: Any text.
-        depth: Steps along RELATED and SAME_AS, either way.
+        depth: Number of steps along RELATED and SAME_AS, in either direction.
     """
     named = await _named(client, question)
     found = Surroundings({node.id: share for node, share in named})
@@ -94,7 +94,7 @@ async def surroundings(client: MemGraphClient, question: str, depth: int) -> Sur
 
 
 async def _named(client: MemGraphClient, question: str) -> list[tuple[GraphNode, float]]:
-    """The entities whose names stand in a question, the longest first; else those whose names have a word of it."""
+    """Return entities whose names are in a question, the longest first; else those whose names have a word of it."""
     words = normalized_words(question)[:_MAX_WORDS]
     common = stop_words(detect_language(question))
     telling = [word for word in dict.fromkeys(words) if word not in common]

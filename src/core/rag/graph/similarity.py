@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from core.rag.dbhandler.vectors import VectorStoreInfo
     from core.rag.embedder import EmbeddingService
 
-#: Nodes that are embedded in one go.
+#: Number of nodes that are embedded together.
 _BATCH = 256
 
-#: Vectors that are asked for first; four times as many, and so on, where these are not enough.
+#: Number of vectors that are requested first; four times as many, and so on, if these are not enough.
 _FIRST_MATCHES = 64
 _FIRST_MATCHES_MOST = 1_000
 
@@ -39,7 +39,7 @@ class Similarity:
 
         Args:
             client: The graph.
-            embedder: Its model is that of the namespace; ``None`` where nothing is searched for by meaning.
+            embedder: Of the model of the namespace; ``None``: there is no semantic search.
         """
         self._client = client
         self._embedder = embedder
@@ -60,7 +60,7 @@ class Similarity:
         return self._embedder
 
     async def store(self) -> VectorStoreInfo:
-        """The vector store of the model, created when the namespace has none.
+        """Return the vector store of the model, creating it if the namespace has none.
 
         Raises:
             ModelMismatchError: if the namespace was built with another model.
@@ -73,10 +73,10 @@ class Similarity:
         return self._store
 
     async def embed_pending(self) -> int:
-        """Give vectors to the nodes that have none yet.
+        """Embed the nodes that have no vectors yet.
 
         Returns:
-            How many nodes those were.
+            The number of these nodes.
         """
         from core.rag.embedder import embed_texts
 
@@ -105,13 +105,13 @@ class Similarity:
     async def checked(
         self, vectors: Sequence[tuple[str, Sequence[float], Sequence[Sequence[float]], int]]
     ) -> list[VectorRow]:
-        """Vectors that callers have: id of a node, that of its content, those of its trunks, number of trunks.
+        """Check vectors of callers: id of a node, vector of its content, vectors and number of its trunks.
 
         Returns:
-            What :meth:`keep` stores. Nodes whose trunks have no vectors yet stay to be embedded.
+            The rows for :meth:`keep`. Nodes with trunks that have no vectors are left to be embedded.
 
         Raises:
-            InvalidVectorError: on a vector of another dimension, one that is not finite, or one of zeros.
+            InvalidVectorError: if a vector has another dimension, is not finite, or is all zeros.
         """
         if not vectors:
             return []
@@ -124,31 +124,31 @@ class Similarity:
         ]
 
     async def keep(self, vectors: Sequence[VectorRow]) -> None:
-        """Store vectors that were checked."""
+        """Store checked vectors."""
         if vectors:
             await self._client.attach_concept_vectors(vectors, await self.store())
 
     async def ranked(
         self, text: str, embedding: Sequence[float] | None, k: int, threshold: float, labels: Collection[str] | None
     ) -> list[tuple[str, float]]:
-        """The nodes most similar to a text.
+        """Return the nodes most similar to a text.
 
         Args:
-            text: What is searched for.
-            embedding: Its vector where it is known.
+            text: The search text.
+            embedding: Its vector, if known.
             k: Maximum number to return.
             threshold: Only those more similar than this.
             labels: Only nodes with one of these; ``None``: any.
 
         Returns:
-            Ids and cosines, best first, equal ones by id. A node counts with its most similar part.
+            Ids and cosines, best first, ties by id. The most similar part of a node counts.
 
         Raises:
-            InvalidInputError: on a threshold that is not a number.
+            InvalidInputError: if the threshold is not a number.
         """
         from core.rag.embedder import embed_texts, is_blank
 
-        number: Any = threshold  # a Real may be one of numpy, which type checkers take for none
+        number: Any = threshold  # a number of NumPy is a Real, which type checkers do not know
         if isinstance(number, bool) or not isinstance(number, Real) or math.isnan(number):
             raise InvalidInputError(f"similarity_threshold is {repr(number)[:100]}, but has to be a number.")
         text = clean_text(text)
@@ -183,7 +183,7 @@ class Similarity:
     async def _of_labels(
         self, store: VectorStoreInfo, query: tuple[float, ...], labels: Collection[str]
     ) -> dict[str, float]:
-        """The similarity of every node with one of the labels: for labels that are rare among very many nodes."""
+        """Return the similarity of every node with one of the labels; for labels that are rare among many nodes."""
         best: dict[str, float] = {}
         for part in batches(await self._client.concept_ids(list(labels))):
             for row in await self._client.concept_vectors(part, store):
@@ -193,7 +193,7 @@ class Similarity:
 
 
 def _is_settled(best: dict[str, float], k: int, last: float) -> bool:
-    """Whether the k-th best is better than what was not fetched, so that equal ones are not left out by chance."""
+    """Return whether the k-th best is better than anything not fetched, so that ties are not cut off arbitrarily."""
     return sorted(best.values(), reverse=True)[k - 1] > last
 
 

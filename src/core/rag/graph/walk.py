@@ -8,17 +8,17 @@ from dataclasses import dataclass, field
 #: A neighbour: ``(id, label, head)``.
 Neighbour = tuple[str, str, str]
 
-#: The neighbours of nodes, by id, in order; those that the graph knows nothing of may be missing.
+#: The neighbours of nodes, by id, in order; nodes that are not in the graph may be missing.
 Adjacency = Mapping[str, Sequence[Neighbour]]
 
 
 @dataclass(slots=True)
 class Walk:
-    """Where a walk came.
+    """The nodes that a walk reached.
 
     Attributes:
-        steps: Distance from the start by id, in the order of arrival; the start is the first, with 0.
-        labels: Label by id, but for the start.
+        steps: Distance from the start by id, in the order of arrival; the start comes first, with 0.
+        labels: Labels by id, except for the start.
         truncated: Whether it ended at its limit.
     """
 
@@ -28,12 +28,12 @@ class Walk:
 
 
 def in_order(neighbours: Collection[Neighbour]) -> list[Neighbour]:
-    """Neighbours by content, equal ones by id: the same order whatever the engine gives."""
+    """Sort neighbours by content, then id, so that the order does not depend on the engine."""
     return sorted(set(neighbours), key=lambda item: (item[2], item[0]))
 
 
 def predicted(start: str, steps: int, through: Collection[str] | None, known: Adjacency) -> list[str]:
-    """The nodes whose neighbours a walk would ask for, as far as what was known before says."""
+    """Return the nodes whose neighbours a walk will probably request, according to what is known already."""
     level, seen = [start], {start}
     asked: list[str] = []
     for _ in range(steps):
@@ -55,15 +55,15 @@ async def walk(
     limit: int,
     fetch: Callable[[Sequence[str], int], Awaitable[tuple[Adjacency, bool]]],
 ) -> Walk:
-    """Breadth-first search.
+    """Run a breadth-first search.
 
     Args:
         start: Where to begin.
         steps: Maximum number of edges away.
-        through: Labels that a node must have one of to be entered; ``None``: any.
+        through: A node is only entered if it has one of these labels; ``None``: any.
         limit: Maximum number of nodes, without the start.
-        fetch: For nodes in order and a number: their neighbours in order, and whether all are there. Where not, it has
-            those of the first nodes, and of those enough to arrive at that many new ones.
+        fetch: For nodes in order and a number, returns their neighbours in order, and whether these are all. If not,
+            they are those of the first nodes, enough to reach that number of new nodes.
 
     Returns:
         The first ``limit`` nodes in the order of an unlimited search.

@@ -15,7 +15,7 @@ from core.rag.maintenance.flaws import Checks, Flaw, some
 from core.rag.schema import Label, text_partition
 from core.rag.times import utc_now
 
-#: The session of messages that do not say of which they are.
+#: The session of messages that do not name one.
 _RECOVERED = "recovered"
 
 
@@ -23,7 +23,7 @@ class ConversationSoundness(Checks):
     """Checks of conversations."""
 
     def checks(self) -> list[tuple[str, Callable[[], Awaitable[list[Flaw]]]]]:
-        """All checks by name, in an order in which mending one may uncover what the next one mends."""
+        """Return all checks by name, in an order in which a repair may reveal what the next check repairs."""
         return [
             ("messages", self._messages),
             ("conversations", self._order),
@@ -31,7 +31,7 @@ class ConversationSoundness(Checks):
         ]
 
     async def join(self) -> None:
-        """Join what an import has brought with what was there."""
+        """Join imported data with existing data."""
         await self._mend(self._memory)
 
     async def _messages(self) -> list[Flaw]:
@@ -96,7 +96,7 @@ class ConversationSoundness(Checks):
         return [Flaw(f"{message}{some(sorted(broken.values()))}.", self._renumber)]
 
     async def _out_of_order(self) -> dict[str, str]:
-        """The sessions of conversations that do not know their messages, by id of the node."""
+        """Return the sessions of conversations with a wrong chain or number of messages, by id of the node."""
         talks = await self._read(
             "MATCH (c:Conversation) WHERE c.namespace = $namespace RETURN c.id AS id, c.session_id AS session, "
             "coalesce(c.sequence, 0) AS sequence, coalesce(c.last_id, '') AS last, "
@@ -187,7 +187,7 @@ class ConversationSoundness(Checks):
         return flaws
 
     async def _release(self, ids: Sequence[str]) -> None:
-        """Make memories that a summary stood for memories of their own again."""
+        """Restore memories that a summary had replaced."""
         await self._analyse(ids)
         await self._in_parts(
             [{"id": identifier} for identifier in ids],
@@ -195,7 +195,7 @@ class ConversationSoundness(Checks):
         )
 
     async def _analyse(self, ids: Sequence[str]) -> None:
-        """Let messages be found by their words, each for itself."""
+        """Index the words of messages, each separately."""
         second = await self._client.text_label(Label.INTERACTION)
         labelled = f"m{second}, " if second else ""
         for part in batches(list(ids)):
@@ -216,6 +216,6 @@ class ConversationSoundness(Checks):
 
 
 async def _silence(tx: Transaction, ids: Sequence[str]) -> None:
-    """Let messages be found neither by their words nor by their vectors."""
+    """Remove messages from the keyword and vector indexes."""
     await tx.run("UNWIND $ids AS i MATCH (m:Interaction {id: i}) SET m.terms = ''", {"ids": list(ids)})
     await remove_message_vectors(tx, ids)

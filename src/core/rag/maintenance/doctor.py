@@ -34,19 +34,19 @@ _LARGE_LOG = 1 << 30
 async def examine(
     uri: str | None = None, *, namespace: str | None = None, model: str | None = None, repair: bool = False
 ) -> DoctorReport:
-    """Check everything, even where the graph cannot be opened; nothing is created where there is no graph.
+    """Check everything, even if the graph cannot be opened; nothing is created if there is no graph.
 
     Args:
-        uri: The graph; ``None``: as the settings say.
+        uri: The graph; ``None``: that of the settings.
         namespace: Check only this one; ``None``: all.
-        model: Embedding model; ``None``: as the settings say.
-        repair: Mend what can be mended.
+        model: Embedding model; ``None``: that of the settings.
+        repair: Repair what can be repaired.
 
     Returns:
         The checks.
 
     Raises:
-        InvalidInputError: on a namespace that is not allowed.
+        InvalidInputError: if the namespace is not allowed.
     """
     from core.rag.dbhandler import MemGraphClient
     from core.rag.dbhandler.base import check_namespace
@@ -263,7 +263,7 @@ async def _check_vectors(client: MemGraphClient, embedder: EmbeddingService | No
     checks = []
     ways: list[tuple[str, Level, list[str], Callable[..., Awaitable[None]]]] = [
         ("chunks", "problem", await client.chunks_without_vector(store), fill),
-        # Whoever keeps messages without a model gives them no vectors, and nothing is wrong.
+        # Messages that were added without a model have no vectors, which is no problem.
         ("messages", "note", await client.messages_without_vector(store), fill_messages),
     ]
     for what, level, missing, give in ways:
@@ -280,7 +280,7 @@ async def _check_vectors(client: MemGraphClient, embedder: EmbeddingService | No
 
 
 async def _check_vector_indexes(client: MemGraphClient, *, repair: bool) -> list[Check]:
-    """Which vectors have no index on a server; where it can have none at all, a note of the engine says so."""
+    """Report vectors without an index on a server; if it has no vector search at all, its notes say so."""
     graph = await client.connect()
     if not graph.capabilities.vector_search:
         return []

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 DISTRIBUTION = "memgraph-rag"
 
-#: Packages of which only the named versions are known to work; a new one may store its file otherwise.
+#: Packages of which only these versions are known to work; a new one may use another file format.
 _PINNED = {"grafeo": "0.6."}
 _OPTIONAL = {
     "openai": ("openai", "models of OpenAI, Azure OpenAI and servers that speak their API"),
@@ -40,7 +40,7 @@ def check_python() -> Iterator[Check]:
 
 
 def check_packages() -> Iterator[Check]:
-    """What is installed and what is missing."""
+    """Check which packages are installed and which are missing."""
     from importlib import metadata, util
 
     try:
@@ -101,7 +101,7 @@ def check_settings(settings: Settings) -> Iterator[Check]:
 
 
 async def check_embedder(embedder: EmbeddingService) -> Iterator[Check]:
-    """Whether the model gives vectors of the length that it promises; a provider gets one short request."""
+    """Check that the model returns vectors of its dimension; a provider gets one short request."""
     try:
         vector = await embedder.get_embedding(_PROBE)
         promised = embedder.dimension
@@ -119,7 +119,7 @@ _PROVIDER = "Check the key, the address (OPENAI_BASE_URL) and the network."
 
 
 def check_model(model: str | None, settings: Settings) -> tuple[EmbeddingService | None, Iterator[Check]]:
-    """The embedding service, or why there is none: an unknown model, a missing key or package."""
+    """Return the embedding service, or why there is none: an unknown model, a missing key or package."""
     from core.rag.embedder import open_embedder
 
     try:
@@ -129,7 +129,7 @@ def check_model(model: str | None, settings: Settings) -> tuple[EmbeddingService
 
 
 def check_language_model(settings: Settings) -> Iterator[Check]:
-    """Whether the settings say where the model that writes answers is; nothing is asked of it."""
+    """Check the settings of the language model; no request is sent to it."""
     from core.rag.openai_endpoint import find_endpoint
 
     if not settings.llm_model:
@@ -141,7 +141,7 @@ def check_language_model(settings: Settings) -> Iterator[Check]:
 
 
 def check_disk(folder: Path, file: Path | None) -> Iterator[Check]:
-    """Whether there is room for the graph to grow and for a copy of it."""
+    """Check that there is disk space for the graph to grow, and for a copy of it."""
     there = _nearest(folder)
     free = shutil.disk_usage(there).free
     needed = max(_LEAST_FREE_BYTES, bytes_on_disk(file) if file is not None else 0)
@@ -158,17 +158,17 @@ def check_disk(folder: Path, file: Path | None) -> Iterator[Check]:
 
 
 def why_not_made(folder: Path) -> str | None:
-    """Why no graph can be made in a folder, which is itself made if need be; ``None`` where one can."""
+    """Return why no graph can be created in a folder (which is created if missing); ``None`` if one can."""
     there = _nearest(folder)
     try:
-        with tempfile.TemporaryFile(dir=there):  # rights alone do not tell: of a file system that is mounted to read
+        with tempfile.TemporaryFile(dir=there):  # permissions are not enough: the file system may be read-only
             return None
     except OSError as error:
         return f"nothing can be written in {there} ({error.strerror or error})"
 
 
 def _nearest(folder: Path) -> Path:
-    """The folder, or the innermost of those above it that is there."""
+    """Return the folder, or the nearest existing one above it."""
     return next(place for place in (folder, *folder.parents) if place.exists() or place == place.parent)
 
 

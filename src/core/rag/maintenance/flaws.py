@@ -18,13 +18,13 @@ _SHOWN = 3
 
 @dataclass(frozen=True, slots=True)
 class Flaw:
-    """Something that does not hang together.
+    """An inconsistency of the graph.
 
     Attributes:
-        message: What, and how much of it.
-        mend: Puts it right; ``None`` where a person has to.
-        advice: What to do; with ``mend`` what remains to be done afterwards.
-        harmless: Whether nothing is wrong as long as it stays.
+        message: What is wrong, and how much of it.
+        mend: Repairs it; ``None`` if only a person can.
+        advice: What to do; with ``mend``, what remains to be done afterwards.
+        harmless: Whether it does no harm as long as it stays.
     """
 
     message: str
@@ -34,14 +34,14 @@ class Flaw:
 
 
 class Checks:
-    """Checks of one namespace. Each reads first; mending is a transaction of its own that may be repeated."""
+    """Checks of one namespace. Each one reads first; repairs are separate transactions that can be repeated."""
 
     def __init__(self, client: MemGraphClient) -> None:
         self._client = client
         self._namespace = client.namespace
 
     async def _mend(self, *checks: Callable[[], Awaitable[list[Flaw]]]) -> None:
-        """Put right all that checks find, one after the other."""
+        """Repair everything that checks find, one after the other."""
         for check in checks:
             for flaw in await check():
                 if flaw.mend is not None:
@@ -74,7 +74,7 @@ class Checks:
 
 
 def some(names: Any) -> str:
-    """The first few of some names."""
+    """Return the first few of some names, as text."""
     listed = [str(name) for name in names]
     more = f" and {len(listed) - _SHOWN} more" if len(listed) > _SHOWN else ""
     return ", ".join(listed[:_SHOWN]) + more

@@ -34,15 +34,15 @@ class KnowledgeSoundness(Checks):
     """Checks of entities and of the links between them."""
 
     def checks(self) -> list[tuple[str, Callable[[], Awaitable[list[Flaw]]]]]:
-        """All checks by name, in an order in which mending one may uncover what the next one mends."""
+        """Return all checks by name, in an order in which a repair may reveal what the next check repairs."""
         return [("entities", self._entities), ("facts", self._facts)]
 
     async def join(self) -> None:
-        """Join what an import has brought with what was there."""
+        """Join imported data with existing data."""
         await self._mend(self._entities, self._facts)
 
     async def _entities(self) -> list[Flaw]:
-        # Apart, since an OPTIONAL MATCH looks at every edge for each of them.
+        # Separate statements, since OPTIONAL MATCH would scan every edge for each of them.
         stored = await self._read(
             "MATCH (e:Entity) WHERE e.namespace = $namespace "
             "RETURN e.id AS id, e.mention_count AS n, e.titled AS titled, e.recorded AS recorded"
@@ -62,14 +62,14 @@ class KnowledgeSoundness(Checks):
         return [Flaw(message, lambda: self._transact(wrong, _settle))]
 
     async def _edges_to_entities(self, label: Label, edge: EdgeType) -> dict[str, int]:
-        """How many edges lead to each entity, by its id; without those that none leads to."""
+        """Count the edges to each entity, by its id; entities without any are left out."""
         rows = await self._read(
             f"MATCH (a:{label})-[r:{edge}]->(e:Entity) WHERE a.namespace = $namespace RETURN e.id AS id, count(r) AS n"
         )
         return {row["id"]: row["n"] for row in rows}
 
     async def _kinds(self) -> dict[str, Counter[str]]:
-        """By id of an entity: how many records and chunks say of which type it is."""
+        """Count, by id of an entity, the records and chunks that state each type of it."""
         rows = await self._read(
             "MATCH (r:Record)-[h:HAS_ENTITY]->(e:Entity) WHERE r.namespace = $namespace "
             "RETURN e.id AS id, h.type AS type, count(h) AS n"
@@ -84,7 +84,7 @@ class KnowledgeSoundness(Checks):
         return found
 
     async def _said(self) -> list[tuple[str, ChunkFacts]]:
-        """What a language model found in chunks, by id of the chunk and in this order."""
+        """Return the facts that a language model found in chunks, sorted by id of the chunk."""
         rows = await self._read(
             "MATCH (c:DocumentChunk) WHERE c.namespace = $namespace AND c.facts IS NOT NULL "
             "RETURN c.id AS id, c.facts AS facts"
@@ -180,7 +180,7 @@ async def _link(tx: Transaction, edges: Sequence[Row]) -> None:
 
 
 async def _settle(tx: Transaction, ids: Sequence[str]) -> None:
-    """Work out what entities are from all that has them, and remove those that nothing has."""
+    """Recompute entities from everything that supports them, and remove those that nothing supports."""
     rows = await tx.run(
         "UNWIND $ids AS i MATCH (e:Entity {id: i}) RETURN e.id AS id, e.normalized_name AS normalized, "
         f"e.origin AS origin, {', '.join(f'e.{name} AS {name}' for name in _STATE)}",

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from core.rag.embedder import EmbeddingService
     from core.rag.settings import Settings
 
-#: A path that is not there is compared with this many others.
+#: Maximum number of paths that are compared with an unknown path.
 _COMPARED = 20_000
 _SIMILAR = 3
 _NAMESAKES = 10
@@ -24,7 +24,7 @@ _SIMILAR_PERCENT = 70
 
 
 async def dimension_of(embedder: EmbeddingService) -> int:
-    """The length of an embedder's vectors; a provider is asked where it is not known."""
+    """Return the dimension of an embedder; a provider is asked if it is unknown."""
     try:
         return embedder.dimension
     except EmbeddingError:
@@ -89,7 +89,7 @@ async def show(client: MemGraphClient, path: str) -> dict[str, Any]:
 
 
 async def _called(client: MemGraphClient, name: str) -> dict[str, Any] | None:
-    """The only document that is called so, if there is one.
+    """Return the only document of this name, if there is one.
 
     Raises:
         NotFoundError: if there are several, naming them.
@@ -120,7 +120,7 @@ async def delete_namespace(client: MemGraphClient, name: str) -> int:
 
 
 async def not_found(client: MemGraphClient, path: str, what: str = "document") -> str:
-    """A message about a document that does not exist, suggesting similar paths."""
+    """Return a message about a document that does not exist, suggesting similar paths."""
     from rapidfuzz import fuzz, process
 
     check_text("A path", path)

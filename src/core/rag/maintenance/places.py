@@ -17,17 +17,17 @@ _MEMORY = ":memory:"
 
 
 def graph_file(uri: str | None, settings: Settings) -> Path | None:
-    """The file of the embedded graph at a URI.
+    """Return the file of the embedded graph at a URI.
 
     Args:
-        uri: As for :func:`core.rag.dbhandler.store.open_store`.
-        settings: For what ``None`` stands for.
+        uri: See :func:`core.rag.dbhandler.store.open_store`.
+        settings: Have the URI if it is ``None``.
 
     Returns:
         Its absolute path, whether it exists or not; ``None`` for a server and for a graph in memory.
 
     Raises:
-        StoreUnavailableError: if there can be no file of that name.
+        StoreUnavailableError: if the name of the file is impossible.
     """
     from core.rag.dbhandler.grafeo_engine import graph_file as checked
     from core.rag.settings import DEFAULT_EMBEDDED_URI
@@ -39,7 +39,7 @@ def graph_file(uri: str | None, settings: Settings) -> Path | None:
 
 
 def places_of(engine: Capabilities) -> tuple[Path, ...]:
-    """The file of an open embedded graph and the folder of its log; nothing of a server, or of a graph in memory."""
+    """Return the file and log folder of an open embedded graph; empty for a server and for a graph in memory."""
     if engine.shared or engine.location == _MEMORY:
         return ()
     file = Path(engine.location)
@@ -47,18 +47,18 @@ def places_of(engine: Capabilities) -> tuple[Path, ...]:
 
 
 def is_there(file: Path) -> bool:
-    """Whether there is a graph, or what is left of one, at a path."""
+    """Return whether there is a graph, or a remainder of one, at a path."""
     return file.exists() or log_folder(file).exists()
 
 
 def require_graph(file: Path | None) -> None:
-    """Refuse to go on where there is no graph yet.
+    """Refuse to continue if there is no graph yet.
 
     Args:
-        file: Its path; ``None`` for what needs no file.
+        file: Its path; ``None`` if no file is needed.
 
     Raises:
-        NotFoundError: saying how to make one.
+        NotFoundError: saying how to create one.
     """
     if file is not None and not is_there(file):
         raise NotFoundError(
@@ -69,7 +69,7 @@ def require_graph(file: Path | None) -> None:
 
 
 def bytes_on_disk(file: Path) -> int:
-    """How much room a graph takes, its log included."""
+    """Return the disk space that a graph takes, including its log."""
     folder = log_folder(file)
     parts = [file, *(folder.iterdir() if folder.is_dir() else ())]
     total = 0

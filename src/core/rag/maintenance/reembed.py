@@ -25,23 +25,23 @@ if TYPE_CHECKING:
 
 _BATCH = 256
 
-#: Rounds over chunks that are still without a vector: others may write meanwhile.
+#: Maximum number of rounds over chunks without a vector, as other clients may write meanwhile.
 _ROUNDS = 10
 
 
 @dataclass(slots=True)
 class ReembedReport:
-    """What was done.
+    """The result of a reembedding.
 
     Attributes:
-        model: The model whose vectors are there now.
+        model: The model of the new vectors.
         dimension: Their length.
-        chunks: Chunks that were given a vector.
-        messages: Messages of conversations that were given a vector.
-        vectors: Vectors that were made; chunks with equal texts share one.
+        chunks: Number of chunks that got a vector.
+        messages: Number of messages of conversations that got a vector.
+        vectors: Number of vectors that were made; chunks with equal texts share one.
         dropped: Models whose vectors were removed.
-        kept: Models whose vectors were to be removed but are needed, and by what.
-        interrupted: Whether it was asked to stop before the end; the old vectors are still the active ones then.
+        kept: Models whose vectors should be removed but are needed, and by what.
+        interrupted: Whether it was stopped early; the old vectors are then still the active ones.
     """
 
     model: str
@@ -115,15 +115,15 @@ async def fill(
     stop: asyncio.Event | None = None,
     progress: Callable[[ReembedReport], None] | None = None,
 ) -> None:
-    """Give vectors to chunks that have none in a vector store.
+    """Embed chunks that have no vector in a vector store.
 
     Args:
         client: The graph.
-        embedder: Its model is that of ``store``.
-        store: Where the vectors go.
-        chunks: Ids.
-        report: Counted in here.
-        stop: When set, the batch in flight is finished, and no more is taken up.
+        embedder: Of the model of ``store``.
+        store: The vector store.
+        chunks: Ids of the chunks.
+        report: Receives the counts.
+        stop: When set, the batch in flight is finished and no further one is started.
         progress: Called after each batch.
     """
     for start in range(0, len(chunks), _BATCH):
@@ -160,7 +160,7 @@ async def fill_messages(
     stop: asyncio.Event | None = None,
     progress: Callable[[ReembedReport], None] | None = None,
 ) -> None:
-    """Give vectors to messages that have none in a vector store; the arguments are those of :func:`fill`."""
+    """Embed messages that have no vector in a vector store; see :func:`fill` for the arguments."""
     for start in range(0, len(messages), _BATCH):
         if stop is not None and stop.is_set():
             report.interrupted = True
@@ -177,7 +177,7 @@ async def fill_messages(
 
 
 def _text(row: Row, embedder: EmbeddingService) -> str:
-    """The text that stands for a chunk, as :mod:`core.rag.indexing.prepare` makes it from the document."""
+    """Return the text to embed for a chunk, the same as :mod:`core.rag.indexing.prepare` makes from the document."""
     untitled = display_title(Document(path=row["path"], content=""))
     title = None if row["title"] == untitled else row["title"]
     metadata = ChunkMetadata(from_json(row["metadata"]))

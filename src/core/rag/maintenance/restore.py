@@ -29,23 +29,23 @@ if TYPE_CHECKING:
 async def restore(
     uri: str | None, file: str | os.PathLike[str], *, force: bool = False, settings: Settings | None = None
 ) -> BackupReport:
-    """Put a backup in the place of a graph, which nobody may have open.
+    """Replace a graph, which must not be open, by a backup.
 
-    An embedded graph becomes what the backup holds, all namespaces; it is replaced in one step, after the new one has
-    been written beside it and verified. On a server the namespaces of the backup are replaced, one after the other.
+    An embedded graph is replaced as a whole, with all namespaces, in one step, after the new one was written beside it
+    and verified. On a server, the namespaces in the backup are replaced one after the other.
 
     Args:
-        uri: The graph; ``None``: as the settings say.
-        file: What :meth:`KnowledgeBase.backup` or :meth:`KnowledgeBase.export` wrote.
-        force: Replace a graph that is not empty. It is kept aside, under its name with the date.
+        uri: The graph; ``None``: that of the settings.
+        file: A file written by :meth:`KnowledgeBase.backup` or :meth:`KnowledgeBase.export`.
+        force: Replace a graph that is not empty. The old one is kept under its name with the date.
         settings: ``None``: read from the environment.
 
     Returns:
-        What is in the graph now, and where the one that it replaced is.
+        The contents of the graph, and the place of the graph that was replaced.
 
     Raises:
-        BackupError: if the backup is damaged, or the graph is not empty and ``force`` is false. Nothing was changed.
-        StoreLockedError: if somebody has the graph open.
+        BackupError: if the backup is damaged, or the graph is not empty and ``force`` is false; nothing is changed.
+        StoreLockedError: if the graph is open elsewhere.
     """
     from core.rag.settings import settings_for
 
@@ -133,7 +133,7 @@ def _copy_graph(source: Path, part: Path) -> Digest:
 
 
 async def _import_graph(source: Path, part: Path, settings: Settings) -> Digest:
-    """Build a graph from an export, and compare what is in it with what the export says."""
+    """Build a graph from an export, and compare its contents with those of the export."""
     from core.rag.dbhandler import MemGraphClient
 
     promised = await asyncio.to_thread(check_export, source)
@@ -149,7 +149,7 @@ async def _import_graph(source: Path, part: Path, settings: Settings) -> Digest:
 
 
 def _swap(part: Path, target: Path, *, force: bool) -> Path | None:
-    """Put the new graph in the place of the old one, which is kept aside unless it is empty."""
+    """Replace the old graph by the new one; the old one is kept unless it is empty."""
     aside: Path | None = None
     if is_there(target):
         empty = _settle(target, force=force)
@@ -158,7 +158,7 @@ def _swap(part: Path, target: Path, *, force: bool) -> Path | None:
                 aside = _free_name(target)
                 _keep(target, aside)
             log = log_folder(target)
-            if log.exists():  # of a damaged graph; the new one must not take it for its own
+            if log.exists():  # the log of a damaged graph, which the new graph must not use
                 shutil.rmtree(log)
             part.replace(target)
             sync_folder(target.parent)
@@ -169,7 +169,7 @@ def _swap(part: Path, target: Path, *, force: bool) -> Path | None:
 
 
 def _settle(target: Path, *, force: bool) -> bool:
-    """Open the old graph and close it again, so that all of it is in its file; tells whether it is empty."""
+    """Open and close the old graph, so that all of it is in its file; return whether it is empty."""
     try:
         db = open_engine(target)
     except StoreLockedError:
@@ -196,7 +196,7 @@ def _settle(target: Path, *, force: bool) -> bool:
 
 
 def _keep(target: Path, aside: Path) -> None:
-    """Give the old graph, and its log where it has one, a second name; the first one stays until it is replaced."""
+    """Give the old graph, and its log if it has one, a second name; the first one stays until it is replaced."""
     log = log_folder(target)
     if log.exists():
         shutil.copytree(log, log_folder(aside))
@@ -204,7 +204,7 @@ def _keep(target: Path, aside: Path) -> None:
         return
     try:
         os.link(target, aside)
-    except OSError:  # a file system without links
+    except OSError:  # a file system without hard links
         shutil.copyfile(target, aside)
         sync_file(aside)
     sync_folder(aside.parent)
@@ -226,7 +226,7 @@ def _stamp() -> str:
 
 @contextmanager
 def _locked(target: Path) -> Iterator[None]:
-    """Keep others from opening the old graph while it is replaced."""
+    """Lock the old graph against being opened while it is replaced."""
     if not target.exists():
         yield
         return
