@@ -247,7 +247,7 @@ async def test_a_passage_that_begins_within_a_sentence_says_so(text: str, start:
         ("“And how does Olaf’s mill turn?”\n\nHe shrugged.", "He shrugged."),
         ("Olaf's mill does turn.\n\nSo it is.", "Olaf's mill does turn."),
         ("Olaf's mill turns:\n\n- by water\n- by wind", "Olaf's mill turns:"),
-        ("```yaml\nmill:\n\nturns: no\n```\n\nIt is old.", "turns: no"),
+        ("```yaml\nmill:\n\nturns: twice\n```\n\nIt is old.", "turns: twice"),
         ("- Olaf's mill\n- How does it turn?", "Olaf's mill"),
     ],
 )
