@@ -284,14 +284,16 @@ class TraversalOperations(VectorStoreOperations):
             "MATCH (n:Entity) WHERE n.namespace = $namespace AND n.name >= $name "
             "AND (n.name > $name OR n.id > $after) "
             + ("AND n.type = $kind " if kind is not None else "")
-            + "WITH n, n.name AS shown, n.id AS i "
-            f"ORDER BY shown, i LIMIT {check_limit(limit)} "
-            f"RETURN {node_columns('n')}, coalesce(n.mention_count, 0) AS mentions",
+            # Not the nodes themselves: the embedded engine would load each of them to sort them.
+            + "WITH n.id AS id, n.name AS name, n.type AS kind, coalesce(n.mention_count, 0) AS mentions "
+            f"ORDER BY name, id LIMIT {check_limit(limit)} RETURN id, name, kind, mentions",
             kind=kind or "",
             name=after[0],
             after=after[1],
         )
-        return [{**plain_node(row), "mentions": row["mentions"]} for row in rows]
+        return [
+            {**row, "label": Label.ENTITY, "name": row["name"] or row["id"], "kind": row["kind"] or ""} for row in rows
+        ]
 
     async def entity_graph_counts(self) -> dict[str, Any]:
         """Count entities by type, edges between them by relation, and related nodes and edges."""
