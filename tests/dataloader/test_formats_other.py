@@ -357,3 +357,40 @@ def test_conversations_of_people() -> None:
 def test_what_is_no_conversation_stays_data(data: Any) -> None:
     document = convert("data.json", json.dumps(data))
     assert "message_count" not in document.metadata and document.content
+
+
+# -- boards --------------------------------------------------------------------------------------------------------
+
+
+def test_a_board_of_cards() -> None:
+    place = {"x": 0, "y": 0, "width": 250, "height": 60}
+    board = {
+        "nodes": [
+            {"id": "a", "type": "text", "text": "# Plan\nShip it, see [the list](list.md).", **place},
+            {"id": "b", "type": "file", "file": "notes/The boats.md", **place},
+            {"id": "c", "type": "link", "url": "https://example.org/spec", **place},
+            {"id": "g", "type": "group", "label": "Ideas", **place},
+            {"id": "e", "type": "text", "text": "", **place},
+        ],
+        "edges": [
+            {"id": "1", "fromNode": "a", "toNode": "b", "label": "depends on"},
+            {"id": "2", "fromNode": "c", "toNode": "g"},
+            {"id": "3", "fromNode": "a", "toNode": "missing"},
+        ],
+    }
+    document = convert("sub/a.canvas", json.dumps(board))
+    assert document.content == (
+        "# Plan\nShip it, see [the list](list.md).\n\nnotes/The boats.md\n\nhttps://example.org/spec\n\nIdeas\n\n"
+        "- Plan → notes/The boats.md: depends on\n- https://example.org/spec → Ideas"
+    )
+    assert (document.title, document.format) == ("Plan", "markdown")
+    assert targets(document) == [
+        "file:///home/me/docs/sub/list.md",
+        "file:///home/me/docs/notes/The boats.md",
+        "https://example.org/spec",
+    ]
+
+
+@pytest.mark.parametrize("data", [{"nodes": [], "edges": []}, {"nodes": [{"id": "a", "type": "text", "text": "b"}]}])
+def test_what_is_no_board_stays_data(data: Any) -> None:
+    assert convert("a.canvas", json.dumps(data)).format != "markdown"

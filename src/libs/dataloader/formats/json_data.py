@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from libs.dataloader.formats.base import Content, FileData, TextBuilder, join_lines
+from libs.dataloader.formats.canvas import read_canvas
 from libs.dataloader.formats.chats import read_chats
 from libs.dataloader.formats.registry import JSONL, Format
 from libs.dataloader.formats.rows import Records
@@ -21,7 +22,7 @@ _LONGEST_LINE = 500
 def read(file: FileData, kind: Format) -> Content:
     """One paragraph of ``name: value`` lines per record where it is a list of objects; else an indented outline.
 
-    Exports of conversations become these.
+    Exports of conversations and boards of cards become these.
     What is not JSON after all stays as it is: it is still text.
     """
     text = file.text()
@@ -31,8 +32,8 @@ def read(file: FileData, kind: Format) -> Content:
         data = json.loads(text)
     except (ValueError, RecursionError):  # comments, several values, nested too deeply
         return _lines(text) or Content(text)
-    if (chats := read_chats(data, file)) is not None:
-        return chats
+    if (known := read_chats(data, file) or read_canvas(data, file)) is not None:
+        return known
     title = (
         next((data[name] for name in ("title", "name") if isinstance(data.get(name), str)), None)
         if isinstance(data, dict)
