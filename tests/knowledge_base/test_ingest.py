@@ -313,6 +313,18 @@ async def test_prune_of_a_folder_removes_what_vanished_though_the_folder_around_
     assert left == {"stays.md", "given.md", "top.md"}, "what a caller gave comes from no folder"
 
 
+async def test_a_folder_that_is_ingested_under_two_names_is_told(kb: KnowledgeBase, tmp_path: Path) -> None:
+    folder, link = tmp_path / "docs", tmp_path / "link"
+    folder.mkdir()
+    (folder / "a.md").write_text(text(0))
+    link.symlink_to(folder)
+    assert not (await kb.ingest(folder)).warnings
+    (warning,) = (await kb.ingest(link)).warnings
+    assert f"{link} and file://{folder} are one folder" in warning
+    await kb.client.delete_documents([row["id"] for row in await kb.client.documents_from(f"file://{folder}")])
+    assert not (await kb.ingest(link)).warnings
+
+
 async def test_prune_keeps_a_file_that_could_not_be_read_this_time(kb: KnowledgeBase, tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text(text(0))
     await kb.ingest(tmp_path)

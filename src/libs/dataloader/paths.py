@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import re
@@ -40,14 +41,29 @@ def namesake(place: str) -> str | None:
 
 def is_file(uri: str) -> bool:
     """Whether the file with a URI of :func:`uri_of_path` is there; also where nobody can tell."""
+    return any(_is_there(path) for path in _paths(uri))
+
+
+def folder_identity(uri: str) -> tuple[int, int] | None:
+    """What tells the folder with a URI of :func:`uri_of_path` from all others; ``None``: there is none."""
+    for path in _paths(uri):
+        with contextlib.suppress(OSError, ValueError):
+            status = os.stat(path)  # noqa: PTH116 a path of bytes
+            if stat.S_ISDIR(status.st_mode):
+                return status.st_dev, status.st_ino
+    return None
+
+
+def _paths(uri: str) -> list[bytes]:
+    """What the path with a URI may be: as it is written, and with its escaped bytes."""
     if not uri.startswith("file://"):
-        return False
+        return []
     path = uri.removeprefix("file://").encode("utf-8", "surrogatepass")
     raw = b"/".join(
         _ESCAPED.sub(lambda match: bytes.fromhex(match[1].decode()), part) if _BYTE.search(part) else part
         for part in path.split(b"/")
     )
-    return _is_there(path) or (raw != path and _is_there(raw))
+    return [path] if raw == path else [path, raw]
 
 
 def _is_there(path: bytes) -> bool:

@@ -153,6 +153,13 @@ class AdminOperations(RevectoringOperations):
         )
         return sorted(rows, key=lambda row: row["path"])
 
+    async def folder_uris(self) -> list[str]:
+        """The URIs of all sources that are folders, in order."""
+        rows = await self.read(
+            "MATCH (s:Source) WHERE s.namespace = $namespace AND s.type = $type RETURN s.uri AS uri", type="folder"
+        )
+        return sorted(row["uri"] for row in rows)
+
     async def references_of(self, document: str) -> list[dict[str, Any]]:
         """List the links of a document: ``kind`` (label of the target), ``target`` (path or URI) and ``text``."""
         found = []

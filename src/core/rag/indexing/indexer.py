@@ -17,7 +17,7 @@ from core.rag.extraction.records import FIELD_HINTS
 from core.rag.identity import document_id, standardize_resource_uri
 from core.rag.indexing.cutting import Cutter, Prepared
 from core.rag.indexing.prepare import Preparer
-from core.rag.indexing.pruning import ReadSource, prune
+from core.rag.indexing.pruning import ReadSource, prune, same_folders
 from core.rag.indexing.report import IngestReport
 from core.rag.indexing.state import StateReader
 from core.rag.indexing.stopping import check_callbacks, out_of_patience, until
@@ -229,6 +229,7 @@ class _Run:
             raise _first(failed) from failed
         finally:
             watcher.cancel()
+        self.report.warnings += await same_folders(self._client, self._read)
         for source_id, ids in self._again.items():  # after the documents are written
             for part in batches(ids):
                 await self._client.add_to_source(part, source_id)
@@ -254,8 +255,9 @@ class _Run:
         await self._loaded.put(None)
 
     async def _load_one(self, loader: Loader) -> None:
-        source_id = await self._client.ensure_source(loader.source)
-        read = ReadSource(loader, source_id)
+        source = loader.source
+        source_id = await self._client.ensure_source(source)
+        read = ReadSource(loader, source, source_id)
         tools = self._indexer._tools_for(loader)
         batch = _Batch(tools, source_id)
         known = tools.state.known(source_id, self._touched)

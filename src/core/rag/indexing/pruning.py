@@ -1,4 +1,4 @@
-"""Removes documents that their sources no longer have."""
+"""Removes documents that their sources no longer have, and tells which sources are one."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from core.rag.identity import document_id, standardize_resource_uri
+from libs.dataloader.paths import folder_identity
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
     from core.rag.indexing.report import IngestReport
     from core.rag.indexing.state import StateReader
-    from libs.dataloader import Loader
+    from libs.dataloader import Loader, SourceInfo
 
 #: So many stored pages are not given up for a site of which one page was found. One alone may have been that page,
 #: under another address.
@@ -25,12 +26,14 @@ class ReadSource:
 
     Attributes:
         loader: The loader that read it.
+        source: What it is.
         source_id: Id of its Source.
         seen: Ids of the documents that it has.
         gone: Ids of documents that it reported as gone.
     """
 
     loader: Loader
+    source: SourceInfo
     source_id: str
     seen: set[str] = field(default_factory=set)
     gone: set[str] = field(default_factory=set)
@@ -48,7 +51,7 @@ async def prune(client: MemGraphClient, state: StateReader, read: Sequence[ReadS
         report: Receives the number of removed documents, and warnings.
     """
     for one in read:
-        source = one.loader.source
+        source = one.source
         if source.type == "documents":
             report.warnings.append("Documents passed directly are not pruned: they have no source to disappear from.")
             continue
@@ -61,11 +64,26 @@ async def prune(client: MemGraphClient, state: StateReader, read: Sequence[ReadS
         report.documents.deleted += await client.delete_documents(gone)
 
 
+async def same_folders(client: MemGraphClient, read: Sequence[ReadSource]) -> list[str]:
+    """Notes on folders that the graph also has under another name, as by a link, so that it has all documents twice."""
+    folders = [one.source.uri for one in read if one.source.type == "folder"]
+    if not folders:
+        return []
+    others = {uri: identity for uri in await client.folder_uris() if (identity := folder_identity(uri))}
+    return [
+        f"{folder} and {uri} are one folder: its documents are stored under both names, and searches find them twice."
+        f" To keep one of each, delete the others (mgrag delete --source {uri})."
+        for folder in folders
+        for uri, identity in others.items()
+        if uri != folder and identity == folder_identity(folder)
+    ]
+
+
 async def _why_not_all(client: MemGraphClient, one: ReadSource) -> str | None:
     """Why a source may have documents that were not seen; ``None`` where it has none."""
     if not getattr(one.loader, "complete", True):
         return getattr(one.loader, "why_incomplete", None) or "it was not read to the end"
-    if one.loader.source.type != "web" or len(one.seen) > 1:
+    if one.source.type != "web" or len(one.seen) > 1:
         return None
     # A site that is down, or wants a login, often answers every address with one page that leads nowhere.
     covers = getattr(one.loader, "covers", None)
