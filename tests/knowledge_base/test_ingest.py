@@ -387,6 +387,31 @@ async def test_stop_finishes_what_is_in_flight(kb: KnowledgeBase) -> None:
     assert not any((await orphans(kb.client)).values())
 
 
+async def test_what_another_ingest_has_written_meanwhile_is_left_alone(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    documents = [document("a", text(0, 1)), document("b", text(2))]
+    mine = [*documents, document("c", text(3))]
+    write = MemGraphClient.write_documents
+    before: list[Any] = []
+
+    async def late_write(self: MemGraphClient, rows: Sequence[Any], store: VectorStoreInfo) -> Any:
+        if not before:  # the other one was faster with two of the three
+            before.append({})
+            await kb.ingest(documents)
+            before[:] = await kb.documents(prefix="a")
+        return await write(self, rows, store)
+
+    monkeypatch.setattr(MemGraphClient, "write_documents", late_write)
+    report = await kb.ingest(mine)
+
+    assert (report.documents.added, report.documents.updated, report.documents.unchanged) == (1, 0, 2)
+    assert report.chunks == report.vectors.embedded == len((await kb.show("c"))["chunks"])
+    assert report.vectors.reused == 0
+    assert await kb.documents(prefix="a") == before  # its times, too
+    assert not any((await orphans(kb.client)).values())
+
+
 async def test_a_stop_does_not_wait_for_all_that_was_read_ahead(
     kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:

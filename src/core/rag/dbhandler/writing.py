@@ -27,6 +27,9 @@ from core.rag.identity import chunk_id
 from core.rag.schema import check_name, text_partition
 from core.rag.times import utc_now
 
+#: Properties of a document that tell whether it is stored as it would be now.
+_STATE = ("state_hash", "pipeline", "fingerprint", "source_id", "path")
+
 
 @dataclass(slots=True)
 class ChunkRow:
@@ -79,12 +82,14 @@ class WriteOutcome:
     Attributes:
         added: Ids of new documents.
         updated: Ids of documents that were replaced.
+        unchanged: Ids of documents that were left alone: somebody else has written the same meanwhile.
         missing_vectors: Vectors that were to be reused but no longer exist. The caller rolls back, embeds the texts and
             writes again.
     """
 
     added: set[str]
     updated: set[str]
+    unchanged: set[str]
     missing_vectors: set[str]
 
 
@@ -98,7 +103,7 @@ async def write_documents(
     text_label: str,
     record_label: str = "",
 ) -> WriteOutcome:
-    """Write complete documents; each replaces its earlier version.
+    """Write complete documents; each replaces its earlier version, unless that is the same.
 
     Args:
         tx: The transaction.
@@ -114,11 +119,19 @@ async def write_documents(
     """
     now = utc_now()
     existing = await existing_chunks(tx, [document.id for document in documents])
+    unchanged = await _unchanged(tx, documents, existing, vector_store)
+    documents = [document for document in documents if document.id not in unchanged]
+    existing = {identifier: chunks for identifier, chunks in existing.items() if identifier not in unchanged}
     support = Support(namespace, now)
     await support.read(tx, existing)
     added = [document for document in documents if document.id not in existing]
     replaced = [document for document in documents if document.id in existing]
-    outcome = WriteOutcome({document.id for document in added}, {document.id for document in replaced}, set())
+    outcome = WriteOutcome(
+        added={document.id for document in added},
+        updated={document.id for document in replaced},
+        unchanged=unchanged,
+        missing_vectors=set(),
+    )
     changes = _ChunkChanges()
     for document in documents:
         changes.add(document.chunks, existing.get(document.id, {}), vector_store)
@@ -138,6 +151,34 @@ async def write_documents(
         await relink_incoming(tx, [(d.id, d.properties["uri"]) for d in added], namespace)
         await support.write(tx, documents, record_label)
     return outcome
+
+
+async def _unchanged(
+    tx: Transaction,
+    documents: Sequence[DocumentRow],
+    existing: Mapping[str, Mapping[str, Row]],
+    vector_store: str | None,
+) -> set[str]:
+    """The ids of documents that are stored as they are given here: another ingest of them was faster.
+
+    An ingest does not write what it finds unchanged. But of two that run at once, both find the documents missing; on a
+    server that lets the later one fail, it comes back to write all of them again.
+    """
+    compared = [document for document in documents if document.id in existing and document.properties["state_hash"]]
+    rows = await run_for_ids(
+        tx,
+        "UNWIND $ids AS i MATCH (d:Document {id: i}) RETURN d.id AS id, d.embedded_in AS embedded_in, "
+        + ", ".join(f"d.{name} AS {name}" for name in _STATE),
+        [document.id for document in compared],
+    )
+    stored = {row["id"]: row for row in rows if vector_store in (row["embedded_in"] or ())}
+    return {
+        document.id
+        for document in compared
+        if (row := stored.get(document.id)) is not None
+        and existing[document.id].keys() == {chunk.id for chunk in document.chunks}
+        and all(row[name] == document.properties.get(name) for name in _STATE)
+    }
 
 
 @dataclass(slots=True)

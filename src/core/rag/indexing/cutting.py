@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -43,13 +43,18 @@ class Prepared:
 
     def split(self) -> list[Prepared]:
         """Split it into one per document."""
-        singles = []
-        for row in self.rows:
-            ids = {chunk.vector_id for chunk in row.chunks}
-            made = {chunk.vector_id for chunk in row.chunks if chunk.embedding is not None}
-            texts = {key: value for key, value in self.texts.items() if key in ids}
-            singles.append(Prepared([row], texts, embedded=len(made)))
-        return singles
+        return [self._part([row]) for row in self.rows]
+
+    def without(self, ids: Collection[str]) -> Prepared:
+        """Leave out documents."""
+        return self._part([row for row in self.rows if row.id not in ids]) if ids else self
+
+    def _part(self, rows: list[DocumentRow]) -> Prepared:
+        chunks = [chunk for row in rows for chunk in row.chunks]
+        ids = {chunk.vector_id for chunk in chunks}
+        made = {chunk.vector_id for chunk in chunks if chunk.embedding is not None}
+        texts = {key: value for key, value in self.texts.items() if key in ids}
+        return Prepared(rows, texts, embedded=len(made))
 
 
 @dataclass(slots=True)

@@ -421,9 +421,12 @@ class _Run:
             outcome = await self._client.write_documents(part.rows, self._indexer._vector_store)
         self.report.documents.added += len(outcome.added)
         self.report.documents.updated += len(outcome.updated)
-        self.report.chunks += sum(len(row.chunks) for row in part.rows)
-        self.report.vectors.embedded += part.embedded
-        self.report.vectors.reused += sum(len(row.chunks) for row in part.rows) - part.embedded
+        self._count_unchanged(list(outcome.unchanged))
+        written = part.without(outcome.unchanged)
+        chunks = sum(len(row.chunks) for row in written.rows)
+        self.report.chunks += chunks
+        self.report.vectors.embedded += written.embedded
+        self.report.vectors.reused += chunks - written.embedded
 
     async def prune(self) -> None:
         """Remove documents that the sources no longer have."""
