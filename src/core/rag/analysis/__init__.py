@@ -10,7 +10,7 @@ from core.rag.analysis.analyzer import (
     query_terms,
 )
 
-#: Counts up whenever the same text gives other words, so that documents are analysed again.
+#: Raised whenever the same text gives other words, so that documents are analysed again.
 ANALYSIS_VERSION = 2
 
 __all__ = [

@@ -27,9 +27,9 @@ from core.rag.analysis.language import DEFAULT_LANGUAGE, SAMPLE_WORDS, detect_la
 from core.rag.analysis.stopwords import LATIN_LANGUAGES
 from core.rag.analysis.words import MAX_TERM_BYTES, folded_stop_words, is_stop_word, latin_stems, parts, stem
 
-#: Distinct words that a query keeps: the most frequent, then the first.
+#: Maximum number of distinct words of a query; the most frequent, then the first, are kept.
 MAX_QUERY_TERMS: Final = 128
-#: Characters of a query that are looked at.
+#: Maximum number of characters of a query that are analysed.
 MAX_QUERY_CHARACTERS: Final = 100_000
 
 #: How often the words of a title stand in the index.

@@ -22,20 +22,20 @@ _ARTICLES: Final = frozenset(
 _ACRONYM: Final = re.compile(r"[A-Z]{2,8}")
 _WORD: Final = re.compile(r"\w+")
 _LAST_WORD: Final = re.compile(r"(?:\A|\s)(\w+)\s+\Z")
-#: How far from an acronym that is looked for which it stands for.
+#: Maximum distance, in characters, of an acronym from its expansion.
 _REACH: Final = 120
 
 
 def may_be_acronym(word: str) -> bool:
-    """Whether a function word is spelt as an acronym."""
+    """Return whether a function word is spelt as an acronym."""
     return _ACRONYM.fullmatch(word) is not None
 
 
 def is_behind_article(article: str, word: str) -> bool:
-    """Whether a function word in capitals is an acronym for the word before it: ``the WHO``, ``an IT`` firm.
+    """Return whether the article before a function word in capitals makes it an acronym: ``the WHO``, ``an IT`` firm.
 
     Args:
-        article: The word before; one in capitals of its own says nothing, for then all of it is emphasised.
+        article: The word before; if it is in capitals too, the text is emphasised and gives no information.
         word: The function word.
     """
     plain = article[:1].lower() + article[1:]
@@ -43,15 +43,15 @@ def is_behind_article(article: str, word: str) -> bool:
 
 
 def leads_name(words: Sequence[str]) -> bool:
-    """Whether a phrase begins with an acronym that belongs to the name: ``US Army``, but not ``IT WAS Ann``."""
+    """Return whether a phrase begins with an acronym that is part of the name: ``US Army``, but not ``IT WAS Ann``."""
     return words[0] in _LEADING and len(words) > 1 and not words[1].isupper()
 
 
 def is_acronym(text: str, start: int, end: int) -> bool:
-    """Whether a text says that a function word in capitals is an acronym there.
+    """Return whether a text shows that a function word in capitals is an acronym.
 
-    It does by an article before it, by parentheses around it, or by what it stands for: before it where it stands in
-    parentheses, in parentheses behind it otherwise.
+    It does by an article before it, by parentheses around it, or by its expansion: before it if it is in parentheses,
+    otherwise in parentheses after it.
 
     Args:
         text: The text.

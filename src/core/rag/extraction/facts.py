@@ -9,7 +9,7 @@ from typing import Final
 
 from core.rag.extraction.words import is_unspaced, normalize_name
 
-#: More than this in one chunk is noise.
+#: Maximum number of entities of a chunk; more are noise.
 MAX_ENTITIES: Final = 40
 MAX_FACTS: Final = 40
 _MAX_TYPE_CHARS: Final = 60
@@ -21,8 +21,8 @@ class TypedName:
     """An entity that a chunk names.
 
     Attributes:
-        name: Normalised.
-        text: As it is spelt.
+        name: Its normalised name.
+        text: Its spelling.
         type: ``person``, ``organization`` …
     """
 
@@ -33,11 +33,11 @@ class TypedName:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """What a chunk says of two entities.
+    """A fact in a chunk about two entities.
 
     Attributes:
         source: Normalised name of the entity that it is about.
-        target: The same of the other.
+        target: Normalised name of the other entity.
         type: The relation, in ``snake_case``.
         text: The fact as a sentence.
     """
@@ -57,11 +57,11 @@ class ChunkFacts:
 
     @classmethod
     def of(cls, entities: Iterable[tuple[str, str]], facts: Iterable[tuple[str, str, str, str]]) -> ChunkFacts:
-        """Clean what a model gave.
+        """Clean the output of a model.
 
         Args:
             entities: ``(name, type)``.
-            facts: ``(source, relation, target, sentence)``; those about entities that are no names are left out.
+            facts: ``(source, relation, target, sentence)``; facts about entities that are not names are left out.
         """
         known: dict[str, TypedName] = {}
         for text, kind in entities:
@@ -75,7 +75,7 @@ class ChunkFacts:
         return cls(list(known.values()), list(found.values()))
 
     def to_json(self) -> str:
-        """As it is stored with the chunk."""
+        """Return the JSON that is stored with the chunk."""
         data = {
             "entities": [[item.text, item.type] for item in self.entities],
             "facts": [[item.source, item.target, item.type, item.text] for item in self.facts],
@@ -84,7 +84,7 @@ class ChunkFacts:
 
     @classmethod
     def from_json(cls, text: str | None) -> ChunkFacts:
-        """What :meth:`to_json` gave; nothing from nothing."""
+        """Read the result of :meth:`to_json`; empty for ``None``."""
         if not text:
             return cls()
         data = json.loads(text)
@@ -93,7 +93,7 @@ class ChunkFacts:
 
 
 def _snake_case(relation: str) -> str:
-    """``works_at``; characters of scripts that are written without spaces stay together."""
+    """Return a relation as ``works_at``; characters of scripts without spaces stay together."""
     text = ""
     for word in normalize_name(relation).split():
         apart = text and not (is_unspaced(text[-1]) and is_unspaced(word))
@@ -102,7 +102,7 @@ def _snake_case(relation: str) -> str:
 
 
 def _take(known: dict[str, TypedName], text: str, kind: str) -> str:
-    """Note an entity; its normalised name, or nothing where it is not a name."""
+    """Add an entity, and return its normalised name; empty if it is not a name."""
     spelt = " ".join(text.split())
     name = normalize_name(spelt)
     if not name or (name not in known and len(known) >= MAX_ENTITIES):

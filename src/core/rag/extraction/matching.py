@@ -13,7 +13,7 @@ from core.rag.extraction.words import normalize_name, normalized_words, word_spa
 
 
 class NameTable:
-    """Names that can be looked for.
+    """A table of names to find in texts.
 
     Example:
         >>> table = NameTable(["new york", "new york city"])
@@ -36,7 +36,7 @@ class NameTable:
         return name in self._names
 
     def add(self, name: str) -> None:
-        """Add a normalised name; an empty one is none."""
+        """Add a normalised name; an empty one is ignored."""
         words = name.split(" ")
         if not name or name in self._names:
             return
@@ -48,19 +48,19 @@ class NameTable:
             seconds[second] = tuple(sorted((*lengths, len(words)), reverse=True))
 
     def find(self, words: Sequence[str]) -> list[tuple[int, int, str]]:
-        """Where names stand in a text.
+        """Find the names in a text.
 
-        An occurrence inside that of a longer name does not count; two that overlap otherwise both do.
+        An occurrence within that of a longer name does not count; two that only overlap both count.
 
         Args:
-            words: As :func:`core.rag.extraction.words.normalized_words` gives them.
+            words: The words, as from :func:`core.rag.extraction.words.normalized_words`.
 
         Returns:
             ``(first, end, name)`` in order; ``words[first:end]`` are the words of the name.
         """
         lengths_of = self._lengths
         found: list[tuple[int, int, str]] = []
-        reached = 0  # up to here names that began earlier extend
+        reached = 0  # the furthest end of the names found so far
         last = len(words) - 1
         for first in [place for place, word in enumerate(words) if word in lengths_of]:
             seconds = lengths_of[words[first]]
@@ -68,7 +68,7 @@ class NameTable:
             if first < last:
                 for length in seconds.get(words[first + 1], ()):
                     if first + length > len(words):
-                        continue  # what is left of the text is a shorter name at most
+                        continue  # the rest of the text is too short for this name
                     candidate = " ".join(words[first : first + length])
                     if candidate in self._names:
                         name, end = candidate, first + length
@@ -82,7 +82,7 @@ class NameTable:
 
 
 def mentions(text: str, names: NameTable | Iterable[str]) -> list[tuple[int, int, str]]:
-    """The longest occurrences of names in a text, whatever the case and the punctuation between the words.
+    """Return the longest occurrences of names in a text, regardless of case and of punctuation between the words.
 
     Args:
         text: Any text.

@@ -21,17 +21,17 @@ _EXTENSION: Final = re.compile(r"\.[A-Za-z0-9]{1,5}$")
 _BETWEEN: Final = re.compile(r"[_\s-]+")
 
 
-#: A name that a chunk mentions: normalised (:func:`core.rag.extraction.words.normalize_name`); as it is spelt there,
-#: empty where only a title was recognised, whatever its spelling; and how often.
+#: A mention in a chunk: normalised name (:func:`core.rag.extraction.words.normalize_name`); spelling, which is empty if
+#: only a title was recognised; and number of occurrences.
 type Mention = tuple[str, str, int]
 
 
 class Title(NamedTuple):
-    """A name that the title of a document gives it.
+    """A name in the title of a document.
 
     Attributes:
-        name: Normalised.
-        text: As the title spells it.
+        name: The normalised name.
+        text: Its spelling in the title.
     """
 
     name: str
@@ -45,19 +45,19 @@ def mentions_of(
     words: Sequence[str] | None = None,
     names: Mapping[str, Found] | None = None,
 ) -> list[Mention]:
-    """What a chunk mentions.
+    """Return the mentions of a chunk.
 
-    A name by rule that stands in the text only as a part of a title that the chunk names, is no mention of its own.
+    A name found by rule is no mention itself if it only occurs as part of a title that the chunk names.
 
     Args:
         content: Text of the chunk.
         heading: Its heading path.
         titles: The normalised titles of documents; at least those that occur in the text.
-        words: The normalised words of the text, where they are known.
-        names: The names in the chunk by rule, where they are known.
+        words: The normalised words of the text, if known.
+        names: The names found by rule in the chunk, if known.
 
     Returns:
-        Each name once, in no special order.
+        Each name once, in any order.
     """
     found = names_in(content, heading) if names is None else names
     named: dict[str, int] = {}
@@ -79,9 +79,9 @@ def mentions_of(
 
 
 def _within(name: str, titles: Mapping[str, int], found: Mapping[str, Found]) -> int:
-    """How often a name by rule was found as a part of these titles, which are in the text so often.
+    """Count the occurrences of a name found by rule within these titles, given how often these are in the text.
 
-    What the rules found as a whole title, they did not find as a part of it, too.
+    What the rules found as a whole title was not also found as a part of it.
     """
     within = 0
     for title, count in titles.items():
@@ -91,18 +91,18 @@ def _within(name: str, titles: Mapping[str, int], found: Mapping[str, Found]) ->
 
 
 def spellings(names: Mapping[str, Found], facts: ChunkFacts | None = None) -> dict[str, str]:
-    """How a chunk spells the names that it mentions, apart from titles that only their words tell.
+    """Return the spellings of the names in a chunk, except for titles that only match by their words.
 
     Args:
-        names: The names in it by rule.
-        facts: What a language model found in it.
+        names: The names found by rule.
+        facts: The facts that a language model found.
     """
     spelt = {entity.name: entity.text for entity in facts.entities} if facts else {}
     return spelt | {name: known.text for name, known in names.items()}
 
 
 def with_facts(mentions: Iterable[Mention], names: Mapping[str, Found], facts: ChunkFacts) -> list[Mention]:
-    """The mentions of a chunk with these names by rule, and the entities that a language model found in it."""
+    """Return the mentions of a chunk together with the entities that a language model found in it."""
     spelt = spellings(names, facts)
     found = {mention[0]: mention for mention in mentions}
     for entity in facts.entities:
@@ -113,10 +113,10 @@ def with_facts(mentions: Iterable[Mention], names: Mapping[str, Found], facts: C
 
 
 def titles_of(title: str | None, path: str) -> list[Title]:
-    """The names that a document has: its title, and the title without what stands in parentheses at its end.
+    """Return the names of a document: its title, and the title without parentheses at its end.
 
     Args:
-        title: The title from the document itself, or ``None``: then the name of its file, where it looks like a name.
+        title: The title from the document itself; ``None``: the name of its file, if it looks like a name.
         path: Path or URL of the document.
     """
     text = " ".join((title or "").split()) or _from_path(path)
@@ -126,19 +126,19 @@ def titles_of(title: str | None, path: str) -> list[Title]:
 
 
 def is_sought(name: str) -> bool:
-    """Whether mentions of a title are looked for in texts: not those of a single function word or letter."""
+    """Return whether to search for a title in texts, which excludes single function words and letters."""
     if " " in name:
         return True
     return name not in stop_words("english") and (len(name) > 1 or not name.isascii())
 
 
 def sought(titles: Iterable[str]) -> NameTable:
-    """A table of those of the normalised titles that are looked for."""
+    """Return a table of those normalised titles that are searched for."""
     return NameTable(filter(is_sought, titles))
 
 
 def _from_path(path: str) -> str:
-    """``Ada Lovelace`` from ``people/Ada_Lovelace.txt``; nothing from ``notes.txt`` or a web address."""
+    """Return ``Ada Lovelace`` for ``people/Ada_Lovelace.txt``; empty for ``notes.txt`` or a web address."""
     if "://" in path:
         return ""
     stem = _EXTENSION.sub("", posixpath.basename(path.replace("\\", "/").rstrip("/")))

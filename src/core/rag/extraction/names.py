@@ -30,7 +30,7 @@ from core.rag.extraction.words import is_unspaced, normalize_name
 from core.rag.extraction.wrapping import unwrapped
 from core.rag.headings import last_heading
 
-#: A chunk mentions at most so many names that are no titles: the first ones.
+#: Maximum number of names of a chunk that are not titles; the first ones are kept.
 MAX_NAMES: Final = 48
 #: A longer phrase is a sentence.
 MAX_WORDS: Final = 8
@@ -40,9 +40,9 @@ _MAX_CODE_CHARS: Final = 60
 _SMALL_WORDS: Final = "mr mrs ms dr i'm i've i'll i'd i’m i’ve i’ll i’d"
 #: Function words that are nouns, too, and with a capital begin names: Stati Uniti, Stato Pontificio.
 _NOUNS: Final = {"italian": frozenset({"stato", "stati"})}
-#: Scripts of their own: their function words are none of any other language.
+#: Function words of languages with their own script, which are not words of any other language.
 _OTHER_SCRIPTS: Final = stop_words("russian") | stop_words("greek")
-#: What is counted in Roman numerals, so that an I behind it is the number one.
+#: Nouns that are numbered in Roman numerals, so that an I after them is the number one.
 _COUNTED: Final = frozenset("war phase stage type tier class part act book volume level".split())  # noqa: SIM905
 _BEFORE_SENTENCE: Final = frozenset(".!?:;…•|#>\n\r\t。")
 _SKIPPED: Final = frozenset(" \"'“”„«»‘’()[]*_-\u00a0")
@@ -82,8 +82,8 @@ class Found:
     """A name in a text.
 
     Attributes:
-        text: As it stands there first.
-        count: How often it is there.
+        text: Its first spelling.
+        count: Number of occurrences.
     """
 
     text: str
@@ -91,14 +91,14 @@ class Found:
 
 
 def names_in(text: str, heading: str = "") -> dict[str, Found]:
-    """The names that a text mentions.
+    """Find the names in a text.
 
     Args:
-        text: Of a chunk: prose, Markdown, a row of a table.
-        heading: Its heading path; the last part is a name, too.
+        text: Text of a chunk: prose, Markdown, a row of a table.
+        heading: Its heading path; the last part is also a name.
 
     Returns:
-        By normalised name, in the order in which they stand there, at most ``MAX_NAMES``.
+        Names by normalised name, in the order of the text, at most ``MAX_NAMES``.
     """
     found: dict[str, Found] = {}
     whole_text = text
@@ -188,9 +188,9 @@ def names_in(text: str, heading: str = "") -> dict[str, Found]:
 
 
 def type_of(name: str) -> str:
-    """What sort of name a spelling is: ``year``, ``acronym``, ``code``, ``name`` (with a capital) or ``term``."""
+    """Return the type of a name by its spelling: ``year``, ``acronym``, ``code``, ``name`` (capital) or ``term``."""
     if name[:1].isupper() and name.replace(" ", "").isalpha() and not name.isupper():
-        return "name"  # most are
+        return "name"  # the usual case
     if _YEAR.fullmatch(name):
         return "year"
     if _CODE.fullmatch(name):
@@ -201,7 +201,7 @@ def type_of(name: str) -> str:
 
 
 def _explicit(text: str, found: dict[str, Found]) -> str:
-    """Take in what is marked as a term; gives the text without it, as long as before."""
+    """Add names that are marked as terms; return the text with these blanked out, of the same length."""
 
     def code(match: re.Match[str]) -> str:
         inside = match[1] or match[2]
@@ -346,12 +346,12 @@ def _is_small(word: str, stop: frozenset[str]) -> bool:
 
 
 def _is_first(words: Sequence[str]) -> bool:
-    """Whether the last word is the number one: ``World War I``."""
+    """Return whether the last word is the number one: ``World War I``."""
     return words[-1] == "I" and len(words) > 2 and words[-2].lower() in _COUNTED
 
 
 def _is_distinct(word: str) -> bool:
-    """Whether a single word is a name wherever it stands: it has a digit, or a capital that is not its first letter."""
+    """Return whether a single word is always a name: it has a digit, or a capital that is not its first letter."""
     return (not word.isalpha() and any(map(str.isdigit, word))) or any(map(str.isupper, word[1:]))
 
 
@@ -363,12 +363,12 @@ def _begins_sentence(text: str, start: int) -> bool:
 
 
 def _begins_link(text: str, start: int, end: int) -> bool:
-    """Whether more words follow in the text of a Markdown link: ``[Creating a Module](…)``."""
+    """Return whether more words follow in the text of a Markdown link: ``[Creating a Module](…)``."""
     return start > 0 and text[start - 1] == "[" and text[end : end + 1] == " "
 
 
 def _add_acronyms(text: str, places: list[tuple[str, int]], found: dict[str, Found]) -> None:
-    """Take in function words in capitals, each as often as it is there, if the text says anywhere that it is a name."""
+    """Add function words in capitals, with all occurrences, if the text anywhere shows that they are names."""
     said = {name for name, place in places if name in found or is_acronym(text, place, place + len(name))}
     for name, _ in places:
         if name in said:

@@ -70,12 +70,12 @@ _LEADING: Final[dict[str, frozenset[str]]] = {
 
 
 def may_lead_name(word: str, language: str) -> bool:
-    """Whether a function word of a language may be the first word of a name, if it has a capital."""
+    """Return whether a capitalised function word of a language may be the first word of a name."""
     return word[0].isupper() and word.lower() in _LEADING.get(language, ())
 
 
 def may_command(word: str) -> bool:
-    """Whether an English word at the beginning of a sentence may tell the reader to do something with what follows."""
+    """Return whether an English word at the beginning of a sentence may be an imperative about what follows."""
     return word.lower() in _commands()
 
 
@@ -85,11 +85,11 @@ def is_key(word: str) -> bool:
 
 
 def opens_sentence(word: str, language: str) -> bool:
-    """Whether a word at the beginning of a sentence is hardly ever part of a name behind it.
+    """Return whether a word at the beginning of a sentence is hardly ever part of a name after it.
 
     Args:
-        word: In any case.
-        language: Of the text, by Snowball's name; English is always looked up, too.
+        word: The word, in any case.
+        language: Snowball's name of the language of the text; English is always tested, too.
     """
     if word.lower() in _of(language):
         return True

@@ -44,7 +44,7 @@ FIELD_HINTS: Final[Mapping[str, str]] = {
     for hint in hints.split()
 }
 
-#: What two fields of one record say of each other; read from the first to the second.
+#: Relations between two fields of a record, from the first to the second.
 FIELD_RELATIONS: Final[Mapping[tuple[str, str], str]] = {
     ("name", "title"): "has_title",
     ("name", "role"): "has_role",
@@ -78,18 +78,18 @@ FIELD_RELATIONS: Final[Mapping[tuple[str, str], str]] = {
     ("project", "lead"): "led_by",
 }
 
-#: What the records of a collection may be, where it is called by the plural: ``name`` in ``projects`` is a project. A
-#: collection of people stays one of names, which is what ``works_at`` and the like are said of.
+#: Types that a collection named by the plural gives to its records: ``name`` in ``projects`` is a project. In a
+#: collection of people it stays a name, to which relations such as ``works_at`` apply.
 _THINGS: Final = frozenset({"company", "organization", "team", "department", "project", "product"})
-#: Fields that say of a thing what they say of anybody with a name.
+#: Fields whose relations apply to things as they do to people.
 _OF_THINGS: Final = frozenset({"email", "owner", "lead", "author", "category", "tag", "location", "city", "country"})
 
-#: What two fields that say nothing of each other have in common.
+#: The relation of two fields that have no other.
 TOGETHER: Final = "co_occurs"
 
-#: A record has at most so many entities: the first ones. Each two of them are linked, which makes 2,016 links.
+#: Maximum number of entities of a record; the first ones are kept. Every pair is linked, which makes 2,016 links.
 MAX_ENTITIES: Final = 64
-#: Fields within fields within fields are entities down to here; their text is found however deep it is.
+#: Nested fields are entities down to this level; their texts can be searched at any level.
 _DEEPEST: Final = 4
 #: How many parts of the path of a field the text of a record names: all of them, again for each value, would make the
 #: text of one that is nested deeply much longer than the record.
@@ -106,9 +106,9 @@ class RecordEntity:
 
     Attributes:
         field: Path of the field, with dots.
-        type: What the field makes of it.
-        name: Normalised.
-        text: As the record spells it.
+        type: Its type, by the field.
+        name: Its normalised name.
+        text: Its spelling in the record.
     """
 
     field: str
@@ -122,8 +122,8 @@ class Relation:
     """A link between two entities of a record.
 
     Attributes:
-        source: Normalised name of the entity that it leads from.
-        target: The same of the one that it leads to.
+        source: Normalised name of the start entity.
+        target: Normalised name of the end entity.
         type: ``works_at``, ``co_occurs`` …
     """
 
@@ -135,13 +135,13 @@ class Relation:
 def entities_of(
     record: Mapping[str, Any], hints: Mapping[str, str] = FIELD_HINTS, collection: str = ""
 ) -> list[RecordEntity]:
-    """The entities of a record: each name once, in the order of the fields, the first ``MAX_ENTITIES``.
+    """Return the entities of a record: each name once, in the order of the fields, the first ``MAX_ENTITIES``.
 
     Args:
-        record: Fields by name; values that are texts, lists of these, or records again count.
+        record: Fields by name; values that are texts, lists of texts, or nested records are used.
         hints: The type by the last word of a field's name. ``company_name``, ``name`` within ``company``, and ``name``
             in a collection ``companies`` are companies.
-        collection: What the record belongs to.
+        collection: The collection of the record.
     """
     found: dict[str, RecordEntity] = {}
     thing = _thing(collection, hints)
@@ -155,7 +155,7 @@ def entities_of(
 
 
 def relations_of(entities: Sequence[RecordEntity]) -> list[Relation]:
-    """The links between the entities of one record: one for each pair."""
+    """Return the links between the entities of a record: one for each pair."""
     relations = []
     for a, b in combinations(sorted(entities, key=lambda entity: entity.name), 2):
         forward, backward = _said(a, b), _said(b, a)
@@ -167,18 +167,18 @@ def relations_of(entities: Sequence[RecordEntity]) -> list[Relation]:
 
 
 def with_hints(fields: Iterable[str]) -> dict[str, str]:
-    """The usual hints and further fields, whose names are their types."""
+    """Return the default hints and further fields, whose names are their types."""
     return {**FIELD_HINTS, **{field.strip().lower(): field.strip().lower() for field in fields if field.strip()}}
 
 
 def record_text(record: Mapping[str, Any]) -> str:
-    """A record as one line: ``name: Bob Smith, title: Tech Lead``."""
+    """Return a record as one line: ``name: Bob Smith, title: Tech Lead``."""
     texts = _texts(record, everything=True)
     return ", ".join(f"{'.'.join(path[-_NAMED_PARTS:])}: {value}" for path, value in texts)
 
 
 def record_line(record: Mapping[str, Any]) -> str:
-    """A record as one line, who and what it is about first, in the order of the hints; without its ``_id``."""
+    """Return a record as one line without ``_id``, with the fields of hints first, in the order of the hints."""
 
     def order(key: str) -> tuple[int, str]:
         return (_HINTS.get(key.lower(), len(_HINTS)), key)
@@ -189,12 +189,12 @@ def record_line(record: Mapping[str, Any]) -> str:
 def _texts(
     record: Any, *, everything: bool = False, deepest: int | None = None
 ) -> Iterator[tuple[tuple[str, ...], str]]:
-    """The texts of a record in order, each with the path of its field; without recursion, for it may be nested deeply.
+    """Yield the texts of a record in order, each with the path of its field; not recursive, for deep nesting.
 
     Args:
         record: Its fields.
-        everything: Numbers and the like, too.
-        deepest: How many fields a path has at most; longer ones are left out.
+        everything: Include numbers and the like.
+        deepest: Maximum number of fields in a path; longer ones are left out.
     """
     waiting: list[tuple[tuple[str, ...], Any]] = [((), record)]
     while waiting:
@@ -212,7 +212,7 @@ def _texts(
 
 
 def _said(a: RecordEntity, b: RecordEntity) -> str | None:
-    """What the field of the one says of that of the other."""
+    """Return the relation of the field of one entity to that of the other."""
     found = FIELD_RELATIONS.get((a.type, b.type))
     if found is None and a.field == "name" and a.type in _THINGS and b.type in _OF_THINGS:
         return FIELD_RELATIONS.get(("name", b.type))
@@ -220,14 +220,14 @@ def _said(a: RecordEntity, b: RecordEntity) -> str | None:
 
 
 def _thing(collection: str, hints: Mapping[str, str]) -> str:
-    """What the records of a collection are, if its name is a plural that says so; ``team`` may well list people."""
+    """Return the type of the records of a collection, if its name is a plural of one; ``team`` may list people."""
     words = _WORDS.findall(collection)
     kind = hints.get(words[0].lower(), "") if len(words) == 1 and words[0].lower().endswith("s") else ""
     return kind if kind in _THINGS else ""
 
 
 def _type(path: Sequence[str], hints: Mapping[str, str]) -> str:
-    """The type that a field gives: by its last word, and where that is ``name`` by what it is the name of."""
+    """Return the type of a field: by its last word, or, if that is ``name``, by what it is the name of."""
     words = [word.lower() for part in path for word in _WORDS.findall(part)]
     if not words or words[-1] in {"id", "ids"}:
         return ""

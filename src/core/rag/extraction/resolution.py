@@ -17,7 +17,7 @@ from rapidfuzz.distance import DamerauLevenshtein
 from core.rag.analysis.words import fold
 from core.rag.extraction.names import type_of
 
-#: Words of a company's name that say only what sort of company it is.
+#: Words of a company's name that only denote its legal form.
 _LEGAL: Final = frozenset("inc incorporated ltd limited llc llp plc gmbh ag sa sarl bv nv corp corporation co".split())  # noqa: SIM905
 _HYPHENATED: Final = re.compile(r"[-‐‑]\w+$")
 _ARTICLES: Final = frozenset({"the", "a", "an"})
@@ -31,21 +31,21 @@ _SHORTEST_FUZZY_WORD: Final = 6
 _TWO_EDITS_FROM: Final = 11
 _LARGEST_BLOCK: Final = 60
 _COSINE: Final = 0.95
-#: So many pairs are asked about at once: there are several for each name, too many to keep.
+#: Number of pairs that are checked together: there are several for each name, too many to keep all.
 _PAIRS_AT_ONCE: Final = 5_000
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """An entity that may be another.
+    """An entity that may be the same as another.
 
     Attributes:
         id: Its id.
-        name: Normalised.
-        text: As it is shown.
+        name: Its normalised name.
+        text: Its displayed name.
         type: Its type.
-        mentions: Chunks that mention it.
-        titled: Whether a document is called so.
+        mentions: Number of chunks that mention it.
+        titled: Whether it is the title of a document.
     """
 
     id: str
@@ -57,19 +57,19 @@ class Candidate:
 
     @property
     def is_acronym(self) -> bool:
-        """Whether it is spelt like one: its type may be another, from a record (``company``) or a language model."""
+        """Whether it is spelt as an acronym; its type may differ, by a record (``company``) or a language model."""
         return type_of(self.text) == "acronym"
 
 
 @dataclass(frozen=True, slots=True)
 class Sameness:
-    """Two entities that are one.
+    """Two entities that are the same.
 
     Attributes:
-        alias: Id of the one that is the other.
-        entity: Id of the other: the one that is mentioned more.
+        alias: Id of the entity with fewer mentions.
+        entity: Id of the entity with more mentions.
         method: ``alias``, ``acronym``, ``fuzzy``, ``vector`` or ``caller``.
-        score: How sure it is, 0 to 1.
+        score: Confidence, 0 to 1.
     """
 
     alias: str
@@ -110,15 +110,16 @@ def resolve(
 ) -> list[Sameness]:
     """Find out which entities are the same.
 
-    Two that documents are called by are never the same unless they are spelt alike, nor are two that differ in a
+    Two titles of documents are never the same unless they are spelt alike, and neither are two names that differ in a
     number.
 
     Args:
         candidates: The entities.
-        fuzzy: Whether names that differ by a letter or two are one.
-        together: Of pairs of ids (acronym, phrase), those that a chunk mentions both of; without it, acronyms stay.
-        similarities: The cosines of the vectors of pairs, asked for part by part, for some pairs more than once; only
-            for those of :func:`comparable`. Without it, vectors are not compared.
+        fuzzy: Whether names that differ by one or two letters are the same.
+        together: Returns those of the pairs of ids (acronym, phrase) that a chunk mentions together; without it,
+            acronyms are not resolved.
+        similarities: Returns the cosines of the vectors of pairs; called for parts, with some pairs more than once, and
+            only with entities of :func:`comparable`. Without it, vectors are not compared.
 
     Returns:
         Each pair once, the same for the same entities in any order.
@@ -149,19 +150,19 @@ def resolve(
 
 
 def abbreviations(candidates: Iterable[Candidate]) -> list[tuple[str, str]]:
-    """The pairs of ids (acronym, phrase) that ``together`` of :func:`resolve` is asked about."""
+    """Return the pairs of ids (acronym, phrase) with which :func:`resolve` calls ``together``."""
     return [(acronym.id, phrase.id) for acronym, phrase in _initials(_usable(candidates))]
 
 
 def comparable(candidates: Iterable[Candidate]) -> list[Candidate]:
-    """Those of the entities that ``similarities`` of :func:`resolve` may be asked about, each once, by id."""
+    """Return the entities with which :func:`resolve` may call ``similarities``, each once, by id."""
     blocks = _word_blocks(_usable(candidates))
     found = {candidate.id: candidate for block in blocks if len(block) > 1 for candidate in block}
     return [found[identifier] for identifier in sorted(found)]
 
 
 def _usable(candidates: Iterable[Candidate]) -> list[Candidate]:
-    """Those that may be the same as another, in the order of their names."""
+    """Return the entities that may be the same as another, in the order of their names."""
     return sorted(
         (candidate for candidate in candidates if candidate.type not in {"year", "code"}), key=lambda item: item.name
     )
@@ -179,7 +180,7 @@ def _spellings(name: str, text: str = "") -> Collection[str]:
         key = folded.replace(" ", "")
         return (key,) if len(key) >= _SHORTEST_KEY else ()
     words = folded.split(" ")
-    # Before a single word the indefinite article is mostly none: A-Team and Team, A level and Level, &'a mut and mut.
+    # Before a single word, "a" is mostly not an article: A-Team and Team, A level and Level, &'a mut and mut.
     if words[0] in _ARTICLES and len(words) > (1 if words[0] == "the" else 2):
         words = words[1:]
     keys = {"".join(words)}
@@ -190,7 +191,7 @@ def _spellings(name: str, text: str = "") -> Collection[str]:
 
 
 def _spelt_alike(candidates: Sequence[Candidate]) -> Iterator[tuple[Candidate, Candidate]]:
-    """Names with the same letters."""
+    """Yield pairs of names with the same letters."""
     blocks: dict[str, list[Candidate]] = defaultdict(list)
     for candidate in candidates:
         for key in _spellings(candidate.name, candidate.text):
@@ -200,7 +201,7 @@ def _spelt_alike(candidates: Sequence[Candidate]) -> Iterator[tuple[Candidate, C
 
 
 def _initials_of(name: str) -> set[str]:
-    """The initials of a phrase, with and without its small words, if they are as many as an acronym has."""
+    """Return the initials of a phrase, with and without its function words, if their number is that of an acronym."""
     words = name.split(" ")
     kept = {"".join([word[0] for word in words]), "".join([word[0] for word in words if word not in _SMALL])}
     return {initials for initials in kept if len(initials) >= _SHORTEST_ACRONYM}
@@ -225,7 +226,7 @@ def _initials(candidates: Sequence[Candidate]) -> Iterator[tuple[Candidate, Cand
 
 
 def _nearly_alike(candidates: Sequence[Candidate]) -> Iterator[tuple[Candidate, Candidate, float]]:
-    """Names of several words that differ by a letter or two of one long word."""
+    """Yield pairs of names of several words that differ by one or two letters of a long word."""
     blocks: dict[tuple[str, ...], list[tuple[str, Candidate]]] = defaultdict(list)
     for candidate in candidates:
         words = candidate.name.split(" ")
@@ -242,13 +243,13 @@ def _nearly_alike(candidates: Sequence[Candidate]) -> Iterator[tuple[Candidate, 
                 continue
             allowed = 2 if min(len(word), len(other)) >= _TWO_EDITS_FROM else 1
             distance = DamerauLevenshtein.distance(word, other, score_cutoff=allowed)
-            # The first letter is hardly ever wrong: Austria and Bustria are no pair, Mulder and Fulder neither.
+            # The first letter is hardly ever wrong: Mulder and Fulder are not a pair.
             if 0 < distance <= allowed and word[0] == other[0]:
                 yield a, b, round(1 - distance / max(len(a.name), len(b.name)), 4)
 
 
 def _sharing_words(candidates: Sequence[Candidate]) -> Iterator[tuple[Candidate, Candidate]]:
-    """Pairs that share a word which few have, and whose numbers are the same; once for each such word."""
+    """Yield pairs that share a rare word and have the same numbers, once for each such word."""
     for block in _word_blocks(candidates):
         for a, b in combinations(block, 2):
             if not (a.titled and b.titled):
@@ -256,7 +257,7 @@ def _sharing_words(candidates: Sequence[Candidate]) -> Iterator[tuple[Candidate,
 
 
 def _word_blocks(candidates: Iterable[Candidate]) -> Iterator[list[Candidate]]:
-    """The names of several words with one word that few have and the same numbers."""
+    """Yield groups of names of several words that share a rare word and have the same numbers."""
     blocks: dict[str, dict[frozenset[str], list[Candidate]]] = defaultdict(lambda: defaultdict(list))
     for candidate in candidates:
         words = set(candidate.name.split(" "))
@@ -270,5 +271,5 @@ def _word_blocks(candidates: Iterable[Candidate]) -> Iterator[list[Candidate]]:
 
 
 def _numbers(words: Iterable[str]) -> frozenset[str]:
-    """What tells one of a series from another: digits, Roman numerals, single letters."""
+    """Return the words that distinguish items of a series: digits, Roman numerals, single letters."""
     return frozenset(word for word in words if word in _ROMAN or len(word) == 1 or any(map(str.isdigit, word)))

@@ -14,7 +14,7 @@ class CodeSymbol:
         kind: ``function``, ``class``, ``method`` …
         signature: Its first line.
         line: Line of the definition, from 1.
-        calls: The symbols of its file that it calls: their places in the list of all.
+        calls: Indexes, in the list of all symbols of its file, of those that it calls.
     """
 
     name: str
@@ -26,10 +26,10 @@ class CodeSymbol:
 
 @dataclass(slots=True)
 class CodeFacts:
-    """What a source file says.
+    """The contents of a source file.
 
     Attributes:
-        symbols: What it defines, in order.
+        symbols: Its definitions, in order.
         imports: Names of the modules that it imports, as written.
     """
 

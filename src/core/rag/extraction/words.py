@@ -11,7 +11,7 @@ import unicodedata
 from functools import cache
 from typing import Final
 
-#: Longer names are texts: they are no entities. It also keeps them within what an index of any engine holds.
+#: Longer names are texts, not entities. This also keeps names within the limits of the indexes of all engines.
 MAX_NAME_CHARS: Final = 200
 
 #: Characters of scripts that are written without spaces, as a part of a set in an expression.
@@ -63,14 +63,14 @@ def _folded(word: str) -> str:
 
 
 def _casefolded(text: str) -> str:
-    """A text in one case; the Turkish İ is an i there, without the dot above it that casefolding leaves behind."""
+    """Return a casefolded text; the Turkish İ becomes i, without the combining dot that casefolding leaves."""
     return text.casefold().replace("i\u0307", "i")
 
 
 def normalized_words(text: str) -> list[str]:
-    """The words of a text in order, NFKC and casefolded.
+    """Return the words of a text in order, NFKC-normalised and casefolded.
 
-    ``normalized_words(text)[i]`` stands at ``word_spans(text)[i]``.
+    ``normalized_words(text)[i]`` is at ``word_spans(text)[i]``.
     """
     if text.isascii():
         return _ASCII.findall(text.lower())
@@ -79,7 +79,7 @@ def normalized_words(text: str) -> list[str]:
 
 
 def word_spans(text: str) -> list[tuple[int, int]]:
-    """Where each of the words of a text begins and ends, in characters."""
+    """Return the start and end of each word of a text, in characters."""
     if text.isascii():
         return [match.span() for match in _ASCII_ANY_CASE.finditer(text)]
     plain = text.replace("_", " ")
@@ -87,21 +87,21 @@ def word_spans(text: str) -> list[tuple[int, int]]:
 
 
 def normalize_name(name: str) -> str:
-    """What two names have in common when they are the same: their casefolded words, joined by spaces.
+    """Return the normalised form of a name, which is equal for equal names: its casefolded words, joined by spaces.
 
     Args:
         name: A name, title or phrase.
 
     Returns:
-        The words; a name without any letter or digit (``!!!``) stands for itself. Empty for a blank name, and for one
-        of more than ``MAX_NAME_CHARS`` characters, which is a text rather than a name.
+        The words; a name without any letter or digit (``!!!``) is kept. Empty for a blank name, and for
+        one of more than ``MAX_NAME_CHARS`` characters, which is a text rather than a name.
     """
     if len(name) <= MAX_NAME_CHARS and name.isascii() and name.replace(" ", "").isalnum() and "  " not in name:
-        return name.strip().lower()  # most are like this
+        return name.strip().lower()  # the usual case
     normalized = " ".join(normalized_words(name)) or " ".join(_folded(_casefolded(name)).split())
     return normalized if len(normalized) <= MAX_NAME_CHARS else ""
 
 
 def is_unspaced(text: str) -> bool:
-    """Whether a text has characters of a script that is written without spaces."""
+    """Return whether a text has characters of a script that is written without spaces."""
     return not text.isascii() and _unspaced().search(text) is not None

@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Final
 
-#: Widths at which people and their editors break lines: shorter ones are lists, longer ones paragraphs.
+#: Widths at which people and editors wrap lines; shorter lines are lists, longer ones whole paragraphs.
 _NARROWEST: Final = 50
 _WIDEST: Final = 130
 #: So many lines at least, and so large a share of those that a word follows, have to be full.
@@ -19,7 +19,7 @@ _ENDS: Final = frozenset(",;–—)”’'\"")
 
 
 def unwrapped(text: str) -> str:
-    """The text with a space instead of each end of a line that is only where the line was full."""
+    """Return the text with a space instead of each line end that is only due to wrapping."""
     blocks = text.split("\n\n")
     for number, block in enumerate(blocks):
         if block.count("\n") >= _FEWEST:
