@@ -8,17 +8,17 @@ from typing import Any, Protocol, cast, runtime_checkable
 
 
 class DocumentMetadata(dict[str, Any]):
-    """Free metadata of a document, JSON-serialisable but for dates and times; a plain ``dict`` does as well.
+    """Metadata of a document; JSON-serialisable, except for dates and times. A plain ``dict`` works as well.
 
     Loaders fill in what they find: ``author``, ``created``, ``modified``, ``language``, ``page_count`` …
     """
 
 
 class ChunkMetadata(DocumentMetadata):
-    """Metadata of a chunk: that of its document's position plus where the chunk stands in it.
+    """Metadata of a chunk: its document and its position there.
 
-    Besides the keys below a chunk carries ``page``, ``slide``, ``sheet``, ``row`` or ``cell`` where the format has
-    them, and ``table_header`` where it holds later rows of a table.
+    Besides the keys below, a chunk has ``page``, ``slide``, ``sheet``, ``row`` or ``cell`` if the format has these, and
+    ``table_header`` if it has later rows of a table.
     """
 
     @property
@@ -28,7 +28,7 @@ class ChunkMetadata(DocumentMetadata):
 
     @property
     def chunk_count(self) -> int:
-        """How many chunks the document has."""
+        """Number of chunks of the document."""
         return cast(int, self["chunk_count"])
 
     @property
@@ -43,11 +43,11 @@ class ChunkMetadata(DocumentMetadata):
 
     @property
     def is_chunk(self) -> bool:
-        """Always true; tells a chunk from a document where both are handled."""
+        """Always true; distinguishes chunks from documents."""
         return cast(bool, self["is_chunk"])
 
 
-#: Metadata of a chunk that follow from its document and its place there; a graph holds them in other forms.
+#: Metadata of a chunk that follow from its document and its position there; a graph stores them in other forms.
 STRUCTURAL_KEYS = frozenset({"chunk_index", "chunk_count", "parent_id", "parent_document_path", "is_chunk"})
 
 
@@ -57,7 +57,7 @@ class Link:
 
     Attributes:
         target: Absolute URL, ``file://`` URI or path, without fragment.
-        text: The words that carry the link.
+        text: The text of the link.
     """
 
     target: str
@@ -70,7 +70,7 @@ class SourceInfo:
 
     Attributes:
         name: Short name for people.
-        type: ``folder``, ``file``, ``web``, ``documents`` or what a loader calls itself.
+        type: ``folder``, ``file``, ``web``, ``documents``, or the name that a loader uses.
         uri: Standardized URI of the root.
     """
 
@@ -84,18 +84,18 @@ class Document:
     """A text with a name.
 
     Attributes:
-        path: How people call it: a file path, a URL, or any name that is unique in its namespace.
-        content: The whole text. Markdown where the source has structure (``mime_type`` says what it was).
-        title: Title from the document itself; ``None`` where it has none (the last part of ``path`` is shown then).
+        path: The name shown to people: a file path, a URL, or any name that is unique in its namespace.
+        content: The whole text; Markdown if the source has structure (``mime_type`` is the type of the source).
+        title: Title from the document itself; ``None`` if it has none (the last part of ``path`` is shown then).
         metadata: JSON-serialisable; dates and times in it become ISO 8601 text.
-        uri: Standardized URI that identifies the document; derived from ``path`` where ``None``.
+        uri: Standardized URI that identifies the document; ``None``: derived from ``path``.
         mime_type: Media type of the source, e.g. ``application/pdf``.
-        format: How ``content`` is to be split: ``text``, ``markdown``, ``table``, ``records`` or ``code:<language>``.
+        format: How to split ``content``: ``text``, ``markdown``, ``table``, ``records`` or ``code:<language>``.
         links: Links found in it, in order, each target once.
-        locations: For each kind of place (``page``, ``slide``, ``sheet``, ``row``, ``cell``) the
-            ``(start_char, value)`` pairs at which a new one begins, ascending.
-        fingerprint: What lets the loader recognise next time that nothing changed (hash of the bytes, ETag …).
-        records: Of a table or a list of objects: ``(start_char, record)`` for each row, in order.
+        locations: For each kind of place (``page``, ``slide``, ``sheet``, ``row``, ``cell``) the ascending
+            ``(start_char, value)`` pairs where a new one begins.
+        fingerprint: By which the loader recognises an unchanged source (hash of the bytes, ETag …).
+        records: For a table or a list of objects, ``(start_char, record)`` for each row, in order.
     """
 
     path: str
@@ -113,12 +113,12 @@ class Document:
 
 @dataclass(slots=True)
 class DocumentChunk(Document):
-    """A stretch of a document: ``document.content[start_char:end_char] == content``.
+    """A part of a document: ``document.content[start_char:end_char] == content``.
 
     Attributes:
         start_char: Where it begins in the document's content.
         end_char: Where it ends (exclusive).
-        heading: Heading path, outermost first, joined by `` > ``; empty where there is none.
+        heading: Heading path, outermost first, joined by `` > ``; empty if there is none.
     """
 
     metadata: ChunkMetadata = field(default_factory=ChunkMetadata)
@@ -129,7 +129,7 @@ class DocumentChunk(Document):
 
 @dataclass(frozen=True, slots=True)
 class Unchanged:
-    """A source that is as it was when it was last loaded; its text was not read again."""
+    """A document that did not change since it was last loaded; its text was not read again."""
 
     path: str
     uri: str
@@ -140,9 +140,9 @@ class LoadFailure:
     """A file or page that could not be loaded, and why.
 
     Attributes:
-        path: Which one.
-        reason: What happened, for a person to read.
-        gone: It is certain that it does not exist any more (HTTP 404 or 410): what is stored of it is outdated.
+        path: The path or URL.
+        reason: What happened, for people to read.
+        gone: Whether it certainly no longer exists (HTTP 404 or 410), so that its stored version is outdated.
     """
 
     path: str
@@ -155,10 +155,10 @@ LoadResult = Document | Unchanged | LoadFailure
 
 @dataclass(frozen=True, slots=True)
 class KnownDocument:
-    """What is stored of a document from an earlier load.
+    """The stored state of a document from an earlier load.
 
     Attributes:
-        fingerprint: As the loader gave it then.
+        fingerprint: The fingerprint that the loader gave it.
         links: Targets of its links (a crawler follows them without fetching the page again).
     """
 
@@ -166,7 +166,7 @@ class KnownDocument:
     links: tuple[str, ...] = ()
 
 
-#: Asked with URIs, answers for those that are stored, whole, and made with the same settings as now.
+#: Takes URIs, and returns those documents that are stored completely, with the current settings.
 Known = Callable[[Sequence[str]], Awaitable[Mapping[str, KnownDocument]]]
 
 
@@ -176,15 +176,15 @@ class Loader(Protocol):
 
     @property
     def source(self) -> SourceInfo:
-        """What the documents will be ``SOURCED_FROM``."""
+        """The source that the documents will be ``SOURCED_FROM``."""
         ...
 
     def load(self, known: Known | None = None) -> AsyncIterator[LoadResult]:
         """Yield documents one by one, never all at once.
 
         Args:
-            known: Tells what is already stored. A loader that can see that a source did not change yields
-                :class:`Unchanged` for it instead of reading, converting or transferring it again.
+            known: Returns what is already stored. If a loader can tell that a document did not change, it yields
+                :class:`Unchanged` instead of reading, converting or transferring it again.
 
         Raises:
             LoadError: if nothing can be loaded at all.

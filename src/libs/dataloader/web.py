@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class _DefaultInt(int):
-    """A default that can be told from the same number given by the caller."""
+    """A default that can be distinguished from the same number passed by the caller."""
 
 
 DEFAULT_CHUNK_SIZE = _DefaultInt(1024)
@@ -36,14 +36,14 @@ DEFAULT_CHUNK_OVERLAP = _DefaultInt(200)
 DEFAULT_USER_AGENT = "memgraph-rag/0.1 (document loader)"
 _ACCEPT = "text/html, application/xhtml+xml, text/markdown, application/pdf;q=0.9, text/plain;q=0.9, */*;q=0.5"
 _LEAST_LOOKAHEAD = 32
-_LOOKAHEAD = 8  # pages that may wait for being handled, for each that is fetched at a time
+_LOOKAHEAD = 8  # pages that may wait to be processed, for each concurrent request
 _HEADER_NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 _HEADER_VALUE = re.compile(r"[\t\x20-\x7e]*")
 
 
 @cache
 def _ssl_context() -> ssl.SSLContext:
-    """Reading all the certificates takes a while, and they serve every crawl."""
+    """Return the SSL context of all crawls; cached, as reading the certificates takes a while."""
     import httpx
 
     return httpx.create_ssl_context()
@@ -52,72 +52,72 @@ def _ssl_context() -> ssl.SSLContext:
 class WebLoader:
     """Loads a web site, beginning with one page.
 
-    Pages are fetched side by side and given in the order in which their URLs were found, so the same site gives the
+    Pages are fetched concurrently, but yielded in the order in which their URLs were found, so the same site gives the
     same documents in the same order. Nothing is fetched before ``load`` is iterated over.
 
     **What belongs to the crawl.** Pages of the start URL's host (with and without ``www.``; the host that it redirects
-    to, if it does), named by links in HTML or by the sitemaps of the start page's host. The start page is always
-    fetched, but given only if it matches ``url_pattern``. Links marked ``nofollow`` are not followed, ``noindex``
-    pages not given; ``robots.txt`` is obeyed (a host that answers with 5xx or 429 there forbids everything). Links to
-    images, archives, style sheets and the like are not pages.
+    to, if it does), found by links in HTML or by the sitemaps of the start page's host. The start page is always
+    fetched, but only yielded if it matches ``url_pattern``. Links marked ``nofollow`` are not followed, and ``noindex``
+    pages are not yielded; ``robots.txt`` is obeyed (a host that answers it with 5xx or 429 forbids everything). Links
+    to images, archives, style sheets and the like are not pages.
 
-    **What a page gives.** HTML, PDF, plain text, Markdown and JSON, by Content-Type or, where that lies, by the bytes.
-    A document's path is its URL in one spelling (:func:`libs.dataloader.crawl.urls.normalize_url`), or its
-    ``rel=canonical`` on the same host, unless that is known to give nothing (404, noindex) or is a page of its own, of
-    which this one is a copy then. What cannot be loaded is given as a :class:`~libs.dataloader.LoadFailure`. Pages that
-    were given before (``known``) are asked for with ``If-None-Match`` and ``If-Modified-Since``; their links are
-    followed all the same.
+    **What a page becomes.** HTML, PDF, plain text, Markdown and JSON are read, by Content-Type or, if that is wrong, by
+    the bytes. The path of a document is its normalised URL (:func:`libs.dataloader.crawl.urls.normalize_url`), or its
+    ``rel=canonical`` on the same host, unless that is known to have no content (404, noindex) or is a separate page, of
+    which this one is then a copy. A page that cannot be loaded is yielded as a :class:`~libs.dataloader.LoadFailure`.
+    Pages that were loaded before (``known``) are requested with ``If-None-Match`` and ``If-Modified-Since``; their
+    links are still followed.
 
-    **What ends a crawl.** Besides ``max_urls`` and ``max_depth``, so that traps end: URLs over 2,048 characters, over
-    24 path segments, with one segment more than 3 times, or with over 16 parameters are left out; so are the 61st step
-    within one calendar since a page brought new text, and from one path with different queries or from one numbered
-    series more than 100 and 1,000 pages, plus 5 for each that brought new text. Text is new if it differs in more than
-    numbers. The links of a page with the bytes of an earlier one are not followed, and the same text under the same
-    path with another query is given once, without the query where both URLs are known in time.
+    **What ends a crawl.** Besides ``max_urls`` and ``max_depth``, limits that end traps: URLs over 2,048 characters,
+    over 24 path segments, with one segment more than 3 times, or with over 16 parameters are left out; so are the 61st
+    step within one calendar since a page had new text, and pages beyond 100 of one path with different queries or 1,000
+    of one numbered series, plus 5 for each page with new text. Text is new if it differs in more than numbers. The
+    links of a page with the same bytes as an earlier one are not followed, and the same text under the same path with
+    another query is yielded once, without the query if both URLs are known in time.
 
     Args:
-        url: Where to begin; ``http`` or ``https``. User and password in it are used for its host, and stored nowhere.
+        url: The start URL, ``http`` or ``https``. User and password in it are used for its host, and never stored.
         url_pattern: Regular expression, searched in a page's normalised URL (and in the same without
             percent-encoding).
-        max_urls: How many pages are fetched at most.
+        max_urls: Maximum number of pages to fetch.
         chunk_size: For the splitter of this source; the loader itself does not split.
         chunk_overlap: Likewise.
         same_host: If false, links to every host are followed.
         allowed_hosts: Further hosts: ``docs.example.org``, ``example.org:8080``, ``*.example.org``.
-        concurrency: Requests at a time.
-        delay: Seconds between the beginnings of two requests to one host; a longer ``Crawl-delay`` of robots.txt goes
-            before it, up to 30 seconds.
+        concurrency: Number of concurrent requests.
+        delay: Seconds between the beginnings of two requests to one host; a longer ``Crawl-delay`` of robots.txt takes
+            precedence, up to 30 seconds.
         max_bytes: Size limit of a page, before and after decompression.
         timeout: Seconds for one attempt at a page, from connecting to its last byte.
-        max_redirects: Redirects in a row, ``Refresh`` headers and ``meta refresh`` among them.
-        max_depth: Links from the start page; 0 loads only that page. ``None``: no limit.
+        max_redirects: Maximum number of consecutive redirects, including ``Refresh`` headers and ``meta refresh``.
+        max_depth: Maximum number of links from the start page; 0 loads only that page. ``None``: no limit.
         respect_robots: Obey robots.txt.
         use_sitemap: Read the sitemaps that robots.txt names, else ``/sitemap.xml``.
         retries: How often a request is repeated after 408, 425, 429, 5xx, a timeout or a broken connection; only once
-            where an answer had begun and did not end in time. Retry-After is honoured up to two minutes; where it says
-            more, the page fails at once.
+            if an answer had begun and did not end in time. Retry-After is honoured up to two minutes; if it is longer,
+            the page fails immediately.
         user_agent: Sent with each request; its first word is looked up in robots.txt.
         headers: Sent to the start URL's host and to ``allowed_hosts`` only.
-        allow_private: If false, only public addresses are connected to, redirects included; for services that fetch
-            what others name. No proxy is used then.
-        transport: An httpx transport to send the requests with.
+        allow_private: If false, only connect to public addresses, also after redirects, and without a proxy; for
+            services that fetch URLs of others.
+        transport: An httpx transport that sends the requests.
         cache: Answers that the loaders of one run share, so that each page is fetched once.
 
     Attributes:
-        complete: After the iteration: whether all that belongs to the crawl was seen. False where ``max_urls`` or the
-            consumer ended it, where something looked like a trap, or where a page or sitemap failed for a reason that
-            may pass (5xx, 429, no answer). What was not seen may be there all the same, so do not delete it.
-        why_incomplete: After the iteration: why not all was seen, for people to read; ``None`` where it was.
-        moved: After the iteration: URLs that redirect to others for good (301, 308). Nothing is at them any more, also
-            where the crawl is not complete; but a page may still be given under such a URL, as its canonical one.
+        complete: After the iteration: whether everything that belongs to the crawl was seen. False if ``max_urls`` or
+            the consumer ended it, something looked like a trap, or a page or sitemap failed for a temporary reason
+            (5xx, 429, no answer). Pages that were not seen may still exist, so do not delete them.
+        why_incomplete: After the iteration: why not everything was seen, for people to read; ``None`` if it was.
+        moved: After the iteration: URLs that redirect permanently (301, 308). They have no content any more, even if
+            the crawl is incomplete; but a page may still be yielded under such a URL, if it is its canonical one.
         skipped: After the iteration: how many URLs were left out, by reason (``robots``, ``noindex``, ``scope``,
             ``duplicate``, ``type``, ``trap``, ``limit``).
-        notes: After the iteration: sentences about what was left out, where that can be changed.
-        chunk_size, chunk_overlap: As given, else 1,024 and 200.
-        explicit_chunk_size, explicit_chunk_overlap: The same, but ``None`` where the caller gave none.
+        notes: After the iteration: sentences about what was left out, if the caller can change that.
+        chunk_size, chunk_overlap: The arguments, else 1,024 and 200.
+        explicit_chunk_size, explicit_chunk_overlap: The arguments; ``None`` if not given.
 
     Raises:
-        InvalidSourceError: if an argument makes no sense.
+        InvalidSourceError: if an argument is invalid.
 
     Example:
         >>> loader = WebLoader("https://example.org/docs/", url_pattern=r"/docs/")
@@ -196,11 +196,11 @@ class WebLoader:
 
     @property
     def source(self) -> SourceInfo:
-        """The start URL, as what the documents come from."""
+        """The start URL, as the source of the documents."""
         return SourceInfo(host_and_port(self.url) + path_of(self.url).rstrip("/"), "web", self.url)
 
     def covers(self, uri: str) -> bool:
-        """Whether a page belongs to this crawl, by the pattern; other pages of the site do not vanish by its result."""
+        """Return whether a page matches the pattern of this crawl; its result says nothing about other pages."""
         return self._pattern is None or self._pattern.search(uri) is not None
 
     def _forget(self) -> None:
@@ -214,14 +214,14 @@ class WebLoader:
         """Crawl.
 
         Args:
-            known: Tells what is already stored.
+            known: Returns what is already stored.
 
         Yields:
-            Documents, pages that are as they were, and pages that failed, as they come; each URL once.
+            Documents, unchanged pages, and pages that failed, as they come; each URL once.
 
         Raises:
             SourceNotFoundError: if the start URL cannot be fetched, with the reason.
-            InvalidSourceError: if it is at an address that is not public, and ``allow_private`` is false.
+            InvalidSourceError: if its address is not public, and ``allow_private`` is false.
             LoadError: if robots.txt does not allow the start URL.
             NothingMatchedError: if no page matches the pattern.
         """
@@ -306,7 +306,7 @@ class WebLoader:
         )
 
     def _headers_for(self, url: str) -> Mapping[str, str]:
-        """What only the hosts that the caller named get to see; never in the clear if they were named with https."""
+        """Return the headers for hosts that the caller named; none over http if the start URL is https."""
         if not self._trusted.allows_host(url) or (self.url.startswith("https:") and not url.startswith("https:")):
             return {}
         if self._credentials is None or without_www(host_and_port(url)) != without_www(host_and_port(self.url)):
