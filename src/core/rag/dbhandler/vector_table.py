@@ -2,7 +2,7 @@
 
 The engine compares 50,000 vectors in 25 ms, nearly all of it spent on looking at each node; a matrix product takes 5.
 To read the vectors takes a second or two, so it is done in the background, after a second search without a change to
-them in between. It never changes a result: the matrix only proposes candidates, whose cosines are then asked of the engine.
+them in between. It never changes a result: the matrix only proposes candidates, whose cosines the engine then computes.
 """
 
 from __future__ import annotations
