@@ -136,6 +136,31 @@ async def test_an_import_that_is_repeated_changes_nothing(tmp_path: Path) -> Non
         assert _difference(await snapshot(kb.client), joined) == ""
 
 
+@pytest.mark.parametrize("turned", [False, True])
+async def test_what_was_said_on_both_sides_has_one_place(tmp_path: Path, *, turned: bool) -> None:
+    def saying(*said: tuple[str, int]) -> Callable[[KnowledgeBase], Awaitable[None]]:
+        async def say(kb: KnowledgeBase) -> None:
+            for text, hour in said:
+                await kb.remember("day", "user", text, timestamp=f"2026-01-01T{hour:02}:00:00Z")
+
+        return say
+
+    morning = saying(("The gates shut.", 8), ("The mill turned.", 9))
+    later = saying(("The mill turned.", 10), ("It rained.", 11))
+    first, second = (later, morning) if turned else (morning, later)
+    file = await _exported(tmp_path / "second.grafeo", second)
+    async with opened(tmp_path / "first.grafeo") as kb:
+        await first(kb)
+        for _ in range(2):
+            await kb.import_(file)
+            memories = await kb.memories("day")
+            assert [(memory.content, memory.created_at[11:13]) for memory in memories] == [
+                ("The gates shut.", "08"),
+                ("The mill turned.", "09"),
+                ("It rained.", "11"),
+            ]
+
+
 async def test_other_facts_of_a_passage_take_the_place_of_those_that_were_found_before(tmp_path: Path) -> None:
     found = [_facts(("Karl Stein", "knows", name, f"He knows {name}.")) for name in ("Ida Falk", "Max Horn")]
     for number, facts in enumerate(found):

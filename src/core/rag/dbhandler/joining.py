@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 from core.rag.dbhandler.batches import run_for_ids
 from core.rag.dbhandler.entities import FROM_CALLER
@@ -39,6 +39,7 @@ def _message(there: Row, came: Row) -> Row:
     joined = {
         **came,
         **_greatest(there, came, "count", "last_accessed_at"),
+        **_least(there, came, "sequence", "timestamp"),  # of what was said on both sides, by its first time
         "tags": tags,
         "metadata": to_json({**from_json(there.get("metadata")), **from_json(came.get("metadata"))}, "Metadata"),
     }
@@ -78,8 +79,7 @@ def _fact(there: Row, came: Row) -> Row:
 
 
 def _viewed(there: Row, came: Row) -> Row:
-    first = min(filter(None, (there.get("first_at"), came.get("first_at"))), default=None)
-    return {**came, **_greatest(there, came, "count", "last_at"), **({"first_at": first} if first else {})}
+    return {**came, **_greatest(there, came, "count", "last_at"), **_least(there, came, "first_at")}
 
 
 def _rated(there: Row, came: Row) -> Row:
@@ -87,8 +87,16 @@ def _rated(there: Row, came: Row) -> Row:
 
 
 def _greatest(there: Row, came: Row, *names: str) -> Row:
+    return {name: max(values) for name, values in _both(there, came, names).items()}
+
+
+def _least(there: Row, came: Row, *names: str) -> Row:
+    return {name: min(values) for name, values in _both(there, came, names).items()}
+
+
+def _both(there: Row, came: Row, names: Sequence[str]) -> dict[str, list[Any]]:
     found = {name: [side[name] for side in (there, came) if side.get(name) is not None] for name in names}
-    return {name: max(values) for name, values in found.items() if values}
+    return {name: values for name, values in found.items() if values}
 
 
 _NODES: Final[Mapping[Label, _Join]] = {
