@@ -75,6 +75,24 @@ async def test_a_memgraph_without_its_modules_has_no_searches() -> None:
     assert len(dialect.abilities.notes) == 2
 
 
+async def test_a_storage_mode_in_which_nothing_can_be_ingested_is_noted() -> None:
+    def told(mode: str) -> list[Row]:
+        return [{"storage info": "disk_usage", "value": "0B"}, {"storage info": "global_storage_mode", "value": mode}]
+
+    dialect = await MemgraphDialect.learn(memgraph(VECTORS, MAP_TEXT, SHOW_STORAGE=told("ON_DISK_TRANSACTIONAL")))
+    (note,) = dialect.abilities.notes
+    assert "ON_DISK_TRANSACTIONAL" in note
+    assert "--storage-mode=IN_MEMORY_TRANSACTIONAL" in note
+    dialect = await MemgraphDialect.learn(memgraph(VECTORS, MAP_TEXT, SHOW_STORAGE=told("IN_MEMORY_TRANSACTIONAL")))
+    assert dialect.abilities.notes == ()
+
+
+async def test_a_user_who_may_not_ask_for_the_storage_mode_can_connect() -> None:
+    refused = QueryError("You are not authorized to execute this query.")
+    dialect = await MemgraphDialect.learn(memgraph(VECTORS, MAP_TEXT, SHOW_STORAGE=refused))
+    assert dialect.abilities.notes == ()
+
+
 @pytest.mark.parametrize(("signature", "limit"), [(LIMIT_TEXT, ", $k)"), (MAP_TEXT, ", {limit: $k})")])
 async def test_the_limit_of_a_text_search_is_sent_as_the_version_takes_it(signature: str, limit: str) -> None:
     runner = memgraph(VECTORS, signature, CALL_text=[{"ids": ["a", "b"], "scores": [0.5, 2.0]}])

@@ -26,6 +26,7 @@ from core.rag.dbhandler.dialect import (
     words_query,
 )
 from core.rag.dbhandler.store import MAX_K, Match, Row
+from core.rag.errors import QueryError
 from core.rag.schema import SERVER_INDEXES, Label, TextIndex, VectorIndex, check_name
 
 #: Initial capacity of a vector index; the server doubles it when it is full.
@@ -37,6 +38,8 @@ _LOOK_AGAIN_SECONDS = 1.0
 _MISSING = re.compile(r"index .{0,200} (does not|doesn't) exist|no procedure named", re.I | re.S)
 _THERE = re.compile(r"already exists", re.I)
 _BY_ID = re.compile(r"\(\w*:(\w+) \{id: ")
+#: The storage mode that has the indexes and constraints which are needed here.
+_STORAGE_MODE = "IN_MEMORY_TRANSACTIONAL"
 #: Beginnings of statements that may look up nodes; others accept no hint, or have one.
 _OF_READING = ("MATCH ", "UNWIND ", "OPTIONAL ", "WITH ", "MERGE ")
 _TEXT_INDEX = re.compile(r"label_text \(name: (.*)\)", re.S)
@@ -89,6 +92,12 @@ class MemgraphDialect:
             notes.append(
                 "This server has no text search with scores (Memgraph 3.6 and later have it): words are searched by the"
                 " client."
+            )
+        mode = await _storage_mode(runner)
+        if mode not in ("", _STORAGE_MODE):
+            notes.append(
+                f"This server is in the storage mode {mode}, in which nothing can be ingested. Start it with"
+                f" --storage-mode={_STORAGE_MODE}, or run STORAGE MODE {_STORAGE_MODE} on it."
             )
         return cls(runner, Abilities(version, vectors, texts, tuple(notes)), limit_in_map="MAP" in search)
 
@@ -347,6 +356,15 @@ class MemgraphDialect:
 
     async def _define(self, statement: str, what: str) -> None:
         await define(self._runner, statement, what, there=_THERE)
+
+
+async def _storage_mode(runner: Runner) -> str:
+    """The storage mode of the server; empty where it does not tell (the user may need the right STATS)."""
+    try:
+        rows = await runner.query("SHOW STORAGE INFO")
+    except QueryError:
+        return ""
+    return next((str(row["value"]) for row in rows if row["storage info"].endswith("storage_mode")), "")
 
 
 @lru_cache(1_000)
