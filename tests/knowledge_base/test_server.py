@@ -23,6 +23,7 @@ from core.rag.dbhandler.bolt_work import RetryableError
 from core.rag.dbhandler.dialect import text_index_name
 from core.rag.dbhandler.store import Row
 from core.rag.errors import BackupError, StoreConflictError
+from core.rag.extraction.mentions import sought
 from core.rag.maintenance.doctor import examine
 from core.rag.maintenance.restore import restore
 from core.rag.retrieval.hits import MODES
@@ -291,3 +292,30 @@ async def test_a_doctor_of_a_server_that_is_not_there() -> None:
     (check,) = [check for check in report.checks if check.name == "database"]
     assert (check.level, report.healthy) == ("problem", False)
     assert "Nothing listens" in check.message
+
+
+async def test_two_clients_that_look_for_titles_in_the_same_chunks_find_each_once(engine: Engine) -> None:
+    namespace = engine.namespace()
+    async with engine.knowledge(namespace) as one, engine.knowledge(namespace) as two:
+        await one.ingest(
+            [
+                Document(path="mill", content="It turns with the ebb.", title="tide mill"),
+                *(Document(path=f"n/{i}", content=f"Visit {i} of the tide mill.", title=f"n{i}") for i in range(8)),
+            ]
+        )
+        chunks = await one.client.chunk_ids()
+        before = await mentions(one)
+        assert before["tide mill"] == (8, 8)
+        await one.client.extract_again(chunks, sought(()))
+        assert (await mentions(one)).get("tide mill", (0, 0)) == (0, 0)
+        await asyncio.gather(*(kb.client.extract_again(chunks, sought({"tide mill"})) for kb in (one, two)))
+        assert await mentions(one) == before
+
+
+async def mentions(kb: KnowledgeBase) -> dict[str, tuple[int, int]]:
+    """For each entity that chunks mention: the number of edges, and the number that it knows."""
+    rows = await kb.client.read(
+        "MATCH (c:DocumentChunk)-[m:MENTIONS]->(e:Entity) WHERE c.namespace = $namespace "
+        "RETURN e.normalized_name AS name, count(m) AS edges, e.mention_count AS known"
+    )
+    return {row["name"]: (row["edges"], row["known"]) for row in rows}

@@ -11,6 +11,7 @@ from core.rag.dbhandler.checks import check_limit, check_texts, one_line
 from core.rag.dbhandler.entities import EntityLedger
 from core.rag.dbhandler.facts import FactChanges, Triple, write_triples
 from core.rag.dbhandler.knowledge import positive
+from core.rag.dbhandler.locking import lock_documents_of
 from core.rag.dbhandler.mentions import ChunkText, MentionChanges, chunk_texts
 from core.rag.dbhandler.stated import check_there
 from core.rag.dbhandler.store import Row, Transaction
@@ -58,6 +59,7 @@ class FactOperations(ClientBase):
         async def work(tx: Transaction) -> None:
             ledger = EntityLedger(self._namespace, utc_now())
             mentions, edges = MentionChanges(ledger), FactChanges(ledger)
+            await lock_documents_of(tx, facts)
             texts, titles = await _read(tx, sorted(facts))
             await mentions.read(tx, texts)
             table = sought(titles)

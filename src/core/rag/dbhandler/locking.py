@@ -26,3 +26,19 @@ async def lock(tx: Transaction, label: Label, ids: Iterable[str]) -> None:
         await run_for_ids(
             tx, f"UNWIND $ids AS i MATCH (n:{label} {{id: i}}) SET n.updated_at = n.updated_at", sorted(set(ids))
         )
+
+
+async def lock_documents_of(tx: Transaction, chunks: Iterable[str]) -> None:
+    """Lock the documents of chunks, as whoever changes or removes chunks does; call it before reading the chunks.
+
+    Args:
+        tx: The transaction.
+        chunks: Ids of the chunks; missing ones are ignored.
+    """
+    if tx.locking:
+        rows = await run_for_ids(
+            tx,
+            "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i})-[:CHUNK_OF]->(d:Document) RETURN DISTINCT d.id AS id",
+            sorted(set(chunks)),
+        )
+        await lock(tx, Label.DOCUMENT, [row["id"] for row in rows])

@@ -15,6 +15,7 @@ from typing import Any
 from core.rag.dbhandler.batches import run_for_ids, run_for_rows
 from core.rag.dbhandler.entities import EntityLedger
 from core.rag.dbhandler.lines import EACH_LINE, FIELD, packed
+from core.rag.dbhandler.locking import lock_documents_of
 from core.rag.dbhandler.mentioned import Mentioned, MentionWriter
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.extraction.facts import ChunkFacts
@@ -252,6 +253,7 @@ async def recompute(tx: Transaction, chunks: Sequence[str], titles: NameTable, l
         titles: At least all titles that these chunks name.
         ledger: Records the changes of entities.
     """
+    await lock_documents_of(tx, chunks)
     texts = await chunk_texts(tx, chunks)
     # In a thread: a few hundred chunks take a tenth of a second.
     mentions = await asyncio.to_thread(lambda: {key: text.mentions(titles) for key, text in texts.items()})

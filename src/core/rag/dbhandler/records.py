@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from core.rag.dbhandler.batches import batches, run_for_ids, run_for_rows
 from core.rag.dbhandler.entities import EntityLedger
 from core.rag.dbhandler.fewer import RELATED, directed
+from core.rag.dbhandler.locking import lock
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.extraction.records import RecordEntity, Relation, relations_of
 from core.rag.identity import content_hash
-from core.rag.schema import check_name, text_partition
+from core.rag.schema import Label, check_name, text_partition
 
 #: ``origin`` of an edge between entities of one record.
 FROM_RECORD = "record"
@@ -69,6 +70,7 @@ class RecordChanges:
 
     async def read(self, tx: Transaction, records: Sequence[str]) -> None:
         """Note what existing records have, before they are changed or removed; unknown ids are left out."""
+        await lock(tx, Label.RECORD, records)
         for part in batches(records):
             rows = await tx.run("UNWIND $ids AS i MATCH (r:Record {id: i}) RETURN r.id AS id", {"ids": part})
             for row in rows:

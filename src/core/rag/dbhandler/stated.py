@@ -12,10 +12,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.entities import remove_unused_entities
 from core.rag.dbhandler.fewer import RELATED, directed
-from core.rag.dbhandler.locking import lock
+from core.rag.dbhandler.locking import lock_documents_of
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.errors import InvalidInputError
-from core.rag.schema import Label
 
 _SHOWN = 5
 
@@ -33,12 +32,11 @@ async def note(tx: Transaction, cited: Mapping[str, Iterable[tuple[str, str, str
     """
     where = (
         "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i})-[:CHUNK_OF]->(d:Document) WHERE c.namespace = $namespace "
-        "RETURN c.id AS id, d.id AS document, c.stated AS stated"
+        "RETURN c.id AS id, c.stated AS stated"
     )
     for part in batches(sorted(cited)):
         parameters = {"ids": part, "namespace": namespace}
-        if tx.locking:  # whoever removes chunks locks their document
-            await lock(tx, Label.DOCUMENT, [row["document"] for row in await tx.run(where, parameters)])
+        await lock_documents_of(tx, part)
         found = {row["id"]: row["stated"] for row in await tx.run(where, parameters)}
         check_there(part, found, namespace)
         rows = [{"id": chunk, "stated": united(stated, cited[chunk])} for chunk, stated in found.items()]
