@@ -113,6 +113,15 @@ async def test_a_repeat_is_the_last_time_that_it_was_said(kb: KnowledgeBase) -> 
         await kb.remember("s", "user", FACTS[0], timestamp=time)
     [memory] = await kb.memories("s")
     assert (memory.count, memory.created_at, memory.last_accessed_at) == (3, times[0], times[1])
+    assert memory.last_said_at == times[1]
+
+
+async def test_what_was_said_again_later_is_not_forgotten_with_what_is_older(kb: KnowledgeBase) -> None:
+    for number, month in enumerate((1, 2, 6)):
+        await kb.remember("s", "user", FACTS[number % 2], timestamp=f"2026-0{month}-01T00:00:00Z")
+    assert (await kb.forget(before="2026-05-01T00:00:00Z")).memories == 1
+    assert [memory.content for memory in await kb.memories("s")] == [FACTS[0]]
+    assert (await kb.forget(before="2026-07-01T00:00:00Z")).memories == 1
 
 
 async def test_a_memory_is_found_through_what_surrounds_it(kb: KnowledgeBase) -> None:

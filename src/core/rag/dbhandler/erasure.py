@@ -22,10 +22,14 @@ class ErasureOperations(RecollectionOperations):
         return await self._find_conversation(conversation_id)
 
     async def messages_said(self, node: str) -> list[Row]:
-        """List ``id``, ``user_id``, ``timestamp``, ``summary`` of the messages of a conversation (id of its node)."""
+        """List the messages of a conversation (id of its node).
+
+        Returns:
+            ``id, user_id, timestamp, last_said_at, summary`` of each.
+        """
         return await self.read(
             "MATCH (c:Conversation {id: $id})<-[:PART_OF]-(m:Interaction) RETURN m.id AS id, m.user_id AS user_id, "
-            "m.timestamp AS timestamp, m.summary AS summary",
+            "m.timestamp AS timestamp, m.last_said_at AS last_said_at, m.summary AS summary",
             id=node,
         )
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 from core.rag.dbhandler.batches import run_for_ids
 from core.rag.dbhandler.entities import FROM_CALLER
 from core.rag.dbhandler.fewer import EdgeKind, directed
-from core.rag.dbhandler.message_rows import MAX_TAGS, message_terms
+from core.rag.dbhandler.message_rows import MAX_TAGS, last_said, message_terms
 from core.rag.dbhandler.rows import from_json, to_json
 from core.rag.dbhandler.stated import united
 from core.rag.dbhandler.store import Row, Transaction
@@ -43,6 +43,8 @@ def _message(there: Row, came: Row) -> Row:
         "tags": tags,
         "metadata": to_json({**from_json(there.get("metadata")), **from_json(came.get("metadata"))}, "Metadata"),
     }
+    if (said := max(last_said(there), last_said(came))) > joined["timestamp"]:
+        joined["last_said_at"] = said
     if there.get("compacted_into") and not came.get("compacted_into"):
         joined["compacted_into"] = there["compacted_into"]
     if joined.get("compacted_into"):

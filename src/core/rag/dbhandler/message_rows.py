@@ -34,7 +34,7 @@ MESSAGE_COLUMNS = (
     "m.id AS id, m.session_id AS session_id, m.role AS role, m.content AS content, m.timestamp AS timestamp, "
     "m.sequence AS sequence, m.keywords AS keywords, m.tags AS tags, m.metadata AS metadata, m.user_id AS user_id, "
     "m.count AS count, m.summary AS summary, m.compacted_into AS compacted_into, m.created_at AS created_at, "
-    "m.updated_at AS updated_at, m.last_accessed_at AS last_accessed_at"
+    "m.updated_at AS updated_at, m.last_said_at AS last_said_at, m.last_accessed_at AS last_accessed_at"
 )
 
 
@@ -175,8 +175,15 @@ def found_message(row: Row) -> dict[str, Any]:
     found["keywords"] = list(row.get("keywords") or [])
     found["tags"] = list(row.get("tags") or [])
     found["count"] = row.get("count") or 1
+    found["last_said_at"] = last_said(row)
     found["summary"] = bool(row.get("summary"))
     return found
+
+
+def last_said(message: Mapping[str, Any]) -> str:
+    """Return when a message was said for the last time: a repeat of it is no message of its own."""
+    said: str = message.get("last_said_at") or message["timestamp"]
+    return said
 
 
 def beginning_of(content: str) -> str:

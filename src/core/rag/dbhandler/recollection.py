@@ -22,6 +22,7 @@ from core.rag.dbhandler.message_rows import (
     MESSAGE_COLUMNS,
     checked_tags,
     found_message,
+    last_said,
     message_terms,
     speaker_of,
 )
@@ -68,7 +69,8 @@ class RecollectionOperations(ConversationOperations):
                 rows = await tx.run(
                     "UNWIND $ids AS i MATCH (m:Interaction {id: i}) RETURN m.id AS id, m.count AS count, "
                     "m.tags AS tags, m.metadata AS metadata, m.token AS token, m.compacted_into AS compacted_into, "
-                    "m.user_id AS user_id, m.last_accessed_at AS last_accessed_at",
+                    "m.user_id AS user_id, m.last_accessed_at AS last_accessed_at, m.timestamp AS timestamp, "
+                    "m.last_said_at AS last_said_at",
                     {"ids": ids},
                 )
                 there = {row["id"]: row for row in rows}
@@ -94,15 +96,16 @@ class RecollectionOperations(ConversationOperations):
         tags = checked_tags([*(there["tags"] or []), *message.properties["tags"]][:MAX_TAGS])
         await tx.run(
             "MATCH (m:Interaction {id: $id}) SET m.count = $count, m.tags = $tags, m.metadata = $metadata, "
-            "m.token = $token, m.terms = $terms, m.last_accessed_at = $said, m.compacted_into = '', "
-            "m.updated_at = $now",
+            "m.token = $token, m.terms = $terms, m.last_said_at = $said, m.last_accessed_at = $accessed, "
+            "m.compacted_into = '', m.updated_at = $now",
             {
                 "id": message.id,
                 "count": (there["count"] or 1) + 1,
                 "tags": tags,
                 "metadata": to_json(metadata, "The metadata of a memory"),
                 "token": message.properties["token"],
-                "said": max(there["last_accessed_at"] or "", message.properties["timestamp"]),
+                "said": max(last_said(there), message.properties["timestamp"]),
+                "accessed": max(there["last_accessed_at"] or "", message.properties["timestamp"]),
                 "terms": message_terms(message.properties["content"], tags),
                 "now": now,
             },
@@ -142,12 +145,14 @@ class RecollectionOperations(ConversationOperations):
         """Return what ranking needs of the messages of conversations (ids of their nodes), except the vectors.
 
         Returns:
-            ``session, id, sequence, terms, tags, role, timestamp``; compacted messages are left out.
+            ``session, id, sequence, terms, tags, role, timestamp,
+            last_said_at``; compacted messages are left out.
         """
         return await self.read(
             "UNWIND $ids AS i MATCH (c:Conversation {id: i})<-[:PART_OF]-(m:Interaction) "
             "WHERE coalesce(m.compacted_into, '') = '' RETURN c.id AS session, m.id AS id, m.sequence AS sequence, "
-            "m.terms AS terms, m.tags AS tags, m.role AS role, m.timestamp AS timestamp",
+            "m.terms AS terms, m.tags AS tags, m.role AS role, m.timestamp AS timestamp, "
+            "m.last_said_at AS last_said_at",
             ids=check_texts("nodes", nodes),
         )
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from core.rag.dbhandler.message_rows import moment, speaker_of
+from core.rag.dbhandler.message_rows import last_said, moment, speaker_of
 from core.rag.memory.records import Forgotten
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ async def forget_before(
         old = [
             message["id"]
             for message in said
-            if message["timestamp"] < limit and user in (None, speaker_of(message, row["user_id"]))
+            if last_said(message) < limit and user in (None, speaker_of(message, row["user_id"]))
         ]
         if old and len(old) == len(said):
             gone += await forget_session(client, row["id"])

@@ -182,7 +182,8 @@ class Memories:
             user_id: Delete everything of this user: what they said, sessions in which nobody else spoke, views,
                 ratings, and the user node. What others said in this user's sessions stays; these sessions then have
                 no owner.
-            before: Delete only what was said before this time, in the session or by the user, else in all sessions.
+            before: Delete only what was last said before this time, in the session or by the user, else in all
+                sessions. What was said before and again after it stays.
 
         Returns:
             How much was removed; all zero if nothing matched.

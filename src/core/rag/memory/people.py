@@ -245,7 +245,7 @@ class People:
                 metadata=in_texts(message["metadata"], rewrite),
                 user_id=message["user_id"] if keep_user else None,
             )
-            kept = {key: message[key] for key in ("count", "summary", "last_accessed_at")}
+            kept = {key: message[key] for key in ("count", "summary", "last_said_at", "last_accessed_at")}
             kept["compacted_into"] = message["compacted_into"] or ""
             result.append(
                 Rewritten(

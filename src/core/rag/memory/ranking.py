@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.rag.dbhandler.float_rows import float_rows
+from core.rag.dbhandler.message_rows import last_said
 from core.rag.unit_vectors import unit_vectors
 
 K1: Final = 1.2
@@ -46,7 +47,7 @@ class Session:
         node: Id of its node.
         revision: Changes with every change of the session.
         ids: Ids of the turns.
-        times: When each turn was said.
+        times: When each turn was said (for the last time).
         turns: The analysed words that find each turn.
         words: The words of all turns.
         lengths: Number of words of each turn.
@@ -81,13 +82,13 @@ class Ranked:
 
 
 def session_of(node: str, revision: str, rows: Sequence[Mapping[str, Any]], vectors: Mapping[str, Any]) -> Session:
-    """Make a session from its rows in order: ``id``, ``timestamp``, ``terms``, ``tags`` (lists of analysed words).
+    """Make a session from its rows in order: ``id``, ``timestamp``, ``last_said_at``, ``terms``, ``tags``.
 
     Args:
         node: Id of its node.
         revision: Changes with every change of the session.
-        rows: Its turns; ``around`` of a row, if present, has further words that find it (speaker and time), which do
-            not count towards its length.
+        rows: Its turns, their tags as lists of analysed words; ``around`` of a row, if present, has further words that
+            find it (speaker and time), which do not count towards its length.
         vectors: Vectors by id of the turn.
     """
     matrix: NDArray[np.float32] | None = None
@@ -102,7 +103,7 @@ def session_of(node: str, revision: str, rows: Sequence[Mapping[str, Any]], vect
         node=node,
         revision=revision,
         ids=tuple(row["id"] for row in rows),
-        times=tuple(row["timestamp"] for row in rows),
+        times=tuple(last_said(row) for row in rows),
         turns=findable,
         words=frozenset(chain.from_iterable(findable)),
         lengths=np.array([len(turn) for turn in turns], dtype=np.float64),

@@ -21,6 +21,7 @@ class Memory:
         count: How often exactly this was remembered.
         sequence: Its number in the session.
         created_at: When it was said: UTC, ISO 8601.
+        last_said_at: When it was said for the last time; later than ``created_at`` if it was repeated.
         last_accessed_at: When it was last recalled, else when it was said.
         relevance: How well it fits the question, 0 to 1; ``None`` if it was not recalled by one.
         compacted_into: Id of the summary that replaced it; empty if none did.
@@ -36,6 +37,7 @@ class Memory:
     count: int = 1
     sequence: int = 0
     created_at: str = ""
+    last_said_at: str = ""
     last_accessed_at: str = ""
     relevance: float | None = None
     compacted_into: str = ""
@@ -54,6 +56,7 @@ class Memory:
             count=message["count"],
             sequence=message["sequence"],
             created_at=message["timestamp"],
+            last_said_at=message["last_said_at"],
             last_accessed_at=accessed or message["last_accessed_at"],
             relevance=relevance,
             compacted_into=message["compacted_into"] or "",
@@ -72,6 +75,7 @@ class Memory:
             "metadata": self.metadata,
             "count": self.count,
             "createdAt": self.created_at,
+            "lastSaidAt": self.last_said_at,
             "lastAccessedAt": self.last_accessed_at,
             "relevance": self.relevance,
             "compactedInto": self.compacted_into or None,
