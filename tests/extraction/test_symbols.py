@@ -112,6 +112,26 @@ NAMES = {
         "logger& logger::operator=(logger o) { return *this; }",
         ["class logger", "method logger.log", "method logger.level", "method logger.flush", "method logger.operator="],
     ),
+    "C: what headers declare": (
+        "c",
+        "int (*hook)(int);\nextern char *name_of(const char *p);\nstruct level { int x; };\nint level(void);\n"
+        'extern "C" { void stop(int); }\nPyAPI_FUNC(int) List_Append(int);\nvoid DECLARE(int);\n'
+        "int main(void) { int inner(int); return level(); }\nint main(void);",
+        [
+            "prototype name_of",
+            "struct level",
+            "prototype level",
+            "prototype stop",
+            "prototype List_Append",
+            "function main",
+        ],
+    ),
+    "C++: methods that are declared in a class, and defined below it": (
+        "cpp",
+        "class Mill { void grind(int); virtual int level() = 0; int (*hook)(int); friend void swap(Mill&, Mill&); };\n"
+        "void Mill::grind(int) { level(); }",
+        ["class Mill", "method Mill.grind", "prototype Mill.level"],
+    ),
     "a struct that only a typedef names": ("c", "typedef struct { int x; } point_t;", ["struct point_t"]),
 }
 

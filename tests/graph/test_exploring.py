@@ -334,6 +334,17 @@ async def test_source_code_is_walked_along_what_it_defines_calls_and_imports(kb:
     assert {edge.type for edge in piece.edges} == {"DEFINED_IN", "IMPORTS", "CALLS"}
 
 
+async def test_a_function_of_c_is_where_it_is_defined_not_where_it_is_declared(kb: KnowledgeBase) -> None:
+    await kb.ingest(
+        [
+            Document(path="a.h", content="int grind(int hours);\nint level(void);", format="code:c"),
+            Document(path="mill.c", content="int grind(int hours) { return level(); }", format="code:c"),
+        ]
+    )
+    for name, expected in (("grind", ["function"]), ("level", ["prototype"])):
+        assert [symbol.type for symbol in (await kb.neighbors(name)).symbols] == expected
+
+
 async def test_tables_are_walked_to_their_rows_and_what_these_name(kb: KnowledgeBase, tmp_path: Path) -> None:
     (tmp_path / "staff.csv").write_text(f"team,name,note\nMill,Ann Lee,{'x' * 100}\nWeir,Tom Ray,\n")
     await kb.ingest(tmp_path)

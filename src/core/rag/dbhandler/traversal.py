@@ -11,6 +11,7 @@ from core.rag.dbhandler.checks import check_characters, check_limit, check_mappi
 from core.rag.dbhandler.rows import from_json
 from core.rag.dbhandler.store import Row
 from core.rag.dbhandler.vectors import VectorStoreOperations
+from core.rag.extraction.symbols import PROTOTYPE
 from core.rag.extraction.words import is_unspaced, normalize_name
 from core.rag.identity import concept_id, entity_id, knowledge_key, topic_id
 from core.rag.schema import EdgeType, Label, check_name
@@ -99,13 +100,20 @@ class TraversalOperations(VectorStoreOperations):
         return None
 
     async def symbols_called(self, name: str, limit: int) -> list[Row]:
-        """Return symbols of source code by name or id, as from :meth:`nodes_by_id`, with the ``path`` of their file."""
-        rows = await self.read(
-            "MATCH (s:Symbol)-[:DEFINED_IN]->(d:Document) WHERE s.namespace = $namespace "
-            "AND (s.name = $name OR s.id = $name) WITH s, d.path AS path, s.id AS i "
-            f"ORDER BY path, i LIMIT {check_limit(limit)} RETURN {node_columns('s')}, path",
-            name=name,
-        )
+        """Return symbols of source code by name or id, as from :meth:`nodes_by_id`, with the ``path`` of their file.
+
+        Prototypes are returned only if nothing defines what they declare.
+        """
+        rows: list[Row] = []
+        for is_kind in ("<>", "="):
+            rows = rows or await self.read(
+                "MATCH (s:Symbol)-[:DEFINED_IN]->(d:Document) WHERE s.namespace = $namespace "
+                f"AND (s.name = $name OR s.id = $name) AND s.kind {is_kind} $prototype "
+                f"WITH s, d.path AS path, s.id AS i ORDER BY path, i LIMIT {check_limit(limit)} "
+                f"RETURN {node_columns('s')}, path",
+                name=name,
+                prototype=PROTOTYPE,
+            )
         return [{**plain_node(row), "path": row["path"]} for row in rows]
 
     async def hop(

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Final
+
+#: The kind of a function of C or C++ that is only declared, as in headers: what defines it is in another file.
+PROTOTYPE: Final = "prototype"
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,7 +15,7 @@ class CodeSymbol:
 
     Attributes:
         name: Qualified name: ``Mill.grind``.
-        kind: ``function``, ``class``, ``method`` …
+        kind: ``function``, ``class``, ``method``, ``prototype`` …
         signature: Its first line.
         line: Line of the definition, from 1.
         calls: Indexes, in the list of all symbols of its file, of those that it calls.

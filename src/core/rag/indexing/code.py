@@ -41,6 +41,7 @@ VALUES = {"variable_declarator": "value", "field_definition": "value", "public_f
 # The fields of names, where that is not "name".
 _NAMES = {"impl_item": "type", "field_definition": "property", "assignment_expression": "left", "pair": "key",
           "type_definition": "declarator"}  # fmt: skip
+_DECLARED_NAMES = frozenset({"identifier", "field_identifier", "operator_name", "destructor_name"})
 
 
 def code_sections(text: str, language: str, counter: TokenCounter, size: int) -> list[Section]:
@@ -274,6 +275,19 @@ def is_function_value(node: Node) -> bool:
             break
         value = value.child_by_field_name(VALUES[value.type])
     return value is not None and value is not node and value.type in _FUNCTION_VALUES
+
+
+def is_prototype(node: Node) -> bool:
+    """C and C++: whether a declaration is that of a function.
+
+    Not of a pointer to one, nor of a friend of a class, nor what a macro in capitals makes of its arguments.
+    """
+    name = _declared_name(node)
+    if name is None or name.type not in _DECLARED_NAMES or (name.text or b"").isupper():
+        return False
+    around, outside = name.parent, node.parent
+    is_friend = outside is not None and outside.type == "friend_declaration"
+    return around is not None and around.type == "function_declarator" and not is_friend
 
 
 def is_default_export(node: Node | None) -> bool:

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from core.rag.extraction.symbols import PROTOTYPE
+
 if TYPE_CHECKING:
     from tree_sitter import Language
 
@@ -68,6 +70,8 @@ _C = {
     "union_specifier": "union",
     "enum_specifier": "enum",
 }
+# Of functions only; also of the methods of a class.
+_PROTOTYPES = {"declaration": PROTOTYPE, "field_declaration": PROTOTYPE}
 _PREPROCESSOR = frozenset({"preproc_ifdef", "preproc_if", "preproc_else", "preproc_elif", "linkage_specification"})
 # The name of a macro before that of a class, or before a type, would be taken for the name or the type:
 # class MILL_API Wheel {…}; MILL_INLINE int turn().
@@ -127,7 +131,7 @@ GRAMMARS: Mapping[str, Grammar] = {
         },
         declared={"function_signature_item": "fn"},  # of a trait
     ),
-    "c": Grammar("tree_sitter_c", _C, _PREPROCESSOR, macros=_MACROS),
+    "c": Grammar("tree_sitter_c", _C, _PREPROCESSOR, macros=_MACROS, declared=_PROTOTYPES),
     "cpp": Grammar(
         "tree_sitter_cpp",
         {
@@ -138,6 +142,7 @@ GRAMMARS: Mapping[str, Grammar] = {
         },
         _PREPROCESSOR,
         macros=_MACROS,
+        declared=_PROTOTYPES,
     ),
     "csharp": Grammar(
         "tree_sitter_c_sharp",

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from core.rag.extraction.symbols import CodeFacts, CodeSymbol
+from core.rag.extraction.symbols import PROTOTYPE, CodeFacts, CodeSymbol
 from core.rag.indexing.calls import Call, Definitions
-from core.rag.indexing.code import VALUES, definition_name, is_default_export, is_function_value, parse
+from core.rag.indexing.code import VALUES, definition_name, is_default_export, is_function_value, is_prototype, parse
 from core.rag.indexing.grammars import GRAMMARS, Grammar, language_of, load_language
 
 if TYPE_CHECKING:
@@ -50,6 +50,8 @@ _NAME_ENDS = frozenset({"identifier", "property_identifier", "field_identifier",
 _RECEIVERS = ("object", "operand", "value", "argument", "expression", "receiver", "path", "scope")
 #: Languages that call methods of the own class without saying ``this``.
 _BARE_METHODS = frozenset({"java", "csharp", "cpp", "ruby"})
+#: Kinds of what a prototype declares.
+_DEFINING = ("function", "method")
 #: Kinds of what gives its name to what stands in it, and is no symbol itself.
 _ONLY_AROUND = frozenset({"impl", "object"})
 _MOST_SYMBOLS = 2_000
@@ -113,6 +115,13 @@ class _Reader:
                 path = (*path, (symbol.name[around:], symbol.kind))
                 if symbol.kind not in _ONLY_AROUND:
                     key = (symbol.name, symbol.kind)
+                    if symbol.kind == PROTOTYPE:
+                        keys = ((symbol.name, kind) for kind in _DEFINING)
+                        key = next((defined for defined in keys if defined in taken), key)
+                    elif symbol.kind in _DEFINING and (symbol.name, PROTOTYPE) in taken:
+                        taken[key] = place = taken.pop((symbol.name, PROTOTYPE))
+                        declared.discard(place)
+                        facts.symbols[place] = symbol
                     if key not in taken and len(facts.symbols) < _MOST_SYMBOLS:
                         taken[key] = len(facts.symbols)
                         if node.type in self._grammar.declared:
@@ -165,6 +174,8 @@ class _Reader:
         if is_default_export(node):
             return "class" if node.type == "class" else "function"
         word = self._grammar.words.get(node.type) or self._grammar.declared.get(node.type)
+        if word == PROTOTYPE and not is_prototype(node):
+            return None
         if node.type == "variable_declarator" and word is not None:  # JavaScript
             value = node.child_by_field_name("value")
             if value is not None and value.type == "object":
