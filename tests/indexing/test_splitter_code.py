@@ -519,6 +519,33 @@ def test_what_opens_a_block_goes_with_the_definition_that_it_opens() -> None:
     assert wheel.content.startswith("// Names of parts.\ntype (\n\t// Wheel turns.\n\tWheel struct")
 
 
+MODULE = """  "use strict";
+  // Grinds.
+  function grind(hours) { return hours * 2; }
+  Mill.prototype.stop = function () { return grind(0); };
+  return Mill;
+"""
+
+
+@pytest.mark.parametrize(
+    ("opening", "end"),
+    [
+        (";(function () {", "})();"),
+        ("(() => {", "})();"),
+        ("define(['wheel'], function (wheel) {", "});"),
+        ("var Mill = (function () {", "}());"),
+        ("module.exports = (function () {", "}).call(this);"),
+        ("(function (root, factory) { root.Mill = factory(root); }(this, function (root) {", "}));"),
+    ],
+)
+def test_a_function_around_a_module_of_javascript_is_looked_into(opening: str, end: str) -> None:
+    code = f"{opening}\n{MODULE}{end}\n"
+    inside = ["function grind", "function Mill.prototype.stop"]
+    assert [heading for heading in headings(code, "javascript", 40) if heading] == inside
+    assert split(code, "javascript", 40)[0].content.startswith(opening)
+    assert headings(code, "javascript") == [""], "it fits into one chunk"
+
+
 @pytest.mark.parametrize(
     ("name", "language"),
     [("Python", "python"), ("js", "javascript"), ("C++", "cpp"), ("c#", "csharp"), ("sh", "bash"), ("cobol", "cobol")],

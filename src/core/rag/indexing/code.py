@@ -41,6 +41,11 @@ VALUES = {"variable_declarator": "value", "field_definition": "value", "public_f
 # The fields of names, where that is not "name".
 _NAMES = {"impl_item": "type", "field_definition": "property", "assignment_expression": "left", "pair": "key",
           "type_definition": "declarator"}  # fmt: skip
+_STATEMENTS = frozenset({"expression_statement", "lexical_declaration", "variable_declaration"})
+_MODULES = frozenset({"function_expression", "arrow_function"})
+_AROUND_MODULES = _STATEMENTS | {"call_expression", "member_expression", "arguments", "parenthesized_expression",
+                                 "unary_expression", "assignment_expression", "variable_declarator",
+                                 "sequence_expression"}  # fmt: skip
 _DECLARED_NAMES = frozenset({"identifier", "field_identifier", "operator_name", "destructor_name"})
 
 
@@ -145,20 +150,17 @@ class _Definitions:
                     and depth < _DEEPEST
                     and (
                         self._grammar.words.get(definition.type) in _OPENED
-                        or not self._counter.fits(
-                            self._text[start : self._offsets.character(node.end_byte)], self._size
-                        )
+                        or not self._counter.fits(self._text[start : self._end(node)], self._size)
                     )
                 ):
                     yield from self._inside(body, inner, depth + 1)
                 named = False
-            elif (node.type in self._grammar.wrappers or node.type in _BODIES) and depth < _DEEPEST:
+            elif depth < _DEEPEST and (searched := self._searched(node)) is not None:
                 start = self._line_start(begin)
-                if node.type in self._grammar.wrappers:
-                    opens: int | None = start
-                else:
+                opens: int | None = start
+                if node.type in _BODIES:
                     opens, opening = opening, None
-                marks = list(self._inside(node, path, depth + 1, opens))
+                marks = list(self._inside(searched, path, depth + 1, opens))
                 if not named and not (marks and marks[0][0] == start):
                     yield start, heading_path(path)
                     named = True
@@ -204,6 +206,32 @@ class _Definitions:
         """JavaScript: the declarator of ``const name = () => …``."""
         return next((child for child in node.named_children if is_function_value(child)), None)
 
+    def _searched(self, node: Node) -> Node | None:
+        """What may contain definitions in a node that is none itself."""
+        if node.type in self._grammar.wrappers or node.type in _BODIES:
+            return node
+        module = self._module(node) if node.type in _STATEMENTS else None
+        if module is None or self._counter.fits(self._text[self._line_start(node) : self._end(node)], self._size):
+            return None
+        return module
+
+    def _module(self, node: Node) -> Node | None:
+        """JavaScript: the body of the function around a module.
+
+        That is the largest of the functions that a statement calls, or gives to what it calls: ``(function () {…})()``,
+        ``define([…], function () {…})``, ``module.exports = (() => {…})()``.
+        """
+        bodies: list[Node] = []
+        waiting = [node]
+        while waiting:
+            inner = waiting.pop()
+            body = inner.child_by_field_name("body") if inner.type in _MODULES else None
+            if body is not None and body.type in _BODIES:
+                bodies.append(body)
+            elif inner.type in _AROUND_MODULES:
+                waiting += inner.named_children
+        return max(bodies, key=lambda body: body.end_byte - body.start_byte, default=None)
+
     def _body(self, node: Node) -> Node | None:
         body = node.child_by_field_name("body")
         if body is not None:
@@ -234,11 +262,14 @@ class _Definitions:
     def _words(self, node: Node) -> str:
         return self._source[node.start_byte : min(node.end_byte, node.start_byte + 1000)].decode(errors="ignore")
 
+    def _end(self, node: Node) -> int:
+        return self._offsets.character(node.end_byte)
+
     def _line_start(self, node: Node) -> int:
         """Where the line begins on which a node stands first, else where the node begins."""
         place = self._offsets.character(node.start_byte)
         line = self._text.rfind("\n", 0, place) + 1
-        return line if not self._text[line:place].strip() else place
+        return line if not self._text[line:place].strip().strip(";") else place  # JavaScript: ;(function () {
 
 
 class _Offsets:
