@@ -127,6 +127,18 @@ async def test_merges_are_recorded_and_reversible(kb: KnowledgeBase) -> None:
     assert "Entity" not in (await kb.client.counts())["nodes"]
 
 
+async def test_two_names_can_be_split_before_anything_merges_them(kb: KnowledgeBase) -> None:
+    await kb.ingest([Document(path="a", content="We asked Joan Winthrop and Joan Winthorp.")])
+    assert await same(kb) == set()
+    assert await kb.split_entity("Joan Winthrop", "Joan Winthorp") == 0
+    report = await kb.resolve_entities()
+    assert (report.same, await same(kb)) == ([], set())
+    with pytest.raises(InvalidInputError, match="are one entity"):
+        await kb.split_entity("Joan Winthrop", "joan winthrop")
+    await kb.merge_entities("Joan Winthrop", "Joan Winthorp")
+    assert await same(kb) == {("Joan Winthrop", "Joan Winthorp", "caller")}
+
+
 async def test_a_split_by_hand_holds_when_its_text_goes_and_comes_again(kb: KnowledgeBase, tmp_path: Path) -> None:
     document = Document(path="a", content="# T\n\nWe met Tech Corp and TechCorp.", format="markdown")
 

@@ -95,6 +95,11 @@ def test_neighbors_of_a_name_that_source_code_defines(mgrag: Command, tmp_path: 
     assert (page["node"]["label"], [node["label"] for node in page["symbols"]]) == ("Entity", ["Symbol"])
     assert mgrag("graph", "neighbors", "helper", "--edge-type", "MENTIONS").out.startswith("helper")
     assert "CALLS" not in mgrag("graph", "neighbors", "helper", "--edge-type", "MENTIONS").out
+    shown = mgrag("graph", "show", "helper")
+    symbol = page["symbols"][0]["id"]
+    assert shown.out.startswith("helper()  code\n")
+    assert shown.err == f"mgrag: helper is also a function in source code: mgrag graph show {symbol}\n"
+    assert mgrag("graph", "show", symbol).out.startswith("helper  function\n")
 
 
 def test_path(mgrag: Command) -> None:
@@ -141,6 +146,12 @@ def test_link_and_unlink(mgrag: Command) -> None:
     assert mgrag("graph", "link", "TechCorp", "TechCorp").code == 2
 
 
+def test_link_can_make_the_graph(mgrag: Command) -> None:
+    assert mgrag("graph", "link", "Ann", "Ben", "--db", "new.grafeo").code == 4
+    assert mgrag("graph", "link", "Ann", "Ben", "--db", "new.grafeo", "--create").code == 0
+    assert mgrag("graph", "path", "Ann", "Ben", "--db", "new.grafeo").out.startswith("Ann - Ben\n")
+
+
 def test_merge_and_split(mgrag: Command) -> None:
     assert mgrag("graph", "link", "R. Smith", "Paris", "--create").code == 0
     assert mgrag("graph", "path", "R. Smith", "TechCorp").code == 4
@@ -150,6 +161,8 @@ def test_merge_and_split(mgrag: Command) -> None:
     assert mgrag("graph", "stats", "--json").json["edges_by_type"]["SAME_AS"] == 1
     assert mgrag("graph", "split", "Bob Smith", "--json").json == {"split": 1}
     assert mgrag("graph", "split", "Bob Smith").code == 4
+    done = mgrag("graph", "split", "Bob Smith", "TechCorp")
+    assert (done.code, done.out) == (0, "Stored: Bob Smith is not TechCorp. They were not merged.\n")
     assert mgrag("graph", "path", "Paris", "TechCorp").code == 4
     assert mgrag("graph", "merge", "Bob Smith", "bob smith").code == 2
     assert mgrag("graph", "merge", "Bob Smith", "Nobody").code == 4

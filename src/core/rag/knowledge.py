@@ -125,16 +125,21 @@ class Knowledge:
 
         Args:
             entity: Name or id.
-            other: The entity to separate it from; ``None``: all that it was merged with.
+            other: The entity to separate it from, also if the two were not merged (yet); ``None``: all that it was
+                merged with.
 
         Returns:
             How many merges were undone.
 
         Raises:
             NotFoundError: if there is no such entity.
+            InvalidInputError: if they are the same entity.
         """
         a = await self._entity_id(entity)
-        return await self._client.split_entity(a, [] if other is None else [await self._entity_id(other)])
+        b = None if other is None else await self._entity_id(other)
+        if other is not None and a == b:
+            raise InvalidInputError(f"{entity[:100]!r} and {other[:100]!r} are one entity, not two that were merged.")
+        return await self._client.split_entity(a, [] if b is None else [b])
 
     async def remove_entity(self, entity: str) -> bool:
         """Remove an entity that was added by hand (:meth:`link` with ``create``, :meth:`add_triples`), and its links.

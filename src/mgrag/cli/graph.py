@@ -208,7 +208,12 @@ def show(
     to_output = [target for target in wanted.values() if str(target) == "-"]
     if str(html) == "-" or len(to_output) > 1 or (to_output and chosen.json):
         fail("Standard output takes one of Mermaid, GraphML and JSON; give files for the others.", EXIT_USAGE)
-    piece = with_kb(chosen, lambda kb: kb.traverse(name, depth, edge_types=edge_type, limit=limit, induced=True))
+
+    async def work(kb: KnowledgeBase) -> tuple[Piece, list[GraphNode]]:
+        piece = await kb.traverse(name, depth, edge_types=edge_type, limit=limit, induced=True)
+        return piece, (await kb.neighbors(name, limit=1)).symbols
+
+    piece, symbols = with_kb(chosen, work)
     for kind, target in wanted.items():
         _write(kind, target, piece)
     if chosen.json:
@@ -219,6 +224,8 @@ def show(
             _say(edge, piece.names)
     if piece.truncated:
         note("mgrag: There is more than this: raise --limit, or see mgrag graph neighbors.")
+    for symbol in symbols:  # what texts mention under a name comes first
+        note(f"mgrag: {symbol.name} is also a {symbol.type} in source code: mgrag graph show {symbol.id}")
 
 
 @commands.command()
@@ -229,14 +236,20 @@ def link(
     relation: Annotated[str, typer.Option(metavar="TYPE", help="Type of the relation, such as works_at.")] = "related",
     fact: Annotated[str, typer.Option(metavar="TEXT", help="The relation as a sentence.")] = "",
     weight: Annotated[float, typer.Option(metavar="NUMBER", help="Weight of the link, above 0.")] = 1.0,
-    create: Annotated[bool, typer.Option("--create", help="Create the entities if they do not exist.")] = False,
+    create: Annotated[
+        bool, typer.Option("--create", help="Create the entities, and the graph, if they do not exist.")
+    ] = False,
     db: DbOption = None,
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Add a link between two entities or two concepts."""
     chosen = common(context, db, namespace, as_json)
-    edge = with_kb(chosen, lambda kb: kb.link(source, target, relation, fact=fact, weight=weight, create=create))
+    edge = with_kb(
+        chosen,
+        lambda kb: kb.link(source, target, relation, fact=fact, weight=weight, create=create),
+        create=create,
+    )
     if chosen.json:
         print_json(asdict(edge))
     else:
@@ -344,21 +357,24 @@ def split(
     context: typer.Context,
     entity: Annotated[str, typer.Argument(help="Name or id of an entity.")],
     other: Annotated[
-        str | None, typer.Argument(help="The entity that it is not. Default: all that it was merged with.")
+        str | None,
+        typer.Argument(help="The entity that it is not, merged or not. Default: all that it was merged with."),
     ] = None,
     db: DbOption = None,
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Undo a merge, and keep it from being made again."""
+    """Undo a merge, and keep it from being made (again)."""
     chosen = common(context, db, namespace, as_json)
     count = with_kb(chosen, lambda kb: kb.split_entity(entity, other))
     if chosen.json:
         print_json({"split": count})
     elif count:
         line(f"Undone: {counted(count, 'merge')}.")
-    if not count:
-        fail("These were not merged.", EXIT_NOT_FOUND)
+    elif other is not None:
+        line(f"Stored: {entity} is not {other}. They were not merged.")
+    if not count and other is None:
+        fail(f"{entity} was not merged with anything.", EXIT_NOT_FOUND)
 
 
 def _write(kind: str, target: Path, piece: Piece) -> None:

@@ -148,7 +148,7 @@ class ResolutionOperations(ClientBase):
 
         Args:
             entity: Its id.
-            others: Ids of the entities to separate it from; empty: all that it was directly merged with.
+            others: Ids of the entities to separate it from, merged or not; empty: all that it was directly merged with.
 
         Returns:
             How many SAME_AS edges were removed.
@@ -160,10 +160,12 @@ class ResolutionOperations(ClientBase):
                 "MATCH (a:Entity {id: $id})-[s:SAME_AS]-(b:Entity) RETURN DISTINCT b.id AS id", {"id": entity}
             )
             apart = [row["id"] for row in rows if not others or row["id"] in others]
+            undone = len(apart)
             for other in apart:
                 await tx.run(
                     "MATCH (a:Entity {id: $a})-[s:SAME_AS]-(b:Entity {id: $b}) DELETE s", {"a": entity, "b": other}
                 )
+            apart += [other for other in dict.fromkeys(others) if other not in apart]
             # A separate node, because the entities may be removed with their texts and come back with them.
             await run_for_rows(
                 tx,
@@ -175,7 +177,7 @@ class ResolutionOperations(ClientBase):
             )
             # A merge by hand keeps both entities even if nothing else supports them; without it they may have to go.
             await remove_unused_entities(tx, [entity, *apart])
-            return len(apart)
+            return undone
 
         return await self._write(work)
 
