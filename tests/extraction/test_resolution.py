@@ -36,6 +36,8 @@ def pairs(*names: str, titled: tuple[str, ...] = ()) -> set[frozenset[str]]:
         ("The Decemberists", "Decemberists"),
         ("A Gentle Introduction", "Gentle Introduction"),
         ("Acme Inc.", "Acme"),
+        ("Acme Corporation", "Acme Corp."),
+        ("Lockheed Martin Corporation", "Lockheed Martin"),
         ("Café Müller", "Cafe Muller"),
         ("Elisabeth of France", "Elizabeth of France"),
         ("WHO", "World Health Organization"),
@@ -66,6 +68,7 @@ def test_what_is_the_same(a: str, b: str) -> None:
         ("GSA's AB", "GSA"),
         ("YY, YYY, YYYY", "YYY"),
         ("Copy-Item", "CopyItem"),
+        ("Harvard Corporation", "Harvard"),
     ],
 )
 def test_what_is_not(a: str, b: str) -> None:

@@ -19,6 +19,7 @@ from core.rag.extraction.names import type_of
 
 #: Words of a company's name that only denote its legal form.
 _LEGAL: Final = frozenset("inc incorporated ltd limited llc llp plc gmbh ag sa sarl bv nv corp corporation co".split())  # noqa: SIM905
+_CORPORATION: Final = "corporation"
 _HYPHENATED: Final = re.compile(r"[-‐‑]\w+$")
 _ARTICLES: Final = frozenset({"the", "a", "an"})
 _BEGINNINGS: Final = tuple(f"{article} " for article in sorted(_ARTICLES))
@@ -184,6 +185,10 @@ def _spellings(name: str, text: str = "") -> Collection[str]:
     if words[0] in _ARTICLES and len(words) > (1 if words[0] == "the" else 2):
         words = words[1:]
     keys = {"".join(words)}
+    if len(words) == 2 and words[1] == _CORPORATION:
+        # That of Harvard is not Harvard, nor is that of Dublin: only Acme Corp. is sure to be the same.
+        keys.add(f"{words[0]}corp")
+        words = words[:1]
     while len(words) > 1 and words[-1] in _LEGAL and not _HYPHENATED.search(text):
         words = words[:-1]
         keys.add("".join(words))
