@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from core.rag.extraction.matching import mentions
 from core.rag.extraction.mentions import mentions_of, sought
 
 TITLES = sought(["whitby lifeboats", "whitby abbey", "abbey"])
@@ -21,3 +22,16 @@ TITLES = sought(["whitby lifeboats", "whitby abbey", "abbey"])
 )
 def test_a_name_inside_a_title_counts_where_it_stands_alone(text: str, expected: dict[str, int]) -> None:
     assert {name: count for name, _, count in mentions_of(text, "", TITLES)} == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("コンテストに参加した。", []),
+        ("テストは簡単。", ["テスト"]),
+        ("京都のテスト・センター", ["京都", "テスト"]),
+        ("テスターとTestテスト", ["テスト"]),
+    ],
+)
+def test_a_title_in_katakana_is_not_found_inside_a_longer_word(text: str, expected: list[str]) -> None:
+    assert [text[start:end] for start, end, _ in mentions(text, ["テスト", "京都"])] == expected

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from core.rag.extraction.words import normalize_name, normalized_words, word_spans
+from core.rag.extraction.words import is_katakana, normalize_name, normalized_words, word_spans
 
 
 class NameTable:
@@ -75,10 +75,19 @@ class NameTable:
                         break
             if not name and "" in seconds:
                 name, end = words[first], first + 1
-            if name and end > reached:
+            if name and end > reached and (name.isascii() or not _is_inside_word(words, first, end)):
                 found.append((first, end, name))
                 reached = end
         return found
+
+
+def _is_inside_word(words: Sequence[str], first: int, end: int) -> bool:
+    """Whether a name in katakana continues before or behind: テスト is no part of コンテスト."""
+    before, behind = words[first - 1 : first], words[end : end + 1]
+    return bool(
+        (before and is_katakana(before[0]) and is_katakana(words[first]))
+        or (behind and is_katakana(behind[0]) and is_katakana(words[end - 1]))
+    )
 
 
 def mentions(text: str, names: NameTable | Iterable[str]) -> list[tuple[int, int, str]]:

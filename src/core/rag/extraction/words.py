@@ -20,6 +20,8 @@ UNSPACED: Final = (
     "\u3040-\u30ff\u31f0-\u31ff"  # kana
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\uaa60-\uaa7f"  # Thai, Lao, Burmese, Khmer
 )
+#: The first and the last letter of katakana.
+KATAKANA: Final = ("\u30a1", "\u30ff")
 _ASCII: Final = re.compile(r"[a-z0-9]+(?:\+\+|#(?![a-z0-9]))?")
 _ASCII_ANY_CASE: Final = re.compile(_ASCII.pattern, re.IGNORECASE)
 
@@ -100,6 +102,11 @@ def normalize_name(name: str) -> str:
         return name.strip().lower()  # the usual case
     normalized = " ".join(normalized_words(name)) or " ".join(_folded(_casefolded(name)).split())
     return normalized if len(normalized) <= MAX_NAME_CHARS else ""
+
+
+def is_katakana(word: str) -> bool:
+    """Return whether a word is a letter of katakana, which spells words from other languages."""
+    return KATAKANA[0] <= word[0] <= KATAKANA[1] and word[0] != "\u30fb"  # the dot between words
 
 
 def is_unspaced(text: str) -> bool:
