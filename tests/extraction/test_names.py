@@ -394,6 +394,10 @@ def test_german_nouns_that_are_no_names_are_none(text: str, expected: set[str]) 
             '<FileTree>\n- a\n</FileTree>\n<Card title="Mill Wheel" />\nIn Vec<String> of Ada.',
             {"Mill Wheel", "Vec", "String", "Ada"},
         ),
+        (
+            "Run .NET 8 (.NET Core before), ASP.NET Core and Node.js with TCP/IP. It ended.Then came Ada ...And Bob.",
+            {".NET 8", ".NET Core", "ASP.NET Core", "Node.js", "TCP", "IP", "Ada", "Bob"},
+        ),
         ("“Very strange!” said he. “How on earth—” It is in “Mamma Mia!”, or in “Ada”.", {"Mamma Mia!", "Ada"}),
     ],
 )

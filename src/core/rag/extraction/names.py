@@ -74,6 +74,8 @@ _ENDS_SPEECH: Final = frozenset(".,;:?-–—…")
 _TARGET: Final = re.compile(r"\s*<[^<>]*>$")
 #: A name as only products have it: PowerShell, GitHub.
 _HUMP: Final = re.compile(r"[^\W\d_][a-z]+[A-Z]")
+#: The dot that a name begins with: .NET, .NET Framework.
+_DOT: Final = re.compile(r"(?<![^\s(\[\"'/])\.(?=[A-Z])")
 _MASK: Final = "\x00"
 
 
@@ -113,6 +115,7 @@ def names_in(text: str, heading: str = "") -> dict[str, Found]:
     commanded: list[tuple[str, _Phrase]] = []  # behind a verb that begins a sentence, and with it
     led: list[_Phrase] = []  # behind an article that begins a sentence
     acronyms: list[tuple[str, int]] = []  # that spell a function word, and where: names only if the text says so
+    has_dots = _DOT.search(text) is not None
     if not text.isupper():
         for match in pattern.finditer(text):
             phrase = _phrase(match[0], language)
@@ -144,7 +147,8 @@ def names_in(text: str, heading: str = "") -> dict[str, Found]:
                 if not among_unspaced and (_begins_sentence(text, start) or _begins_link(text, start, end)):
                     waiting.append(phrase.name)
                     continue
-            _count(found, phrase.name, phrase.text)
+            dotted = has_dots and _DOT.match(text, match.start() - 1) and match[0].startswith(phrase.text)
+            _count(found, phrase.name, f".{phrase.text}" if dotted else phrase.text)
         for rest, whole in opened:
             behind = _phrase(rest, language)
             if whole in found:
@@ -193,6 +197,7 @@ def type_of(name: str) -> str:
         return "name"  # the usual case
     if _YEAR.fullmatch(name):
         return "year"
+    name = name.removeprefix(".")  # .NET
     if _CODE.fullmatch(name):
         return "code"
     if _ACRONYM.fullmatch(name):

@@ -104,7 +104,7 @@ def _names(capital: str, language: str, letter: str = r"\w") -> re.Pattern[str]:
     joiners = "|".join(joiner for joiner in JOINERS.split("|") if joiner not in everyday)
     rest = (
         rf"(?:(?:{_ABBREVIATIONS})\.(?=[ ]?[{capital}])|\.(?:[{capital}]\.)+|\.(?=[ ]?[{capital}])"
-        rf"|{letter}*(?:[-'’&]{letter}+)*)"
+        rf"|{letter}*(?:[-'’&]{letter}+)*(?:\.(?:NET|js)(?!\w))?)"  # ASP.NET, Node.js
     )
     more = rf"(?:[ ]{{1,2}}(?:(?:{joiners})[ ]|{_ELIDED})?[{capital}]{rest}|(?<=\.)[{capital}]{rest})"
     # Apollo 11, but not 11 kg: a number with its unit is a measure.
