@@ -150,6 +150,10 @@ def test_nothing_gives_nothing() -> None:
         ("# Head\n\nOne line\nwrapped. Two!", ["Head", "One line\nwrapped.", "Two!"]),
         ("- first item\n- second item", ["first item", "second item"]),
         ("1. one\n2. two", ["one", "two"]),
+        (
+            "Er geht am 30. Juni aus. Im 2. Weltkrieg und 19. Jahrhundert nie. Es waren 30. Danach kam Ann.",
+            ["Er geht am 30. Juni aus.", "Im 2. Weltkrieg und 19. Jahrhundert nie.", "Es waren 30.", "Danach kam Ann."],
+        ),
         ("雨が降る。雪も降る。", ["雨が降る。", "雪も降る。"]),
         ("He said \"Go.\" She went.", ['He said "Go."', "She went."]),
         ("", []),

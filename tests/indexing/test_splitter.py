@@ -117,6 +117,13 @@ def test_text_is_cut_between_sentences() -> None:
     assert all(chunk.content.endswith("else. ") for chunk in chunks)
 
 
+def test_the_dot_of_a_german_date_ends_no_sentence() -> None:
+    text = "".join(f"Der Vertrag mit Firma {number} endet am 30. Juni des nächsten Jahres. " for number in range(60))
+    chunks = split(text, 60, 30)
+    assert len(chunks) > 10
+    assert all(chunk.content.startswith("Der ") and chunk.content.endswith("Jahres. ") for chunk in chunks)
+
+
 def test_neighbours_share_whole_sentences() -> None:
     chunks = split("".join(SENTENCES), 200, 50)
     for chunk, following in itertools.pairwise(chunks):

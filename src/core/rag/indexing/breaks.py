@@ -79,8 +79,15 @@ class Breaks:
 # A line that ends so is no line of a paragraph that goes on.
 _TERMINAL = frozenset(".!?:;…。！？：；।॥؟۔።᠃⁇⁈⁉‽|>}]")
 _CLOSING = "\"'”’»)]}」』）】*_`"
+# The dot of a German date, "am 30. Juni", ends no sentence.
+_DATE = (
+    r"(?<=\d\.\s)(?:Januar|Jänner|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember"
+    r"|Jahrhunderts?|Jahrtausends?)\b"
+)
 # After UAX 29, rules SB6 to SB11: not before a small letter ("e.g. this"), but after an abbreviation before a capital.
-SENTENCE_END = r"(?<![.!?…।॥؟۔።])[.!?…।॥؟۔።]++[\"'”’»)\]}*_`]*+\s++(?![a-zß-öø-ÿа-яα-ω])|[。！？｡]++[」』）】”’]*+\s*+"
+SENTENCE_END = (
+    rf"(?<![.!?…।॥؟۔።])[.!?…।॥؟۔።]++[\"'”’»)\]}}*_`]*+\s++(?![a-zß-öø-ÿа-яα-ω]|{_DATE})|[。！？｡]++[」』）】”’]*+\s*+"
+)
 _SENTENCE_END = re.compile(SENTENCE_END)
 _LIST_ITEM = re.compile(r"[ \t]*(?:[-*+•·‣▪#>|~=]|\d{1,4}[.)]|[A-Za-z][.)]\s|`{3})")
 _WRAPPED_AT_LEAST = 40  # characters; a shorter line was not broken for want of room

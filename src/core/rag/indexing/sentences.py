@@ -13,8 +13,10 @@ _HEADING_LINE = r"^[ \t]*#{1,6}[ \t][^\n]*\n"
 _END = re.compile(rf"(?m:{_HEADING_LINE})|{SENTENCE_END}|\s*\n\s*\n\s*|[ \t]*\n(?={_ITEM})")
 _MARKUP = re.compile(r"(?:[-*+•·‣▪>]\s+|#{1,6}\s+|\d{1,4}[.)]\s+)")
 _HEADING = re.compile(r"[ \t]*#{1,6}\s")
+#: Abbreviations, and German ordinals: der 2. Weltkrieg.
 _ABBREVIATION = re.compile(
-    r"(?:\b(?:Mr|Mrs|Ms|Dr|Prof|St|Sr|Jr|Gen|Col|Capt|Lt|Rev|Hon|vs|etc|No|Nr|Fig|Vol|Co|Inc|Ltd|ca|approx|z\.B|d\.h|e\.g"
+    r"(?:\b(?:[Aa]m|[Ii]m|[Vv]om|[Zz]um|[Dd](?:er|en|em|es|ie|as)) \d{1,2}"
+    r"|\b(?:Mr|Mrs|Ms|Dr|Prof|St|Sr|Jr|Gen|Col|Capt|Lt|Rev|Hon|vs|etc|No|Nr|Fig|Vol|Co|Inc|Ltd|ca|approx|z\.B|d\.h|e\.g"
     r"|i\.e|[^\W\d_]|(?:[^\W\d_]\.)+(?:[A-Z]|[a-z]{1,3})))\.[\"'”’)\]]*\s*$"
 )
 #: A short line without the end of a sentence, and longer ones with a number before them: the heading of a text without
