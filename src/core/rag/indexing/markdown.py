@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from html import unescape
 
 from core.rag.indexing.breaks import Breaks, Level, line_breaks, prose_breaks, row_breaks
 from core.rag.indexing.packing import Table
@@ -34,7 +35,10 @@ _TABLE_RULE = re.compile(r"^ {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*
 _SETEXT_LINES = 3  # a longer paragraph above a row of dashes is a paragraph above a rule
 
 _ATX_CLOSING = re.compile(r"(?:^|[ \t])#+[ \t]*$")
-_IMAGE_OR_LINK = re.compile(r"!?\[([^\[\]]*)\](?:\([^()\s]*(?:[ \t]+\"[^\"]*\")?\)|\[[^\[\]]*\])")
+_IMAGE_OR_LINK = re.compile(
+    r"!?\[([^\[\]]*)\](?:\((?:<[^<>]*>|(?:[^()\s]|\([^()\s]*\))*)(?:[ \t]+(?:\"[^\"]*\"|'[^']*'))?\)|\[[^\[\]]*\])"
+)
+_LONGEST_TITLE = 2000  # characters of a heading that are read, with its markup
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>|<!--.*?-->")
 _STRONG = re.compile(r"(\*{1,3}|~~)(?=\S)(.+?)(?<!\s)\1")
 _UNDERSCORES = re.compile(r"(?<!\w)(_{1,3})(?=\S)(.+?)(?<!\s)\1(?!\w)")
@@ -93,7 +97,7 @@ def outline(text: str) -> Outline:
 
 def plain_title(text: str, *, atx: bool) -> str:
     """The words of a heading without Markdown's markup."""
-    text = kept_literal(shortened(text))
+    text = kept_literal(text[:_LONGEST_TITLE])
     if atx:
         text = _ATX_CLOSING.sub("", text)
     text = HEADING_ATTRIBUTES.sub("", text)
@@ -108,7 +112,9 @@ def plain_title(text: str, *, atx: bool) -> str:
         if plainer == text:
             break
         text = plainer
-    return " ".join(text.translate(LITERAL).split())
+    if "&" in text:
+        text = unescape(text)
+    return shortened(text.translate(LITERAL))
 
 
 @dataclass(frozen=True, slots=True)
