@@ -156,6 +156,9 @@ async def test_an_item_of_an_announced_list_is_shown_once() -> None:
         ),
         (":raises ValueError: The mill stands still", "raises ValueError: The mill stands still"),
         (":mill: is no field", ":mill: is no field"),
+        (":::caution[Water]{.wide}\nThe mill turns.", "The mill turns."),
+        ("The mill turns </Steps>", "The mill turns"),
+        ("The mill <Name> turns a List<String> or <USER>.", "The mill <Name> turns a List<String> or <USER>."),
     ],
 )
 async def test_markup_is_not_shown_but_quoted(sentence: str, item: str) -> None:
@@ -175,7 +178,8 @@ async def test_markup_alone_is_no_extract(said: str) -> None:
         f'<Listing caption="Which mill turns">\n\n{said}\n\n'
         "[which]: which.md\n[which mill turns]: https://example.org/mill\n\n![Which mill turns](mill.png)\n\n"
         '{% include "which-mill-turns.html"\nturns: mill %}\n\n'
-        '=== "Which mill turns"\n\n<div class="which-mill-turns" markdown>'
+        '=== "Which mill turns"\n\n<div class="which-mill-turns" markdown>\n\n'
+        "<WhichMillTurns>\n\n:::which-mill-turns\n\n</WhichMillTurns>"
     )
     passage = Passage(1, Hit("1", "d", "d.md", "", "", text, 0, 0, len(text), 1.0))
     answer, _ = await extract("Which mill turns?", "factual", [passage], None)
@@ -237,6 +241,16 @@ async def test_a_passage_that_begins_within_a_sentence_says_so(text: str, start:
     passage = Passage(1, Hit("1", "d", "d.md", "", "", text, 1, start, start + len(text), 1.0))
     answer, _ = await extract("How does the mill turn?", "factual", [passage], None)
     assert answer.splitlines()[2:] == [f"- {item} [1]"]
+
+
+async def test_what_two_overlapping_passages_say_is_shown_once() -> None:
+    text = "Hello, in winter the old mill turns by wind. It is loud."
+    passages = [
+        Passage(number, Hit(str(number), "d", "d.md", "", "", text[start:], 0, start, len(text), 1.0))
+        for number, start in enumerate((0, 7), 1)
+    ]
+    answer, _ = await extract("How does the mill turn?", "factual", passages, None)
+    assert answer.splitlines()[2:] == ["- Hello, in winter the old mill turns by wind. [1][2]"]
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,8 @@ _TAG = (
     r"<!--.*?(?:-->|\Z)|</?(?:abbr|aside|b|blockquote|br|button|center|code|d[dlt]|del|details|div|em|figcaption|figure|h[1-6r]|i|img"
     r"|ins|kbd|li|mark|[ou]l|p|picture|pre|section|small|span|strong|su[bp]|summary|table|tbody|t[dhr]|thead|tt)\s*/?>"
     rf"|<[A-Za-z][\w-]*(?:{_ATTRIBUTE})+(?:\s+[A-Za-z][\w-]*)*\s*/?>|</a\s*>"
+    # Components of MDX: a placeholder in capitals, or a type behind its name, is none.
+    r"|</[A-Z][a-z][\w.]*\s*>|(?m:^)[ \t]*<[A-Z][a-z][\w.]*[ \t]*/?>[ \t]*(?=\n|\Z)"
 )
 #: What a generator of sites fills in, as Liquid, Nunjucks and Jinja have it: part of a target, or of what is read.
 _FILLED_IN = r"\{[%{][^{}\n]{0,300}[%}]\}"
@@ -77,6 +79,11 @@ _HIDDEN = re.compile(r"(?m:^)[ \t]*(?:<!--.*?-->|<(script|style)\b[^>]*>.*?(?:</
 _DEFINITIONS = re.compile(r"(?:\[[^\]\n]{1,200}\]:\s*\S+(?:\s+|\Z)(?:\"[^\"]*\"\s*)?)+")
 #: What shows or says nothing by itself: a tag of a template, or the label that MkDocs has above a block or tab.
 _LABEL = re.compile(r"\{%[^{}]{0,300}%\}\s*|^(?:===\+?|[!?]{3}\+?)[ \t][^\n]*", re.MULTILINE)
+#: The line that opens or closes a note: ``:::caution``, ``:::note[Read this]{.wide}``, ``[!NOTE]``.
+_NOTE = re.compile(
+    r"^[ \t]*(?:>[ \t]*)?(?::{3,}[ \t]*[\w-]*(?:\[[^\]\n]*\])?(?:\{[^}\n]*\})?|\[![A-Z]+\])[ \t]*(?:\n|\Z)",
+    re.MULTILINE,
+)
 #: What a line of a docstring says of a parameter, a result or an error, up to there: ``:param int speed:``.
 _FIELD = re.compile(
     r"^[ \t]*:(?:(?:param|parameter|arg|argument|key|keyword|var|ivar|cvar)[ \t]+([^:\n]{1,100})"
@@ -156,6 +163,8 @@ async def extract(
         listed = ""
         for one in sorted(taken, key=lambda one: one.start):
             said = _shown(with_head(passage.hit.content, one.start, one.end), passage, one.start)
+            # A passage that overlaps another begins within what that has as a whole.
+            said = next((item for item in items if said.startswith("… ") and item.endswith(said[2:])), said)
             if said in listed:
                 continue
             said = f"{_lead_in(passage, one)}{said}"
@@ -280,9 +289,8 @@ def _is_markup(text: str, start: int, end: int) -> bool:
     sentence = text[start:end]
     if is_in_block(text, start):
         return False
-    return (
-        _DEFINITIONS.fullmatch(sentence) is not None or not _LABEL.sub("", _LINK.sub(_words_of_link, sentence)).strip()
-    )
+    said = _LABEL.sub("", _LINK.sub(_words_of_link, _NOTE.sub("", sentence)))
+    return _DEFINITIONS.fullmatch(sentence) is not None or not said.strip(" \t\n/>")  # the end of a tag
 
 
 def _behind_fence(text: str, start: int, end: int) -> int:
@@ -335,6 +343,7 @@ def _shown(sentence: str, passage: Passage | None = None, start: int = 0, longes
     in_block = passage is not None and is_in_block(passage.hit.content, start)
     plain = _FIELD.sub(_named_field, _VERSION.sub(_named_version, sentence))
     if not in_block:
+        plain = _NOTE.sub("", plain)
         plain = _RULE.sub("", _HALF_LINK.sub(r"\1", _LINK.sub(_words_of_link, plain)))
     if passage is not None and _OF_VERSION.match(plain):
         described = [found[1] or found[2] for found in _DESCRIBED.finditer(passage.hit.content, 0, start)]
