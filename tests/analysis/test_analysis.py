@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.rag.analysis import MAX_QUERY_TERMS, TITLE_WEIGHT, analyze, index_terms, joined_terms, query_terms
-from core.rag.analysis.language import detect_language, is_surely_english, language_name
+from core.rag.analysis.language import detect_language, is_surely_english, language_name, question_language
 from core.rag.analysis.stopwords import LATIN_LANGUAGES, stop_words
 from core.rag.analysis.words import MAX_TERM_BYTES, fold
 
@@ -99,6 +99,22 @@ ENGLISH = "The houses of the city are not like those of the village, where peopl
 )
 def test_language(text: str, language: str) -> None:
     assert detect_language(text.split()) == language
+
+
+@pytest.mark.parametrize(
+    ("question", "language"),
+    [
+        ("Wann starb Dschingis Khan?", "german"),
+        ("¿Cuál es la capital?", "spanish"),
+        ("Dove vive Anna?", "italian"),
+        ("Was kostet ein Bier?", "english"),
+        ("who is Die Hard by", "english"),
+        ("MAC or PC", "english"),
+        ("Duplikate", "english"),
+    ],
+)
+def test_in_a_question_one_function_word_tells_the_language(question: str, language: str) -> None:
+    assert question_language(question.split()) == language
 
 
 @pytest.mark.parametrize(

@@ -105,8 +105,38 @@ def test_a_rare_word_says_more_than_common_ones_and_one_that_no_passage_has_spea
     assert likelihood(common, passage()) < 0.5 < likelihood(asked("the tide in the bay"), passage())
 
 
+MOLINO = (
+    "El molino de la bahía fue construido en 1612. Su rueda gira con la marea y muele el trigo de los pueblos. "
+    "Los vecinos del valle llevaban el grano en burro, y el molinero se quedaba con una parte de la harina."
+)
+MUEHLE = "Die Mühle in der Bucht wurde 1612 gebaut. Ihr Rad dreht sich mit der Ebbe. Man funktioniert sie oft um."
+SUISHA = "湾の水車小屋は1612年に建てられました。車輪は潮で回り、村の小麦を挽きます。農民はそこへ穀物を運びました。"
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "found"),
+    [
+        (MOLINO, "¿Cuándo fue construido el molino?", True),
+        (MOLINO, "¿Qué muele la rueda?", True),
+        (MOLINO, "¿Quién ganó el mundial de fútbol?", False),
+        (MOLINO, "¿Cómo se hace una tortilla de patatas?", False),
+        (MUEHLE, "Wann wurde die Mühle gebaut?", True),
+        (MUEHLE, "Womit dreht sich das Rad?", True),
+        (MUEHLE, "Wie funktioniert ein Kühlschrank?", False),
+        (SUISHA, "水車小屋はいつ建てられましたか?", True),
+        (SUISHA, "猫はなぜ寝るのですか?", False),
+    ],
+)
+async def test_a_cosine_alone_says_little_in_other_languages_than_english(
+    text: str, question: str, found: bool
+) -> None:
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        await kb.ingest([Document(path="a.txt", content=text)])
+        assert (await kb.ask(question)).found is found
+
+
 def test_a_near_passage_in_other_words_is_relevant() -> None:
-    question = asked("Wann entstand die Anlage?")
+    question = asked("When was the plant erected?")
     assert relevance(question, Knowledge(hits=[hit(vector=0.6)])) >= RELEVANT
     assert relevance(question, Knowledge(hits=[hit(vector=0.1)])) < NEAR
 

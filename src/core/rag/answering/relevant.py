@@ -4,6 +4,10 @@ A passage speaks for itself in two ways: by its share of the words of the questi
 in the corpus (so words that no passage has count most, against it), and by its cosine with the question. With the two
 as independent witnesses, the chance that it has to do with the question is 1 - (1 - share) (1 - cosine). If a question
 names something, and nothing that was found has any of its names, the words it shares are about something else.
+
+In languages of which models of embeddings have read little, two texts have a high cosine whatever they say: Spanish
+questions 0.6 with passages of other subjects, Japanese ones 0.8 (English ones 0.2). There a cosine counts as far as the
+passage has words of the question.
 """
 
 from __future__ import annotations
@@ -14,12 +18,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from core.rag.analysis import analyze, index_terms, query_terms
-from core.rag.analysis.language import detect_language
+from core.rag.analysis.language import DEFAULT_LANGUAGE, question_language
 from core.rag.answering.intents import subject_of
 from core.rag.answering.relevance import matches, search_terms
 from core.rag.answering.spelling import Together
 from core.rag.answering.types import Analysis, Knowledge
 from core.rag.extraction.names import names_in
+from core.rag.extraction.words import normalize_name
 from core.rag.retrieval.bm25 import idf
 from core.rag.retrieval.hits import Hit
 from core.rag.retrieval.legs import SAMPLE_SIZE, Legs
@@ -40,6 +45,9 @@ SIMILAR_WORD = 80
 NAMED = 0.4
 #: Words of a question that are looked at.
 _MOST_WORDS = 500
+#: The shortest part of a compound that is looked for in words of passages.
+_SHORTEST_PART = 5
+_LAST_LATIN = "\u0250"
 
 #: The words of a question: of each its stems, in the language of the question and in those that documents may be in,
 #: with how much the word tells.
@@ -57,9 +65,14 @@ class Passage(NamedTuple):
         """Analyse the words of a hit."""
         return cls(hit, set(index_terms(hit.title, hit.heading, hit.content).split()))
 
-    def likelihood(self, share: float) -> float:
-        """How likely it is that it has to do with a question of which its words are this share, from 0 to 1."""
-        return 1 - (1 - share) * (1 - max(self.hit.scores.get("vector", 0.0), 0.0))
+    def likelihood(self, share: float, trust: float = 1.0) -> float:
+        """How likely it is that it has to do with a question, from 0 to 1.
+
+        Args:
+            share: How much of the question its words are.
+            trust: How much its cosine counts.
+        """
+        return 1 - (1 - share) * (1 - trust * max(self.hit.scores.get("vector", 0.0), 0.0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +85,7 @@ class Asked:
         written: The names that it writes as such, normalised, with their stems.
         is_named: Whether these names, abbreviations left out, are much of what it says.
         before: The words of what was said before.
+        in_english: Whether it is in English, the language of most that models of embeddings have read.
         together: What it writes apart and passages may write in one word, and the other way round.
     """
 
@@ -80,6 +94,7 @@ class Asked:
     written: Mapping[str, frozenset[str]] = field(default_factory=dict)
     is_named: bool = False
     before: Words = field(default_factory=dict)
+    in_english: bool = True
     together: Together = field(default_factory=lambda: Together(""))
 
     @classmethod
@@ -104,8 +119,15 @@ class Asked:
         stems = {name: frozenset().union(*_words(found.text)) for name, found in written.items() if not name.isdigit()}
         # Texts may write out what a question abbreviates.
         spelt = frozenset().union(*(stems[name] for name in stems if not written[name].text.isupper()))
+        stems |= (nouns := _german_nouns(subject))
+        spelt = spelt.union(*nouns.values())
         is_named = bool(spelt) and _share(forms[0], spelt) >= NAMED
-        return cls(forms, tuple(names), stems, is_named, _weighed(before, sample) if before else {}, Together(subject))
+        earlier = _weighed(before, sample) if before else {}
+        return cls(forms, tuple(names), stems, is_named, earlier, _is_english(subject), Together(subject))
+
+    def trust(self, share: float) -> float:
+        """How much the cosine counts of a passage whose words are this share of the question."""
+        return 1.0 if self.in_english else math.sqrt(share)
 
     def goes_on(self, passage: Passage) -> bool:
         """Whether a passage is about what was said before; the question itself does not count."""
@@ -128,7 +150,9 @@ class Asked:
 
         stems = frozenset().union(*self.written.values())
         return not stems.isdisjoint(passage.words) or any(
-            process.extractOne(stem, passage.words, scorer=fuzz.ratio, score_cutoff=SIMILAR_WORD) for stem in stems
+            process.extractOne(stem, passage.words, scorer=fuzz.ratio, score_cutoff=SIMILAR_WORD)
+            or (len(stem) >= _SHORTEST_PART and any(stem in word for word in passage.words))
+            for stem in stems
         )
 
     def share(self, passage: Passage) -> float:
@@ -152,10 +176,14 @@ async def judge(analysis: Analysis, knowledge: Knowledge, client: MemGraphClient
     shares = {passage.hit.chunk_id: asked.share(passage) for passage in passages}
     likelihoods = {passage.hit.chunk_id: passage.likelihood(shares[passage.hit.chunk_id]) for passage in passages}
     likelihood = relevance(asked, knowledge, likelihoods)
+    surely = {
+        passage.hit.chunk_id: passage.likelihood(share, asked.trust(share))
+        for passage, share in zip(passages, shares.values(), strict=True)
+    }
     if asked.is_unknown(passages, knowledge):
-        meant = max((hit.scores.get("vector", 0.0) for hit in knowledge.hits), default=0.0)
+        meant = max((hit.scores.get("vector", 0.0) for hit in knowledge.hits if asked.in_english), default=0.0)
         likelihood = min(likelihood, max(NEAR, meant))
-    knowledge.relevant = likelihood >= RELEVANT
+    knowledge.relevant = min(likelihood, relevance(asked, knowledge, surely)) >= RELEVANT
     # A remark ("I thought that was old!") has words that no passage has. The search looked for what was said before
     # only if the question does not change the subject: then what it found of that is what the talk is about.
     knowledge.near = likelihood >= NEAR or any(map(asked.goes_on, passages))
@@ -186,6 +214,21 @@ def relevance(asked: Asked, knowledge: Knowledge, likelihoods: Mapping[str, floa
     return max(likelihoods.values(), default=0.0)
 
 
+def _german_nouns(text: str) -> dict[str, frozenset[str]]:
+    """The nouns of a German question with their stems, by their capitals; none of a question in another language."""
+    first, *words = [word.strip(".,;:!?()\"'„“") for word in text.split()[:_MOST_WORDS]] or [""]
+    if question_language([first, *words]) != "german":
+        return {}
+    nouns = {word: frozenset(analyze(word, "german")) for word in words if word[:1].isupper()}
+    return {normalize_name(word): stems for word, stems in nouns.items() if stems}
+
+
+def _is_english(text: str) -> bool:
+    """Whether a question may be in English: its letters are, and it has function words of no other language alone."""
+    is_latin = all(character < _LAST_LATIN for character in text if character.isalpha())
+    return is_latin and question_language(text.split()) == DEFAULT_LANGUAGE
+
+
 def _weighed(text: str, sample: Collection[Collection[str]]) -> Words:
     # Few passages say little about how rare a word is: then all words count much the same.
     size = max(len(sample), SAMPLE_SIZE)
@@ -194,7 +237,7 @@ def _weighed(text: str, sample: Collection[Collection[str]]) -> Words:
 
 def _words(text: str) -> set[frozenset[str]]:
     tokens = text.split()[:_MOST_WORDS]
-    language = detect_language(tokens)
+    language = question_language(tokens)
     own, of_any_language = set(analyze(text, language)), set(query_terms(text))
     words: set[frozenset[str]] = set()
     for token in tokens:
