@@ -533,6 +533,24 @@ async def test_a_server_for_one_namespace_serves_only_that() -> None:
         await ok(await client.post("/db/docs/documents", json={"documents": NOTES}), 403)
 
 
+async def test_a_key_for_one_namespace_is_told_nothing_of_the_others() -> None:
+    keys = access(MGRAG_API_KEYS=f"{KEY},docs={KEY}d")
+    async with serving(keys) as client:
+        mine, all_ = {"X-API-Key": f"{KEY}d"}, {"X-API-Key": KEY}
+        await ok(await client.post("/db/secret-project/documents", json={"documents": NOTES}, headers=all_))
+        missing = await ok(await client.delete("/db/docs", headers=mine), 404)
+        assert "'docs'" in missing["error"] and "secret-project" not in missing["error"]
+        status = await ok(await client.get("/db/docs/status", headers=mine))
+        assert (status["location"], status["bytes"], status["engine"]["location"]) == (None, None, None)
+        assert (await ok(await client.get("/db/docs/status", headers=all_)))["location"] == ":memory:"
+
+
+async def test_health_is_told_to_those_who_only_want_its_status() -> None:
+    async with serving(access(MGRAG_API_KEYS=KEY)) as client:
+        response = await client.head("/health")
+        assert (response.status_code, response.text) == (200, "")
+
+
 async def test_the_description_names_every_route() -> None:
     async with serving() as client:
         paths = (await ok(await client.get("/openapi.json")))["paths"]

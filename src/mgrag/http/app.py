@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.rag.errors import MissingDependencyError
+from core.rag.errors import MissingDependencyError, NotFoundError
 
 try:
     from fastapi import APIRouter, FastAPI, Request
@@ -76,6 +76,7 @@ def build_app(
     return app
 
 
+@_own.head(HEALTH, include_in_schema=False)  # some load balancers ask so
 @_own.get(HEALTH)
 async def health(request: Request) -> dict[str, str]:
     """Whether the server can reach its graph; needs no key."""
@@ -92,12 +93,20 @@ async def databases(request: Request) -> dict[str, Any]:
 
 
 @_database.get("/status")
-async def status(kb: Reading) -> dict[str, Any]:
+async def status(kb: Reading, request: Request) -> dict[str, Any]:
     """What the namespace contains, how much of it, and which engine stores it."""
-    return await kb.status()
+    found = await kb.status()
+    if caller_of(request).namespaces is not None:  # where the graph is, and how large, is not for all who share it
+        found["location"] = found["bytes"] = None
+        found["engine"] = {**found["engine"], "location": None}
+    return found
 
 
 @_database.delete("")
 async def delete_database(kb: Writing) -> dict[str, int]:
     """Remove the namespace with everything in it. This cannot be undone."""
-    return {"nodes": await kb.delete_namespace(kb.namespace)}
+    try:
+        return {"nodes": await kb.delete_namespace(kb.namespace)}
+    except NotFoundError as error:
+        # The error names all others, which this caller may not even know of.
+        raise NotFoundError(f"There is no namespace {kb.namespace!r}. GET /db lists those that you may use.") from error
