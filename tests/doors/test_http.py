@@ -134,6 +134,13 @@ async def test_files_of_all_kinds_are_uploaded() -> None:
             ("corpus/photo.png", True),
             ("corpus/empty.txt", True),
         ]
+        twice = [("files", ("a.txt", b"one")), ("files", ("a.txt", b"two")), ("files", ("b.txt", b"three"))]
+        report = (await ok(await client.post("/db/default/files", files=twice)))["documents"]
+        assert report["added"] == 2 and [one["path"] for one in report["failed"]] == ["a.txt"]
+        assert (await ok(await client.get("/db/default/documents/a.txt")))["content"] == "one"
+        assert (
+            "'files'" in (await ok(await client.post("/db/default/files", files=[("file", ("a", b"x"))]), 422))["error"]
+        )
         listed = await ok(await client.get("/db/default/documents", params={"prefix": "corpus/"}))
         assert {document["path"] for document in listed["documents"]} == {f"corpus/{file.name}" for file in chosen}
 
@@ -326,10 +333,18 @@ async def test_namespaces_are_apart_listed_and_removed() -> None:
         ("POST", "/db/default/search", {"query": "x", "mode": "vector"}, 422, "mode"),
         ("POST", "/db/default/documents", {"documents": []}, 422, "documents"),
         ("POST", "/db/default/feedback", {"target": "x", "value": 7}, 422, "value"),
-        ("POST", "/db/default/employees", [1], 422, ""),
+        ("POST", "/db/default/employees", [1], 422, "A record is a JSON object"),
+        ("POST", "/db/default/employees", "Alice", 422, "A record is a JSON object"),
+        ("POST", "/db/default/files", {}, 422, "multipart/form-data"),
+        ("POST", "/db/default/documents", {"documents": [NOTES[0], NOTES[1], NOTES[0]]}, 400, "notes/heron.md"),
+        ("POST", "/db/default/graph/link", {"source": "A", "target": "B"}, 404, '"create": true'),
+        ("POST", "/db/default/feedback", {"target": "x", "value": 1}, 404, "Nothing has been ingested"),
+        ("GET", "/db/default/graph/node/nobody", None, 404, "GET /db/NAME/graph/nodes"),
+        ("POST", "/db/default/conversations/c/messages", {"content": "x"}, 404, "POST /db/NAME/conversations"),
+        ("PUT", "/db/default/documents", {"documents": []}, 405, "PUT /db/default/documents"),
         ("POST", "/db/default/ingest", {"sources": ["/etc/hostname"]}, 400, "--root"),
         ("GET", "/db/default/documents/none.md", None, 404, "none.md"),
-        ("GET", "/nothing", None, 404, ""),
+        ("GET", "/nothing", None, 404, "GET /nothing"),
         ("POST", "/db/default/memory", {"content": "without a session"}, 404, "'memory'"),
         ("POST", "/db/default/memory/", {"content": "without a session"}, 404, ""),
         ("POST", "/db/default/chunks/search", {"query": "x", "filters": {"\ud83d": 1}}, 400, "field"),
@@ -339,6 +354,19 @@ async def test_bad_requests_are_told(method: str, path: str, body: Any, status: 
     async with serving() as client:
         sent = {} if body is None else {"content": json.dumps(body), "headers": {"Content-Type": "application/json"}}
         assert says in (await ok(await client.request(method, path, **sent), status))["error"]
+
+
+async def test_a_bug_is_told_as_json_and_stays_in_the_log(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def broken(_: KnowledgeBase) -> None:
+        raise KeyError("a secret")
+
+    async with serving() as client:
+        monkeypatch.setattr(KnowledgeBase, "status", broken)
+        failed = await ok(await client.get("/db/default/status"), 500)
+        assert "log" in failed["error"] and "secret" not in failed["error"]
+        assert "a secret" in caplog.text
 
 
 async def test_a_body_that_is_no_json_is_told() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator
 from dataclasses import asdict
 from typing import Annotated, Any
@@ -90,6 +91,11 @@ async def list_documents(
 @router.post("/documents")
 async def put_documents(kb: Writing, body: NewDocuments) -> dict[str, Any]:
     """Store texts as documents. Those that have not changed are left alone."""
+    for path, times in Counter(document.path for document in body.documents).items():
+        if times > 1:
+            raise InvalidInputError(
+                f"{times} documents of this request have the path {path[:200]!r}: each needs its own."
+            )
     documents = [Document(**document.model_dump()) for document in body.documents]
     return (await kb.ingest(documents)).to_dict()
 
@@ -101,13 +107,18 @@ async def upload_files(
     files: Annotated[list[UploadFile], File(description="Files of any supported format.")],
     prefix: Annotated[str, Form(description="Put before their names, such as handbook/.")] = "",
 ) -> dict[str, Any]:
-    """Store files as documents. A file that cannot be read is reported with the reason."""
+    """Store files as documents. A file that cannot be stored is reported with the reason."""
     documents: list[Document] = []
     failed: list[dict[str, str]] = []
+    taken: set[str] = set()
     for file in files:
         path = prefix + (file.filename or "")
         if not path:
             raise InvalidInputError("A file has no name; documents are known by their names.")
+        if path in taken:
+            failed.append({"path": path, "reason": "another file of this request has the same name"})
+            continue
+        taken.add(path)
         data = FileData(path, await file.read(), max_bytes=bases_of(request).max_bytes)
         try:
             documents.append(await asyncio.to_thread(read_document, data, file.content_type))

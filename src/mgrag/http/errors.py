@@ -49,10 +49,23 @@ def body_of(error: errors.MGRagError) -> dict[str, str]:
     status = status_of(error)
     if status < 500:
         message = str(error).encode("utf-8", "replace").decode()  # what it quotes may hold half of a character
+        for advice, own in _FOR_SERVICES.items():
+            message = message.replace(advice, own)
         return {"error": message, "type": type(error).__name__}
     _logger.error("%s: %s", type(error).__name__, error)
-    return {"error": _TOLD.get(status, "The server failed; its log says why."), "type": type(error).__name__}
+    return {"error": _TOLD.get(status, _FAILED), "type": type(error).__name__}
 
+
+#: What error messages recommend to people who have the command line or Python, for callers that have routes.
+_FOR_SERVICES = {
+    "See: mgrag graph entities.": "GET /db/NAME/graph/nodes lists what there is.",
+    "See: mgrag list.": "GET /db/NAME/documents lists them.",
+    "--create (create=True).": '"create": true.',
+    "start it with create_conversation.": "POST /db/NAME/conversations begins one.",
+    "session_id, memory_id, user_id or before.": "sessionId, memoryId, userId or before.",
+}
+
+_FAILED = "The server failed; its log says why."
 
 _TOLD = {
     502: "The embedding provider or the language model failed; the server's log says how.",
@@ -68,6 +81,7 @@ def add_handlers(app: FastAPI) -> None:
     app.add_exception_handler(RefusedError, _refused)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(Exception, _broken)
 
 
 async def _failed(_: Request, error: Exception) -> JSONResponse:
@@ -87,7 +101,12 @@ async def _invalid(request: Request, error: Exception) -> JSONResponse:
     if len(problems) > _PROBLEMS:
         said.append(f"and {len(problems) - _PROBLEMS} more")
     kind = request.headers.get("content-type", "")
-    if problems[0]["loc"] == ("body",) and not kind.startswith(("application/json", "multipart/")):
+    about = problems[0]["loc"][:2]
+    if about == ("body", "files"):  # a field of uploads only
+        said = ["The body must be a form (multipart/form-data) with files, each in a field called 'files'"]
+    elif about == ("body", "dict[str,any]"):  # a record, or an array of them: what is wrong with each of the two
+        said = ["A record is a JSON object; send one, or an array of them"]
+    elif about == ("body",) and not kind.startswith(("application/json", "multipart/")):
         said = ["The body must be JSON, with the header Content-Type: application/json"]
     return JSONResponse({"error": "; ".join(said), "type": "InvalidInputError"}, 422)
 
@@ -99,6 +118,14 @@ def _problem(item: dict[str, Any]) -> str:
     return f"{'.'.join(where) or 'body'}: {item['msg']}"
 
 
-async def _http(_: Request, error: Exception) -> JSONResponse:
+async def _http(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
-    return JSONResponse({"error": str(error.detail)}, error.status_code, error.headers)
+    message = str(error.detail)
+    if error.status_code in (404, 405):  # raised by the router only, which says no more than the name of the status
+        message = f"There is no route {request.method} {request.url.path[:200]}; /openapi.json lists all routes."
+    return JSONResponse({"error": message}, error.status_code, error.headers)
+
+
+async def _broken(_: Request, __: Exception) -> JSONResponse:
+    """What is a bug, or a full memory; it is raised again behind this, and logged by the server."""
+    return JSONResponse({"error": _FAILED}, 500)
