@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import xml.etree.ElementTree as ElementTree
 from html import escape, unescape
+from itertools import combinations
 from pathlib import Path
 
 import networkx
@@ -87,6 +88,15 @@ def test_mermaid_holds_nothing_but_letters_digits_and_codes(names: list[str]) ->
         re.sub(r"#(\d+);", lambda m: chr(int(m[1])), line[line.index('["') + 2 : -2]) for line in lines if "[" in line
     ]
     assert labels == [cut(printable(name)) or "?" for name in names]
+
+
+def test_mermaid_gets_no_diagram_that_is_too_large_for_it() -> None:
+    start, *nodes = [GraphNode(str(number), "x" * 90, "Entity") for number in range(600)]
+    dense = Piece(start, nodes[:59], [GraphEdge(a.id, b.id, "knows") for a, b in combinations((start, *nodes[:59]), 2)])
+    lines = to_mermaid(dense).splitlines()
+    assert (sum('["' in line for line in lines), sum("-->" in line for line in lines)) == (32, 32 * 31 // 2)
+    long = to_mermaid(Piece(start, nodes, []))
+    assert 49_000 < len(long) <= 50_000
 
 
 def cut(text: str) -> str:

@@ -383,6 +383,8 @@ def _write(kind: str, target: Path, piece: Piece) -> None:
     from core.rag.graph.drawing.mermaid import to_mermaid
 
     text = {"html": to_html, "mermaid": to_mermaid, "graphml": to_graphml}[kind](piece)
+    if kind == "mermaid" and (left_out := len(piece.nodes) + 1 - text.count('["')):
+        note(f"mgrag: The diagram leaves out {counted(left_out, 'node')}: Mermaid would draw nothing of a larger one.")
     if str(target) == "-":
         for part in text.splitlines():
             line(part)

@@ -3,31 +3,52 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
+from collections.abc import Mapping
 
 from core.rag.graph.drawing.texts import printable
-from core.rag.graph.parts import Piece
+from core.rag.graph.parts import GraphEdge, Piece
 
 MAX_LABEL_CHARS = 100
+#: Mermaid draws nothing of a larger diagram, unless the page sets other limits; a diagram cannot set them itself.
+MAX_EDGES = 499
+MAX_TEXT_CHARS = 50_000
 #: The grammar looks for this statement anywhere in a line, between quotes, too.
 _DIRECTION = re.compile(r"direction(?=\s)", re.IGNORECASE)
 
 
 def to_mermaid(piece: Piece) -> str:
-    """A flowchart, valid whatever names contain.
+    """A flowchart, valid whatever names contain, and not too large for Mermaid.
 
     Returns:
-        Lines, the last one ended, too.
+        Lines, the last one ended, too. If Mermaid does not draw all nodes, those behind the first that is too many are
+        left out.
     """
-    nodes = (piece.start, *piece.nodes)
-    short = {node.id: f"n{number}" for number, node in enumerate(nodes)}
-    lines = ["flowchart LR", *(f'    {short[node.id]}["{mermaid_label(node.name)}"]' for node in nodes)]
+    edges_of: dict[str, list[GraphEdge]] = defaultdict(list)
     for edge in piece.edges:
-        if edge.source in short and edge.target in short:
-            arrow = "---" if edge.type == "RELATED_TO" else "-->"
-            said = "" if edge.type == "RELATED_TO" else f'|"{mermaid_label(edge.type)}"|'
-            lines.append(f"    {short[edge.source]} {arrow}{said} {short[edge.target]}")
-    lines.append(f"    style {short[piece.start.id]} stroke-width:3px")
-    return "\n".join(lines) + "\n"
+        edges_of[edge.source].append(edge)
+        if edge.target != edge.source:
+            edges_of[edge.target].append(edge)
+    short: dict[str, str] = {}
+    style = "    style n0 stroke-width:3px"
+    boxes = ["flowchart LR"]
+    arrows: list[str] = []
+    room = MAX_TEXT_CHARS - len(boxes[0]) - len(style) - 2
+    for node in (piece.start, *piece.nodes):
+        short[node.id] = f"n{len(short)}"
+        box = f'    {short[node.id]}["{mermaid_label(node.name)}"]'
+        more = [_arrow(edge, short) for edge in edges_of[node.id] if edge.source in short and edge.target in short]
+        room -= sum(len(line) + 1 for line in (box, *more))
+        if room < 0 or len(arrows) + len(more) > MAX_EDGES:
+            break
+        boxes.append(box)
+        arrows += more
+    return "\n".join([*boxes, *arrows, style]) + "\n"
+
+
+def _arrow(edge: GraphEdge, short: Mapping[str, str]) -> str:
+    arrow, said = ("---", "") if edge.type == "RELATED_TO" else ("-->", f'|"{mermaid_label(edge.type)}"|')
+    return f"    {short[edge.source]} {arrow}{said} {short[edge.target]}"
 
 
 def mermaid_label(text: str, max_chars: int = MAX_LABEL_CHARS) -> str:
