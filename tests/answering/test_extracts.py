@@ -156,6 +156,7 @@ async def test_an_item_of_an_announced_list_is_shown_once() -> None:
         ),
         (":raises ValueError: The mill stands still", "raises ValueError: The mill stands still"),
         (":mill: is no field", ":mill: is no field"),
+        ("href='mill.md' title=\"The mill\"/> The mill turns.", "The mill turns."),
         (":::caution[Water]{.wide}\nThe mill turns.", "The mill turns."),
         ("The mill turns </Steps>", "The mill turns"),
         ("The mill <Name> turns a List<String> or <USER>.", "The mill <Name> turns a List<String> or <USER>."),

@@ -67,6 +67,8 @@ _LINK = re.compile(
 )
 #: The second half of a link whose words began in the sentence or passage before.
 _HALF_LINK = re.compile(rf"\A([^\[\]]*)\]{_TARGET}")
+#: The second half of a tag, at the beginning of a passage: ``href="a.md"/>``.
+_HALF_TAG = re.compile(rf"\A(?:{_ATTRIBUTE.replace('+', '*', 1)})*\s*/?>")
 #: The lines of a table that has no bars, or is drawn as a grid.
 _RULE = re.compile(r"(?:(?<=\s)|\A)[+|]?[-=]{4}[-=+|:]*+(?:\s+[-=+|:]{4,}+)*+(?=\s|\Z)")
 #: All of a sentence in bold letters, without its end: a heading in all but its markup.
@@ -289,7 +291,8 @@ def _is_markup(text: str, start: int, end: int) -> bool:
     sentence = text[start:end]
     if is_in_block(text, start):
         return False
-    said = _LABEL.sub("", _LINK.sub(_words_of_link, _NOTE.sub("", sentence)))
+    whole = _HALF_TAG.sub("", sentence) if start == 0 else sentence
+    said = _LABEL.sub("", _LINK.sub(_words_of_link, _NOTE.sub("", whole)))
     return _DEFINITIONS.fullmatch(sentence) is not None or not said.strip(" \t\n/>")  # the end of a tag
 
 
@@ -343,7 +346,7 @@ def _shown(sentence: str, passage: Passage | None = None, start: int = 0, longes
     in_block = passage is not None and is_in_block(passage.hit.content, start)
     plain = _FIELD.sub(_named_field, _VERSION.sub(_named_version, sentence))
     if not in_block:
-        plain = _NOTE.sub("", plain)
+        plain = _NOTE.sub("", _HALF_TAG.sub("", plain) if start == 0 else plain)
         plain = _RULE.sub("", _HALF_LINK.sub(r"\1", _LINK.sub(_words_of_link, plain)))
     if passage is not None and _OF_VERSION.match(plain):
         described = [found[1] or found[2] for found in _DESCRIBED.finditer(passage.hit.content, 0, start)]
