@@ -75,6 +75,17 @@ def test_words_tell(question: str, relevant: bool) -> None:
 
 
 @pytest.mark.parametrize(
+    ("question", "found"),
+    [("What is it?", False), ("Who?", False), ("IT", True), ("Who is Doctor Who?", True)],
+)
+async def test_function_words_alone_ask_nothing(question: str, found: bool) -> None:
+    text = "Die Serie Doctor Who war auf der Bühne zu sehen. Auf die IT der Mühle und auf das Rad kommt es dabei an."
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        await kb.ingest([Document(path="who.md", content=text)])  # no function words of this language
+        assert (await kb.ask(question)).found is found
+
+
+@pytest.mark.parametrize(
     ("question", "text"),
     [
         ("How do I back up the graph?", "The graph goes into a backup."),

@@ -13,13 +13,14 @@ passage has words of the question.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Collection, Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from core.rag.analysis import analyze, index_terms, query_terms
 from core.rag.analysis.language import DEFAULT_LANGUAGE, question_language
-from core.rag.answering.intents import subject_of
+from core.rag.answering.intents import has_words, subject_of
 from core.rag.answering.relevance import matches, search_terms
 from core.rag.answering.spelling import Together
 from core.rag.answering.types import Analysis, Knowledge
@@ -47,6 +48,7 @@ NAMED = 0.4
 _MOST_WORDS = 500
 #: The shortest part of a compound that is looked for in words of passages.
 _SHORTEST_PART = 5
+_ACRONYM = re.compile(r"\b[A-Z]{2}")
 _LAST_LATIN = "\u0250"
 
 #: The words of a question: of each its stems, in the language of the question and in those that documents may be in,
@@ -86,6 +88,7 @@ class Asked:
         is_named: Whether these names, abbreviations left out, are much of what it says.
         before: The words of what was said before.
         in_english: Whether it is in English, the language of most that models of embeddings have read.
+        says_nothing: Whether it has function words only and nothing was said before: "What is it?", not "What is IT?".
         together: What it writes apart and passages may write in one word, and the other way round.
     """
 
@@ -95,6 +98,7 @@ class Asked:
     is_named: bool = False
     before: Words = field(default_factory=dict)
     in_english: bool = True
+    says_nothing: bool = False
     together: Together = field(default_factory=lambda: Together(""))
 
     @classmethod
@@ -123,7 +127,8 @@ class Asked:
         spelt = spelt.union(*nouns.values())
         is_named = bool(spelt) and _share(forms[0], spelt) >= NAMED
         earlier = _weighed(before, sample) if before else {}
-        return cls(forms, tuple(names), stems, is_named, earlier, _is_english(subject), Together(subject))
+        says_nothing = not (before or stems or has_words(subject) or _ACRONYM.search(subject))
+        return cls(forms, tuple(names), stems, is_named, earlier, _is_english(subject), says_nothing, Together(subject))
 
     def trust(self, share: float) -> float:
         """How much the cosine counts of a passage whose words are this share of the question."""
@@ -180,7 +185,7 @@ async def judge(analysis: Analysis, knowledge: Knowledge, client: MemGraphClient
         passage.hit.chunk_id: passage.likelihood(share, asked.trust(share))
         for passage, share in zip(passages, shares.values(), strict=True)
     }
-    if asked.is_unknown(passages, knowledge):
+    if asked.says_nothing or asked.is_unknown(passages, knowledge):
         meant = max((hit.scores.get("vector", 0.0) for hit in knowledge.hits if asked.in_english), default=0.0)
         likelihood = min(likelihood, max(NEAR, meant))
     knowledge.relevant = min(likelihood, relevance(asked, knowledge, surely)) >= RELEVANT
