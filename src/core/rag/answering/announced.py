@@ -11,7 +11,7 @@ from core.rag.answering.table_rows import is_head, is_row
 from core.rag.indexing.sentences import sentence_spans
 
 #: The end of a sentence that announces something, with what closes its emphasis.
-_ANNOUNCES = re.compile(r"(?:[:：…]|\.\.\.)[*_]{0,3}\Z")
+_ANNOUNCES = re.compile(r"(?:(?<!:)[:：]|…|\.\.\.)[*_]{0,3}\Z")
 _ITEM = re.compile(r"([ \t]*)(?:[-*+•·‣▪]|(\d{1,3}[.)]))[ \t]+(?=\S)")
 #: What may come between: nothing, or a tag alone, as Markdown has around a list that is shown in columns.
 _BETWEEN = re.compile(r"\s*(?:<[^<>\n]*>\s*)?")
