@@ -839,6 +839,8 @@ def test_latex_of_a_part_and_of_settings() -> None:
     assert (
         convert("a.tex", "\\chapter{One}\nText.\n\\section{Two} More.").content == "# One\n\nText.\n\n## Two\n\nMore.\n"
     )
+    heading = convert("a.tex", "\\section{Some \\texorpdfstring{$n$}{n}-types}\nText.").content
+    assert heading == "## Some n-types\n\nText.\n"
     settings = "\\newcommand{\\x}[1]{\\mathbb{#1}}\n\\def\\y#1{\\emph{#1} and so on}\n"
     assert convert("macros.tex", settings).content == settings
     assert convert("plain.tex", "Only words.").content == "Only words.\n"

@@ -51,7 +51,7 @@ _DROPPED = {  # with so many arguments
     for arguments, names in (
         (1, "label vspace hspace includegraphics usepackage RequirePackage documentclass bibliographystyle"),
         (1, "pagestyle thispagestyle pagenumbering index color textcolor hypersetup cline cmidrule graphicspath newif"),
-        (1, "captionsetup geometry addbibresource usetheme usetikzlibrary hyphenation bibliography"),
+        (1, "texorpdfstring captionsetup geometry addbibresource usetheme usetikzlibrary hyphenation bibliography"),
         (2, "newcommand renewcommand providecommand def gdef let setlength setcounter addtocounter rule markboth"),
         (2, "DeclareMathOperator newtheorem multicolumn multirow fontsize"),
         (3, "addcontentsline newenvironment renewenvironment NewDocumentCommand RenewDocumentCommand"),
