@@ -398,6 +398,11 @@ def test_german_nouns_that_are_no_names_are_none(text: str, expected: set[str]) 
             "Run .NET 8 (.NET Core before), ASP.NET Core and Node.js with TCP/IP. It ended.Then came Ada ...And Bob.",
             {".NET 8", ".NET Core", "ASP.NET Core", "Node.js", "TCP", "IP", "Ada", "Bob"},
         ),
+        (
+            "To Ada, $\\Omega(S^n) = x_1$ and\n$$\n\\Sigma_{Foo} A_0\n$$\nfor Bob. It is $5 in Oslo, $10 in Rome.\n"
+            "Set $HOME to $my_dir.",
+            {"Ada", "Bob", "Oslo", "Rome", "HOME", "my_dir"},
+        ),
         ("“Very strange!” said he. “How on earth—” It is in “Mamma Mia!”, or in “Ada”.", {"Mamma Mia!", "Ada"}),
     ],
 )

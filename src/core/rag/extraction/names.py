@@ -246,6 +246,8 @@ def _explicit(text: str, found: dict[str, Found]) -> str:
         text = patterns.HEADING.sub(usual, text)
     if "</" in text or "/>" in text:
         text = patterns.COMPONENTS.sub(lambda match: _MASK * len(match[0]), text)
+    if text.count("$") > 1:
+        text = patterns.FORMULA.sub(lambda match: _MASK * len(match[0]), text)
     if "://" in text or "](" in text:
         text = patterns.ADDRESSES.sub(lambda match: _MASK * len(match[0]), text)
     if "_" in text or "()" in text or patterns.HUMP.search(text):

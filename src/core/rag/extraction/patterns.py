@@ -37,6 +37,11 @@ CODE: Final = re.compile(
     re.DOTALL,
 )
 
+#: Formulas: their letters and functions are no names. Between prices, or variables of a shell, is none.
+FORMULA: Final = re.compile(
+    r"\$\$[^$]{1,4000}\$\$|(?<![\w$\\])\$(?![\s$])(?:[^$\n]|\n(?![ \t]*\n)){1,300}(?<![\s\\])\$(?![\w$])"
+)
+
 #: Addresses, and the targets of Markdown links: their words are no names.
 ADDRESSES: Final = re.compile(
     r"(?<![a-z0-9_])[a-z][a-z0-9+.-]{1,15}://[^\s<>\"')\]。，、；！？）」』》]+|\]\([^()\s]*\)", re.IGNORECASE
