@@ -113,6 +113,14 @@ async def test_what_fails_is_kept_with_its_reason_and_tried_again(kb: KnowledgeB
     assert await kb.client.fact_counts() == {"done": 2, "failed": 0, "waiting": 0}
 
 
+async def test_an_answer_in_another_form_is_not_taken_for_a_passage_that_says_nothing(kb: KnowledgeBase) -> None:
+    await kb.ingest([doc("a", MILL)])
+    report = await kb.extract_facts(SayingModel(lambda _: {"nodes": [], "edges": []}))
+    assert (report.chunks, len(report.failed)) == (0, 1)
+    report = await kb.extract_facts(SayingModel(lambda _: {"entities": []}))
+    assert (report.chunks, report.failed) == (1, {})
+
+
 async def test_a_model_that_is_down_does_not_cost_every_chunk_its_patience(kb: KnowledgeBase) -> None:
     await kb.ingest([doc(f"n{number}", f"Note {number} of the mill.") for number in range(80)])
     model = SayingModel(lambda _: LanguageModelError("The server is gone."))

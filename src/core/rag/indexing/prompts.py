@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, model_validator
 
 from core.rag.llm.prompts import Prompt
 
@@ -43,3 +44,11 @@ class PassageFacts(BaseModel):
 
     entities: list[NamedEntity] = Field(default_factory=list)
     facts: list[StatedFact] = Field(default_factory=list)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _has_either(cls, said: object) -> object:
+        """An object with neither list is in another form; a passage that says nothing has two empty ones."""
+        if isinstance(said, Mapping) and said.keys().isdisjoint(cls.model_fields):
+            raise ValueError("there are neither entities nor facts")
+        return said
