@@ -344,6 +344,9 @@ async def test_namespaces_are_apart_listed_and_removed() -> None:
         ("PUT", "/db/default/documents", {"documents": []}, 405, "PUT /db/default/documents"),
         ("POST", "/db/default/ingest", {"sources": ["/etc/hostname"]}, 400, "--root"),
         ("GET", "/db/default/documents/none.md", None, 404, "none.md"),
+        ("DELETE", "/db/default/memory/forget?userId=ada&befor=2020-01-01", None, 400, "'befor' (there are sessionId"),
+        ("DELETE", "/db/default?force=true", None, 400, "'force' (it has none)"),
+        ("GET", "/db/default/documents?limt=3", None, 400, "'limt' (there are prefix, limit, after)"),
         ("GET", "/nothing", None, 404, "GET /nothing"),
         ("POST", "/db/default/memory", {"content": "without a session"}, 404, "'memory'"),
         ("POST", "/db/default/memory/", {"content": "without a session"}, 404, ""),
@@ -593,6 +596,27 @@ async def test_the_description_names_every_route() -> None:
             for method in methods:
                 told = f"`{method.upper()} {re.sub('[{}]|:path', '', path.replace('{namespace}', 'NAME'))}`"
                 assert told in docs, told
+
+
+async def test_the_description_is_enough_for_a_generated_client() -> None:
+    async with serving(access(MGRAG_API_KEYS=KEY)) as client:
+        described = await ok(await client.get("/openapi.json", headers={"X-API-Key": KEY}))
+        assert {one["type"] for one in described["components"]["securitySchemes"].values()} == {"apiKey", "http"}
+        operations = {
+            (method, path): operation
+            for path, methods in described["paths"].items()
+            for method, operation in methods.items()
+        }
+        names = [operation["operationId"] for operation in operations.values()]
+        assert len(set(names)) == len(names) and {"documents_answer", "memory_forget", "graph_search"} <= set(names)
+        for (method, path), operation in operations.items():
+            assert bool(operation.get("security")) == (path != "/health")
+            if path != "/health":
+                (content,) = operation["responses"]["422"]["content"].values()
+                assert content["schema"] == {"$ref": "#/components/schemas/Problem"}, (method, path)
+        assert described["components"]["schemas"]["Problem"]["required"] == ["error"]
+    async with serving() as client:
+        assert "securitySchemes" not in (await ok(await client.get("/openapi.json")))["components"]
 
 
 # --- The command ---

@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Any
 from core.rag.errors import MissingDependencyError, NotFoundError
 
 try:
-    from fastapi import APIRouter, FastAPI, Request
+    from fastapi import APIRouter, Depends, FastAPI, Request, Security
     from fastapi.middleware.cors import CORSMiddleware
+    from fastapi.security import APIKeyHeader, HTTPBearer
 except ImportError as error:
     raise MissingDependencyError("fastapi", "http", "The HTTP API") from error
 
 from mgrag import __version__
 from mgrag.http import documents, graph, memory, records
-from mgrag.http.bases import Bases, Reading, Writing, bases_of, caller_of
-from mgrag.http.errors import add_handlers
+from mgrag.http.bases import Bases, Reading, Writing, bases_of, caller_of, check_parameters
+from mgrag.http.errors import DESCRIBED, Problem, add_handlers
 from mgrag.http.guard import HEALTH, Guard
 from mgrag.sources import Allowed
 
@@ -32,6 +33,7 @@ language models. A namespace is a database; `/db/{namespace}/…` reads and writ
 #: What a form adds to the bytes of its files.
 _FORM_BYTES = 1_000_000
 
+_open = APIRouter(tags=["server"])
 _own = APIRouter(tags=["server"])
 _database = APIRouter(tags=["server"])
 
@@ -62,11 +64,17 @@ def build_app(
         docs_url=None,  # both load their scripts from somebody else's server
         redoc_url=None,
         redirect_slashes=False,
+        generate_unique_id_function=lambda route: f"{route.tags[0]}_{route.name}",  # functions of generated clients
+        responses={500: {"model": Problem, "description": "The server failed; its log says why"}},
     )
     app.state.bases = Bases(kb, Allowed(roots, allow_private=allow_private), max_bytes)
-    app.include_router(_own)
-    for router in (documents.router, graph.router, memory.router, _database, records.router):
-        app.include_router(router, prefix="/db/{namespace}")
+    app.include_router(_open)
+    checks = [Depends(check_parameters)]
+    if not access.open:  # the guard has checked them; this describes them
+        checks += [Security(APIKeyHeader(name="X-API-Key", auto_error=False)), Security(HTTPBearer(auto_error=False))]
+    for router in (_own, documents.router, graph.router, memory.router, _database, records.router):
+        prefix = "" if router is _own else "/db/{namespace}"
+        app.include_router(router, prefix=prefix, dependencies=checks, responses=DESCRIBED)
     add_handlers(app)
     app.add_middleware(Guard, access=access, max_bytes=max_bytes + _FORM_BYTES, origins=origins)
     if origins:
@@ -76,8 +84,8 @@ def build_app(
     return app
 
 
-@_own.head(HEALTH, include_in_schema=False)  # some load balancers ask so
-@_own.get(HEALTH)
+@_open.head(HEALTH, include_in_schema=False)  # some load balancers ask so
+@_open.get(HEALTH)
 async def health(request: Request) -> dict[str, str]:
     """Whether the server can reach its graph; needs no key."""
     await bases_of(request).kb.client.read("RETURN 1 AS one")

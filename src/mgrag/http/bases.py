@@ -6,13 +6,16 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated
 
 from fastapi import Depends, Request
-from pydantic import BaseModel, ConfigDict
+from pydantic import AliasChoices, BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
+from core.rag.errors import InvalidInputError
 from core.rag.knowledge_base import KnowledgeBase
 from mgrag.http.access import Caller
 
 if TYPE_CHECKING:
+    from fastapi.routing import APIRoute
+
     from mgrag.sources import Allowed
 
 #: Namespaces whose knowledge base is kept.
@@ -51,6 +54,23 @@ def caller_of(request: Request) -> Caller:
     """Who sends a request."""
     caller: Caller = request.state.caller
     return caller
+
+
+async def check_parameters(request: Request) -> None:
+    """Refuse parameters that the route does not have: a misspelt ``before`` would have everything forgotten.
+
+    Raises:
+        InvalidInputError: naming them, and those that there are.
+    """
+    route: APIRoute = request.scope["route"]
+    known: list[str] = []
+    for field in route.dependant.query_params:
+        names = field.field_info.validation_alias
+        known += map(str, names.choices) if isinstance(names, AliasChoices) else [field.alias]
+    unknown = [name for name in request.query_params if name not in known]
+    if unknown:
+        there = f"there are {', '.join(known)}" if known else "it has none"
+        raise InvalidInputError(f"This route has no parameter {unknown[0][:200]!r} ({there}).")
 
 
 async def _reading(namespace: str, request: Request) -> KnowledgeBase:

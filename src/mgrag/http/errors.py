@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
 from core.rag import errors
@@ -37,6 +38,28 @@ _STATUS: tuple[tuple[type[errors.MGRagError], int], ...] = (
 
 #: How many of the problems of a request are told.
 _PROBLEMS = 5
+
+
+class Problem(BaseModel):
+    """What is wrong, and what to do next."""
+
+    error: str = Field(description="For people.")
+    type: str | None = Field(default=None, description="The name of the exception, if there is one.")
+
+
+#: What the description of the API says of errors; FastAPI's own describes others than these.
+DESCRIBED: dict[int | str, dict[str, Any]] = {
+    status: {"model": Problem, "description": description}
+    for status, description in (
+        (400, "The request makes no sense"),
+        (401, "The key or token is missing or not valid"),
+        (403, "The key, token or server does not allow this"),
+        (404, "What was named does not exist"),
+        (413, "The request is too large"),
+        (422, "The request makes no sense, or a source cannot be loaded"),
+        (503, "The graph database is not available"),
+    )
+}
 
 
 def status_of(error: errors.MGRagError) -> int:
