@@ -22,11 +22,12 @@ class Allowed:
         self._roots = [root.resolve() for root in roots]
         self._allow_private = allow_private
 
-    def options(self, source: str, *, max_pages: int, url_pattern: str | None) -> dict[str, Any]:
-        """The options of an ingest of this source.
+    def admit(self, source: str, *, max_pages: int, url_pattern: str | None) -> tuple[str, dict[str, Any]]:
+        """What to ingest for this source, and with which options.
 
         Args:
-            source: A URL, file or folder.
+            source: A URL, file or folder. A relative path counts from the first allowed folder that has it: callers do
+                not know in which folder the server was started.
             max_pages: At most so many pages of a site.
             url_pattern: Only pages whose URL matches.
 
@@ -34,10 +35,14 @@ class Allowed:
             InvalidInputError: on a file or folder outside of what is allowed; names the folders that are.
         """
         if is_web(source):
-            return {"max_urls": max_pages, "url_pattern": url_pattern, "allow_private": self._allow_private}
-        place = Path(source).expanduser().resolve()
-        if any(place.is_relative_to(root) for root in self._roots):
-            return {}
+            return source, {"max_urls": max_pages, "url_pattern": url_pattern, "allow_private": self._allow_private}
+        place = Path(source).expanduser()
+        if self._is_allowed(place):
+            return source, {}
+        below = (root / place for root in self._roots if source)
+        found = next((file for file in below if file.exists() and self._is_allowed(file)), None)
+        if found is not None:
+            return str(found), {}
         if not self._roots:
             raise InvalidInputError(
                 f"This server takes no files ({source[:200]}); whoever starts it may allow a folder with --root FOLDER."
@@ -47,3 +52,6 @@ class Allowed:
             f"{source[:200]} is not in a folder that this server takes files from:"
             f" {', '.join(map(str, self._roots))}. A text can be stored as a document."
         )
+
+    def _is_allowed(self, place: Path) -> bool:
+        return any(place.resolve().is_relative_to(root) for root in self._roots)

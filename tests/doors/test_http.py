@@ -399,6 +399,8 @@ async def test_pages_are_fetched_from_public_addresses_only_and_files_from_roots
             (await client.post("/db/default/ingest/stream", json={"sources": [str(tmp_path / "open" / "a.md")]})).text
         )
         assert streamed[-1][0] == "done" and streamed[-1][1]["documents"]["unchanged"] == 1
+        relative = await ok(await client.post("/db/default/ingest", json={"sources": ["a.md"]}))
+        assert relative["documents"]["unchanged"] == 1
         refused = events(
             (await client.post("/db/default/ingest/stream", json={"sources": [str(tmp_path / "secret.md")]})).text
         )

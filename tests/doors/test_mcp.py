@@ -151,6 +151,9 @@ async def test_errors_say_what_to_do_and_the_server_goes_on() -> None:
         assert "Use list_documents" in await agent.fails("read_document", path="nowhere.md")
         assert "before" not in await agent.fails("forget")
         assert "50" in await agent.fails("search", query="heron", k=1000)
+        assert (await agent.fails("add_facts", facts=[{"subject": "Ada"}])) == (
+            "add_facts: facts.0.relation: Field required; facts.0.object: Field required."
+        )
         assert "1 to 2000 characters" in await agent.fails("add_document", path="", content="x")
         assert (await agent("search", query="heron", k=1))["hits"]
 
@@ -167,6 +170,21 @@ async def test_files_come_from_allowed_folders_only(tmp_path: Path) -> None:
         for place in (secret, allowed / ".." / "secret", allowed / "way-out", "~", "/etc/passwd", f"{allowed}-other"):
             assert str(allowed) in await agent.fails("ingest", source=str(place)), place
         assert (await agent("ingest", source=str(allowed / "a.md")))["documents"]["added"] == 1
+
+
+async def test_a_relative_path_counts_from_an_allowed_folder(tmp_path: Path) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    for folder in (first, second / "deep"):
+        folder.mkdir(parents=True)
+        (folder / "a.md").write_text(f"# A\n\nThe heron of {folder.name}.\n")
+    (tmp_path / "secret.md").write_text("A secret.\n")
+    (first / "way-out.md").symlink_to(tmp_path / "secret.md")
+    async with serving("embedded::memory:", roots=[first, second]) as agent:
+        for source, path in (("a.md", first / "a.md"), ("deep/a.md", second / "deep" / "a.md")):
+            assert (await agent("ingest", source=source))["documents"]["added"] == 1
+            assert (await agent("read_document", path=str(path)))["path"] == str(path)
+        for source in ("../secret.md", "way-out.md", "none.md", ""):
+            assert str(first) in await agent.fails("ingest", source=source), source
 
 
 async def test_addresses_of_this_machine_are_not_fetched() -> None:
@@ -188,7 +206,8 @@ async def test_an_agent_that_may_only_read(tmp_path: Path) -> None:
 async def test_a_graph_that_is_not_there_is_made_by_the_first_that_is_stored(tmp_path: Path) -> None:
     file = tmp_path / "new.grafeo"
     async with serving(f"embedded:{file}") as agent:
-        assert "new.grafeo" in await agent.fails("search", query="heron")
+        told = await agent.fails("search", query="heron")
+        assert "new.grafeo" in told and "Store something first." in told and "mgrag ingest" not in told
         assert not file.exists()
         await agent("add_document", path="a", content="The heron stands.")
         assert (await agent("search", query="heron"))["hits"][0]["path"] == "a"

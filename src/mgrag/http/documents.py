@@ -132,7 +132,8 @@ async def upload_files(
 @router.post("/ingest")
 async def ingest(kb: Writing, body: Sources, request: Request) -> dict[str, Any]:
     """Load pages, sites or files; responds when all is stored. Use ``/ingest/stream`` for what takes minutes."""
-    return (await kb.ingest(body.sources, prune=body.prune, **_options(bases_of(request), body))).to_dict()
+    sources, options = _admitted(bases_of(request), body)
+    return (await kb.ingest(sources, prune=body.prune, **options)).to_dict()
 
 
 @router.post("/ingest/stream", response_class=EventSourceResponse)
@@ -149,8 +150,8 @@ async def ingest_stream(kb: Writing, body: Sources, request: Request) -> AsyncIt
         changed.set()
 
     async def work() -> IngestReport:
-        options = _options(bases_of(request), body)
-        return await kb.ingest(body.sources, prune=body.prune, progress=progress, **options)
+        sources, options = _admitted(bases_of(request), body)
+        return await kb.ingest(sources, prune=body.prune, progress=progress, **options)
 
     task = asyncio.create_task(work())
     task.add_done_callback(lambda _: changed.set())
@@ -217,8 +218,11 @@ def _check_recording(kb: KnowledgeBase, body: Question, request: Request) -> Non
         caller_of(request).check(kb.namespace, writing=True)
 
 
-def _options(bases: Bases, body: Sources) -> dict[str, Any]:
-    given: dict[str, Any] = {}
+def _admitted(bases: Bases, body: Sources) -> tuple[list[str], dict[str, Any]]:
+    sources: list[str] = []
+    together: dict[str, Any] = {}
     for source in body.sources:
-        given |= bases.allowed.options(source, max_pages=body.max_pages, url_pattern=body.url_pattern)
-    return given
+        admitted, options = bases.allowed.admit(source, max_pages=body.max_pages, url_pattern=body.url_pattern)
+        sources.append(admitted)
+        together |= options
+    return sources, together

@@ -72,9 +72,9 @@ class WritingTools:
         ] = None,
     ) -> dict[str, Any]:
         """Load a web page, a site, or files into the knowledge base; only changes are processed."""
-        options = self._allowed.options(source, max_pages=max_pages, url_pattern=url_pattern)
+        admitted, options = self._allowed.admit(source, max_pages=max_pages, url_pattern=url_pattern)
         async with self._lease.use(create=True) as kb:
-            return _outcome(await kb.ingest(source, **options))
+            return _outcome(await kb.ingest(admitted, **options))
 
     async def delete_document(
         self, path: Annotated[str, Field(description="Its whole path or URL.")]
