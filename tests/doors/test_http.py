@@ -372,6 +372,24 @@ async def test_a_bug_is_told_as_json_and_stays_in_the_log(
         assert "a secret" in caplog.text
 
 
+async def test_a_request_that_the_end_of_the_server_cuts_off_is_told(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    begun = asyncio.Event()
+
+    async def endless(_: KnowledgeBase) -> None:
+        begun.set()
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(KnowledgeBase, "status", endless)
+    async with httpx.AsyncClient(timeout=60) as patient:
+        async with serving() as client:
+            waiting = asyncio.create_task(patient.get(client.base_url.join("/db/default/status")))
+            await begun.wait()
+        assert "Repeat it" in (await ok(await waiting, 503))["error"]
+    assert "Traceback" not in caplog.text
+
+
 async def test_a_body_that_is_no_json_is_told() -> None:
     async with serving() as client:
         as_json = {"Content-Type": "application/json"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 #: Answers to those who have no key: whether the server is there, for load balancers.
 HEALTH = "/health"
+
+_ENDING = "The server is ending, and did not finish this request; what it had finished is stored. Repeat it."
 
 _LOCAL = frozenset(["localhost", "127.0.0.1", "::1"])
 
@@ -65,7 +68,20 @@ class Guard:
                 raise HTTPException(413, self._too_large())
             return message
 
-        await self._app(scope, limited, send)
+        begun = False
+
+        async def noting(message: Message) -> None:
+            nonlocal begun
+            begun = True
+            await send(message)
+
+        try:
+            await self._app(scope, limited, noting)
+        except asyncio.CancelledError:
+            # The server ends, and has waited for this request for long enough. Raised, it would fill the log with its
+            # traceback; the task ends here anyway.
+            if not begun:
+                await JSONResponse({"error": _ENDING}, 503)(scope, receive, send)
 
     def _check_origin(self, headers: Headers) -> None:
         """Where no key is needed, keep web pages out: a browser on this machine sends what any page tells it to.
