@@ -212,7 +212,10 @@ async def test_a_retriever_of_its_own_works_inside_of_a_loop(tmp_path: Path) -> 
 def test_a_graph_that_cannot_be_opened_leaves_no_thread(tmp_path: Path) -> None:
     before = threading.active_count()
     with pytest.raises(NotFoundError):
-        LlamaRetriever.from_uri(f"embedded:{tmp_path}/none.grafeo", create=False, embedder=HashEmbedder())
+        LlamaRetriever.from_uri(f"embedded:{tmp_path}/none.grafeo", embedder=HashEmbedder())
+    assert not (tmp_path / "none.grafeo").exists()
+    with LlamaRetriever.from_uri("embedded::memory:", embedder=HashEmbedder()) as llama:
+        assert llama.retrieve("anything") == []
     assert threading.active_count() == before
 
 

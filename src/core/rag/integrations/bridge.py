@@ -259,12 +259,14 @@ class Retrieves:
             expand: So many neighbouring passages on either side are added to the text of each.
             conversation_id: The conversation that questions belong to.
             user_id: Who asks.
-            arguments: As of :meth:`core.rag.KnowledgeBase.open`.
+            arguments: As of :meth:`core.rag.KnowledgeBase.open`; but a graph that is missing is only made with
+                ``create=True``, as there is nothing in it to retrieve.
 
         Raises:
             ConfigurationError, StoreUnavailableError, ModelMismatchError: if it cannot be opened.
+            NotFoundError: if there is no such graph.
         """
-        bridge = Bridge.opened(uri=uri, **arguments)
+        bridge = Bridge.opened(**{"uri": uri, "create": False, **arguments})
         make: Any = cls  # of which every framework has its own kind
         try:
             retriever: Self = make(
