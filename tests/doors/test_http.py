@@ -577,6 +577,22 @@ async def test_without_keys_no_web_page_and_no_other_name_gets_in() -> None:
         assert allowed.headers["access-control-allow-origin"] == "https://app.example.org"
 
 
+async def test_an_origin_is_taken_as_browsers_send_it() -> None:
+    headers = {"Origin": "https://app.example.org"}
+    async with serving(origins=["https://App.example.org/"]) as client:
+        assert (await client.get("/db", headers=headers)).headers["access-control-allow-origin"] == headers["Origin"]
+    async with serving(access(MGRAG_API_KEYS=KEY), origins=["*"]) as client:
+        answered = await client.get("/db", headers={**headers, "X-API-Key": KEY})
+        assert answered.headers["access-control-allow-origin"] == "*"
+
+
+@pytest.mark.parametrize("origin", ["app.example.org", "https://app.example.org/page", "https://*.example.org", "*"])
+async def test_what_is_no_origin_is_refused(origin: str) -> None:
+    with pytest.raises(ConfigurationError, match=r"origin|keys"):
+        async with serving(origins=[origin]):
+            pass
+
+
 async def test_a_server_for_one_namespace_serves_only_that() -> None:
     async with serving(Access(make_settings(), only="docs", writing=False)) as client:
         await ok(await client.get("/db/docs/documents"))

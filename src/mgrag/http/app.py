@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.rag.errors import MissingDependencyError, NotFoundError
+from core.rag.errors import ConfigurationError, MissingDependencyError, NotFoundError
 
 try:
     from fastapi import APIRouter, Depends, FastAPI, Request, Security
@@ -19,7 +19,7 @@ from mgrag import __version__
 from mgrag.http import documents, graph, memory, records
 from mgrag.http.bases import Bases, Reading, Writing, bases_of, caller_of, check_parameters
 from mgrag.http.errors import DESCRIBED, Problem, add_handlers
-from mgrag.http.guard import HEALTH, Guard
+from mgrag.http.guard import HEALTH, Guard, origin_of
 from mgrag.sources import Allowed
 
 if TYPE_CHECKING:
@@ -55,8 +55,18 @@ def build_app(
         roots: The folders that callers may ingest files from.
         allow_private: Whether callers may have pages fetched from addresses that are not public.
         max_bytes: Limit for the size of a file, and, with what a form adds, of a request.
-        origins: Origins of web pages that may use it from a browser, such as ``https://example.org``.
+        origins: Origins of web pages that may use it from a browser, such as ``https://example.org``; ``*``: all,
+            if callers need a key.
+
+    Raises:
+        ConfigurationError: on what is no origin, and on ``*`` where no key keeps web pages out.
     """
+    origins = [origin_of(origin) for origin in origins]
+    if "*" in origins and access.open:
+        raise ConfigurationError(
+            "Without keys, every web page could use the server through a browser: name the origins that may, or set"
+            " MGRAG_API_KEYS."
+        )
     app = FastAPI(
         title="memgraph-rag",
         version=__version__,
@@ -79,7 +89,7 @@ def build_app(
     app.add_middleware(Guard, access=access, max_bytes=max_bytes + _FORM_BYTES, origins=origins)
     if origins:
         app.add_middleware(
-            CORSMiddleware, allow_origins=list(origins), allow_methods=["*"], allow_headers=["*"], max_age=3600
+            CORSMiddleware, allow_origins=origins, allow_methods=["*"], allow_headers=["*"], max_age=3600
         )
     return app
 

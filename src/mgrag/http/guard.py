@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -10,6 +11,7 @@ from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
+from core.rag.errors import ConfigurationError
 from mgrag.http.access import RefusedError
 
 if TYPE_CHECKING:
@@ -24,7 +26,24 @@ HEALTH = "/health"
 
 _ENDING = "The server is ending, and did not finish this request; what it had finished is stored. Repeat it."
 
+_ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#@\s*]+")
+
 _LOCAL = frozenset(["localhost", "127.0.0.1", "::1"])
+
+
+def origin_of(text: str) -> str:
+    """The origin that is meant, as browsers send it; ``*`` is all.
+
+    Raises:
+        ConfigurationError: if it is none: no browser would ever send it.
+    """
+    origin = text.strip().lower().removesuffix("/")
+    if origin != "*" and not _ORIGIN.fullmatch(origin):
+        raise ConfigurationError(
+            f"{text[:200]!r} is not the origin of web pages: write scheme, host and port only, as in"
+            " https://app.example.org or http://localhost:3000."
+        )
+    return origin
 
 
 class Guard:
