@@ -188,7 +188,19 @@ async def test_records_make_the_graph_of_the_example() -> None:
         assert set(context) == {"contextChunks", "graphPath", "sourceDocuments", "usage"} and context["contextChunks"]
         await ok(await client.delete(f"/db/wiki/employees/{inserted['id']}"))
         await ok(await client.delete(f"/db/wiki/employees/{inserted['id']}"), 404)
+        await ok(await client.get(f"/db/wiki/employees/{inserted['id']}"), 404)
         assert (await ok(await client.get("/db/wiki/graph/stats")))["nodes"] == 2
+
+
+async def test_a_record_is_read_and_removed_in_its_own_collection_only() -> None:
+    async with serving() as client:
+        identifier = (await ok(await client.post("/db/wiki/employees", json=ALICE), 201))["id"]
+        record = {"id": identifier, "collection": "employees", "data": ALICE}
+        assert await ok(await client.get(f"/db/wiki/employees/{identifier}")) == record
+        assert "'planets'" in (await ok(await client.get(f"/db/wiki/planets/{identifier}"), 404))["error"]
+        await ok(await client.delete(f"/db/wiki/planets/{identifier}"), 404)
+        await ok(await client.get(f"/db/other/employees/{identifier}"), 404)
+        assert (await ok(await client.get("/db/wiki/employees")))["records"] == [record]
 
 
 async def test_the_graph_is_walked_and_edited() -> None:

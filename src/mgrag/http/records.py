@@ -54,9 +54,23 @@ async def list_records(
     return {"records": await kb.records(collection, limit=limit, after=after)}
 
 
+@router.get("/{collection}/{record}")
+async def read(kb: Reading, collection: str, record: str) -> dict[str, Any]:
+    """Return a record."""
+    found = (await kb.client.records_by_id([record])).get(record)
+    if found is None or found["collection"] != collection:
+        raise _missing(collection, record)
+    return found
+
+
 @router.delete("/{collection}/{record}")
 async def delete(kb: Writing, collection: str, record: str) -> dict[str, str]:
     """Remove a record, with the entities that nothing else supports."""
+    await read(kb, collection, record)  # an id of another collection is a mistake of the caller
     if not await kb.delete_record(record):
-        raise NotFoundError(f"No record of {collection[:200]!r} has the id {record[:200]!r}.")
+        raise _missing(collection, record)
     return {"deleted": record}
+
+
+def _missing(collection: str, record: str) -> NotFoundError:
+    return NotFoundError(f"No record of {collection[:200]!r} has the id {record[:200]!r}.")
