@@ -523,16 +523,16 @@ async def test_tokens_say_which_namespaces_and_whether_to_write() -> None:
         await ok(await client.post("/db/docs/documents", json=body, headers=token(**{**mine, "scope": "read"})), 403)
         await ok(await client.get("/db/docs/documents", headers=token(**{**mine, "namespaces": "*"})))
         await ok(await client.get("/db/docs/documents", headers=token(aud="mgrag", iss="me")), 403)
-        for bad in (
-            token(**mine, lasts=-60),
-            token(**{**mine, "aud": "else"}),
-            token(**{**mine, "iss": "else"}),
-            token("t" * 32, **mine),
-            token("", "none", **mine),
-            {"Authorization": f"Bearer {jwt.encode(mine, SECRET, 'HS256')}"},  # never expires
-            {"Authorization": "Bearer a.b.c"},
+        for bad, says in (
+            (token(**mine, lasts=-60), "expired"),
+            (token(**{**mine, "aud": "else"}), "Audience"),
+            (token(**{**mine, "iss": "else"}), "issuer"),
+            (token("t" * 32, **{**mine, "aud": "else"}), "This key or token is not valid."),  # no more to strangers
+            (token("", "none", **mine), "This key or token is not valid."),
+            ({"Authorization": f"Bearer {jwt.encode(mine, SECRET, 'HS256')}"}, '"exp"'),  # never expires
+            ({"Authorization": "Bearer a.b.c"}, "This key or token is not valid."),
         ):
-            await ok(await client.get("/db/docs/documents", headers=bad), 401)
+            assert says in (await ok(await client.get("/db/docs/documents", headers=bad), 401))["error"]
 
 
 async def test_a_public_key_is_no_shared_secret() -> None:

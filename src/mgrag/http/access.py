@@ -31,6 +31,13 @@ _KEY = re.compile(rf"[A-Za-z0-9._~+/-]{{{_KEY_CHARS},}}")
 _PUBLIC_KEY = "-----BEGIN"
 _LEEWAY_SECONDS = 10
 
+_CLAIM_ERRORS = (
+    jwt.MissingRequiredClaimError,
+    jwt.InvalidAudienceError,
+    jwt.InvalidIssuerError,
+    jwt.ImmatureSignatureError,
+)
+
 
 class RefusedError(Exception):
     """A request is refused.
@@ -170,6 +177,8 @@ class _Tokens:
             )
         except jwt.ExpiredSignatureError as error:
             raise RefusedError(401, "This token has expired.") from error
+        except _CLAIM_ERRORS as error:  # checked after the signature: whoever sends it may know
+            raise RefusedError(401, f"This token is not valid: {error}.") from error
         except (jwt.PyJWTError, ValueError) as error:  # ValueError: a PEM that is no key of the token's algorithm
             raise RefusedError(401, "This key or token is not valid.") from error
         return Caller(_namespaces(claims.get("namespaces")), "write" in _words(claims.get("scope")))
