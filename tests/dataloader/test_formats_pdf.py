@@ -6,7 +6,9 @@ import io
 from typing import Any
 
 import pytest
-from filetools import convert, places, reason
+from filetools import URI, convert, places, reason
+
+from libs.dataloader import Link
 
 pytest.importorskip("reportlab")
 
@@ -202,6 +204,51 @@ def test_attached_files_are_named() -> None:
     assert reason("a.pdf", with_attachments(pdf([]), "b.docx")) == (
         "its only page holds no text (scanned pages need OCR); the files attached to it are not read: b.docx"
     )
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_links_are_kept_with_the_words_that_they_are_on(turned: bool) -> None:
+    from reportlab.pdfgen.canvas import Canvas
+
+    stream = io.BytesIO()
+    canvas = Canvas(stream)
+    if turned:
+        canvas.rotate(90)
+        canvas.translate(0, -800)
+    for left, words, target in (
+        (72, "See the manual", "https://example.org/manual#top"),
+        (172, "for more", ""),
+        (272, "or the other file", "more/other.pdf"),
+    ):
+        canvas.drawString(left, 700, words)
+        if target:
+            canvas.linkURL(target, (left - 2, 697, left + canvas.stringWidth(words) + 2, 712), relative=1)
+    canvas.linkURL("mailto:me@example.org", (72, 600, 90, 620), relative=1)
+    canvas.acroForm.textfield(name="first", value="Alice", x=150, y=495, width=100, height=20)
+    canvas.showPage()
+    canvas.save()
+    assert convert("a.pdf", stream.getvalue()).links == (
+        Link("https://example.org/manual", "See the manual"),
+        Link(f"{URI}more/other.pdf", "or the other file"),
+    )
+
+
+def test_pages_that_are_images_are_told() -> None:
+    from reportlab.lib.utils import ImageReader
+    from reportlab.pdfgen.canvas import Canvas
+
+    stream = io.BytesIO()
+    canvas = Canvas(stream)
+    scan = ImageReader(io.BytesIO(b"P6 2 2 255\n" + bytes(12)))
+    for kind in ("text", "scan", "blank", "scan", "text and image"):
+        if "text" in kind:
+            canvas.drawString(72, 700, "Some words")
+        if kind != "text" and kind != "blank":
+            canvas.drawImage(scan, 0, 0, 500, 600)
+        canvas.showPage()
+    canvas.save()
+    assert convert("a.pdf", stream.getvalue()).metadata["pages_without_text"] == [2, 4]
+    assert "pages_without_text" not in convert("a.pdf", pdf(["words"], [])).metadata
 
 
 def test_a_soft_hyphen_that_is_seen_is_a_hyphen() -> None:

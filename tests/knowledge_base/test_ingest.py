@@ -596,3 +596,12 @@ async def test_a_namespace_that_was_removed_is_filled_again_with_vectors(kb: Kno
     assert second.vectors == first.vectors and second.vectors.embedded
     assert [hit.path for hit in await kb.search(PARAGRAPHS[0], mode="vector")] == ["a.md"]
     assert (await kb.status())["nodes"]["Vector"] == second.chunks
+
+
+async def test_pages_that_are_images_are_told(kb: KnowledgeBase) -> None:
+    many = document("many.pdf", text(0), metadata={"page_count": 9, "pages_without_text": [2, 4, 5, 6, 9]})
+    one = document("one.pdf", text(1), metadata={"page_count": 3, "pages_without_text": [3]})
+    assert (await kb.ingest([many, one, document("all.pdf", text(2), metadata={"page_count": 2})])).warnings == [
+        "many.pdf: its pages 2, 4-6, 9 of 9 hold no text (scanned pages need OCR).",
+        "one.pdf: its page 3 of 3 holds no text (scanned pages need OCR).",
+    ]

@@ -11,6 +11,7 @@ class DocumentMetadata(dict[str, Any]):
     """Metadata of a document; JSON-serialisable, except for dates and times. A plain ``dict`` works as well.
 
     Loaders fill in what they find: ``author``, ``created``, ``modified``, ``language``, ``page_count`` …
+    ``pages_without_text`` are the numbers of the pages of a PDF file that are images.
     """
 
 

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+from libs.dataloader import Document
+
+_MOST_RANGES = 20  # of pages, in one message
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +65,18 @@ class IngestReport:
         """Record a document that could not be ingested."""
         self.documents.failed.append(FailedDocument(path, reason))
 
+    def note_images(self, document: Document) -> None:
+        """Warn if some pages of a document are images, of which nothing can be found."""
+        pages = document.metadata.get("pages_without_text")
+        if isinstance(pages, list) and pages:
+            called = "pages" if len(pages) > 1 else "page"
+            warning = (
+                f"{document.path}: its {called} {_ranges(pages)} of {document.metadata.get('page_count')} hold"
+                f"{'' if len(pages) > 1 else 's'} no text (scanned pages need OCR)."
+            )
+            if warning not in self.warnings:  # the file may be in several sources
+                self.warnings.append(warning)
+
     def to_dict(self) -> dict[str, Any]:
         """Convert to plain values that JSON can hold."""
         documents = self.documents
@@ -78,3 +95,15 @@ class IngestReport:
             "warnings": list(self.warnings),
             **({"facts": self.facts} if self.facts is not None else {}),
         }
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """Ascending numbers for people: ``1, 3-5``."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    shown = [f"{first}-{last}" if last > first else str(first) for first, last in runs[:_MOST_RANGES]]
+    return ", ".join([*shown, *(["…"] if len(runs) > _MOST_RANGES else [])])

@@ -14,13 +14,16 @@ from typing import Any, NamedTuple
 
 from libs.dataloader.formats.base import Content, FileData, TextBuilder, UnreadableError, check_length, sensible_title
 from libs.dataloader.formats.markdown import first_heading
+from libs.dataloader.formats.pdf_annotations import read_annotations
 from libs.dataloader.formats.pdf_layout import Bookmark, Line, to_markdown
 from libs.dataloader.formats.registry import Format
+from libs.dataloader.links import LinkCollector
 from libs.dataloader.text import clean_text, raised
 
 _LOCK = threading.Lock()  # PDFium is not thread-safe
 _MOST_BOOKMARKS = 20_000
 _MOST_ATTACHMENTS = 1_000
+_FORMS_IN_FORMS = 5  # how deep an image is looked for
 _HYPHEN = "\ufffe"  # how PDFium marks the hyphen at the end of a line whose word goes on
 _LAST_WORD = re.compile(r"\w{1,60}$")
 _FIRST_WORD = re.compile(r"\w{1,60}")
@@ -37,19 +40,34 @@ _SAMPLED = 32  # characters of a page that tell which way up its text is
 _DATE = re.compile(r"D:(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:([+\-Z])(\d\d)?'?(\d\d)?)?")
 
 
+class _Page(NamedTuple):
+    """What PDFium finds on a page.
+
+    Attributes:
+        lines: Its text.
+        links: Where its links lead, and the words that they are on.
+        is_image: Whether there are images on it, but no text.
+    """
+
+    lines: list[Line]
+    links: list[tuple[str, str]]
+    is_image: bool = False
+
+
 def read(file: FileData, _kind: Format) -> Content:
     """The text of each page, in reading order as far as the file tells it.
 
     What looks like a heading is one. What was filled in is part of the text; text boxes, notes and comments follow at
-    the end of their page. Pages are separated by an empty line; the names of attached files follow at the end.
+    the end of their page. Pages are separated by an empty line; the names of attached files follow at the end. The
+    metadata ``pages_without_text`` are the numbers of the pages that are images.
     """
     with _LOCK:
-        lines, fields, outline, attached = _pages(file)
-    pages, has_headings = to_markdown(lines, outline)
+        found, fields, outline, attached = _pages(file)
+    pages, has_headings = to_markdown([page.lines for page in found], outline)
     builder = TextBuilder()
     words = Counter(word for page in pages for word in re.findall(r"[\w-]{4,}", page))
-    for number, page in enumerate(pages, 1):
-        text = _tidy(page, words)
+    for number, written in enumerate(pages, 1):
+        text = _tidy(written, words)
         if text:
             builder.separate()
             builder.mark("page", number)
@@ -59,6 +77,8 @@ def read(file: FileData, _kind: Format) -> Content:
         hold = f"{len(pages)} pages hold" if len(pages) > 1 else "only page holds"
         raise UnreadableError(f"its {hold} no text (scanned pages need OCR){also}")
     metadata: dict[str, Any] = {"page_count": len(pages)}
+    if images := [number for number, page in enumerate(found, 1) if page.is_image]:
+        metadata["pages_without_text"] = images
     for name, field in (("author", "Author"), ("subject", "Subject"), ("keywords", "Keywords")):
         if value := clean_text(fields.get(field, "")).strip():
             metadata[name] = value
@@ -68,6 +88,9 @@ def read(file: FileData, _kind: Format) -> Content:
     if attached:
         metadata["attachments"] = attached
         builder.block("\n".join(("Attachments:", *(f"- {name}" for name in attached))))
+    collector = LinkCollector(file.uri, file.root_uri)
+    for page in found:
+        collector.extend(page.links)
     content = builder.text()
     title = sensible_title(clean_text(fields.get("Title", "")))
     return Content(
@@ -75,11 +98,12 @@ def read(file: FileData, _kind: Format) -> Content:
         "markdown" if has_headings else "text",
         title or (first_heading(content) if has_headings else None),
         metadata,
+        collector.links(),
         locations=builder.locations,
     )
 
 
-def _pages(file: FileData) -> tuple[list[list[Line]], dict[str, str], list[Bookmark], list[str]]:
+def _pages(file: FileData) -> tuple[list[_Page], dict[str, str], list[Bookmark], list[str]]:
     import pypdfium2
     from pypdfium2 import raw
 
@@ -93,13 +117,13 @@ def _pages(file: FileData) -> tuple[list[list[Line]], dict[str, str], list[Bookm
     try:
         if document.get_formtype() == raw.FORMTYPE_ACRO_FORM:
             document.init_forms()  # PDFium then draws the values that the file has without their looks
-        pages: list[list[Line]] = []
+        pages: list[_Page] = []
         length = 0
         for index in range(len(document)):
-            lines = _page_lines(document, index)
-            length += sum(len(line.text) for line in lines)
+            page = _page(document, index)
+            length += sum(len(line.text) for line in page.lines)
             check_length(length)
-            pages.append(lines)
+            pages.append(page)
         return pages, document.get_metadata_dict(), _outline(document), _attached(document)
     finally:
         document.close()
@@ -134,22 +158,24 @@ def _attached(document: Any) -> list[str]:
     return names
 
 
-def _page_lines(document: Any, index: int) -> list[Line]:
+def _page(document: Any, index: int) -> _Page:
     import pypdfium2
     from pypdfium2 import raw
 
     try:
         page = document[index]
-        notes, has_fields = _annotations(page)
+        notes, links, has_fields = read_annotations(document, page)
         if has_fields:
             raw.FPDFPage_Flatten(page, raw.FLAT_NORMALDISPLAY)
             page.close()
             page = document[index]  # what was flattened is seen only when it is loaded again
     except pypdfium2.PdfiumError:
-        return []  # a damaged page costs only itself
+        return _Page([], [])  # a damaged page costs only itself
     try:
         textpage = page.get_textpage()
         try:
+            # What is shown as it is turned is where the links are.
+            worded = [(target, clean_text(textpage.get_text_bounded(*place))) for target, place in links]
             if (turn := _turn(textpage)) is not None:
                 raw.FPDFPage_TransFormWithClip(page, turn, None)
                 textpage.close()
@@ -161,12 +187,20 @@ def _page_lines(document: Any, index: int) -> list[Line]:
             lines = _lines(textpage, text)
         finally:
             textpage.close()
+        shown = " ".join(text.split())
+        lines += [Line(note) for note in notes if " ".join(note.split()) not in shown]
+        is_image = not any(line.text for line in lines) and _has_image(page)
+        return _Page(lines, worded, is_image)
     except pypdfium2.PdfiumError:
-        return []
+        return _Page([], [])
     finally:
         page.close()
-    shown = " ".join(text.split())
-    return lines + [Line(note) for note in notes if " ".join(note.split()) not in shown]
+
+
+def _has_image(page: Any) -> bool:
+    from pypdfium2 import raw
+
+    return next(page.get_objects((raw.FPDF_PAGEOBJ_IMAGE,), _FORMS_IN_FORMS), None) is not None
 
 
 class _Letter(NamedTuple):
@@ -296,42 +330,6 @@ def _with_ligatures(text: str, textpage: Any) -> str:
         return match[0][::-1] if is_ligature else match[0]
 
     return _BEFORE_LAM.sub(swapped, text)
-
-
-def _annotations(page: Any) -> tuple[list[str], bool]:
-    """The texts of the text boxes, notes and comments on a page, and whether there are fields of a form."""
-    from pypdfium2 import raw
-
-    written = (
-        raw.FPDF_ANNOT_FREETEXT,
-        raw.FPDF_ANNOT_TEXT,
-        raw.FPDF_ANNOT_HIGHLIGHT,
-        raw.FPDF_ANNOT_UNDERLINE,
-        raw.FPDF_ANNOT_SQUIGGLY,
-        raw.FPDF_ANNOT_STRIKEOUT,
-        raw.FPDF_ANNOT_CARET,
-        raw.FPDF_ANNOT_SQUARE,
-        raw.FPDF_ANNOT_CIRCLE,
-        raw.FPDF_ANNOT_INK,
-    )
-    notes: list[str] = []
-    has_fields = False
-    for index in range(raw.FPDFPage_GetAnnotCount(page)):
-        annotation = raw.FPDFPage_GetAnnot(page, index)
-        if not annotation:
-            continue
-        kind = raw.FPDFAnnot_GetSubtype(annotation)
-        has_fields = has_fields or kind == raw.FPDF_ANNOT_WIDGET
-        is_hidden = raw.FPDFAnnot_GetFlags(annotation) & raw.FPDF_ANNOT_FLAG_HIDDEN
-        if kind in written and not is_hidden:
-            size = raw.FPDFAnnot_GetStringValue(annotation, b"Contents", None, 0)
-            buffer = ctypes.create_string_buffer(size)
-            raw.FPDFAnnot_GetStringValue(
-                annotation, b"Contents", ctypes.cast(buffer, ctypes.POINTER(raw.FPDF_WCHAR)), size
-            )
-            notes.append(buffer.raw.decode("utf-16-le", "replace").rstrip("\0"))
-        raw.FPDFPage_CloseAnnot(annotation)
-    return notes, has_fields
 
 
 def _tidy(page: str, words: Counter[str]) -> str:
