@@ -35,25 +35,41 @@ _NAMES = {
     "lq": "“", "rq": "”", "oq": "‘", "cq": "’", "aq": "'", "dq": '"', "em": "—", "en": "–", "hy": "-", "bu": "•",
     "co": "©", "rg": "®", "tm": "™", "mu": "×", "+-": "±", "<=": "≤", ">=": "≥", "!=": "≠", "->": "→", "<-": "←",
     "ga": "`", "ha": "^", "ti": "~", "rs": "\\", "sc": "§", "de": "°", ":a": "ä", ":o": "ö", ":u": "ü", "ss": "ß",
+    # Of mdoc:
+    "Lt": "<", "Gt": ">", "Le": "≤", "Ge": "≥", "Ne": "≠", "Pm": "±", "Am": "&", "Ba": "|", "Lq": "“", "Rq": "”",
     "'e": "é", "`e": "è", "`a": "à", ",c": "ç", "R": "®", "Tm": "™",
 }
 # fmt: on
 _FONTS = frozenset("B I BR RB BI IB IR RI SM SB R CW".split())  # noqa: SIM905
-_PARAGRAPHS = frozenset("PP P LP sp HP RS RE".split())  # noqa: SIM905
+_PARAGRAPHS = frozenset("PP P LP sp HP RS RE INDENT UNINDENT".split())  # noqa: SIM905
 _SILENT = frozenset("PD DT AT UC IX YS".split())  # noqa: SIM905
+_DEFINITIONS = frozenset("de de1 am am1 ig".split())  # noqa: SIM905
+_COMMENT = re.compile(r'(?<!\\)\\".*')
 _CODE = {"nf": "fi", "EX": "EE", "Vb": "Ve"}
 
 
 def read(file: FileData, _kind: Format) -> Content:
     """The page as Markdown, titled as it is called: ``ls(1)``."""
+    return read_page(file, Page)
+
+
+def read_page(file: FileData, reader: type[Page]) -> Content:
+    """A page as Markdown, by a reader for the requests that it is written with."""
     collector = LinkCollector(file.uri, file.root_uri)
-    reader = _Page(file.text(), collector)
-    text = re.sub(r"\n{3,}", "\n\n", join_lines(reader.lines())).strip("\n") + "\n"
-    metadata = {"created": reader.date} if reader.date else {}
-    return Content(text, "markdown", reader.title, metadata, collector.links())
+    page = reader(file.text(), collector)
+    text = re.sub(r"\n{3,}", "\n\n", join_lines(page.lines())).strip("\n") + "\n"
+    metadata = {"created": page.date} if page.date else {}
+    return Content(text, "markdown", page.title, metadata, collector.links())
 
 
-class _Page:
+class Page:
+    """A page that is being read.
+
+    Args:
+        text: Of the file.
+        collector: For its links.
+    """
+
     def __init__(self, text: str, collector: LinkCollector) -> None:
         self.title: str | None = None
         self.date = ""
@@ -66,10 +82,10 @@ class _Page:
         """Lines of Markdown; those that are filled when the page is shown are one."""
         for line in self._lines:
             if line[:1] in (".", "'"):
-                written = list(self._request(line))
-                yield from self._filled() if written else ()
-                yield from written
-            elif words := _shown(line).strip():
+                for written in self._request(line):
+                    yield from self._filled()
+                    yield written
+            elif words := shown(line).strip():
                 self._say(words)
             elif not line.strip():
                 yield from self._filled()
@@ -82,12 +98,14 @@ class _Page:
 
     def _filled(self) -> Iterator[str]:
         if self._words:
-            yield " ".join(self._words)
+            filled = " ".join(self._words)
             self._words.clear()
+            yield filled
 
     def _request(self, line: str) -> Iterator[str]:
         name, _, rest = line[1:].strip().partition(" ")
-        if name in ("de", "ig", "am"):
+        rest = _COMMENT.sub("", rest)
+        if name in _DEFINITIONS:
             self._until(".." if name != "ig" or not rest else f".{rest.strip()}")
         elif name in ("if", "ie", "el"):
             if "\\{" in rest:
@@ -97,12 +115,12 @@ class _Page:
             self.title, self.date = f"{words[0].lower()}({words[1]})" if words[1] else words[0], words[2]
             yield f"# {self.title}"
         elif name in ("SH", "SS"):
-            heading = " ".join(_arguments(rest)) or _shown(next(self._lines, "")).strip()
+            heading = " ".join(_arguments(rest)) or shown(next(self._lines, "")).strip()
             yield f"\n{'##' if name == 'SH' else '###'} {heading}\n"
         elif name in ("TP", "TQ"):
             yield ""
             for following in self._lines:
-                if tag := (self._font(following) if following[:1] == "." else _shown(following)).strip():
+                if tag := (self._font(following) if following[:1] == "." else shown(following)).strip():
                     yield tag
                     break
             self._tag = ": "
@@ -116,13 +134,13 @@ class _Page:
             yield ""
             self._tag = None
         elif name in _CODE:
-            code = [self._font(row) if row[:1] == "." else _shown(row) for row in self._until(f".{_CODE[name]}")]
+            code = [self._font(row) if row[:1] == "." else shown(row) for row in self._until(f".{_CODE[name]}")]
             if any(row.strip() for row in code):
                 yield f"\n{fenced('\n'.join(code).strip('\n'), '')}\n"
         elif name == "TS":
             yield from self._table(self._until(".TE"))
         elif name in ("UR", "MT"):
-            called = " ".join(_shown(row) for row in self._until(".UE" if name == "UR" else ".ME")).strip()
+            called = " ".join(shown(row) for row in self._until(".UE" if name == "UR" else ".ME")).strip()
             if name == "UR":
                 self._collector.add(rest.strip(), called)
             self._say(called or rest.strip())
@@ -155,7 +173,7 @@ class _Page:
         told = re.search(r"tab *\((.)\)", " ".join(lines[: start + 1]))
         between = told[1] if told else "\t"
         rows = [
-            [_shown(cell).strip() for cell in line.split(between)]
+            [shown(cell).strip() for cell in line.split(between)]
             for line in _whole_rows(lines[start + 1 :], self._font)
             if line and not line.startswith(".") and line not in ("_", "=")
         ]
@@ -189,11 +207,12 @@ def _whole_rows(lines: list[str], font: Callable[[str], str]) -> Iterator[str]:
 def _arguments(text: str) -> list[str]:
     """Words, or what stands in quotes, as they are shown."""
     return [
-        _shown(word.strip('"').replace('""', '"')) for word in re.findall(r'"(?:[^"]|"")*"?|(?:\\.|[^\s"\\])\S*', text)
+        shown(word.strip('"').replace('""', '"')) for word in re.findall(r'"(?:[^"]|"")*"?|(?:\\.|[^\s"\\])\S*', text)
     ]
 
 
-def _shown(text: str) -> str:
+def shown(text: str) -> str:
+    """Text without its escapes."""
     return _ESCAPE.sub(_sign, text) if "\\" in text else text
 
 

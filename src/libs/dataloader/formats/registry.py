@@ -38,6 +38,7 @@ PPTX = Format("slides", _OPEN_XML + "presentationml.presentation")
 XLSX = Format("workbook", _OPEN_XML + "spreadsheetml.sheet")
 ODT = Format("odt", "application/vnd.oasis.opendocument.text")
 MANUAL = Format("manual", "text/troff")
+MDOC = Format("mdoc", "text/troff")
 EPUB = Format("epub", "application/epub+zip")
 
 FORMATS: dict[str, Format] = {
@@ -207,7 +208,10 @@ _IMAGES = frozenset((".svg", ".svgz"))
 _HTML_START = re.compile(rb"<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
 _PREAMBLE = re.compile(rb"\xef\xbb\xbf|\s+|<\?xml[^>]*>|<!--(?:(?!-->).)*-->", re.DOTALL)
 _MAIL_START = re.compile(rb"(?:[A-Za-z][A-Za-z0-9-]*:[ \t][^\n]*\n(?:[ \t][^\n]*\n)*){2}")
-_MANUAL_START = re.compile(rb"(?:['.](?:\\\".*)?[ \t]*\r?\n)*\.TH[ \t]+\S")
+# A manual page begins with requests and comments, among them definitions for pages, before it says what it is.
+_REQUESTS = re.compile(rb"['.](?:\\\"|[a-z]{2}|[ \t]*\r?\n|TH\b|Dd\b)")
+_MANUAL_TITLE = re.compile(rb"^\.(?:TH[ \t]+\S|(Dd)\b)", re.MULTILINE)
+_BEFORE_TITLE = 20_000
 _MAIL_FIELDS = (
     *(b"from:", b"subject:", b"date:", b"message-id:", b"mime-version:"),
     *(b"return-path:", b"delivered-to:", b"received:"),  # what servers add, such as to the files of a Maildir
@@ -324,8 +328,8 @@ def _by_text(data: bytes) -> Format:
         head = data[:8192].lower()
         if sum(head.startswith(field) or b"\n" + field in head for field in _MAIL_FIELDS) >= 3:
             return EML
-    if _MANUAL_START.match(start) is not None:
-        return MANUAL
+    if _REQUESTS.match(start) and (title := _MANUAL_TITLE.search(data[:_BEFORE_TITLE])) is not None:
+        return MDOC if title[1] else MANUAL
     if start.startswith(b"#!"):
         line = start.split(b"\n", 1)[0]
         for word, extension in (
