@@ -245,25 +245,34 @@ def test_pictures_in_a_vcard_are_no_text() -> None:
     assert convert("a.vcf", card * 2).content == "\n\n".join(["BEGIN:VCARD\nFN:Ann Heron\nEND:VCARD"] * 2)
 
 
-def test_an_archive_of_mail_has_all_of_its_messages() -> None:
+@pytest.mark.parametrize("name", ["list.mbox", "2024-January.txt", "Inbox"])
+def test_an_archive_of_mail_has_all_of_its_messages(name: str) -> None:
     document = convert(
-        "list.mbox",
+        name,
         "From ann@example.org Mon Jan  1 10:00:00 2024\n"
         "From: Ann <ann@example.org>\nSubject: =?utf-8?q?Die_M=C3=BChle?=\nMIME-Version: 1.0\n"
         "Content-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: base64\n\n"
         "RGllIE3DvGhsZSBzdGVodCBzdGlsbC4=\n\n"
         "From bo@example.org Mon Jan  1 11:00:00 2024\n"
         "From: Bo <bo@example.org>\nSubject: Wheel\n\nSee https://example.org/wheel.\n\n>From the dam it is near.\n\n"
-        "From here it is far.\n",
+        "From here it is far.\n\n# A note\n\n"
+        "From cy@example.org Mon Jan  1 12:00:00 2024\nFrom: Cy <cy@example.org>\n\nNothing to say.\n",
     )
     assert document.content == (
-        "From: Ann <ann@example.org>\nSubject: Die Mühle\n\nDie Mühle steht still.\n\n"
-        "From: Bo <bo@example.org>\nSubject: Wheel\n\nSee https://example.org/wheel.\n\nFrom the dam it is near.\n\n"
-        "From here it is far.\n"
+        "# Die Mühle\n\nFrom: Ann <ann@example.org>\n\nDie Mühle steht still.\n\n"
+        "# Wheel\n\nFrom: Bo <bo@example.org>\n\nSee https://example.org/wheel.\n\nFrom the dam it is near.\n\n"
+        "From here it is far.\n\n## A note\n\n"
+        "# (no subject)\n\nFrom: Cy <cy@example.org>\n\nNothing to say.\n"
     )
+    assert (document.title, document.format) == (None, "markdown")
     assert targets(document) == ["https://example.org/wheel"]
     assert document.mime_type == "application/mbox"
-    assert document.metadata == {"message_count": 2}
+    assert document.metadata == {"message_count": 3}
+
+
+def test_text_that_begins_like_an_archive_of_mail_is_text() -> None:
+    text = "From 8 to 10:30 we met\nand talked.\n"
+    assert convert("a.txt", text).content == text
 
 
 # -- conversations -------------------------------------------------------------------------------------------------

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 #: How much more than the limit for a file a compressed one may hold.
 EXPANSION = 4
 _MAX_CHARS = 100_000_000
+_HEADING = re.compile(r"^(#{1,5}) ", re.MULTILINE)
+_FENCED = re.compile(r"(^ {0,3}(?:```|~~~).*?(?:^ {0,3}(?:```|~~~)[ \t]*$|\Z))", re.MULTILINE | re.DOTALL)
 
 
 class UnreadableError(Exception):
@@ -62,6 +64,12 @@ def fenced(text: str, language: str) -> str:
     while fence in text:
         fence += "`"
     return f"{fence}{language}\n{text}\n{fence}"
+
+
+def lowered(text: str) -> str:
+    """Markdown with each heading a level lower, to stand below one of the first level."""
+    parts = _FENCED.split(text)
+    return "".join(part if index % 2 else _HEADING.sub(r"#\1 ", part) for index, part in enumerate(parts))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,13 +9,11 @@ from datetime import UTC, datetime
 from html import unescape
 from typing import Any, NamedTuple
 
-from libs.dataloader.formats.base import Content, FileData, join_lines, sensible_title
+from libs.dataloader.formats.base import Content, FileData, join_lines, lowered, sensible_title
 from libs.dataloader.links import LinkCollector
 from libs.dataloader.text import clean_text
 
 _MOSTLY = 0.8
-_HEADING = re.compile(r"^(#{1,5}) ", re.MULTILINE)
-_FENCE = re.compile(r"(^ {0,3}(?:```|~~~).*?(?:^ {0,3}(?:```|~~~)[ \t]*$|\Z))", re.MULTILINE | re.DOTALL)
 _SLACK_MARK = re.compile(r"<([@#!]?)([^<>|\n]{1,2000})(?:\|([^<>\n]{0,2000}))?>")
 _ROLES = {"user": "User", "human": "User", "assistant": "Assistant", "tool": "Tool"}
 
@@ -72,8 +70,7 @@ def _lines(chat: _Chat) -> Iterator[str]:
     if chat.title:
         yield f"# {' '.join(chat.title.split())}\n"
     for when, who, text in chat.messages:
-        parts = _FENCE.split(text.strip())  # headings outside of code become lower than that of the conversation
-        text = "".join(part if index % 2 else _HEADING.sub(r"#\1 ", part) for index, part in enumerate(parts))
+        text = lowered(text.strip())
         line = f"{who} ({when}):" if when else f"{who}:"
         yield f"{line}{'\n\n' if text.startswith(('#', '`', '~', '|', '- ', '* ', '1.')) else ' '}{text}\n"
 

@@ -11,14 +11,14 @@ from email.message import Message
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from libs.dataloader.formats.base import Content, FileData, UnreadableError, join_lines
+from libs.dataloader.formats.base import Content, FileData, UnreadableError, join_lines, lowered
 from libs.dataloader.formats.markdown import trim_url
 from libs.dataloader.formats.registry import MBOX, Format
 from libs.dataloader.html import html_to_document
 from libs.dataloader.links import LinkCollector
 from libs.dataloader.text import bom_encoding, clean_text, decode_bytes, looks_binary
 
-_SHOWN = ("From", "To", "Cc", "Date", "Subject")
+_SHOWN = ("From", "To", "Cc", "Date", "Subject")  # the last one is the heading of a message in an archive
 _URL = re.compile(r"https?://[^\s<>\"'`|]+")
 _MAX_DEPTH = 10
 _MBOX_FROM = re.compile(rb"(?:\A|(?<=\n)\r?\n)From [^\s\n]{1,500}[^\n]{0,100}\d\d:\d\d[^\n]{0,100}\n")
@@ -52,19 +52,23 @@ def read(file: FileData, kind: Format) -> Content:
 
 
 def _archive(data: bytes, places: Sequence[tuple[int, int]]) -> Content:
-    """The messages of an archive, one after the other; the lines between them are at these places."""
+    """The messages of an archive, each below its subject; the lines between them are at these places."""
     collector = LinkCollector(None)
     ends = (*(start for start, _ in places[1:]), len(data))
     messages = (
         message_from_bytes(_MBOX_QUOTED.sub(rb"\1", data[start:end]), policy=policy.compat32)
         for (_, start), end in zip(places, ends, strict=True)
     )
-    text = join_lines(clean_text(_message(message, collector, 0)).strip() + "\n" for message in messages)
-    return Content(text, "text", None, {"message_count": len(places)}, collector.links())
+    text = join_lines(
+        f"# {clean_text(_header(message, 'Subject')) or '(no subject)'}\n\n"
+        f"{lowered(clean_text(_message(message, collector, 0, _SHOWN[:-1])).strip())}\n"
+        for message in messages
+    )
+    return Content(text, "markdown", None, {"message_count": len(places)}, collector.links())
 
 
-def _message(message: Message[str, str], collector: LinkCollector, depth: int) -> str:
-    headers = [f"{name}: {value}" for name in _SHOWN if (value := _header(message, name))]
+def _message(message: Message[str, str], collector: LinkCollector, depth: int, shown: Sequence[str] = _SHOWN) -> str:
+    headers = [f"{name}: {value}" for name in shown if (value := _header(message, name))]
     blocks = ["\n".join(headers), *_bodies(message, collector, depth)]
     if attachments := list(_attachments(message)):
         blocks.append("Attachments:\n" + "\n".join(f"- {name} ({kind})" for name, kind in attachments))

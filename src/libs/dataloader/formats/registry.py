@@ -208,6 +208,7 @@ _IMAGES = frozenset((".svg", ".svgz"))
 _HTML_START = re.compile(rb"<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
 _PREAMBLE = re.compile(rb"\xef\xbb\xbf|\s+|<\?xml[^>]*>|<!--(?:(?!-->).)*-->", re.DOTALL)
 _MAIL_START = re.compile(rb"(?:[A-Za-z][A-Za-z0-9-]*:[ \t][^\n]*\n(?:[ \t][^\n]*\n)*){2}")
+_MBOX_START = re.compile(rb"From \S{1,500}[^\n]{0,100}\d\d:\d\d[^\n]{0,100}\n(?=[A-Za-z][A-Za-z0-9-]*:[ \t])")
 # A manual page begins with requests and comments, among them definitions for pages, before it says what it is.
 _REQUESTS = re.compile(rb"['.](?:\\\"|[a-z]{2}|[ \t]*\r?\n|TH\b|Dd\b)")
 _MANUAL_TITLE = re.compile(rb"^\.(?:TH[ \t]+\S|(Dd)\b)", re.MULTILINE)
@@ -250,6 +251,8 @@ def find_format(name: str, data: bytes, mime_type: str | None = None) -> Format:
     if by_name is not None:
         if by_name in (DOCX, PPTX, XLSX) and is_html(data):
             return HTML  # what some programs call a Word or Excel file
+        if by_name is TEXT and _MBOX_START.match(data):
+            return MBOX  # as list servers call their archives
         return by_name
     return _by_text(data)
 
@@ -324,6 +327,8 @@ def _by_text(data: bytes) -> Format:
     start = data[:4096].lstrip()
     if start[:1] in (b"{", b"["):
         return JSON if _is_json(data) else TEXT
+    if _MBOX_START.match(start):
+        return MBOX
     if _MAIL_START.match(data[:8192]) is not None:
         head = data[:8192].lower()
         if sum(head.startswith(field) or b"\n" + field in head for field in _MAIL_FIELDS) >= 3:
