@@ -673,3 +673,19 @@ def test_records_are_those_of_the_file(data: list[dict[str, Any]]) -> None:
         return  # nothing in it but empty values
     kept = [dict(record) for _, record in document.records]
     assert [record for record in data if record in kept] == kept
+
+
+@pytest.mark.parametrize(
+    ("line", "cells"),
+    [
+        (r'1;"He said \"go; now\"";5', ["1", 'He said "go; now"', "5"]),
+        (r'1,"He said \"go, now\", then \\",5', ["1", r'He said "go, now", then \\', "5"]),
+        ('1,"C:\\temp\\",5', ["1", "C:\\temp\\", "5"]),
+        (r'1,"{""a"": ""x \""y, z\"" ""}",5', ["1", r'{"a": "x \"y, z\" "}', "5"]),
+        (r"1,6\" disk,5", ["1", r"6\" disk", "5"]),
+    ],
+)
+def test_quotes_behind_a_backslash(line: str, cells: list[str]) -> None:
+    between = ";" if ";5" in line else ","
+    document = convert("a.csv", f"id{between}text{between}n\n" + f"{line}\n" * 3)
+    assert [list(record.values()) for _, record in document.records] == [cells] * 3

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from threading import Lock
 from typing import Any, NamedTuple
 
 _MANY = 8  # so many lines that all look like rows are rows, even where the quotes around them make sense
 _MISFITS = 10  # one line in so many may have another width than the table
 _DIALECTS: tuple[dict[str, Any], ...] = ({}, {"strict": True}, {"quoting": csv.QUOTE_NONE})
+_ESCAPED_QUOTE = re.compile(r'(?<!\\)((?:\\\\)*)\\"')
+_JUDGED = 1000  # lines with such a quote
 _LARGEST_LIMIT = 2**31 - 1  # a C long
 _limit_lock = Lock()
 
@@ -123,12 +127,38 @@ class CsvRows:
 
     def _is_well_formed(self, first: int, last: int) -> bool:
         """Whether every quote that opens a cell has one at the cell's end."""
-        try:
-            for _ in csv.reader((line + "\n" for line in self._lines[first:last]), self._strict):
-                pass
-        except csv.Error:
-            return False
-        return True
+        return _is_well_formed(self._lines[first:last], self._strict)
+
+
+def with_doubled_quotes(lines: list[str], delimiters: str) -> list[str]:
+    """Lines of a file in which a backslash stands before quotes within cells, with these doubled as is usual.
+
+    Args:
+        lines: All of them.
+        delimiters: What may stand between cells.
+
+    Returns:
+        The same lines where a backslash before a quote is a character like any other, the last one of a cell.
+    """
+    judged = list(islice((line for line in lines if '\\"' in line), _JUDGED))
+    if not judged:
+        return lines
+    _allow_cells(max(map(len, judged)) * 2)
+    gained = 0  # how many lines more are well-formed
+    for delimiter in delimiters:
+        strict = csv.reader((), delimiter=delimiter, skipinitialspace=True, strict=True).dialect
+        for line in judged:
+            gained += _is_well_formed([_ESCAPED_QUOTE.sub(r'\1""', line)], strict) - _is_well_formed([line], strict)
+    return [_ESCAPED_QUOTE.sub(r'\1""', line) for line in lines] if gained > 0 else lines
+
+
+def _is_well_formed(lines: Sequence[str], strict: Any) -> bool:
+    try:
+        for _ in csv.reader((line + "\n" for line in lines), strict):
+            pass
+    except csv.Error:
+        return False
+    return True
 
 
 def _allow_cells(length: int) -> None:

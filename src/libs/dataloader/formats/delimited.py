@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Any
 
 from libs.dataloader.formats.base import Content, FileData, TextBuilder
-from libs.dataloader.formats.csv_rows import CsvRows
+from libs.dataloader.formats.csv_rows import CsvRows, with_doubled_quotes
 from libs.dataloader.formats.registry import Format
 from libs.dataloader.formats.rows import Records, column_names, has_header, is_wide, split_captions, write_table
 
@@ -35,6 +35,7 @@ def read(file: FileData, kind: Format) -> Content:
         del lines[0]
     else:
         delimiter = "\t" if kind.mime_type == "text/tab-separated-values" else ""
+    lines = with_doubled_quotes(lines, delimiter or _DELIMITERS)
     comments = _comments(lines, delimiter)
     try:
         return _Table(CsvRows(lines, delimiter or _delimiter(lines)), comments).content()
