@@ -476,6 +476,14 @@ def test_rtf_tables_with_paragraphs_in_their_cells() -> None:
     assert content == ("Before\n\n| Code | Error more |\n| --- | --- |\n| 3 | Failed more |\n\nAfter\n\nThen")
 
 
+def test_what_rtf_hides_is_no_text() -> None:
+    hiding = (
+        r"{\rtf1\ansi Seen{\v  secret {\b words}\u8364?\'e9\{}\v0  again.\par "
+        r"\v1 run {\v0 but} run\plain , this too. {\deleted Gone}{\v\b0 x\par}\viewkind4\par}"
+    )
+    assert convert("a.rtf", hiding).content == "Seen again.\n\nbut, this too."
+
+
 def test_rtf_table_around_text() -> None:
     rows = r"\trowd\cellx1\pard\intbl Dear Sir,\par we write.\cell\row\trowd\cellx1\pard\intbl\cell\row"
     text = r"{\rtf1" + rows + r"\pard End\par}"

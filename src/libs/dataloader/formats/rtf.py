@@ -24,6 +24,8 @@ _NOTE = re.compile("\x01([^\x01\x02]*)\x02")
 _LABEL = re.compile(r"\x03([^\x03\x04]*)\x04\s*(#{1,6} )?")
 _IN_CELL = "\x05"  # between the paragraphs of a cell
 _TABLE_OR_PARAGRAPH = re.compile(r"\\(pard|par|intbl|row)(?![a-z]) ?|\\[\\{}]|[{}]")
+_HIDING = re.compile(r"\\(?:v|deleted)(?:-?[1-9]\d*)?(?![a-z0-9])")
+_TOKEN = re.compile(r"\\(?:([a-z]+)(-?\d+)? ?|'[0-9a-fA-F]{2}|.)|[{}]|[^\\{}]+", re.DOTALL)
 _CODE_PAGE = re.compile(rb"\\ansicpg(\d+)")
 
 
@@ -42,7 +44,8 @@ def read(file: FileData, _kind: Format) -> Content:
     except LookupError:
         encoding = "cp1252"
     # RTF is ASCII; what programs write beyond it is in the code page.
-    source = _OUTLINE.sub(_heading_mark, with_characters(file.data.decode(encoding, "replace")))
+    source = with_characters(_without_hidden(file.data.decode(encoding, "replace")))
+    source = _OUTLINE.sub(_heading_mark, source)
     source = _with_groups(_with_paragraphs(source))
     body, notes = _split_notes(to_text(source, encoding=encoding, errors="replace"))
     lines = [line.rstrip() for line in _LABEL.sub(_label, body.replace("\r", "")).split("\n")]
@@ -56,6 +59,29 @@ def read(file: FileData, _kind: Format) -> Content:
     }
     title = fields.pop("title", "") or first_heading(text)
     return Content(text, "markdown", title, {name: value for name, value in fields.items() if value})
+
+
+def _without_hidden(source: str) -> str:
+    """The file without what its program does not show: hidden text, and what was deleted while changes were tracked."""
+    if _HIDING.search(source) is None:
+        return source
+    parts: list[str] = []
+    groups: list[frozenset[str]] = []  # those that are open: what hid the text before each
+    hidden: frozenset[str] = frozenset()
+    for match in _TOKEN.finditer(source):
+        piece, word = match[0], match[1]
+        if piece == "{":
+            groups.append(hidden)
+        elif piece == "}" and groups:
+            hidden = groups.pop()
+        elif word in ("v", "deleted"):
+            hidden = hidden - {word} if match[2] == "0" else hidden | {word}
+        elif word == "plain":
+            hidden = hidden - {"v"}
+        elif hidden and piece != "}" and (word is None or word == "u"):
+            continue
+        parts.append(piece)
+    return "".join(parts)
 
 
 def _heading_mark(match: re.Match[str]) -> str:
