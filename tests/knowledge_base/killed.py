@@ -23,7 +23,7 @@ from typing import Any
 from tests.embedders import HashEmbedder
 
 from core.rag import KnowledgeBase
-from core.rag.indexing import indexer
+from core.rag.indexing import run
 from libs.dataloader import DocumentLoader
 
 #: Documents in a transaction: few, so that there are many transactions to die in.
@@ -66,7 +66,7 @@ def carry_out(order: dict[str, Any]) -> dict[str, Any]:
         os.close(reading)
         code = 1
         try:
-            indexer.BATCH_DOCUMENTS = BATCH
+            run.BATCH_DOCUMENTS = BATCH
             counter = Counter(order.get("calls"))
             counter.start()
             started = time.perf_counter()

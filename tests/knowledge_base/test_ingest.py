@@ -218,7 +218,7 @@ async def test_a_stop_interrupts_a_loader_that_waits(kb: KnowledgeBase, monkeypa
 async def test_what_a_slow_loader_gave_is_stored_before_its_end(
     kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("core.rag.indexing.indexer._BATCH_SECONDS", -1)
+    monkeypatch.setattr("core.rag.indexing.run._BATCH_SECONDS", -1)
 
     async def wait(number: int) -> None:
         async with asyncio.timeout(PATIENCE_SECONDS):
@@ -416,7 +416,7 @@ async def test_a_stop_does_not_wait_for_all_that_was_read_ahead(
     kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("core.rag.indexing.stopping.PATIENCE_SECONDS", 0)
-    monkeypatch.setattr("core.rag.indexing.indexer.BATCH_DOCUMENTS", 20)
+    monkeypatch.setattr("core.rag.indexing.run.BATCH_DOCUMENTS", 20)
     documents = [document(f"note/{number}", f"Note {number} names Note {number + 1}.") for number in range(200)]
     stop = asyncio.Event()
     loaded = asyncio.Event()

@@ -21,7 +21,7 @@ from tests.samples import samples
 from core.rag import KnowledgeBase, MemGraphClient
 from core.rag.dbhandler.rows import MAX_PATH_CHARS
 from core.rag.embedder import open_embedder
-from core.rag.indexing import TextSplitter, indexer, workbench
+from core.rag.indexing import TextSplitter, run, workbench
 from core.rag.indexing.worker_process import WorkerGoneError, WorkerProcess
 from core.rag.settings import Settings
 from libs.dataloader import Document, DocumentLoader
@@ -188,7 +188,7 @@ async def moved(started: Started, documents: list[Document]) -> AsyncIterator[Do
 def one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """The second process is worth its start at once, and each document is a batch."""
     monkeypatch.setattr(workbench, "_MANY_DOCUMENTS", 1)
-    monkeypatch.setattr(indexer, "BATCH_DOCUMENTS", 1)
+    monkeypatch.setattr(run, "BATCH_DOCUMENTS", 1)
 
 
 @pytest.mark.usefixtures("one_by_one")

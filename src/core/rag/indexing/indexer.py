@@ -1,71 +1,29 @@
-"""The ingest pipeline: loading, splitting, embedding and writing run concurrently, in bounded memory."""
+"""The ingest pipeline: decides how documents are split and embedded, and runs the stages on them."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from core.rag.dbhandler.batches import batches
-from core.rag.dbhandler.rows import uri_of
-from core.rag.errors import EmbeddingInputError, InvalidInputError, MGRagError, QueryError, SourceError
 from core.rag.extraction.mentions import EXTRACTION_VERSION
 from core.rag.extraction.records import FIELD_HINTS
-from core.rag.identity import document_id, standardize_resource_uri
-from core.rag.indexing.cutting import Cutter, Prepared
-from core.rag.indexing.prepare import Preparer
-from core.rag.indexing.pruning import ReadSource, prune, same_folders
+from core.rag.indexing.cutting import Cutter
+from core.rag.indexing.pruning import prune as remove_gone
 from core.rag.indexing.report import IngestReport
+from core.rag.indexing.run import Run, Tools
 from core.rag.indexing.state import StateReader
-from core.rag.indexing.stopping import check_callbacks, out_of_patience, until
-from core.rag.indexing.storable import storable
+from core.rag.indexing.stopping import check_callbacks
 from core.rag.indexing.titles import TitleLinker
 from core.rag.indexing.workbench import Workbench
-from core.rag.schema import Label, TextIndex
-from libs.dataloader import Document, Loader, LoadError, LoadFailure, LoadResult, Unchanged
+from libs.dataloader import Loader
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
     from core.rag.dbhandler.vectors import VectorStoreInfo
     from core.rag.embedder import EmbeddingService
     from core.rag.indexing.splitter import TextSplitter
-
-#: A batch is complete when it has this many documents, or this many characters.
-BATCH_DOCUMENTS = 256
-BATCH_CHARS = 1_000_000
-
-#: For a long list the first batch is smaller, so that writing begins sooner; each next one is twice as large.
-_LONG_LIST = 1_000
-_FIRST_BATCH_DOCUMENTS = 32
-
-#: A batch is also complete after this many seconds, so that pages of a slow site do not stay in memory for hours.
-_BATCH_SECONDS = 5.0
-
-#: Maximum number of batches between two stages; together with the batch size it bounds the memory.
-_WAITING = 2
-
-
-@dataclass(frozen=True, slots=True)
-class _Tools:
-    """The objects that depend on how documents are split."""
-
-    state: StateReader
-    cutter: Cutter
-
-
-@dataclass(slots=True)
-class _Batch:
-    """Documents of one source that are processed together."""
-
-    tools: _Tools
-    source_id: str
-    documents: list[Document] = field(default_factory=list)
-    ids: list[str] = field(default_factory=list)
-    chars: int = 0
-    begun: float = field(default_factory=time.monotonic)
 
 
 class Indexer:
@@ -105,7 +63,7 @@ class Indexer:
         self._worker = worker
         self._tools = self._tools_with(splitter)
 
-    def _tools_with(self, splitter: TextSplitter) -> _Tools:
+    def _tools_with(self, splitter: TextSplitter) -> Tools:
         how = splitter.fingerprint
         if self._extraction:
             hints = [field for field in self._hints if field not in FIELD_HINTS]
@@ -122,9 +80,9 @@ class Indexer:
             pipeline=state.pipeline,
             hints=self._hints if self._extraction else None,
         )
-        return _Tools(state, cutter)
+        return Tools(state, cutter)
 
-    def _tools_for(self, loader: Loader) -> _Tools:
+    def _tools_for(self, loader: Loader) -> Tools:
         """Return the tools for a loader with its own chunk sizes, else the common ones."""
         size: int | None = getattr(loader, "explicit_chunk_size", None)
         overlap: int | None = getattr(loader, "explicit_chunk_overlap", None)
@@ -162,308 +120,18 @@ class Indexer:
         check_callbacks(stop, progress)
         started = time.perf_counter()
         report = IngestReport()
-        run = _Run(self, report, stop or asyncio.Event(), progress)
+        workbench = Workbench(self._client, self._embedder, extraction=self._extraction, worker=self._worker)
+        run = Run(
+            self._client, workbench, self._tools_for, self._vector_store, report, stop or asyncio.Event(), progress
+        )
         try:
             await run.all(loaders)
             if prune and not run.stop.is_set():
-                await run.prune()
+                await remove_gone(self._client, self._tools.state, run.read, report)
             if self._extraction:
-                await TitleLinker(self._client).link(await run.workbench.finder())
+                await TitleLinker(self._client).link(await workbench.finder())
         finally:
-            await run.workbench.close()
+            await workbench.close()
             report.seconds = time.perf_counter() - started
         report.interrupted = run.stop.is_set()
         return report
-
-
-class _Run:
-    """One call of :meth:`Indexer.index`."""
-
-    def __init__(
-        self,
-        indexer: Indexer,
-        report: IngestReport,
-        stop: asyncio.Event,
-        progress: Callable[[IngestReport], None] | None,
-    ) -> None:
-        self._indexer = indexer
-        self._client = indexer._client
-        self.workbench = Workbench(
-            self._client, indexer._embedder, extraction=indexer._extraction, worker=indexer._worker
-        )
-        self._preparer = Preparer(self._client, self.workbench)
-        self.report = report
-        self.stop = stop
-        self._progress = progress
-        self._touched: dict[str, str] = {}
-        self._several = False
-        self._counted: set[str] = set()
-        self._failed: set[tuple[str, str]] = set()
-        self._again: dict[str, list[str]] = {}
-        self._batch_documents = BATCH_DOCUMENTS
-        # Number of batches (and parts of them) in flight, and of those that are embedded and wait to be written.
-        self._on_the_way = self._to_write = 0
-        self._late = False
-        self._load_error: LoadError | None = None
-        self._read: list[ReadSource] = []
-        self._barren: list[str] = []
-        self._replaced = 0
-        self._loaded: asyncio.Queue[_Batch | None] = asyncio.Queue(_WAITING)
-        self._cut: asyncio.Queue[asyncio.Task[list[Prepared]] | None] = asyncio.Queue(_WAITING)
-        self._embedded: asyncio.Queue[Prepared | None] = asyncio.Queue(_WAITING)
-
-    async def all(self, loaders: Sequence[Loader]) -> None:
-        coming = [document for loader in loaders for document in getattr(loader, "at_hand", ())]
-        self.workbench.expect(coming)
-        self._several = len(loaders) > 1
-        if len(coming) >= _LONG_LIST:
-            self._batch_documents = min(_FIRST_BATCH_DOCUMENTS, BATCH_DOCUMENTS)
-        watcher = asyncio.create_task(self._watch())
-        try:
-            async with asyncio.TaskGroup() as group:
-                group.create_task(self._load(loaders))
-                group.create_task(self._prepare(group))
-                group.create_task(self._embed())
-                group.create_task(self._write())
-        except BaseExceptionGroup as failed:
-            raise _first(failed) from failed
-        finally:
-            watcher.cancel()
-        self.report.warnings += await same_folders(self._client, self._read)
-        for source_id, ids in self._again.items():  # after the documents are written
-            for part in batches(ids):
-                await self._client.add_to_source(part, source_id)
-        if self._barren:
-            await self._client.remove_empty_sources(self._barren)
-        if self._load_error is not None:
-            raise SourceError(str(self._load_error)) from self._load_error
-
-    async def _watch(self) -> None:
-        await out_of_patience(self.stop)
-        self._late = True
-
-    async def _load(self, loaders: Sequence[Loader]) -> None:
-        for loader in loaders:
-            if self.stop.is_set():
-                break
-            try:
-                await self._load_one(loader)
-            except LoadError as error:
-                self.report.fail(error.path, error.reason)
-                if len(loaders) == 1:
-                    self._load_error = error
-        await self._loaded.put(None)
-
-    async def _load_one(self, loader: Loader) -> None:
-        source = loader.source
-        source_id = await self._client.ensure_source(source)
-        read = ReadSource(loader, source, source_id)
-        tools = self._indexer._tools_for(loader)
-        batch = _Batch(tools, source_id)
-        known = tools.state.known(source_id, self._touched)
-        found = False
-        failure: LoadError | None = None
-        try:
-            async with contextlib.aclosing(until(loader.load(known), self.stop)) as results:
-                async for loaded in results:
-                    result = _storable(loaded)
-                    found = found or not isinstance(result, LoadFailure)
-                    if isinstance(result, Document):
-                        self.report.note_images(result)
-                        batch = await self._collect(batch, result, read.seen)
-                    else:
-                        self._note(result, read)
-        except LoadError as error:
-            failure = error
-        # Not in a ``finally``: if another stage fails, nothing reads the queue any more.
-        if batch.documents:
-            await self._pass_on(batch)
-        if not found:
-            self._barren.append(source_id)
-        if failure is not None:
-            raise failure
-        notes = getattr(loader, "notes", ())  # overlapping sources have the same notes
-        self.report.warnings += [note for note in notes if note not in self.report.warnings]
-        self._read.append(read)
-
-    def _note(self, result: Unchanged | LoadFailure, read: ReadSource) -> None:
-        """Count a result that is not a document, and record whether the source still has the document."""
-        if isinstance(result, Unchanged):
-            identifier = document_id(self._client.namespace, result.uri)
-            self._count_unchanged([identifier])
-            read.seen.add(identifier)
-            return
-        if (result.path, result.reason) not in self._failed:
-            self._failed.add((result.path, result.reason))
-            self.report.fail(result.path, result.reason)
-        identifier = document_id(self._client.namespace, standardize_resource_uri(result.path))
-        (read.gone if result.gone else read.seen).add(identifier)
-
-    async def _collect(self, batch: _Batch, document: Document, seen: set[str]) -> _Batch:
-        document.uri = uri_of(document)
-        identifier = document_id(self._client.namespace, document.uri)
-        full = (
-            len(batch.documents) >= self._batch_documents
-            or batch.chars + len(document.content) > BATCH_CHARS
-            or time.monotonic() - batch.begun > _BATCH_SECONDS
-        )
-        again = identifier in seen and any(other.uri == document.uri for other in batch.documents)
-        if batch.documents and (full or again):
-            await self._pass_on(batch)
-            batch = _Batch(batch.tools, batch.source_id)
-            self._batch_documents = min(2 * self._batch_documents, BATCH_DOCUMENTS)
-        seen.add(identifier)
-        batch.documents.append(document)
-        batch.ids.append(identifier)
-        batch.chars += len(document.content)
-        return batch
-
-    async def _pass_on(self, batch: _Batch) -> None:
-        self._on_the_way += 1
-        await self._loaded.put(batch)
-
-    def _is_left(self) -> bool:
-        """Return whether to leave a batch to the next run, because this one is stopping and finishes another batch."""
-        return self._late and self._on_the_way > 1
-
-    async def _prepare(self, group: asyncio.TaskGroup) -> None:
-        while (batch := await self._loaded.get()) is not None:
-            if self._is_left():
-                self._on_the_way -= 1
-                continue
-            changed = await batch.tools.state.changed(
-                batch.documents, batch.ids, batch.source_id, self._touched, repeated=self._several
-            )
-            self._count_unchanged(changed.unchanged)
-            if changed.again:
-                self._again.setdefault(batch.source_id, []).extend(changed.again)
-            if not changed.documents:
-                self._on_the_way -= 1
-                self._tell()
-                continue
-            # Not awaited here: the next batch is requested while the other process works on this one.
-            cut = self._cut_each(batch.tools.cutter, changed.documents, batch.source_id)
-            await self._cut.put(group.create_task(cut))
-        await self._cut.put(None)
-
-    async def _cut_each(self, cutter: Cutter, documents: list[Document], source_id: str) -> list[Prepared]:
-        """Cut documents together, or one by one if one of them is refused."""
-        try:
-            ahead = not self._embedded.empty()
-            return [await self.workbench.cut(cutter, documents, source_id, ahead=ahead)]
-        except InvalidInputError as error:
-            if len(documents) == 1:
-                self.report.fail(documents[0].path, str(error))
-                return []
-        return [part for document in documents for part in await self._cut_each(cutter, [document], source_id)]
-
-    async def _embed(self) -> None:
-        while (cut := await self._cut.get()) is not None:
-            for part in await cut:
-                if self._is_left():
-                    break
-                for embedded in await self._embed_each(part):
-                    self._on_the_way += 1
-                    self._to_write += 1
-                    await self._embedded.put(embedded)
-            self._on_the_way -= 1
-        await self._embedded.put(None)
-
-    async def _embed_each(self, part: Prepared) -> list[Prepared]:
-        """Embed chunks together, or document by document if one of them is refused."""
-        try:
-            await self._preparer.embed(part, ahead=not self._embedded.empty())
-        except EmbeddingInputError as error:
-            if len(part.rows) == 1:
-                self.report.fail(part.rows[0].properties["path"], str(error))
-                return []
-            return [good for single in part.split() for good in await self._embed_each(single)]
-        return [part]
-
-    async def _write(self) -> None:
-        async with contextlib.AsyncExitStack() as removing:
-            while (part := await self._embedded.get()) is not None:
-                self._to_write -= 1
-                # The last one is always written: with a slow provider it is the only one, and its vectors are paid for.
-                if not (self._late and self._to_write):
-                    await self._make_room(part, removing)
-                    await self._write_each(part)
-                    self._tell()
-                self._on_the_way -= 1
-
-    async def _make_room(self, part: Prepared, removing: contextlib.AsyncExitStack) -> None:
-        """Let an embedded graph prepare, until the end of the run, for all texts that the run has replaced so far."""
-
-        async def replaced() -> int:
-            number = await self._client.replaced_texts(part.rows)
-            self._replaced += number
-            return self._replaced if number else 0
-
-        graph = await self._client.connect()
-        index = TextIndex(Label.CHUNK, self._client.namespace)
-        await removing.enter_async_context(graph.removing_texts(index, replaced))
-
-    async def _write_each(self, part: Prepared) -> None:
-        """Write documents together, or one by one if the graph refuses one of them."""
-        try:
-            await self._write_part(part)
-        except (InvalidInputError, QueryError) as error:
-            if len(part.rows) == 1:
-                self.report.fail(part.rows[0].properties["path"], str(error))
-                return
-            for single in part.split():
-                await self._write_each(single)
-
-    async def _write_part(self, part: Prepared) -> None:
-        outcome = await self._client.write_documents(part.rows, self._indexer._vector_store)
-        while outcome.missing_vectors:
-            # Meanwhile another client removed the last document that used these texts.
-            await self._preparer.embed_again(part, outcome.missing_vectors)
-            outcome = await self._client.write_documents(part.rows, self._indexer._vector_store)
-        self.report.documents.added += len(outcome.added)
-        self.report.documents.updated += len(outcome.updated)
-        self._count_unchanged(list(outcome.unchanged))
-        written = part.without(outcome.unchanged)
-        chunks = sum(len(row.chunks) for row in written.rows)
-        self.report.chunks += chunks
-        self.report.vectors.embedded += written.embedded
-        self.report.vectors.reused += chunks - written.embedded
-
-    async def prune(self) -> None:
-        """Remove documents that the sources no longer have."""
-        await prune(self._client, self._indexer._tools.state, self._read, self.report)
-
-    def _count_unchanged(self, ids: Sequence[str]) -> None:
-        """Count unchanged documents, each only once even if several sources have it."""
-        self.report.documents.unchanged += len(set(ids) - self._counted)
-        self._counted.update(ids)
-
-    def _tell(self) -> None:
-        if self._progress is not None:
-            self._progress(self.report)
-
-
-def _storable(result: LoadResult) -> LoadResult:
-    """Return the result with its document made storable; one that cannot be stored becomes a :class:`LoadFailure`."""
-    if not isinstance(result, Document):
-        return result
-    try:
-        return storable(result)
-    except InvalidInputError as error:
-        return LoadFailure(str(result.path), str(error))
-
-
-def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """Return the error to show of several: the first one of this project, else the first of all."""
-    leaves = list(_leaves(group))
-    for error in leaves:
-        if isinstance(error, MGRagError):
-            return error
-    return leaves[0]
-
-
-def _leaves(group: BaseExceptionGroup[BaseException]) -> Sequence[BaseException]:
-    found: list[BaseException] = []
-    for error in group.exceptions:
-        found += _leaves(error) if isinstance(error, BaseExceptionGroup) else [error]
-    return found
