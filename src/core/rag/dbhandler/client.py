@@ -1,6 +1,7 @@
 """The client: all operations on the graph, composed of operation groups."""
 
 from core.rag.dbhandler.admin import AdminOperations
+from core.rag.dbhandler.chunks import ChunkOperations
 from core.rag.dbhandler.dialogue import DialogueSearchOperations
 from core.rag.dbhandler.factwriting import FactOperations
 from core.rag.dbhandler.handmade import LinkOperations
@@ -13,6 +14,7 @@ from core.rag.dbhandler.traversal import TraversalOperations
 
 
 class MemGraphClient(
+    ChunkOperations,
     KnowledgeOperations,
     TraversalOperations,
     LinkOperations,
