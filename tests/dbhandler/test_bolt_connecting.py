@@ -11,7 +11,6 @@ from contextlib import asynccontextmanager
 import pytest
 from tests.servers.ports import HOST, free_port
 
-from core.rag.dbhandler.bolt import BoltStore
 from core.rag.dbhandler.store import GraphStore, open_store
 from core.rag.errors import ConfigurationError, StoreAuthError, StoreUnavailableError
 from dbhandler.kit import bolt_engine, make_settings
@@ -158,7 +157,7 @@ async def test_a_server_of_another_kind_is_refused_by_name(monkeypatch: pytest.M
     direct = await engine.open()
     kind = direct.capabilities.engine
     await direct.close()
-    monkeypatch.setattr(BoltStore, "_agent", staticmethod(agent))
+    monkeypatch.setattr("core.rag.dbhandler.bolt.greet", agent)
     with pytest.raises(ConfigurationError, match=r"OtherGraph/7.1.*MGRAG_FORCE_ENGINE"):
         await engine.open()
     forced = await engine.open(MGRAG_FORCE_ENGINE=kind)

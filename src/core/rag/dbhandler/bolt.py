@@ -9,18 +9,20 @@ from __future__ import annotations
 
 import logging
 import time
-import uuid
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, nullcontext, suppress
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from core.rag.dbhandler.bolt_address import Address, bolt_address
+from core.rag.dbhandler.bolt_address import bolt_address
 from core.rag.dbhandler.bolt_checks import unmarked_nodes
 from core.rag.dbhandler.bolt_drivers import Drivers
-from core.rag.dbhandler.bolt_errors import closed, not_a_cluster, wrong_product, wrongly_forced
+from core.rag.dbhandler.bolt_errors import closed
+from core.rag.dbhandler.bolt_greeting import greet, recognise
+from core.rag.dbhandler.bolt_turns import Turns
 from core.rag.dbhandler.bolt_words import WordSearch
 from core.rag.dbhandler.bolt_work import (
+    GRACE_SECONDS,
     BoltTransaction,
     RetryableError,
     answered,
@@ -33,19 +35,13 @@ from core.rag.dbhandler.checks import check_k, check_parameters, check_path, che
 from core.rag.dbhandler.commits import Commits
 from core.rag.dbhandler.dialect import Dialect, IndexMissingError, labels_statement, plain_words
 from core.rag.dbhandler.gate import WriterGate
-from core.rag.dbhandler.memgraph import MemgraphDialect
-from core.rag.dbhandler.neo4j import Neo4jDialect
 from core.rag.dbhandler.nesting import outermost
 from core.rag.dbhandler.scan import scan_search, scan_text
 from core.rag.dbhandler.store import READING_ONLY, Capabilities, Match, Parameters, Row, Transaction
 from core.rag.errors import (
     BackupError,
-    ConfigurationError,
-    QueryError,
     StoreConflictError,
-    StoreConstraintError,
     StoreReadOnlyError,
-    StoreUnavailableError,
 )
 from core.rag.schema import Label, TextIndex, VectorIndex, check_name
 
@@ -53,9 +49,6 @@ if TYPE_CHECKING:
     from core.rag.settings import Settings
 
 _log = logging.getLogger("mgrag")
-
-#: Additional time before the server's own timeout, which takes effect with a delay.
-_GRACE_SECONDS = 5.0
 
 #: Maximum time of a transaction in query timeouts, after which the server ends it if the client does not.
 _STATEMENTS = 10
@@ -83,9 +76,9 @@ class BoltStore:
         self._define_deadline = self._retry_deadline  # changed only while holding the gate
         self._given_up: dict[str, float] = {}  # time when creating an index was given up, by note
         self._commits = Commits()
-        self._taking_turns = False
         self._dialect: Dialect
         self._hinted: Callable[[str], str] = str  # no hints until the server is known
+        self._turns: Turns
         self._words: WordSearch
         self._capabilities: Capabilities
 
@@ -121,13 +114,15 @@ class BoltStore:
         drivers = Drivers(address, max_connection_pool_size=max_connection_pool_size, settings=settings)
         store = cls(drivers, settings)
         try:
-            store._dialect = await store._recognise(await store._greet(settings.connect_timeout), settings.force_engine)
+            agent = await greet(drivers, settings.connect_timeout)
+            store._dialect = await recognise(store, agent, address, settings.force_engine)
         except BaseException:
             await drivers.close()
             raise
         store._hinted = store._dialect.hinted
+        store._turns = Turns(store._dialect.turn)
         store._words = WordSearch(store, store._dialect)
-        store._patience = settings.query_timeout + min(_GRACE_SECONDS, settings.query_timeout)
+        store._patience = settings.query_timeout + min(GRACE_SECONDS, settings.query_timeout)
         store._retry_deadline = store._define_deadline = settings.retry_deadline
         abilities = store._dialect.abilities
         store._capabilities = Capabilities(
@@ -144,55 +139,6 @@ class BoltStore:
         for note in abilities.notes:
             _log.warning("%s", note)
         return store
-
-    async def _greet(self, seconds: float) -> str:
-        """Connect, and return what the server identifies itself as."""
-        started = time.monotonic()
-        try:
-            return await self._agent(self._drivers, self._address, seconds)
-        except RetryableError as error:
-            failed = error.failed.error
-            # Servers before Bolt 5.2 cannot filter notifications.
-            about_remarks = isinstance(failed, ConfigurationError) and "otification" in str(failed)
-            if about_remarks and await self._drivers.without_notification_filter():
-                return await self._greet(seconds)
-            in_time = time.monotonic() - started < seconds / 2
-            if self._address.routed and in_time and type(failed) is StoreUnavailableError:
-                await self._ask_without_routing(seconds)
-            raise failed from failed.__cause__
-
-    async def _recognise(self, agent: str, forced: str | None) -> Dialect:
-        """Return the dialect of a server that identifies itself as ``agent``; ``forced`` overrides that."""
-        recognised = _engine(agent)
-        engine = forced or recognised
-        if not engine:
-            raise wrong_product(agent, self._address)
-        try:
-            return await (MemgraphDialect.learn(self) if engine == "memgraph" else Neo4jDialect.learn(self, agent))
-        except QueryError as error:
-            if forced and forced != recognised:
-                raise wrongly_forced(forced, agent, self._address) from error
-            raise
-
-    async def _ask_without_routing(self, seconds: float) -> None:
-        """Find out whether routing failed because the server is reachable but not a cluster.
-
-        Raises:
-            StoreUnavailableError: if that is the reason.
-        """
-        direct = self._drivers.at(self._address.without_routing())
-        try:
-            with suppress(RetryableError):
-                await self._agent(direct, direct.address, seconds)
-                raise not_a_cluster(self._address)
-        finally:
-            await direct.close()
-
-    @staticmethod
-    async def _agent(drivers: Drivers, address: Address, seconds: float) -> str:
-        driver = await drivers.driver()
-        # The driver enforces the limit itself; if it were cancelled, it would leave a socket open.
-        return (await answered(driver.get_server_info(), "Connecting", seconds + _GRACE_SECONDS, address)).agent
 
     @property
     def capabilities(self) -> Capabilities:
@@ -243,44 +189,15 @@ class BoltStore:
             nonlocal unit
             try:
                 if unit is not work:
-                    await self._take_turns()
+                    await self._turns.prepare(self._attempt)
                 return await self._attempt(unit)
             except RetryableError as error:
                 if isinstance(error.failed.error, StoreConflictError):
-                    unit = self._in_turn(work)
+                    unit = self._turns.in_turn(work)
                 raise
 
         with outermost(self):
             return await attempts(attempt, self._retry_deadline, self._gate)
-
-    def _in_turn[T](self, work: Callable[[Transaction], Awaitable[T]]) -> Callable[[Transaction], Awaitable[T]]:
-        """Return work that runs one at a time with all other work that met a conflict, across processes."""
-        turn = self._dialect.turn
-        if turn is None:
-            return work
-
-        async def alone(tx: Transaction) -> T:
-            await _take_turn(tx, turn)
-            return await work(tx)
-
-        return alone
-
-    async def _take_turns(self) -> None:
-        """Create the node that serves as the lock for taking turns, before any work that uses it begins.
-
-        Two transactions that created it within their work would not see each other's node: each would do all its work
-        and fail at the end, without leaving a node in the graph.
-        """
-        turn = self._dialect.turn
-        if turn is None or self._taking_turns:
-            return
-        try:
-            await self._attempt(lambda tx: _take_turn(tx, turn))
-        except RetryableError as error:
-            somebody_has = isinstance(error.failed.error, StoreConflictError | StoreConstraintError)
-            if not somebody_has:
-                raise
-        self._taking_turns = True
 
     async def _attempt[T](self, work: Callable[[Transaction], Awaitable[T]]) -> T:
         async with self._drivers.session(reading=False) as session:
@@ -480,21 +397,9 @@ class BoltStore:
             raise closed(what)
 
 
-async def _take_turn(tx: Transaction, turn: str) -> None:
-    await tx.run(turn, {"taken": uuid.uuid4().hex})  # always a new value, as an equal one would not count as a write
-
-
 def _without_words(index: TextIndex) -> str:
     return f"The keyword index of {index.label} is missing: the client searches for words itself."
 
 
 def _without(index: VectorIndex) -> str:
     return f"The vector index {index.name} is missing: the client compares the vectors itself."
-
-
-def _engine(agent: str) -> str:
-    """Return ``memgraph``, ``neo4j`` or an empty string, by how a server identifies itself."""
-    if "memgraph" in agent.lower():
-        return "memgraph"
-    version = agent.removeprefix("Neo4j/")
-    return "neo4j" if version != agent and version[:1].isdigit() else ""

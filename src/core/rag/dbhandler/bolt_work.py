@@ -30,6 +30,9 @@ _A_FEW = 8  # as many processes may be about to make the same node
 #: A write that meets conflicts waits for others, which get on meanwhile: it is given up after so many times as long.
 _WHILE_OTHERS_WRITE = 10
 
+#: Additional time before the server's or the driver's own limit, which takes effect with a delay, counts as failed.
+GRACE_SECONDS = 5.0
+
 #: How soon a connection is closed that was opened for somebody who does not wait any more.
 _LOOK_SECONDS = 0.02
 
