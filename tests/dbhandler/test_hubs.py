@@ -12,10 +12,10 @@ from collections.abc import Awaitable, Callable, Iterator
 
 import pytest
 
+from core.rag.dbhandler.edge_direction import FEW, RELATED, directed
 from core.rag.dbhandler.embedded import EmbeddedStore
 from core.rag.dbhandler.entities import EntityLedger
 from core.rag.dbhandler.facts import FactChanges, Triple, write_triples
-from core.rag.dbhandler.fewer import FEW, RELATED, directed
 from core.rag.dbhandler.linking import LinkRow, write_links
 from core.rag.dbhandler.records import FROM_RECORD, RecordChanges, RecordRow, relation_id
 from core.rag.dbhandler.store import Transaction

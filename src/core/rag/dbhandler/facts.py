@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from core.rag.dbhandler.batches import batches, run_for_rows
+from core.rag.dbhandler.edge_direction import RELATED, directed
 from core.rag.dbhandler.entities import FROM_CALLER, EntityLedger
-from core.rag.dbhandler.fewer import RELATED, directed
 from core.rag.dbhandler.records import relation_id
 from core.rag.dbhandler.stated import note
 from core.rag.dbhandler.store import Row, Transaction

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from core.rag.dbhandler.batches import run_for_rows
 from core.rag.dbhandler.checks import check_optional, check_text, check_texts
+from core.rag.dbhandler.edge_direction import RELATED, directed
 from core.rag.dbhandler.entities import FROM_CALLER, EntityLedger, remove_unused_entities
-from core.rag.dbhandler.fewer import RELATED, directed
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.dbhandler.vectors import VectorStoreOperations
 from core.rag.errors import NotFoundError

@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from core.rag.dbhandler.batches import run_for_ids
+from core.rag.dbhandler.edge_direction import EdgeKind, directed
 from core.rag.dbhandler.entities import FROM_CALLER
-from core.rag.dbhandler.fewer import EdgeKind, directed
 from core.rag.dbhandler.message_rows import MAX_TAGS, last_said, message_terms
 from core.rag.dbhandler.rows import from_json, to_json
 from core.rag.dbhandler.stated import united

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from core.rag.dbhandler.batches import batches, run_for_ids
-from core.rag.dbhandler.fewer import EdgeKind, directed
+from core.rag.dbhandler.edge_direction import EdgeKind, directed
 from core.rag.dbhandler.lines import EACH_ID, packed
 from core.rag.dbhandler.locking import lock
 from core.rag.dbhandler.store import Row, Transaction

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from core.rag.dbhandler.batches import batches, run_for_ids, run_for_rows
+from core.rag.dbhandler.edge_direction import RELATED, directed
 from core.rag.dbhandler.entities import EntityLedger
-from core.rag.dbhandler.fewer import RELATED, directed
 from core.rag.dbhandler.locking import lock
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.extraction.records import RecordEntity, Relation, relations_of

@@ -10,8 +10,8 @@ import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.edge_direction import RELATED, directed
 from core.rag.dbhandler.entities import remove_unused_entities
-from core.rag.dbhandler.fewer import RELATED, directed
 from core.rag.dbhandler.locking import lock_documents_of
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.errors import InvalidInputError

@@ -17,7 +17,7 @@ from typing import Any
 
 from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.checks import check_file
-from core.rag.dbhandler.fewer import EdgeKind, directed
+from core.rag.dbhandler.edge_direction import EdgeKind, directed
 from core.rag.dbhandler.float_rows import float_rows
 from core.rag.dbhandler.interactions import renumber_messages
 from core.rag.dbhandler.joining import join_edges, join_nodes, turned

@@ -12,10 +12,10 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from itertools import groupby
 
 from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.edge_direction import RELATED, directed
 from core.rag.dbhandler.entities import FROM_CALLER, remove_unused_entities
 from core.rag.dbhandler.entity_state import EntityChange, EntityState
 from core.rag.dbhandler.facts import FROM_MODEL
-from core.rag.dbhandler.fewer import RELATED, directed
 from core.rag.dbhandler.mentions import chunk_texts
 from core.rag.dbhandler.records import FROM_RECORD, relation_id
 from core.rag.dbhandler.store import Row, Transaction

@@ -1,4 +1,4 @@
-"""Finds edges starting from whichever end has fewer of them.
+"""Decides from which of its ends an edge is looked for: the one with fewer edges.
 
 The embedded engine goes through all edges of the node that a pattern begins with, and for each row again: the edges of
 a hub would be written in quadratic time. Servers choose the end by themselves, so that either form is the same to them.
