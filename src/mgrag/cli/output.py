@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 #: A piece of a line: text, or text and a style of Rich.
-Piece = str | tuple[str, str]
+Styled = str | tuple[str, str]
 
 #: What a terminal would obey (escape sequences, changes of direction) when it stands in a document.
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
@@ -42,7 +42,7 @@ def write_on(text: str) -> None:
     _write("\n".join(map(clean, text.split("\n"))), at_once=True)
 
 
-def line(*pieces: Piece) -> None:
+def line(*pieces: Styled) -> None:
     """One line on standard output."""
     if not sys.stdout.isatty():
         _write("".join(clean(piece if isinstance(piece, str) else piece[0]) for piece in pieces) + "\n")

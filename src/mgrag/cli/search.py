@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mgrag.cli.options import Common, DbOption, JsonOption, ModelOption, NamespaceOption, common
-from mgrag.cli.output import Piece, line, print_json
+from mgrag.cli.output import Styled, line, print_json
 from mgrag.cli.runtime import open_kb, run
 
 if TYPE_CHECKING:
@@ -81,12 +81,12 @@ async def _search(
 def _show(number: int, hit: Hit, query: str) -> None:
     from core.rag.retrieval.excerpt import excerpt
 
-    head: list[Piece] = [(f"{number}. ", "bold"), (hit.path, "bold cyan")]
+    head: list[Styled] = [(f"{number}. ", "bold"), (hit.path, "bold cyan")]
     head += [(f"  {hit.heading}", "green")] if hit.heading else []
     head += [(f"  {where}", "yellow")] if (where := place(hit.metadata)) else []
     line(*head, (f"  {hit.score:.3f}", "magenta"))
     found = excerpt(hit.content, query)
-    pieces: list[Piece] = ["   "]
+    pieces: list[Styled] = ["   "]
     end = 0
     for begin, stop in found.marks:
         pieces += [found.text[end:begin], (found.text[begin:stop], "bold yellow")]
@@ -99,7 +99,7 @@ def _show(number: int, hit: Hit, query: str) -> None:
 def _show_because(because: Because) -> None:
     """The titles that led to a hit, and the sentence."""
     way = " → ".join(because.path) if len(because.path) > 1 else ""
-    pieces: list[Piece] = [f"   because ({because.reason}): ", (way or because.name, "green")]
+    pieces: list[Styled] = [f"   because ({because.reason}): ", (way or because.name, "green")]
     if because.sentence:
         pieces.append(f" “{' '.join(because.sentence.split())[:_SENTENCE]}”")
     line(*pieces)

@@ -12,7 +12,7 @@ _REASONS: dict[str, FinishReason] = {"length": "length", "content_filter": "cont
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class AnswerPart:
     """An answer, or a part of one.
 
     Attributes:
@@ -29,9 +29,9 @@ class Piece:
     usage: dict[str, Any] = field(default_factory=dict)
     model: str = ""
 
-    def followed_by(self, other: Piece) -> Piece:
+    def followed_by(self, other: AnswerPart) -> AnswerPart:
         """What is known after another part; the text of parts is not kept."""
-        return Piece(
+        return AnswerPart(
             finish_reason=self.finish_reason or other.finish_reason,
             refusal=self.refusal + other.refusal,
             usage=other.usage or self.usage,
@@ -39,7 +39,7 @@ class Piece:
         )
 
 
-def read_completion(answer: Any) -> Piece:
+def read_completion(answer: Any) -> AnswerPart:
     """Read a whole answer.
 
     Args:
@@ -54,10 +54,10 @@ def read_completion(answer: Any) -> Piece:
     message = choices[0].get("message")
     if not isinstance(message, dict):
         raise MalformedAnswerError("the answer holds no message")
-    return _piece(answer, choices[0], message)
+    return _part(answer, choices[0], message)
 
 
-def read_piece(event: Any) -> Piece:
+def read_part(event: Any) -> AnswerPart:
     """Read a part of a streamed answer.
 
     Args:
@@ -68,8 +68,8 @@ def read_piece(event: Any) -> Piece:
     """
     choices = _choices(event)
     if not choices:  # the last one, with the token counts, or a sign of life
-        return Piece(usage=_dict(event.get("usage")))
-    return _piece(event, choices[0], _dict(choices[0].get("delta")))
+        return AnswerPart(usage=_dict(event.get("usage")))
+    return _part(event, choices[0], _dict(choices[0].get("delta")))
 
 
 def _choices(answer: Any) -> list[dict[str, Any]]:
@@ -84,9 +84,9 @@ def _choices(answer: Any) -> list[dict[str, Any]]:
     return choices
 
 
-def _piece(answer: dict[str, Any], choice: dict[str, Any], message: dict[str, Any]) -> Piece:
+def _part(answer: dict[str, Any], choice: dict[str, Any], message: dict[str, Any]) -> AnswerPart:
     reason = choice.get("finish_reason")
-    return Piece(
+    return AnswerPart(
         text=_arguments(message) or _text(message.get("content")),
         finish_reason=None if reason is None else _REASONS.get(str(reason), "stop"),
         refusal=_text(message.get("refusal")),

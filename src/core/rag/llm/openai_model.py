@@ -18,7 +18,7 @@ from core.rag.errors import (
     StreamCutError,
     StructuredOutputError,
 )
-from core.rag.llm.answers import Piece, read_completion, read_piece
+from core.rag.llm.answers import AnswerPart, read_completion, read_part
 from core.rag.llm.base import Completion, Delta, FinishReason, Message, Usage
 from core.rag.llm.options import Options
 from core.rag.llm.structured import Mode, parse, repair
@@ -144,13 +144,13 @@ class OpenAICompatibleModel:
         received: list[str] = []
         thinks_first = self._thinks_first
         thinking = ThinkingFilter(opened=thinks_first)
-        last = Piece()
+        last = AnswerPart()
         try:
-            async with contextlib.aclosing(self._events(dialogue, temperature, max_tokens, tally)) as pieces:
-                async for piece in pieces:
-                    last = last.followed_by(piece)
-                    said.append(piece.text)
-                    if text := thinking.feed(piece.text):
+            async with contextlib.aclosing(self._events(dialogue, temperature, max_tokens, tally)) as parts:
+                async for part in parts:
+                    last = last.followed_by(part)
+                    said.append(part.text)
+                    if text := thinking.feed(part.text):
                         received.append(text)
                         yield Delta(text)
         except ApiFailure as failure:
@@ -178,7 +178,7 @@ class OpenAICompatibleModel:
 
     async def _events(
         self, messages: list[Message], temperature: float, max_tokens: int, tally: Tally
-    ) -> AsyncGenerator[Piece, None]:
+    ) -> AsyncGenerator[AnswerPart, None]:
         """The parts as they arrive; with other parameters where the server refuses some."""
         while True:
             options = self._options.streamed(temperature, max_tokens)
@@ -196,11 +196,11 @@ class OpenAICompatibleModel:
                     )
                 ) as events:
                     async for event in events:
-                        if isinstance(event, Piece):
+                        if isinstance(event, AnswerPart):
                             yield replace(event, finish_reason=event.finish_reason or "stop")
                             return
                         if event.strip() == "[DONE]":
-                            yield Piece(finish_reason="stop")
+                            yield AnswerPart(finish_reason="stop")
                             return
                         yield self._read_event(event)
                 return
@@ -208,9 +208,9 @@ class OpenAICompatibleModel:
                 if not self._options.adapt(failure, options):
                     raise
 
-    def _read_event(self, event: str) -> Piece:
+    def _read_event(self, event: str) -> AnswerPart:
         try:
-            return read_piece(json.loads(event))
+            return read_part(json.loads(event))
         except MalformedAnswerError as error:
             raise ApiFailure(FailureKind.UNAVAILABLE, self._api.redact(str(error))) from None
         except ValueError as error:
@@ -222,17 +222,17 @@ class OpenAICompatibleModel:
         tally, started = Tally(), time.monotonic()
         used: dict[str, Any] = {}
         try:
-            piece = await self._request(messages, temperature, max_tokens, schema, tally)
-            used = piece.usage
+            answer = await self._request(messages, temperature, max_tokens, schema, tally)
+            used = answer.usage
         except ApiFailure as failure:
             raise self._error(failure) from failure
         finally:
             usage = self._counted(used, tally, started)
-        self._thinks_first = self._thinks_first or opened_before(piece.text)
-        finish: FinishReason = piece.finish_reason or "stop"
-        if piece.refusal or (finish == "content_filter" and not piece.text):
-            raise self._withheld(piece.refusal)
-        return Completion(without_thinking(piece.text), None, finish, usage, piece.model or self._model)
+        self._thinks_first = self._thinks_first or opened_before(answer.text)
+        finish: FinishReason = answer.finish_reason or "stop"
+        if answer.refusal or (finish == "content_filter" and not answer.text):
+            raise self._withheld(answer.refusal)
+        return Completion(without_thinking(answer.text), None, finish, usage, answer.model or self._model)
 
     async def _request(
         self,
@@ -241,7 +241,7 @@ class OpenAICompatibleModel:
         max_tokens: int,
         schema: type[BaseModel] | None,
         tally: Tally,
-    ) -> Piece:
+    ) -> AnswerPart:
         while True:
             mode = self._mode
             options = self._options.plain(temperature, max_tokens)
