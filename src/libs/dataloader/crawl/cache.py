@@ -9,16 +9,16 @@ if TYPE_CHECKING:
     from libs.dataloader.crawl.fetch import Fetched
 
 MAX_CACHED_BYTES = 64_000_000
-_ENTRY_BYTES = 2_000  # about what headers and URL take
+_ENTRY_BYTES = 2_000  # approximate size of headers and URL
 
 _Key = tuple[str, int, frozenset[tuple[str, str]]]
 
 
 class AnswerCache:
-    """Keeps the first answers that come, up to :data:`MAX_CACHED_BYTES` of them.
+    """Keeps the first responses of a run, up to :data:`MAX_CACHED_BYTES`.
 
-    Nothing is dropped for what comes later: crawls of one site come by in the same order, so the page that was not
-    asked for the longest is the next one to be wanted.
+    Nothing is evicted for later responses: crawls of one site fetch its pages in the same order, so the page that was
+    requested the longest ago is the next one to be requested.
     """
 
     def __init__(self) -> None:
@@ -26,7 +26,7 @@ class AnswerCache:
         self._left = MAX_CACHED_BYTES
 
     def get(self, key: _Key, conditions: Mapping[str, str]) -> Fetched | None:
-        """What the server said before.
+        """Return the response to an earlier, equal request, if it was kept.
 
         Args:
             key: URL, size limit, and headers that not everybody may send.
@@ -38,7 +38,7 @@ class AnswerCache:
         return answer
 
     def put(self, key: _Key, conditions: Mapping[str, str], answer: Fetched) -> None:
-        """Keep an answer, as long as there is room; not one that sets a cookie and wants to be asked again with it."""
+        """Keep a response while there is room, unless it sets a cookie and expects to be requested again with it."""
         if answer.location is not None and "set-cookie" in answer.headers:
             return
         size = len(answer.body) + _ENTRY_BYTES

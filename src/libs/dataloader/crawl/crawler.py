@@ -25,23 +25,23 @@ _INDEX_PATHS = ("/index", "/default", "/home")
 
 @dataclass(slots=True)
 class Crawler:
-    """Crawls from one URL.
+    """Crawls a site from one start URL.
 
-    Up to ``lookahead`` pages are fetched ahead, but they are handled in the order in which their URLs were found, as if
-    one were fetched after the other. So the same site gives the same documents in the same order, however fast each
-    page comes, also where limits cut the crawl short.
+    Up to ``lookahead`` pages are fetched concurrently, but they are handled in the order in which their URLs were
+    found. The same site therefore gives the same documents in the same order, however fast each page arrives, even if
+    a limit cuts the crawl short.
 
     Args:
         start: Normalised start URL.
         visitor: Visits pages.
-        scope: Tells what belongs to the crawl.
-        frontier: What is to be fetched.
-        names: Decides under which URL a page is given.
-        traps: Recognises traps.
-        known: What is stored already.
+        scope: Decides which URLs belong to the crawl.
+        frontier: The URLs to fetch.
+        names: Decides under which URL a page is returned.
+        traps: Recognises crawl traps.
+        known: Looks up which pages are stored already; ``None``: none are.
         use_sitemap: Whether sitemaps are read.
-        lookahead: How many pages may wait for being handled.
-        left_out: Takes note of what is not given.
+        lookahead: Maximum number of pages that are being fetched or waiting to be handled.
+        left_out: Counts what is left out.
     """
 
     start: str
@@ -85,7 +85,7 @@ class Crawler:
                 if not running:
                     if not self.names.give_up_waiting():
                         break
-                    for result in self._give_released():  # what is still missing of them is fetched again
+                    for result in self._give_released():  # pages whose text was dropped are fetched again
                         yield self._count(result)
                     continue
                 entry, task = running[0]
@@ -109,7 +109,7 @@ class Crawler:
 
     @property
     def why_incomplete(self) -> str | None:
-        """Why not everything was seen, for people to read; ``None`` where it was."""
+        """Why not everything was seen, as text for people; ``None`` if everything was."""
         if not self._ended:
             return "it was not read to the end"
         if self._unread:
@@ -121,13 +121,13 @@ class Crawler:
 
     @property
     def moved(self) -> frozenset[str]:
-        """URLs that redirect for good, to something that could be read or certainly cannot be."""
+        """URLs that redirect permanently, except to a page that could not be read for a reason that may pass."""
         unread = set(self._unread)
         return frozenset(url for url in self._moved if self._end(url) not in unread)
 
     @property
     def notes(self) -> list[str]:
-        """What whoever asked for the crawl should know."""
+        """Messages for the user about what the crawl left out, or why it found only one page."""
         found = self.left_out.at_length(self.start)
         if self._ended and self.use_sitemap and not self._leads_on:
             found.append(
@@ -159,7 +159,13 @@ class Crawler:
             running.append((entry, asyncio.create_task(visit)))
 
     def _refuse(self, visit: Visit) -> None:
-        """Raise where the start URL gives nothing to start from."""
+        """Raise an error if the start URL could not be fetched; an unwanted kind of page is no error.
+
+        Raises:
+            LoadError: if robots.txt forbids it.
+            InvalidSourceError: if its address is blocked.
+            SourceNotFoundError: if it could not be fetched for another reason.
+        """
         error = visit.failure
         if error is None or isinstance(error, UnwantedError):
             return
@@ -189,7 +195,7 @@ class Crawler:
                     break
 
     def _settle(self, entry: Entry, visit: Visit, *, is_start: bool = False) -> Iterator[LoadResult]:
-        """Take note of a visit and give its result, if there is one, and what waited for that."""
+        """Record a visit; yield its result, if it has one, and the results that waited for it."""
         for passed in visit.chain:
             self.names.note_leads(passed, visit.url)
         for passed in visit.moved:
@@ -219,7 +225,7 @@ class Crawler:
             self._bodies.add(visit.sha256)
         if not is_copy:  # the links of a copy can only lead to more of the same
             self.frontier.add_links(entry, visit.follow, is_new=found.is_new)
-        if found.is_copy and not self.names.is_awaited(url):  # else this may be the one that the other is a copy of
+        if found.is_copy and not self.names.is_awaited(url):  # another page may be a copy of this one
             self._skip(url, "duplicate")
         elif self.names.is_given(url):
             self.left_out.note("duplicate", url)
@@ -229,12 +235,12 @@ class Crawler:
     def _failure(self, entry: Entry, visit: Visit, error: FetchError) -> LoadFailure:
         if error.may_pass:
             self._unread.append(visit.url)
-        if not error.is_gone:  # what it led to last time is there, most likely
+        if not error.is_gone:  # the pages that it linked to last time most likely still exist
             self.frontier.add_links(entry, visit.follow)
         path, reason = visit.url, error.reason
         if visit.stored_as is not None:
             path, reason = visit.stored_as, f"{reason} (redirected to {visit.url})"
-        if visit.known is not None and not error.is_gone:  # what is stored of it stays
+        if visit.known is not None and not error.is_gone:  # the stored document stays
             self.names.note_given(path)
         else:
             self.names.note_barren(visit.url)
@@ -265,7 +271,7 @@ class Crawler:
         yield from self._give(Candidate(entry, canonical, page.document, same_as_canonical=same))
 
     def _give(self, page: Candidate) -> Iterator[LoadResult]:
-        """Give a page, unless it is a copy or has to wait."""
+        """Yield the result for a page, unless it is a copy or has to wait for its canonical URL."""
         entry = page.entry
         name = self.names.settle(page)
         if name is None:
@@ -285,12 +291,12 @@ class Crawler:
             yield from self._give(page)
 
     def _canonical(self, url: str, canonical: str | None) -> str | None:
-        """The other URL that this page is to be known by, if it is to be believed."""
+        """Return the canonical URL of a page; ``None`` if it has no other than its own, or names an implausible one."""
         if canonical is None or canonical == url or not self.scope.includes(canonical):
             return None
         if without_www(host_and_port(canonical)) != without_www(host_and_port(url)):
             return None
-        # Many a site's template calls the home page the canonical URL of all pages.
+        # The templates of many sites name the home page as the canonical URL of every page.
         if path_of(canonical) == "/" and path_of(url) != "/" and not path_of(url).lower().startswith(_INDEX_PATHS):
             return None
         return canonical
@@ -318,7 +324,7 @@ class Crawler:
 
 
 def _renamed(document: Document, url: str) -> Document:
-    """The document under its canonical URL; the other is kept for conditional requests."""
+    """Return the document under its canonical URL, with the fetched URL in its fingerprint for conditional requests."""
     fetched = document.path
     return replace(
         document,
@@ -330,5 +336,5 @@ def _renamed(document: Document, url: str) -> Document:
 
 
 def _noted(document: Document, canonical: str) -> Document:
-    """The document under its own URL; the canonical one is kept, as there may be a page the next time."""
+    """Return the document under its own URL, with the canonical one in its fingerprint: it may be a page next time."""
     return replace(document, fingerprint={**document.fingerprint, "canonical": canonical})

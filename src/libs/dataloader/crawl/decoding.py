@@ -8,17 +8,17 @@ from typing import Protocol
 ACCEPT_ENCODING = "gzip, deflate"
 _GZIP_MAGIC = b"\x1f\x8b"
 _STEP = 1 << 20
-# Every member of a gzip file costs a decompressor, and copies what is left of what was fed; 20 bytes can be one.
+# Each member of a gzip file costs a decompressor and a copy of the remaining input; a member can be 20 bytes small.
 _MOST_MEMBERS = 10_000
 _SLICE = 1 << 16
 
 
 class TooMuchError(Exception):
-    """More came out than the limit allows."""
+    """The decoded body is larger than the limit."""
 
 
 class BadEncodingError(Exception):
-    """What came is not what its header says, or its end is missing."""
+    """The body is not in the encoding that its header names, or is truncated."""
 
 
 class _Decompressor(Protocol):
@@ -32,11 +32,11 @@ class _Decompressor(Protocol):
 
 
 class BodyDecoder:
-    """Collects a response body.
+    """Decodes and collects a response body.
 
     Args:
         encoding: Value of the Content-Encoding header.
-        limit: Bytes that may come out.
+        limit: Maximum size of the decoded body in bytes.
 
     Raises:
         BadEncodingError: if the encoding is not one of those in :data:`ACCEPT_ENCODING`.
@@ -45,7 +45,7 @@ class BodyDecoder:
     def __init__(self, encoding: str, limit: int) -> None:
         names = [name for part in encoding.split(",") if (name := part.strip().lower()) not in ("", "identity")]
         if len(names) > 1 or (names and names[0] not in ("gzip", "x-gzip", "deflate")):
-            # More than one layer is never asked for, and is how a few bytes become a terabyte.
+            # Several layers are never requested, and would let a few bytes expand to a terabyte.
             raise BadEncodingError(f"it came in a Content-Encoding that was not asked for: {encoding[:100]}")
         self._name = names[0] if names else ""
         self._limit = limit
@@ -56,10 +56,10 @@ class BodyDecoder:
         self._ended = False
 
     def feed(self, data: bytes) -> None:
-        """Take the next piece as it came over the line.
+        """Decode the next part of the body, as received.
 
         Raises:
-            TooMuchError: if there is more than the limit allows.
+            TooMuchError: if the decoded body exceeds the limit.
             BadEncodingError: if it cannot be decompressed.
         """
         if self._name and self._decompressor is None:
@@ -68,7 +68,7 @@ class BodyDecoder:
                 return
             data, self._head = self._head, b""
             self._decompressor = _decompressor(self._name, data)
-            if self._decompressor is None:  # not compressed at all, whatever the header says
+            if self._decompressor is None:  # not compressed, although the header says so
                 self._name = ""
         if self._decompressor is None:
             self._add(data)
@@ -80,7 +80,7 @@ class BodyDecoder:
             raise BadEncodingError(f"it cannot be decompressed ({self._name}): {error}") from None
 
     def finish(self) -> bytes:
-        """The whole body.
+        """Return the whole body.
 
         Raises:
             BadEncodingError: if its end is missing.
@@ -91,7 +91,7 @@ class BodyDecoder:
         return bytes(self._body)
 
     def head(self, size: int) -> bytes:
-        """The beginning of what has come out so far."""
+        """Return the beginning of what is decoded so far."""
         return bytes(self._body[:size])
 
     def _inflate(self, data: bytes) -> None:
@@ -133,7 +133,7 @@ def gunzip(data: bytes, limit: int) -> bytes:
     """Decompress a gzip file.
 
     Raises:
-        TooMuchError: if more comes out than the limit allows.
+        TooMuchError: if the result exceeds the limit.
         BadEncodingError: if it is damaged.
     """
     decoder = BodyDecoder("gzip", limit)

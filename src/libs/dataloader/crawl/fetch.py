@@ -1,4 +1,4 @@
-"""Sends single GET requests: throttled per host, bounded, and retried where that may help."""
+"""Sends single GET requests: throttled per host, limited in size and time, and retried if that may help."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ class FetchError(Exception):
     """A URL could not be fetched.
 
     Attributes:
-        reason: What happened, for a person to read.
-        status: HTTP status, where there was an answer.
+        reason: What happened, as text for people.
+        status: HTTP status, if there was a response.
     """
 
     def __init__(self, reason: str, status: int | None = None) -> None:
@@ -52,34 +52,34 @@ class FetchError(Exception):
 
     @property
     def may_pass(self) -> bool:
-        """Whether another attempt, later, may succeed; not where the server gave a clear answer."""
+        """Whether a later attempt may succeed; false if the server gave a definite answer."""
         return self.status is None or self.status in _RETRIED
 
     @property
     def is_gone(self) -> bool:
-        """Whether the server said that there is no such page."""
+        """Whether the server said that the page does not exist."""
         return self.status in (404, 410)
 
 
 class UnreachableError(FetchError):
-    """The server cannot be reached: no such name, connection refused, no answer."""
+    """The server cannot be reached: unknown name, connection refused, no response."""
 
 
 class BlockedError(FetchError):
-    """The address is one that may not be asked."""
+    """Requests to this address are not allowed."""
 
 
 class RedirectError(FetchError):
-    """The redirects lead nowhere."""
+    """The redirects do not lead to a page."""
 
     @property
     def may_pass(self) -> bool:
-        """Never: it is how the site was set up."""
+        """Never, because the site is set up this way."""
         return False
 
 
 class UnwantedError(FetchError):
-    """The page is there, but it is too large, or of a kind that is not wanted, or damaged."""
+    """The page exists, but is too large, of an unwanted kind, or damaged."""
 
     @property
     def may_pass(self) -> bool:
@@ -89,10 +89,10 @@ class UnwantedError(FetchError):
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """An answer.
+    """A response.
 
     Attributes:
-        url: What was asked for.
+        url: The requested URL.
         status: 2xx, 304, or that of a redirect.
         headers: Of the response.
         body: Decompressed; empty for 304 and redirects.
@@ -107,7 +107,7 @@ class Fetched:
 
     @property
     def moved(self) -> bool:
-        """Whether what was there has another URL for good."""
+        """Whether it is a permanent redirect."""
         return self.location is not None and self.status in _PERMANENT_REDIRECTS
 
 
@@ -121,18 +121,18 @@ class _HostState:
 
 @dataclass(slots=True)
 class _Failure:
-    """An attempt that did not succeed."""
+    """A failed attempt."""
 
     error: FetchError
     retry: bool
-    wait: float | None = None  # as the server asked
-    dripped: bool = False  # the answer had begun when its time was over
+    wait: float | None = None  # as requested by the server
+    dripped: bool = False  # the response had begun when the timeout ended it
 
 
 async def keep_location(response: httpx.Response) -> None:
-    """A response hook that every client of a :class:`Fetcher` needs.
+    """Keep httpx from parsing the target of a redirect; every client of a :class:`Fetcher` needs this response hook.
 
-    httpx looks at the target of a redirect even where it is not to follow it, and fails if that is not a URL.
+    httpx parses the target even if it does not follow redirects, and fails if it is not a URL.
     """
     if (location := response.headers.get("location")) is not None:
         response.extensions["location"] = location
@@ -146,26 +146,26 @@ class Fetcher:
     A request is repeated after 408, 425, 429 and 5xx answers, broken connections and timeouts, up to ``retries``
     times. Between two attempts it waits
 
-    - as long as Retry-After says, during which nothing is asked of the host at all. Where that is more than
-      :data:`MAX_RETRY_AFTER` seconds, the request fails at once; after :data:`LEFT_ALONE_AFTER` such answers in a row,
-      all further requests to the host do;
-    - without Retry-After, :data:`FIRST_BACKOFF` seconds, doubled each time up to :data:`MAX_BACKOFF`, less a random
+    - as long as Retry-After says; meanwhile no request is sent to the host at all. If that is more than
+      :data:`MAX_RETRY_AFTER` seconds, the request fails at once; after :data:`LEFT_ALONE_AFTER` such responses in a
+      row, all further requests to the host fail;
+    - without Retry-After, :data:`FIRST_BACKOFF` seconds, doubled each time up to :data:`MAX_BACKOFF`, minus a random
       part of up to a half.
 
-    There are fewer attempts where more promise little: two where an answer had begun and did not end in time, or where
-    a host that never answered cannot be connected to; one where the host's name does not exist. After
-    :data:`TIRED_AFTER` failures of a host in a row, its pages are tried once each; after :data:`SILENT_AFTER` without
-    any answer, they fail without being tried.
+    There are fewer attempts if more are unlikely to help: two if a response began but did not end in time, or if no
+    connection to a host that never answered can be made; one if the host's name does not exist. After
+    :data:`TIRED_AFTER` consecutive failures of a host, its pages are tried once each; after :data:`SILENT_AFTER`
+    without any response, they fail without being tried.
 
     Args:
         client: Sends the requests; has :func:`keep_location` as a response hook.
-        throttle: Decides when.
-        clock: Time.
-        retries: How often a request is repeated.
+        throttle: Decides when a request may be sent.
+        clock: The time.
+        retries: How often a request is repeated at most.
         timeout: Seconds for one attempt, from connecting to the last byte.
         max_bytes: Size limit of a body, compressed and decompressed.
         headers_for: Further headers for a URL (credentials go only where the caller sent them).
-        cache: Answers of other crawls of the same run.
+        cache: Responses to other crawls of the same run.
     """
 
     client: httpx.AsyncClient
@@ -194,11 +194,11 @@ class Fetcher:
             url: Normalised URL.
             headers: Further headers, such as If-None-Match.
             check: Looks at headers and first bytes before the rest is read.
-            max_bytes: Size limit, where another than the usual one is wanted.
+            max_bytes: Size limit; ``None``: that of the fetcher.
             truncate: Return the beginning of a body that is over the limit instead of failing.
 
         Raises:
-            FetchError: if there is no usable answer; a subclass where that tells more.
+            FetchError: if there is no usable response; often a more specific subclass.
         """
         host = self._hosts.setdefault(origin(url), _HostState())
         limit = self.max_bytes if max_bytes is None else max_bytes
@@ -257,7 +257,7 @@ class Fetcher:
         self, url: str, headers: Mapping[str, str], check: Check | None, limit: int, *, truncate: bool
     ) -> Fetched | _Failure:
         async with self.throttle.slot(host_and_port(url)):
-            if self._hosts[origin(url)].sent_away_in_a_row >= LEFT_ALONE_AFTER:  # maybe while this one waited
+            if self._hosts[origin(url)].sent_away_in_a_row >= LEFT_ALONE_AFTER:  # possibly while this request waited
                 reason = f"not tried: {host_of(url)} asks to be left alone for longer than a crawl waits"
                 return _Failure(FetchError(reason), retry=False)
             self.requests += 1
@@ -335,7 +335,7 @@ async def _pieces(response: httpx.Response) -> AsyncIterator[bytes]:
 
 
 def _span(seconds: float) -> str:
-    """A stretch of time in the largest unit of which there are at least two."""
+    """Return a duration as text, in the largest unit of which it has at least two."""
     for size, unit in ((86_400, "days"), (3_600, "hours"), (60, "minutes")):
         if seconds >= 2 * size:
             return f"{seconds / size:.0f} {unit}"

@@ -10,7 +10,7 @@ from libs.dataloader.crawl.left_out import LeftOut
 from libs.dataloader.crawl.scope import Scope
 from libs.dataloader.crawl.traps import MAX_DATE_STEPS, TrapDetector, endless_shape, group_of, has_date
 
-#: So many URLs beyond the limit are told apart, for counting them.
+#: Maximum number of distinct URLs beyond the limit that are remembered in order to count them.
 _MAX_COUNTED = 100_000
 
 
@@ -21,8 +21,8 @@ class Entry:
     Attributes:
         url: Normalised.
         depth: Links from the start page.
-        steps: How many links in a row led on within the same group of like, dated URLs since one brought new text.
-        name: The URL under which to give it, where it was fetched before and only its text is still wanted.
+        steps: Number of consecutive links within one group of similar, dated URLs since a page had new text.
+        name: The URL to return it under, if it was fetched before and only its text is needed again.
     """
 
     url: str
@@ -32,16 +32,16 @@ class Entry:
 
 
 class Frontier:
-    """First in, first out; every URL once. A URL without a query goes before its like with one.
+    """A first-in, first-out queue that takes each URL once. A URL without a query precedes the same one with a query.
 
-    Of two that give the same page the first gives it its name, and the shorter name is the better one.
+    The first of two URLs of one page becomes the name of that page, and the shorter name is the better one.
 
     Args:
         scope: Which URLs are wanted.
-        traps: Which groups of URLs were given up.
-        limit: How many pages may be fetched at all.
-        max_depth: Links from the start page; ``None`` for no limit.
-        left_out: Takes note of what is not fetched.
+        traps: Which groups of URLs were closed.
+        limit: Maximum number of pages to fetch.
+        max_depth: Maximum number of links from the start page; ``None`` for no limit.
+        left_out: Counts what is not fetched.
     """
 
     def __init__(self, scope: Scope, traps: TrapDetector, limit: int, max_depth: int | None, left_out: LeftOut) -> None:
@@ -61,14 +61,14 @@ class Frontier:
         return len(self._queue) < self._left
 
     def claim(self, url: str) -> bool:
-        """Mark a URL as found; false if it was before."""
+        """Mark a URL as found, and return whether it was new."""
         if url in self._found:
             return False
         self._found.add(url)
         return True
 
     def spend(self) -> None:
-        """Count a page that is fetched without having been taken from here."""
+        """Count a page that is fetched but was not taken from this queue."""
         self._left -= 1
 
     def add_links(self, parent: Entry, links: Iterable[str], *, is_new: bool = False) -> None:
@@ -77,7 +77,7 @@ class Frontier:
         Args:
             parent: The page.
             links: Normalised URLs.
-            is_new: The page brought text that none of its group had brought before.
+            is_new: Whether the page has text that no other page of its group had.
         """
         if self._max_depth is not None and parent.depth >= self._max_depth:
             return
@@ -91,7 +91,7 @@ class Frontier:
         self._queue[entry.url] = entry
 
     def note_limit(self) -> None:
-        """Take note, at the end of the crawl, of what the limit kept from being fetched."""
+        """Record, at the end of the crawl, the URLs that were not fetched because of the limit."""
         beyond = [*self._queue, *(url for url in self._beyond if url not in self._found)]
         if beyond:
             self._left_out.note("limit", beyond[0], len(beyond))
@@ -108,11 +108,11 @@ class Frontier:
         else:
             if len(self._beyond) < _MAX_COUNTED:
                 self._beyond[url] = None
-            self._found.discard(url)  # or this would grow without bound
+            self._found.discard(url)  # otherwise the set would grow without bound
             self.overflowed = True
 
     def take(self) -> Entry | None:
-        """The next page to fetch; ``None`` if there is none, or none may be fetched any more."""
+        """Return the next page to fetch; ``None`` if there is none or the limit is reached."""
         while self._queue and self._left > 0:
             url = next(iter(self._queue))
             plain = url.partition("?")[0]

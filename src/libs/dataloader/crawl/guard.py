@@ -1,4 +1,4 @@
-"""Keeps a crawler that acts for others away from addresses that only its own machine or network can reach."""
+"""Keeps a crawler that acts for others from reaching addresses inside its own machine or network."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ class BlockedAddressError(Exception):
 
 
 def is_public(address: str) -> bool:
-    """Whether an IP address is one that anybody on the internet would reach the same host by.
+    """Return whether an IP address leads to the same host from anywhere on the internet.
 
-    Loopback, private, shared (carrier-grade NAT), link-local, multicast, documentation and reserved addresses are not,
-    nor is an IPv6 address that stands for such an IPv4 address (mapped, 6to4, Teredo, NAT64).
+    Loopback, private, shared (carrier-grade NAT), link-local, multicast, documentation and reserved addresses do not,
+    nor does an IPv6 address that stands for such an IPv4 address (mapped, 6to4, Teredo, NAT64).
     """
     ip = ipaddress.ip_address(address.partition("%")[0])
     if isinstance(ip, ipaddress.IPv4Address):
@@ -47,7 +47,7 @@ def is_public(address: str) -> bool:
 
 
 async def resolve(host: str, port: int) -> Sequence[str]:
-    """Ask the system for the addresses of a host.
+    """Return all addresses of a host, as the system resolves it.
 
     Raises:
         OSError: if there are none (``socket.gaierror``).
@@ -61,8 +61,8 @@ async def resolve(host: str, port: int) -> Sequence[str]:
 class GuardedBackend(httpcore.AsyncNetworkBackend):
     """Opens connections to public addresses only.
 
-    The name is resolved here, every address it has is checked, and the connection is opened to the very address that
-    was checked: a name that points elsewhere a moment later (DNS rebinding) gains nothing. TLS still verifies the name.
+    The name is resolved here, all its addresses are checked, and the connection is opened to the address that was
+    checked, so a name that changes its address in between (DNS rebinding) has no effect. TLS still verifies the name.
 
     Args:
         inner: What opens the connections.
@@ -91,7 +91,7 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
         except OSError as error:
             raise httpcore.ConnectError(str(error)) from error
         if not addresses or not all(map(is_public, addresses)):
-            # Which address it was stays unsaid: it would tell a stranger about the network that this runs in.
+            # The message does not name the address: it would reveal the local network to strangers.
             raise BlockedAddressError(f"{host} is not on the public internet, and only public addresses are allowed")
         for address in addresses[:-1]:
             try:
@@ -111,7 +111,7 @@ class GuardedTransport(httpx.AsyncBaseTransport):
     Args:
         ssl_context: Checks certificates.
         backend: What opens the connections.
-        max_connections: How many at a time.
+        max_connections: Maximum number of connections at once.
     """
 
     def __init__(
@@ -172,7 +172,7 @@ class _Stream(httpx.AsyncByteStream):
 
 @contextmanager
 def _as_httpx_errors() -> Iterator[None]:
-    """httpcore's errors become those of httpx, which have the same names."""
+    """Raise errors of httpcore as the errors of httpx with the same names."""
     try:
         yield
     except (httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError, httpcore.ProxyError) as error:

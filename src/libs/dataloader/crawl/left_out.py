@@ -1,11 +1,11 @@
-"""Describes to people what a crawl left out, and why."""
+"""Counts what a crawl left out and why, and describes it for people."""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
 
-# Commands always obey; the option is for those who write code, and know whose site it is.
+# Commands always obey robots.txt; the option is for code, by people who know whose site it is.
 ROBOTS_HINT = (
     "ask the owner of the site to allow it; if you have permission to fetch it anyway, load it from Python, with"
     " respect_robots=False (there is no command-line option for that)"
@@ -44,16 +44,16 @@ class LeftOut:
     _examples: dict[str, str] = field(default_factory=dict)
 
     def note(self, reason: str, url: str, count: int = 1) -> None:
-        """Count a URL that is left out, or several like it."""
+        """Count one URL that is left out, or several for the same reason."""
         self.counts[reason] += count
         self._examples.setdefault(reason, url)
 
     def in_short(self) -> list[str]:
-        """All that was left out: ``3 copies of others``."""
+        """Return all that was left out, in short: ``3 copies of others``."""
         return [f"{count} {_IN_SHORT[reason]}" for reason, count in sorted(self.counts.items()) if count]
 
     def at_length(self, start: str) -> list[str]:
-        """A sentence for each reason that somebody may want to do something about.
+        """Return a sentence for each reason that the user may want to act on.
 
         Args:
             start: Where the crawl began.
@@ -62,7 +62,7 @@ class LeftOut:
         for reason, why in _AT_LENGTH.items():
             if count := self.counts[reason]:
                 pages = "1 page was" if count == 1 else f"{count:,} pages were"
-                least = "At least " if reason in ("limit", "trap") else ""  # who knows what they lead to
+                least = "At least " if reason in ("limit", "trap") else ""  # they may lead to more
                 example = self._examples[reason]
                 found.append(f"{start}: {least}{pages} left out ({'' if count == 1 else 'such as '}{example}): {why}.")
         return found

@@ -45,15 +45,15 @@ _BINARY_STARTS = (
 
 
 def kind_of(content_type: str, head: bytes, url: str) -> Kind | str:
-    """Tell what a document is.
+    """Determine the kind of a document.
 
     Args:
         content_type: Value of the header, or empty.
         head: At least the first 1,024 bytes of the body, or all of it.
-        url: Where it came from; its extension decides where nothing else does.
+        url: Where it came from; its extension decides if nothing else does.
 
     Returns:
-        Its kind, or why it is not one that is read.
+        Its kind, or as text why it is not read.
     """
     essence = content_type.partition(";")[0].strip().lower()
     if head.lstrip()[:5] == b"%PDF-":
@@ -82,7 +82,7 @@ def kind_of(content_type: str, head: bytes, url: str) -> Kind | str:
 
 
 def _is_json_beginning(head: bytes, url: str) -> bool:
-    """Whether what calls itself HTML is JSON (the default type of many a script)."""
+    """Return whether a response labelled as HTML (the default of many scripts) is JSON."""
     text = head.strip()
     if not text.startswith((b"{", b"[")) or b"<" in text:
         return False

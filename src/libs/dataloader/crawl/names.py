@@ -18,9 +18,9 @@ class Candidate:
 
     Attributes:
         entry: The page's own URL.
-        canonical: The canonical URL that the page names, where that is another one.
+        canonical: The canonical URL that the page names, if it is not its own.
         document: The page; ``None`` where it is stored already, or was dropped to save memory.
-        stored_as: Where the graph has the page unchanged: under which URL.
+        stored_as: The URL under which the graph has the page unchanged, if it has.
         same_as_canonical: Whether the graph has exactly this page under the canonical URL.
     """
 
@@ -32,18 +32,17 @@ class Candidate:
 
     @property
     def chars(self) -> int:
-        """Length of the text that it keeps in memory."""
+        """Number of characters of its text in memory."""
         return len(self.document.content) if self.document is not None else 0
 
 
 @dataclass(slots=True)
 class Names:
-    """Knows what became of each URL, and keeps pages whose name depends on what becomes of another URL.
+    """Records the outcome of each URL, and holds pages whose URL depends on the outcome of another one.
 
-    A page is given under its canonical URL where nothing else comes from there: where nobody fetches that, or where it
-    redirects to this very page. Where the canonical URL gives a page of its own, this one is a copy; where it gives
-    nothing (404, noindex, forbidden), the page is given under the URL that it has. As long as the canonical URL is
-    still to be fetched, the page waits.
+    A page is returned under its canonical URL if no other page is there: if that URL is not fetched, or redirects to
+    this page. If the canonical URL has a page of its own, this page is a copy and left out; if it has none (404,
+    noindex, forbidden), this page is returned under its own URL. The page waits until the canonical URL was fetched.
 
     Args:
         claim: Marks a URL as found; false if it was found before.
@@ -60,38 +59,38 @@ class Names:
     _chars: int = 0
 
     def is_given(self, url: str) -> bool:
-        """Whether there was a page under this URL."""
+        """Return whether a page was returned under this URL."""
         return url in self._given
 
     def is_awaited(self, url: str) -> bool:
-        """Whether a page waits for what becomes of this URL."""
+        """Return whether a page waits for the outcome of this URL."""
         return url in self._waiting
 
     def is_waiting(self, url: str) -> bool:
-        """Whether the page at this URL waits for what becomes of another."""
+        """Return whether the page at this URL waits for the outcome of another one."""
         return url in self._waits_for
 
     def note_given(self, url: str) -> None:
-        """Note that a page was given under this URL, or that what is stored under it stays."""
+        """Record that a page was returned under this URL, or that the document stored under it stays."""
         self._given.add(url)
         self._news.append(url)
 
     def note_barren(self, url: str) -> None:
-        """Note that this URL gives no page."""
+        """Record that this URL has no page."""
         self._barren.add(url)
         self._news.append(url)
 
     def note_leads(self, url: str, target: str) -> None:
-        """Note that the page at this URL is given under another one, or that the URL redirects there."""
+        """Record that the page at this URL is returned under another one, or that the URL redirects there."""
         if url != target:
             self._leads_to[url] = target
             self._news.append(url)
 
     def settle(self, page: Candidate) -> str | None:
-        """Decide under which URL to give a page, which is taken as given then.
+        """Decide under which URL to return a page, and record that it is returned.
 
         Returns:
-            The URL; ``None`` for a copy and for a page that has to wait: :meth:`released` has it later.
+            The URL; ``None`` for a copy, and for a page that has to wait, which :meth:`released` returns later.
         """
         url, canonical = page.entry.url, page.canonical
         if page.entry.name is not None:
@@ -106,13 +105,13 @@ class Names:
             return self._give(page, canonical)
         if end in self._barren or self._is_awaiting(end, url):
             return self._give(page, url)
-        if page.stored_as is None and self.claim(end):  # nobody will visit it now
+        if page.stored_as is None and self.claim(end):  # it is not visited any more
             return self._give(page, canonical)
         self._wait(page, end)
         return None
 
     def released(self) -> Candidate | None:
-        """The next page that waited for something that is known by now."""
+        """Return the next page whose wait is over; ``None`` if there is none."""
         while self._news:
             pages = self._waiting.get(self._news[0])
             if pages:
@@ -124,7 +123,7 @@ class Names:
         return None
 
     def give_up_waiting(self) -> bool:
-        """Take note that nothing more is fetched: a URL that is still waited for is never visited.
+        """End all waiting, because nothing more is fetched: URLs that pages still wait for are never visited.
 
         Returns:
             False if no page waits.
@@ -151,9 +150,9 @@ class Names:
         self._waits_for[page.entry.url] = end
 
     def _end(self, url: str, page: str) -> str:
-        """Follow what is known of a URL to its end: to a URL that leads no further, was given, or is ``page``.
+        """Follow a URL to the one that leads no further, has a page, or is ``page``.
 
-        Where it leads in a circle, the end is ``page``.
+        If it leads in a circle, the result is ``page``.
         """
         seen = {url}
         while url != page and url not in self._given and (target := self._leads_to.get(url)) is not None:
@@ -164,7 +163,7 @@ class Names:
         return url
 
     def _is_awaiting(self, url: str, page: str) -> bool:
-        """Whether a URL waits for this page, directly or through others, as two do that call each other canonical."""
+        """Return whether a URL waits for this page, directly or through others (two may name each other)."""
         seen = {url}
         while (awaited := self._waits_for.get(url)) is not None and (target := self._end(awaited, page)) not in seen:
             if target == page:

@@ -26,23 +26,23 @@ _JSON_LINES = ("jsonl", "ndjson")
 _LINK_HEADER = re.compile(r"<([^<>]*)>([^<]*)")
 _CANONICAL_RELATION = re.compile(r"""\brel\s*=\s*["']?(?:[^"';,]{0,200}\s)?canonical(?=["';,\s]|$)""", re.IGNORECASE)
 _DIGITS = re.compile(r"[0-9]+")
-_LONG_ENOUGH = 200  # characters of text with which a page that refreshes to another is still a page of its own
-_PLACEHOLDER = 16  # ... and where it does so without scripts only: more than "Please wait …"
+_LONG_ENOUGH = 200  # characters of text that make a page that refreshes to another one a page of its own
+_PLACEHOLDER = 16  # ... if it does so only without scripts: more than "Please wait …"
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What a page gives to a crawl.
+    """The document, links and instructions of a page.
 
     Attributes:
-        document: What there is to store; ``None`` where the body could not be read.
-        follow: Normalised URLs to go on to, in order.
-        canonical: The URL that the page, or its header, says is its own, normalised.
-        refresh: Where the page only sends its reader on to.
-        orders: What it, or its header, asks of robots, such as ``noindex``, in lower case.
-        trace: What its text is remembered by.
+        document: The document to store; ``None`` if the body could not be read.
+        follow: Normalised URLs to follow, in order.
+        canonical: The canonical URL that the page or its header names, normalised.
+        refresh: The URL that the page only redirects its readers to, if it does.
+        orders: Instructions of the page or its header to robots, such as ``noindex``, in lower case.
+        trace: Hashes by which its text is recognised.
         problem: Why the document is not worth storing.
-        frames: Where it has no text of its own: the URLs of its frames, normalised.
+        frames: The normalised URLs of its frames, if it has no text of its own.
     """
 
     document: Document | None = None
@@ -61,7 +61,7 @@ class Page:
 
 
 def read_page(url: str, kind: Kind, headers: httpx.Headers, body: bytes, *, robot: str, max_bytes: int) -> Page:
-    """Convert a body; takes a while, so it belongs into a thread.
+    """Convert a response body. This may take long, so call it in a thread.
 
     Args:
         url: Normalised URL it came from, for relative links.
@@ -69,7 +69,7 @@ def read_page(url: str, kind: Kind, headers: httpx.Headers, body: bytes, *, robo
         headers: Of the response.
         body: Decompressed.
         robot: Name of this crawler in X-Robots-Tag headers.
-        max_bytes: Limit for the size of a document; what is compressed in it may expand to a few times as much.
+        max_bytes: Size limit of a document; compressed parts of it may expand to a few times as much.
 
     Returns:
         The page. Its document has ``url`` as path and URI.
@@ -80,7 +80,7 @@ def read_page(url: str, kind: Kind, headers: httpx.Headers, body: bytes, *, robo
     page = replace(page, orders=orders, follow=follow, canonical=page.canonical or _canonical_header(url, headers))
     if page.document is None:
         return page
-    # More and other links than the document's own: navigation belongs to it, nofollow does not.
+    # Not the same as the links of the document: navigation is included, nofollow links are not.
     root = origin(url)
     fingerprint = {
         "sha256": hashlib.sha256(body).hexdigest(),
@@ -96,19 +96,19 @@ def read_page(url: str, kind: Kind, headers: httpx.Headers, body: bytes, *, robo
 
 
 def links_to_follow(url: str, known: KnownDocument) -> tuple[str, ...]:
-    """The links of a page as they were followed when it was stored."""
+    """Return the links of a stored page that were followed when it was stored."""
     links = _followed(known.fingerprint)
     urls = (join_url(url, link) for link in (known.links if links is None else links))
     return tuple(dict.fromkeys(target for target in urls if target is not None))
 
 
 def is_read_as_now(known: KnownDocument) -> bool:
-    """Whether the same bytes would still give the same document."""
+    """Return whether the same bytes would still be read as the same document."""
     return known.fingerprint.get("reader") == READERS_VERSION
 
 
 def conditions(known: KnownDocument | None, url: str) -> dict[str, str]:
-    """Headers that ask for a page only if it changed."""
+    """Return the headers that request a page only if it changed."""
     if known is None or known.fingerprint.get("url", url) != url or not is_read_as_now(known):
         return {}
     found: dict[str, str] = {}
@@ -146,14 +146,14 @@ def _html(url: str, headers: httpx.Headers, body: bytes) -> Page:
 
 
 def _refresh(page: HtmlPage, url: str, header: str | None) -> str | None:
-    """Where a page, or its header, only sends its reader on to."""
+    """Return the URL that a page or its header only redirects its readers to, if it does."""
     ways = ((header, _LONG_ENOUGH), (page.refresh, _LONG_ENOUGH), (page.noscript_refresh, _PLACEHOLDER))
     only = set(_normalized(page.page_links, url))
     for link, enough in ways:
         target = join_url(url, link) if link else None
         if target is None or target == url:
             continue
-        # A page whose one link leads there, too, sends everybody on: a script does it for those who have them.
+        # A page whose only link leads there, too, redirects everybody: a script does it where scripts run.
         if len(page.markdown) < (_LONG_ENOUGH if only == {target} else enough):
             return target
     return None
@@ -196,9 +196,9 @@ def _normalized(links: Iterable[Link], base: str) -> dict[str, str]:
 
 
 def _trace(texts: list[str], links: Iterable[Link], base: str) -> Trace:
-    """What the text of a page is remembered by: a hash of its words and links, and one without the digits.
+    """Return the hashes by which a page's text is recognised: of its words and links, with and without digits.
 
-    Links to the page itself count like others: the same page under another URL has them as links to another page.
+    Links to the page itself count like others, because under another URL the same page has them as links to others.
     """
     targets = ((link.text, join_url(base, link.target)) for link in links)
     parts = dict.fromkeys(f"{text}\t{path_key(target)}" for text, target in targets if target is not None)
@@ -216,7 +216,7 @@ def _charset(headers: httpx.Headers) -> str | None:
 
 
 def _canonical_header(url: str, headers: httpx.Headers) -> str | None:
-    """What ``Link: <…>; rel="canonical"`` says (RFC 6596): the only way to say it of a PDF."""
+    """Return the URL of ``Link: <…>; rel="canonical"`` (RFC 6596), the only canonical URL that a PDF can have."""
     for match in _LINK_HEADER.finditer(headers.get("link", "")):
         if _CANONICAL_RELATION.search(match[2]) is not None:
             return join_url(url, match[1])
@@ -224,7 +224,7 @@ def _canonical_header(url: str, headers: httpx.Headers) -> str | None:
 
 
 def _robots_header(headers: httpx.Headers, robot: str) -> frozenset[str]:
-    """Words of the X-Robots-Tag headers that are for all crawlers or for this one."""
+    """Return the words of the X-Robots-Tag headers that address all crawlers or this one."""
     words: set[str] = set()
     for line in headers.get_list("x-robots-tag"):
         name, colon, rest = line.partition(":")

@@ -1,4 +1,4 @@
-"""robots.txt (RFC 9309): fetched once per host, before anything else."""
+"""Reads robots.txt (RFC 9309), once per host and before any page of it."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _MAX_REDIRECTS = 5
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What a host allows.
+    """What the robots.txt of a host allows.
 
     Attributes:
-        parsed: The file; ``None`` where there is none, and so everything is allowed.
-        unavailable: Why the file could not be read although there may be one; nothing is allowed then.
-        robot: The name that rules for this crawler are written for.
+        parsed: The file; ``None`` if there is none, so that everything is allowed.
+        unavailable: Why the file could not be read although it may exist; then nothing is allowed.
+        robot: The name by which rules address this crawler.
     """
 
     parsed: Protego | None = None
@@ -32,7 +32,7 @@ class Rules:
     robot: str = "*"
 
     def allows(self, url: str) -> bool:
-        """Whether the URL may be fetched, as far as the file says."""
+        """Return whether the file allows the URL to be fetched."""
         return self.parsed is None or self.parsed.can_fetch(url, self.robot)
 
     @property
@@ -51,12 +51,12 @@ class Rules:
 class Robots:
     """The rules of all hosts that a crawl meets.
 
-    A host without the file (any 4xx but 429) allows everything. Where the host answers 429 or 5xx, or not at all, even
+    A host without the file (any 4xx but 429) allows everything. If the host answers 429 or 5xx, or not at all, even
     after retries, nothing is allowed (RFC 9309, section 2.3.1.4): the file may be there and forbid it.
 
     Args:
-        fetcher: Fetches the files, and is slowed down to the crawl-delay they ask for.
-        user_agent: Name of this crawler, as sent; rules are looked up by its first word.
+        fetcher: Fetches the files, and is slowed down to the crawl-delay that they request.
+        user_agent: The ``User-Agent`` of this crawler; rules are looked up by its first word.
         respected: If false no file is fetched and everything is allowed.
     """
 
@@ -67,11 +67,11 @@ class Robots:
     _locks: dict[str, asyncio.Lock] = field(default_factory=dict)
 
     async def rules(self, url: str) -> Rules:
-        """The rules for a URL's host.
+        """Return the rules for a URL's host.
 
         Raises:
             UnreachableError: if no connection to the host can be made at all.
-            BlockedError: if its address may not be asked.
+            BlockedError: if requests to its address are not allowed.
         """
         if not self.respected:
             return Rules()
@@ -99,7 +99,7 @@ class Robots:
                 return Rules(unavailable=UNASKED_304, robot=robot)
             if answer.location is None:
                 body = answer.body
-                if len(body) == _MAX_BYTES:  # perhaps cut off: half a rule may mean another one
+                if len(body) == _MAX_BYTES:  # possibly cut off: half a rule may mean something else
                     body = body[: body.rfind(b"\n") + 1]
                 text = body.decode("utf-8", "replace").removeprefix("\ufeff")
                 return Rules(Protego.parse(text), robot=robot)
@@ -111,6 +111,6 @@ class Robots:
 
 
 def product_token(user_agent: str) -> str:
-    """The name by which robots.txt calls a crawler: ``memgraph-rag`` of ``memgraph-rag/0.1 (…)``."""
+    """Return the name by which robots.txt addresses a crawler: ``memgraph-rag`` of ``memgraph-rag/0.1 (…)``."""
     words = user_agent.split("/")[0].split()
     return words[0] if words else "*"

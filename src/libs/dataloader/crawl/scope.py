@@ -1,4 +1,4 @@
-"""Which URLs belong to a crawl."""
+"""Decides which URLs belong to a crawl."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ class Scope:
     """Hosts and URL pattern of a crawl.
 
     Args:
-        start: Normalised start URL, whose host is allowed, with and without ``www.``.
+        start: Normalised start URL. Its host is allowed with and without ``www.``.
         same_host: If false every host is allowed.
         allowed_hosts: Further hosts: ``example.org``, ``example.org:8080``, ``*.example.org`` (all below it). One
             without a port is allowed on every port.
-        pattern: Searched in the URL as normalised, or in the same with its percent-encoding undone.
+        pattern: Searched in the normalised URL, and in its percent-decoded form.
     """
 
     def __init__(
@@ -32,7 +32,7 @@ class Scope:
         self.move_to(start)
 
     def move_to(self, url: str) -> None:
-        """Make the host of this URL the crawl's own, as where the start URL redirects there."""
+        """Make the host of this URL the host of the crawl, for a start URL that redirects there."""
         self._own = without_www(host_and_port(url))
 
     @property
@@ -59,5 +59,5 @@ class Scope:
         return "%" in url and self._pattern.search(unquote(url)) is not None
 
     def includes(self, url: str) -> bool:
-        """Whether a page of this URL is wanted: host, pattern and file extension are right."""
+        """Return whether a page with this URL is wanted, by host, pattern and file extension."""
         return self.allows_host(url) and looks_like_page(url) and self.matches(url)

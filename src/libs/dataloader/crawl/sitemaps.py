@@ -1,4 +1,4 @@
-"""Sitemaps and sitemap indexes (sitemaps.org)."""
+"""Reads sitemaps and sitemap indexes (sitemaps.org)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _BARE_AMPERSAND = re.compile(
 
 
 class SitemapError(Exception):
-    """A sitemap that should be there cannot be read."""
+    """A sitemap cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class SitemapFailure:
 
 @dataclass(frozen=True, slots=True)
 class Sitemap:
-    """What a sitemap holds: pages, or further sitemaps, as written."""
+    """The entries of a sitemap as written: pages, or further sitemaps."""
 
     pages: tuple[str, ...] = ()
     sitemaps: tuple[str, ...] = ()
@@ -51,7 +51,7 @@ def parse_sitemap(body: bytes) -> Sitemap | None:
     """Read a sitemap: XML (also gzipped) or one URL per line.
 
     Returns:
-        Its entries; ``None`` where it is something else, such as an HTML page that says "not found".
+        Its entries; ``None`` if it is something else, such as an HTML page that says "not found".
 
     Raises:
         SitemapError: if it is gzipped and damaged or too large.
@@ -71,7 +71,7 @@ def parse_sitemap(body: bytes) -> Sitemap | None:
 
 
 def is_sitemap(head: bytes) -> bool:
-    """Whether the beginning of a document is that of an XML sitemap."""
+    """Return whether a document begins as an XML sitemap."""
     return b"<urlset" in head or b"<sitemapindex" in head
 
 
@@ -109,8 +109,8 @@ def _parse_xml(body: bytes) -> Sitemap | None:
 
 
 def _escaped(body: bytes) -> bytes:
-    """With ampersands as XML wants them; the parser, which goes on after errors, would drop ``&b`` of ``&b=2``."""
-    if b"\x00" in body[:64]:  # UTF-16, in which what looks like an ampersand may be half of a character
+    """Escape bare ampersands; the parser, which goes on after errors, would drop the ``&b`` of ``&b=2``."""
+    if b"\x00" in body[:64]:  # UTF-16, in which the byte of an ampersand may be half of another character
         return body
     return _BARE_AMPERSAND.sub(lambda match: b"&amp;" if match[0] == b"&" else match[0], body)
 
@@ -123,23 +123,23 @@ def _local_name(node: object) -> str:
 async def sitemap_pages(
     fetcher: Fetcher, start: str, named: tuple[str, ...], scope: Scope
 ) -> AsyncGenerator[str | SitemapFailure]:
-    """All pages within the scope that the sitemaps of a host name, sitemap by sitemap.
+    """Yield the pages within the scope that the sitemaps of a host list, sitemap by sitemap.
 
     At most :data:`MAX_FILES` sitemaps are read, nested at most :data:`MAX_NESTING` deep, each once and each up to
-    :data:`MAX_SITEMAP_BYTES`. A sitemap that does not exist names nothing.
+    :data:`MAX_SITEMAP_BYTES`. A sitemap that does not exist lists nothing.
 
     Args:
         fetcher: Fetches the sitemaps.
         start: URL of a page of the host.
-        named: Sitemaps that robots.txt names; ``/sitemap.xml`` where there are none.
+        named: Sitemaps that robots.txt names; if it names none, ``/sitemap.xml`` is read.
         scope: Which URLs are wanted.
 
     Yields:
-        Normalised URLs, possibly repeated, and what could not be read.
+        Normalised URLs, possibly repeated, and sitemaps that could not be read.
     """
     first = [url for link in named or ("/sitemap.xml",) if (url := join_url(start, link))]
     waiting = deque((url, 0) for url in first)
-    hosts = {without_www(host_and_port(url)) for url in first}  # robots.txt may name one elsewhere
+    hosts = {without_www(host_and_port(url)) for url in first}  # robots.txt may name one on another host
     seen: set[str] = set()
     while waiting and len(seen) < MAX_FILES:
         url, nesting = waiting.popleft()

@@ -18,12 +18,12 @@ class _Host:
 
 
 class Throttle:
-    """Gives out permissions to send a request.
+    """Decides when a request may be sent.
 
     Args:
         clock: Time.
-        concurrency: Requests at a time over all hosts.
-        delay: Seconds between the beginnings of two requests to one host.
+        concurrency: Maximum number of concurrent requests to all hosts.
+        delay: Seconds between the starts of two requests to one host.
     """
 
     def __init__(self, clock: Clock, concurrency: int, delay: float) -> None:
@@ -34,15 +34,15 @@ class Throttle:
 
     @asynccontextmanager
     async def slot(self, host: str) -> AsyncIterator[None]:
-        """Wait for this host's turn and for a free place, in the order of asking, and hold the place."""
+        """Wait, in the order of the calls, until the host may be asked and a slot is free; hold the slot meanwhile."""
         state = self._state(host)
-        async with state.turn:  # whoever waits for the host's delay keeps those behind him waiting too
+        async with state.turn:  # a request that waits for the delay of the host also holds up those behind it
             while True:
                 await self._slots.acquire()
                 wait = state.not_before - self._clock.monotonic()
                 if wait <= 0:
                     break
-                self._slots.release()  # other hosts need not wait for this one
+                self._slots.release()  # requests to other hosts do not wait for this one
                 await self._clock.sleep(wait)
             state.not_before = self._clock.monotonic() + state.delay
         try:
@@ -56,7 +56,7 @@ class Throttle:
         state.delay = max(state.delay, delay)
 
     def pause(self, host: str, seconds: float) -> None:
-        """Send nothing to a host for a while."""
+        """Send no requests to a host for a while."""
         state = self._state(host)
         state.not_before = max(state.not_before, self._clock.monotonic() + seconds)
 

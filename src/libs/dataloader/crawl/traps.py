@@ -1,4 +1,4 @@
-"""Recognises crawl traps (endless calendars, ever longer paths, session ids), and tells them apart from large sites."""
+"""Recognises crawl traps (endless calendars, growing paths, session ids), and distinguishes them from large sites."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _DATE = re.compile(
 
 
 def endless_shape(url: str) -> str | None:
-    """Why a URL has a shape that only traps have, or ``None``.
+    """Return why a URL has a shape that only traps have; ``None`` if it has not.
 
     Longer than :data:`MAX_URL_LENGTH`, more than :data:`MAX_SEGMENTS` path segments, one segment more than
     :data:`MAX_SEGMENT_REPEATS` times (``/a/b/a/b/a/b/a/b``), more than :data:`MAX_PARAMETERS` parameters.
@@ -47,9 +47,9 @@ def endless_shape(url: str) -> str | None:
 
 
 def group_of(url: str) -> str:
-    """What URLs have in common that may be the same page over and over.
+    """Return the group of a URL: what all URLs share that may be one page over and over.
 
-    All queries of one path; for URLs without a query all that differ only in numbers.
+    All queries of one path are one group; so are URLs without a query that differ only in numbers.
     """
     path, question, _ = url.partition("?")
     if question:
@@ -60,7 +60,7 @@ def group_of(url: str) -> str:
 
 
 def has_date(url: str) -> bool:
-    """Whether a URL names a month or a day, as those of calendars do."""
+    """Return whether a URL names a month or a day, as calendars do."""
     return _DATE.search(url) is not None
 
 
@@ -74,11 +74,11 @@ class _Group:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """What a page's text is remembered by.
+    """Hashes by which the text of a page is recognised.
 
     Attributes:
-        text: Hash of all that a reader sees and of the paths that links lead to.
-        shape: Hash of the same with all numbers left out, so that one calendar sheet is like the next.
+        text: Hash of the visible text and of the paths of its links.
+        shape: Hash of the same without numbers, so that all sheets of a calendar are equal.
     """
 
     text: str
@@ -89,18 +89,18 @@ class Trace:
 
     @classmethod
     def parse(cls, text: str) -> Trace | None:
-        """Read what ``str`` wrote; ``None`` for anything else."""
+        """Parse the result of ``str``; ``None`` for any other text."""
         first, colon, second = text.partition(":")
         return cls(first, second) if colon and first and second else None
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a page brought.
+    """What is new about a page.
 
     Attributes:
-        is_copy: The same path, with another query, showed the same text before.
-        is_new: No page of its group had this text before, numbers aside.
+        is_copy: Whether the same path with another query had the same text before.
+        is_new: Whether no page of its group had this text before, apart from numbers.
     """
 
     is_copy: bool = False
@@ -108,12 +108,12 @@ class Found:
 
 
 class TrapDetector:
-    """Watches what each group of like URLs brings (:func:`group_of`), and closes groups that bring nothing new.
+    """Watches the pages of each group of similar URLs (:func:`group_of`), and closes groups without new text.
 
     A group of queries of one path is closed after :data:`FREE_VARIANTS` pages, one of numbered pages after
-    :data:`FREE_NUMBERED_PAGES`, and :data:`VARIANTS_PER_NEW_CONTENT` more for each page whose text, numbers aside, was
-    new: a catalogue may go on, a calendar does not. Queries of one path are also given up when :data:`MAX_COPIES` of
-    them, and twice as many as were new, showed exactly the same text as another (session ids).
+    :data:`FREE_NUMBERED_PAGES`, and :data:`VARIANTS_PER_NEW_CONTENT` more for each page whose text was new, apart
+    from numbers: a catalogue goes on, a calendar does not. Queries of one path are also closed when :data:`MAX_COPIES`
+    of them, and twice as many as were new, had exactly the same text as another (session ids).
     """
 
     def __init__(self) -> None:
@@ -121,19 +121,19 @@ class TrapDetector:
         self._texts: dict[str, set[str]] = {}
 
     def is_closed(self, url: str) -> bool:
-        """Whether no more pages of this URL's group are wanted."""
+        """Return whether the group of this URL is closed."""
         group = self._groups.get(group_of(url))
         return group is not None and group.closed
 
     def record(self, url: str, trace: Trace | None) -> Found:
-        """Take note of a page that was fetched.
+        """Record a fetched page.
 
         Args:
             url: Its normalised URL.
-            trace: Of its text, if it has any.
+            trace: The hashes of its text, if it has any.
 
         Returns:
-            What it brought.
+            What is new about it.
         """
         key = group_of(url)
         group = self._groups.setdefault(key, _Group())

@@ -1,4 +1,4 @@
-"""URLs: normalisation, and what the URL alone reveals."""
+"""Normalises URLs, and tells what can be told from a URL alone."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PATH_SESSION = re.compile(r";jsessionid=[^/;]*", re.IGNORECASE)
 _INDEX_FILE = re.compile(r"/(?:index|default)\.[A-Za-z]{3,5}$", re.IGNORECASE)
 _COOKIELESS_SESSION = re.compile(r"/\((?:[A-Z]\([A-Za-z0-9\-_]{16,}\))+\)(?=/|$)")
 
-# Parameters that say where a visitor came from or who he is, never which page is meant. A name that a site might use
+# Parameters that tell where a visitor came from or who it is, never which page is meant. A name that a site might use
 # for content (ref, source, cid, sid, id …) is not among them.
 _TRACKING = frozenset(
     """
@@ -37,7 +37,7 @@ _TRACKING = frozenset(
 )
 _TRACKING_PREFIXES = ("utm_", "mtm_", "matomo_", "hsa_", "itm_", "aspsessionid")
 
-# What is linked or embedded but is never a page with text that is read here.
+# Extensions of what is linked or embedded, but never a page with text that is read here.
 _ASSETS = frozenset(
     """
     png jpg jpeg jpe gif svg svgz webp avif heic ico bmp tif tiff psd eps
@@ -59,14 +59,15 @@ _PAGES = frozenset(
 
 @lru_cache(maxsize=65536)
 def normalize_url(url: str) -> str:
-    """Bring an absolute URL into the one spelling that identifies its page.
+    """Return the one spelling of an absolute URL that identifies its page.
 
-    What changes nothing about which page is meant is made equal: case of scheme and host, international host names
+    Differences that do not change which page is meant are removed: case of scheme and host, international host names
     (punycode), IPv4 addresses written as one number, in octal or hex, default ports, a trailing dot of the host, dot
     segments, percent-encoding (unreserved characters plain, all others encoded, upper case), an empty path or query.
-    What identifies the visitor and not the page goes: fragment, user and password, tracking parameters (``utm_*``,
-    ``gclid``, ``fbclid``, ``mc_eid`` …) and session ids that are certain to be such. The order, repetition and case of
-    all other parameters stay, and so do a trailing slash and doubled slashes: servers may tell these apart.
+    Parts that identify the visitor and not the page are removed: fragment, user and password, tracking parameters
+    (``utm_*``, ``gclid``, ``fbclid``, ``mc_eid`` …) and what is certain to be a session id. The order, repetition and
+    case of all other parameters stay, and so do a trailing slash and doubled slashes, because servers may tell these
+    apart.
 
     Args:
         url: ``http`` or ``https`` URL, as found.
@@ -100,7 +101,7 @@ def join_url(base: str, href: str) -> str | None:
     """Resolve a link against the page it stands on.
 
     Returns:
-        The normalised URL, or ``None`` where the link is not one to a web page (``mailto:``, ``javascript:`` …).
+        The normalised URL, or ``None`` if the link does not lead to a web page (``mailto:``, ``javascript:`` …).
     """
     try:
         return normalize_url(urljoin(base, href.strip(_STRIPPED).translate(_LINE_BREAKS)))
@@ -112,7 +113,7 @@ def split_credentials(url: str) -> tuple[str, tuple[str, str] | None]:
     """Take ``user:password@`` out of a URL.
 
     Returns:
-        The URL without it, and both parts decoded, or ``None`` where there were none.
+        The URL without it, and both parts decoded, or ``None`` if it has none.
     """
     scheme, separator, rest = url.partition("://")
     end = min((at for at in map(rest.find, "/?#\\") if at >= 0), default=len(rest))
@@ -129,7 +130,7 @@ def origin(url: str) -> str:
 
 
 def host_and_port(url: str) -> str:
-    """Host of a normalised URL, with the port where it is not the scheme's own."""
+    """Host of a normalised URL, with the port unless it is the default port of the scheme."""
     return url.split("/", 3)[2]
 
 
@@ -155,12 +156,12 @@ def without_www(host: str) -> str:
 
 
 def page_key(url: str) -> str:
-    """What spellings of one page usually have in common: host without ``www.``, path without ``index.html``."""
+    """Return a key that URLs of one page usually share: host without ``www.``, path without ``index.html``."""
     return without_www(host_and_port(url)) + path_key(url)
 
 
 def path_key(url: str) -> str:
-    """What spellings of one page usually have in common within their host."""
+    """Return a key that different URLs of one page usually share within their host."""
     return _INDEX_FILE.sub("/", path_of(url)).rstrip("/")
 
 
@@ -172,7 +173,7 @@ def extension_of(url: str) -> str:
 
 
 def looks_like_page(url: str) -> bool:
-    """Whether a link may lead to a page, as far as its file extension tells (no image, archive, style sheet …)."""
+    """Return whether a link may lead to a page, judging by its file extension (no image, archive, style sheet …)."""
     extension = extension_of(url)
     if extension in _ASSETS_IN_LOWER_CASE:
         return path_of(url).rpartition("/")[2][0].isupper()
@@ -180,7 +181,7 @@ def looks_like_page(url: str) -> bool:
 
 
 def names_a_page(url: str) -> bool:
-    """Whether a link promises a page: it has no file extension, or one that pages have."""
+    """Return whether a link most likely leads to a page: it has no file extension, or one of pages."""
     extension = extension_of(url)
     return not extension or extension in _PAGES
 
@@ -206,7 +207,7 @@ def _normalize_host(host: str) -> str:
             address = ipaddress.IPv6Address(host[1:-1])
         except ValueError:
             address = None
-        if address is None or address.scope_id:  # a zone means something on this machine only
+        if address is None or address.scope_id:  # a zone is only meaningful on this machine
             raise ValueError(f"has an invalid IPv6 address: {host[:100]}")
         return f"[{address}]"
     host = unquote(host)

@@ -1,4 +1,4 @@
-"""One visit: follows a URL through its redirects to a page, an unchanged page, a failure, or nothing."""
+"""Visits one URL: follows its redirects to a page, an unchanged page, a failure, or a URL that is skipped."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """What became of a URL. Exactly one of ``page``, ``unchanged``, ``failure`` and ``skipped`` is set.
+    """The outcome of a URL. Exactly one of ``page``, ``unchanged``, ``failure`` and ``skipped`` is set.
 
     Attributes:
-        url: Where it ended, after redirects.
-        page: What was there.
+        url: The URL at the end of the redirects.
+        page: The page there.
         sha256: Of the body.
-        unchanged: What is known of the page, which is as it was.
+        unchanged: What is stored of the page, which did not change.
         failure: Why it could not be fetched.
-        skipped: Why it is of no interest: ``robots``, ``scope``, ``duplicate``, ``type``.
-        known: What is known of a page that could not be fetched.
-        sitemap: The body was a sitemap.
-        known_canonical: What is known of the document that the page says it is.
+        skipped: Why it was skipped: ``robots``, ``scope``, ``duplicate``, ``type``.
+        known: What is stored of a page that could not be fetched.
+        sitemap: Whether the body was a sitemap.
+        known_canonical: What is stored under the canonical URL of the page.
         chain: The URLs that led here, this one included.
-        moved: Those of the chain that redirect for good.
-        target: Where it redirects to, if somebody else visits that.
-        stored_as: The URL that ``unchanged`` or ``known`` is stored under, where that is one that led here.
+        moved: Those of the chain that redirect permanently.
+        target: The URL that it redirects to, if that is visited separately.
+        stored_as: The URL that ``unchanged`` or ``known`` is stored under, if it is one that redirected here.
     """
 
     url: str
@@ -58,7 +58,7 @@ class Visit:
 
     @property
     def canonical(self) -> str | None:
-        """The URL that the page says is its own, or said when it was stored under another one all the same."""
+        """The canonical URL that the page names, or named when it was stored under another one nevertheless."""
         if self.page is not None:
             return self.page.canonical
         if self.stored_as is not None:
@@ -67,7 +67,7 @@ class Visit:
 
     @property
     def trace(self) -> Trace | None:
-        """What the page's text is remembered by."""
+        """The hashes by which the page's text is recognised."""
         if self.page is not None:
             return self.page.trace
         if self.unchanged is not None:
@@ -76,14 +76,14 @@ class Visit:
 
     @property
     def is_html(self) -> bool:
-        """Whether it is a page that leads on, rather than a document that pages lead to."""
+        """Whether it is a page with links to follow, not a document that pages link to."""
         if self.page is not None and self.page.document is not None:
             return self.page.document.mime_type == Kind.HTML
         return self.unchanged is not None and self.unchanged.fingerprint.get("kind", Kind.HTML) == Kind.HTML
 
     @property
     def follow(self) -> tuple[str, ...]:
-        """Links to go on to."""
+        """The links to follow."""
         if self.page is not None:
             return self.page.follow
         known = self.unchanged or self.known
@@ -99,12 +99,12 @@ class Visitor:
     """Visits pages.
 
     Args:
-        fetcher: Fetches.
-        robots: Tells what may be fetched.
-        scope: Tells what belongs to the crawl.
+        fetcher: Sends the requests.
+        robots: Decides which URLs may be fetched.
+        scope: Decides which URLs belong to the crawl.
         claim: Marks a URL as found; false if it was found before.
         known: What is stored already.
-        max_redirects: Redirects in a row.
+        max_redirects: Maximum number of consecutive redirects.
     """
 
     fetcher: Fetcher
@@ -115,7 +115,7 @@ class Visitor:
     max_redirects: int
 
     async def visit(self, url: str, known: KnownDocument | None, *, is_start: bool = False) -> Visit:
-        """Fetch a page. Redirects, also those of ``meta refresh``, are followed to URLs that nobody else visits.
+        """Fetch a page. Redirects, also of ``meta refresh``, are followed to URLs that are not visited separately.
 
         Args:
             url: Normalised, and already claimed.
@@ -134,7 +134,7 @@ class Visitor:
 
         Args:
             chain: Begins with the URL; those that it redirects to are added.
-            moved: Takes the URLs that redirect for good.
+            moved: The URLs that redirect permanently are added.
             known: What is stored of the first URL.
             is_start: Whether it is the start URL of the crawl.
         """
@@ -180,7 +180,7 @@ class Visitor:
                 stored_as, known = renamed[url]
 
     async def ask(self, url: str) -> KnownDocument | None:
-        """What is stored of a URL."""
+        """Return what is stored of a URL."""
         return None if self.known is None else (await self.known([url])).get(url)
 
     async def _step(self, url: str, known: KnownDocument | None, *, is_start: bool) -> Visit | Fetched:
