@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from core.rag.extraction.symbols import CodeSymbol
 
-#: What the object is called whose method is running, and its class.
+#: Names for the object whose method is running, and for its class.
 _OWN: Final = frozenset({"self", "this", "$this", "cls", "Self"})
 _PARENT: Final = frozenset({"super", "super()", "parent", "base"})
 _HERE: Final = frozenset({"crate", "self", "super"})  # Rust: paths that begin in this crate or file
@@ -21,8 +21,8 @@ class Call(NamedTuple):
     """A call in source code.
 
     Attributes:
-        name: The last name of what is called: ``grind`` for ``self.mill.grind(…)``.
-        receiver: What stands before it, as written (``self.mill``), or ``None`` where nothing does.
+        name: The last part of the called name: ``grind`` for ``self.mill.grind(…)``.
+        receiver: What precedes it, as written (``self.mill``), or ``None``.
         scoped: Whether the two are joined by ``::``.
     """
 
@@ -32,7 +32,7 @@ class Call(NamedTuple):
 
 
 class Definitions:
-    """The definitions of a file, as calls find them."""
+    """The definitions of a file, for resolving calls to them."""
 
     def __init__(
         self,
@@ -46,10 +46,10 @@ class Definitions:
 
         Args:
             symbols: All of them.
-            imports: Names of the modules that it imports: what is called on these is not defined here.
-            declared: The places of those that are only declared, such as the methods of an interface: a call means
-                the one that does it, where there is one.
-            bare_methods: Whether the language calls methods of the own class without saying ``this``.
+            imports: Names of the modules that the file imports. What is called on these is not defined here.
+            declared: The positions of those that are only declared, such as the methods of an interface. A call means
+                an implementation, if there is one.
+            bare_methods: Whether the language calls methods of the same class without ``this``.
         """
         self._symbols = symbols
         self._declared = declared
@@ -59,20 +59,20 @@ class Definitions:
         self._by_path: dict[str, int] = {}
         self._by_name: dict[str, list[int]] = defaultdict(list)
         for number, symbol in enumerate(symbols):
-            if symbol.kind != "constructor":  # what is called is its class
+            if symbol.kind != "constructor":  # a call names its class
                 self._by_path.setdefault(symbol.name, number)
                 self._by_name[_last(symbol.name)].append(number)
 
     def meant(self, call: Call, caller: int, own: str = "") -> int | None:
-        """Which symbol a call means.
+        """Return the symbol that a call means.
 
         Args:
             call: The call.
-            caller: The symbol that it stands in.
-            own: What the caller calls the object whose method it is, where the language leaves that to it.
+            caller: The symbol that contains it.
+            own: The name of the caller's own object, in languages where a method chooses it.
 
         Returns:
-            Its place among the symbols, or ``None``.
+            Its position among the symbols, or ``None``.
         """
         if call.name not in self._by_name:
             return None
@@ -98,7 +98,7 @@ class Definitions:
         return _only([n for n in self._by_name[name] if self._is_visible(n)])
 
     def _around(self, name: str, caller: int, *, methods: bool, functions: bool = False) -> int | None:
-        """The definition that a name means by scope: looked for from the symbol outwards, the innermost one counts."""
+        """Return the definition that a name means by scope: the first one from the symbol outwards."""
         for scope in _outwards(self._symbols[caller].name):
             found = self._by_path.get(f"{scope}.{name}" if scope else name)
             if found is not None and (methods if self._is_method(found) else functions):
@@ -110,7 +110,7 @@ class Definitions:
         return _only([n for n in methods if n not in self._declared] or methods)
 
     def _is_visible(self, number: int) -> bool:
-        """Whether a bare name may mean a definition from anywhere: not what is local to a function."""
+        """Return whether a bare name may mean a definition from anywhere, which what is local to a function may not."""
         if self._is_method(number):
             return self._bare_methods
         parent = self._by_path.get(self._class_of(number))
@@ -124,7 +124,7 @@ class Definitions:
 
 
 def _outwards(path: str) -> Iterator[str]:
-    """A qualified name and all that it lies in, down to the file, which is empty."""
+    """Yield a qualified name and everything that contains it, out to the file, whose name is empty."""
     while path:
         yield path
         path = path.rpartition(".")[0]

@@ -14,11 +14,11 @@ from core.rag.indexing.grammars import GRAMMARS, Grammar, language_of, load_lang
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-#: What the words of headings are called as kinds of symbols.
+#: The kind of symbol for each word that begins a heading.
 _KINDS = {"def": "function", "fn": "function", "func": "function", "@interface": "annotation", "mod": "module"}
 _TYPES = frozenset({"class", "object", "struct", "interface", "trait", "impl", "enum", "record", "union"})
 
-#: Nodes that are calls, with the field that holds what is called.
+#: Nodes that are calls, with the field of the called expression.
 _CALLS = {
     "call": ("function", "method"),
     "call_expression": ("function",),
@@ -30,7 +30,7 @@ _CALLS = {
     "member_call_expression": ("name",),
     "command": ("name",),
 }
-#: Nodes that are imports, with the field that holds the module; all of the node's names where there is none.
+#: Nodes that are imports, with the field of the module; if there is none, all names of the node count.
 _IMPORTS = {
     "import_from_statement": "module_name",
     "import_statement": "source",
@@ -41,18 +41,18 @@ _IMPORTS = {
     "using_directive": "",
     "namespace_use_clause": "",
 }
-#: What stands before a definition and is none of it.
+#: Nodes that precede a definition without being a part of it.
 _BEFORE = frozenset({"attribute_list", "annotation", "marker_annotation", "decorator", "comment", "line_comment",
                      "block_comment"})  # fmt: skip
 _NAME_ENDS = frozenset({"identifier", "property_identifier", "field_identifier", "type_identifier", "constant", "name",
                         "word", "scoped_identifier", "dotted_name"})  # fmt: skip
-#: The fields that hold what stands before the name of what is called.
+#: The fields that hold what precedes the called name.
 _RECEIVERS = ("object", "operand", "value", "argument", "expression", "receiver", "path", "scope")
-#: Languages that call methods of the own class without saying ``this``.
+#: Languages that call methods of the same class without ``this``.
 _BARE_METHODS = frozenset({"java", "csharp", "cpp", "ruby"})
-#: Kinds of what a prototype declares.
+#: Kinds of symbols that a prototype declares.
 _DEFINING = ("function", "method")
-#: Kinds of what gives its name to what stands in it, and is no symbol itself.
+#: Kinds whose names qualify what they contain, but which are no symbols themselves.
 _ONLY_AROUND = frozenset({"impl", "object"})
 _MOST_SYMBOLS = 2_000
 _MOST_CALLS = 200
@@ -69,7 +69,7 @@ def code_facts(text: str, language: str) -> CodeFacts | None:
         language: Its language.
 
     Returns:
-        The facts, or ``None`` where there is no grammar for the language, or the parser gets lost.
+        The facts, or ``None`` if there is no grammar for the language, or the parser gets lost.
     """
     grammar = GRAMMARS.get(language_of(language))
     known = load_language(grammar.module, grammar.function) if grammar else None
@@ -83,7 +83,7 @@ def code_facts(text: str, language: str) -> CodeFacts | None:
 
 
 class _Reader:
-    """Walks one syntax tree, without recursion: code that a program wrote can be nested deeply."""
+    """Walks one syntax tree, without recursion, because generated code can be nested deeply."""
 
     def __init__(self, source: bytes, grammar: Grammar, *, bare_methods: bool) -> None:
         self._source = source
@@ -129,7 +129,7 @@ class _Reader:
                         facts.symbols.append(symbol)
                         calls.append([])
                         own.append(self._receiver(node)[0])
-                    # Overloads, and the setter of a property, are one symbol with what comes first.
+                    # Overloads, and the setter of a property, are one symbol with the first definition.
                     inside = taken.get(key, -1)
             if depth < _DEEPEST:
                 waiting += [(child, path, inside, depth + 1) for child in reversed(node.named_children)]
@@ -188,7 +188,7 @@ class _Reader:
         return around if around is not None and around.type == "type_declaration" and around.child_count == 2 else node
 
     def _receiver(self, node: Node) -> tuple[str, str]:
-        """Go: what a method calls its object, and the type of that; empty for anything else."""
+        """Return the name and type of the receiver of a Go method; empty for anything else."""
         receiver = node.child_by_field_name("receiver") if node.type == "method_declaration" else None
         declared = next(iter(receiver.named_children), None) if receiver is not None else None
         if declared is None:
@@ -199,7 +199,7 @@ class _Reader:
         return self._text(name) if name is not None else "", self._text(kind) if kind is not None else ""
 
     def _called(self, node: Node) -> Call | None:
-        """What is called: ``grind`` of ``self.mill`` for ``self.mill.grind(…)``."""
+        """Return what is called: ``grind`` on ``self.mill`` for ``self.mill.grind(…)``."""
         before = self._before(node)
         for field in _CALLS[node.type]:
             target = node.child_by_field_name(field)
@@ -216,7 +216,7 @@ class _Reader:
         return None
 
     def _before(self, node: Node) -> str | None:
-        """What stands before the name in a call or in what is called; ``None`` where there is only a name."""
+        """Return what precedes the name in a call or in the called expression; ``None`` if there is only a name."""
         if node.type == "generic_function":
             return None
         for field in _RECEIVERS:
@@ -226,7 +226,7 @@ class _Reader:
         return None
 
     def _required(self, node: Node) -> str:
-        """The module that is imported by a call: ``require("mill")``; empty for any other call."""
+        """Return the module that a call imports: ``require("mill")``; empty for any other call."""
         if not self._grammar.requires:
             return ""
         called = node.child_by_field_name("function") or node.child_by_field_name("method")
@@ -257,7 +257,7 @@ class _Reader:
 
 
 def _behind_annotations(node: Node) -> Node:
-    """The first node of a definition that is no annotation."""
+    """Return the first node of a definition that is not an annotation."""
     for child in node.children:
         if child.type == "modifiers":  # Java
             first = next((modifier for modifier in child.children if modifier.type not in _BEFORE), None)

@@ -1,6 +1,6 @@
 """Finds mentions of titles in chunks during a run, while further titles are still being loaded.
 
-Nothing here asks the graph, so all of it can be done in a second process.
+Nothing here reads the graph, so it can run in a second process.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ _KEPT_CHARS = 20_000_000
 
 
 class TitleFinder:
-    """Finds titles in chunks, and remembers which chunks came before which titles.
+    """Finds titles in chunks, and records which chunks came before which titles.
 
-    It may be pickled: in a large run it lives in the process where documents are cut.
+    It can be pickled: in a large run it lives in the process that cuts documents.
     """
 
     def __init__(self, at_start: Iterable[str], coming: Iterable[Document] = ()) -> None:
@@ -28,13 +28,13 @@ class TitleFinder:
 
         Args:
             at_start: The normalised titles of the documents that the graph has.
-            coming: Documents of the run that are known before it begins. Their titles are looked for in all chunks of
-                the run, also in those that come before them.
+            coming: Documents that are known before the run begins. Their titles are looked for in all chunks of the
+                run, also in chunks that come before these documents.
         """
         self.at_start = set(filter(is_sought, at_start))
-        #: The batch that brought each title that was not there at the start; 0 for those known to come.
+        #: The number of the batch that brought each new title; 0 for titles known before the run began.
         self.born: dict[str, int] = {}
-        #: The batch of each chunk.
+        #: The number of the batch of each chunk.
         self.batch_of: dict[str, int] = {}
         #: Ids of the sources of the documents seen.
         self.sources: set[str] = set()
@@ -54,13 +54,13 @@ class TitleFinder:
     def mentioned(
         self, titles: Iterable[Title], chunks: Iterable[tuple[str, str, str]], source: str, namespace: str
     ) -> list[Mentioned]:
-        """What the chunks of a batch of documents mention.
+        """Return what the chunks of a batch of documents mention.
 
         Args:
-            titles: Those of the documents.
+            titles: The titles of the documents.
             chunks: Id, content and heading of each chunk.
             source: Id of the source of the documents.
-            namespace: Where they go.
+            namespace: The namespace of the documents.
         """
         writer = MentionWriter(namespace)
         self._batch += 1
@@ -74,33 +74,33 @@ class TitleFinder:
         return found
 
     def _remember(self, chunk: str, words: Sequence[str]) -> None:
-        """Keep the words of a chunk for the end of the run; of a very large run, those of the first chunks only."""
+        """Keep the words of a chunk until the end of the run; in a very large run, only those of the first chunks."""
         self.batch_of[chunk] = self._batch
         self._kept_chars += sum(map(len, words))
         if self._kept_chars < _KEPT_CHARS:
             self._words[chunk] = " ".join(words)
 
     def is_behind(self, chunk: str, words: Sequence[str], table: NameTable, phantoms: Collection[str]) -> bool:
-        """Whether a chunk names a title that came after it, or one that was expected but did not come.
+        """Return whether a chunk names a title that came after it, or one that was expected but did not come.
 
         Args:
-            chunk: Its id; any that this run did not see was there before.
+            chunk: Its id. A chunk that this run did not cut came before all titles of the run.
             words: Its normalised words.
-            table: The titles in question.
-            phantoms: Those that did not come.
+            table: The titles to look for.
+            phantoms: The titles that were expected but did not come.
         """
         batch = self.batch_of.get(chunk, -1)
         return any(name in phantoms or self.born.get(name, self._batch + 1) > batch for _, _, name in table.find(words))
 
     def behind(self, now: set[str]) -> tuple[list[str], list[str]]:
-        """Chunks of this run that have to be looked at again.
+        """Return the chunks of this run whose mentions are out of date.
 
         Args:
-            now: The normalised titles that there are now.
+            now: The normalised titles that the graph has now.
 
         Returns:
-            Those that name a title which came after them, or one that was expected but did not come; and those of
-            which this can only be told by reading them again.
+            The ids of chunks that name a title which came after them, or one that was expected but did not come; and
+            the ids of chunks that must be read again to find out.
         """
         phantoms, fresh = self.changes(now)
         newest = max(self.born.values(), default=0)
@@ -115,5 +115,5 @@ class TitleFinder:
         return found, [chunk for chunk in chunks if chunk not in self._words]
 
     def changes(self, now: set[str]) -> tuple[set[str], set[str]]:
-        """Titles that were known but are not there now, and titles that are there now but were not at the start."""
+        """Return the titles that were known but are gone now, and the titles that are new since the start."""
         return (self.at_start | self.born.keys()) - now, now - self.at_start

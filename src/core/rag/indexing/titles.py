@@ -18,22 +18,22 @@ if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
     from core.rag.indexing.title_finder import TitleFinder
 
-#: Chunks whose texts are read at once.
+#: Number of chunks whose texts are read at once.
 _PAGE = 500
 
-#: To read a chunk costs this many times less than to search for a title.
+#: Searching for one title costs as much as reading this many chunks.
 _READS_PER_SEARCH = 50
 
-#: Words of a title that are searched for.
+#: Maximum number of words of a title that are searched for.
 _SEARCHED_WORDS = 3
 
 
 class TitleLinker:
-    """Brings mentions up to date with the titles that there are.
+    """Brings mentions up to date with the titles in the graph.
 
-    A chunk is written with the mentions of the titles known by then. Titles that come after it are found at the end
-    of the run, by keyword or by reading on, whichever is less work; a mark at the source tells the next run where this
-    one did not get to its end. With all mentions there, names that are one are connected.
+    A chunk is written with mentions of the titles known at that time. Mentions of later titles are found at the end of
+    the run, by keyword search or by reading the chunks, whichever is less work. A mark at the source tells the next run
+    if this one did not get that far. When all mentions are written, names that mean the same are connected.
     """
 
     def __init__(self, client: MemGraphClient) -> None:
@@ -44,7 +44,7 @@ class TitleLinker:
         """Bring the mentions in all chunks up to date with the titles that there are now.
 
         Args:
-            finder: What the run knows; ``None``: nothing, so that every chunk is looked at.
+            finder: What the run knows; ``None``: nothing, so that every chunk is read.
         """
         pending = await self._client.unlinked_sources()
         if not pending:
@@ -53,7 +53,7 @@ class TitleLinker:
         if finder is not None and pending <= finder.sources:
             chunks = await self._affected(finder, titles)
             changed = len(finder.batch_of)
-        else:  # another run was cut short
+        else:  # another run was interrupted
             chunks = await self._client.chunk_ids()
             changed = len(chunks)
         if chunks:
@@ -62,7 +62,7 @@ class TitleLinker:
         await self._client.set_linked(pending)
 
     async def _affected(self, finder: TitleFinder, now: set[str]) -> list[str]:
-        """Chunks that name a title which came after them, or one that was expected but did not come."""
+        """Return the ids of chunks that name a title which came after them, or one that did not come as expected."""
         affected, unknown = await asyncio.to_thread(finder.behind, now)
         phantoms, fresh = finder.changes(now)
         if fresh:
@@ -74,7 +74,7 @@ class TitleLinker:
         return affected
 
     async def _older(self, finder: TitleFinder, titles: set[str]) -> list[str]:
-        """Chunks from before this run that may name one of the titles."""
+        """Return the ids of chunks from before this run that may name one of the titles."""
         seen = finder.batch_of.keys()
         if await self._client.count_chunks() > _READS_PER_SEARCH * len(titles) + len(seen):
             found: set[str] = set()
@@ -88,7 +88,7 @@ class TitleLinker:
         return [chunk for chunk in await self._client.chunk_ids() if chunk not in seen]
 
     async def _search(self, title: str) -> set[str] | None:
-        """All chunks with the words of a title, by the keyword index; ``None`` where it cannot tell."""
+        """Return the ids of all chunks with the words of a title, by keyword search; ``None`` if it cannot tell."""
         common: set[str] | None = None
         for word in _searchable(title):
             stems = {stem(word, language) for language in LATIN_LANGUAGES}
@@ -104,7 +104,7 @@ def _behind(finder: TitleFinder, texts: Mapping[str, str], table: NameTable, pha
 
 
 def _searchable(title: str) -> list[str]:
-    """Words of a title that every text which has them is indexed by, whatever its language; the longest first."""
+    """Return the words of a title, longest first, by which a text that contains them is indexed in any language."""
     words = {fold(word) for word in title.split(" ") if word.isalpha() and not is_unspaced(word)}
     usable = [
         word

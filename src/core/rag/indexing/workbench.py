@@ -1,7 +1,7 @@
 """Decides where documents are cut and texts embedded: in a thread or, in a large run, in a second process.
 
 Python runs on one core, and the embedded engine holds it while it writes. So a run that has more than a few hundred
-documents gets a worker process, beside which this one goes on writing. What it makes is the same in either place.
+documents gets a worker process, beside which this one goes on writing. The results are the same in either place.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     from core.rag.indexing.cutting import Cut, Cutter, Prepared
     from libs.dataloader import Document
 
-#: So much, if it is known to come, is worth the start of a second process: with less, two take longer than one.
+#: A run known to have this much is worth a second process; with less, two processes take longer than one.
 _WORTHWHILE_DOCUMENTS = 1_500
 _WORTHWHILE_CHARS = 700_000
 
-#: Where fewer of them are to be cut at once, most did not change.
+#: If fewer of these are to be cut at once, most did not change.
 _SOME_DOCUMENTS = 25
 _SOME_CHARS = 50_000
 
-#: So much of what nobody knew to come means that there is more of it.
+#: This much without having been announced means that more is coming.
 _MANY_DOCUMENTS = 500
 _MANY_CHARS = 400_000
 
@@ -41,20 +41,20 @@ _logger = logging.getLogger("mgrag")
 
 
 class Workbench:
-    """Cuts and embeds for one run."""
+    """Cuts documents and embeds texts for one run."""
 
     def __init__(self, client: MemGraphClient, embedder: EmbeddingService, *, extraction: bool, worker: bool) -> None:
         """Prepare a workbench.
 
         Args:
-            client: The graph, whose titles are read when the first documents are cut.
-            embedder: What texts are embedded by.
+            client: The graph. Its titles are read when the first documents are cut.
+            embedder: Embeds texts.
             extraction: Whether mentions are looked for.
             worker: Whether a second process may be used.
         """
         self._client = client
         self._embedder = embedder
-        # The one embedder that another process can be without sending it anything.
+        # The only embedder that another process can load by itself.
         self._offline = embedder if type(embedder) is WordLlamaEmbedding else None
         self._extraction = extraction
         self._worker_allowed = worker
@@ -63,13 +63,13 @@ class Workbench:
         self._many_coming = False
         self._finder: TitleFinder | None = None
         self._lost = False
-        # How much was cut, less what was announced: below zero until all of that is cut.
+        # How much was cut minus how much was announced: negative until all of that is cut.
         self._documents = self._chars = 0
         self._process: WorkerProcess | None = None
         self._starting: asyncio.Task[WorkerProcess | None] | None = None
 
     def expect(self, documents: Sequence[Document]) -> None:
-        """Announce documents that the caller has given: their titles and number are known before they are loaded."""
+        """Announce documents that the caller passed: their titles and number are known before they are loaded."""
         chars = _chars_of(documents)
         self._coming = documents
         self._many_coming = len(documents) >= _WORTHWHILE_DOCUMENTS or chars >= _WORTHWHILE_CHARS
@@ -78,13 +78,14 @@ class Workbench:
     async def cut(
         self, cutter: Cutter, documents: Sequence[Document], source_id: str, *, ahead: bool = False
     ) -> Prepared:
-        """Cut documents, and find what their chunks mention. May be called again before it is done.
+        """Cut documents, and find what their chunks mention. Calls may overlap.
 
         Args:
-            cutter: How.
+            cutter: Cuts them.
             documents: With different URIs.
-            source_id: Id of the Source that they come from.
-            ahead: Whether others wait already for this process to write them: then the worker makes the rows, too.
+            source_id: Id of their Source.
+            ahead: Whether other documents wait already for this process to write them; then the worker makes the
+                rows, too.
 
         Raises:
             InvalidInputError: if one of them cannot be stored as it is.
@@ -108,12 +109,12 @@ class Workbench:
         return made if ahead else await asyncio.to_thread(cutter.rows, documents, made, source_id)
 
     async def embed(self, texts: Sequence[str], names: Sequence[str], *, ahead: bool = False) -> Vectors:
-        """Embed texts, in the worker where that has nothing else to do or this process has too much.
+        """Embed texts, in the worker if that is idle or this process is behind.
 
         Args:
             texts: The texts.
-            names: What each is called in an error.
-            ahead: Whether others wait already for this process to write them.
+            names: The name of each text in an error.
+            ahead: Whether other documents wait already for this process to write them.
 
         Raises:
             EmbeddingError: as :func:`core.rag.embedder.embed_texts`.
@@ -131,7 +132,7 @@ class Workbench:
         return await embed_texts(self._embedder, texts, names)
 
     async def finder(self) -> TitleFinder | None:
-        """The finder of the run; ``None`` without extraction, or where it was lost with the worker process."""
+        """Return the finder of the run; ``None`` without extraction, or if it was lost with the worker process."""
         if self._process is not None and self._extraction:
             try:
                 self._finder = await self._process.call("finder")
@@ -151,7 +152,7 @@ class Workbench:
     async def _cut_here(
         self, process: WorkerProcess, cutter: Cutter, documents: Sequence[Document], source_id: str
     ) -> list[Cut]:
-        """Cut documents that cannot be sent to the worker; only for what they mention it is asked, by plain text."""
+        """Cut documents that cannot be sent to the worker; it only gets their text, to find what they mention."""
         cuts = await asyncio.to_thread(cutter.cut, documents, source_id, None)
         if self._extraction:
             titles, chunks = await asyncio.to_thread(cutter.sought, documents, cuts)
@@ -159,7 +160,7 @@ class Workbench:
         return cuts
 
     async def _move(self, cutter: Cutter, documents: Sequence[Document]) -> None:
-        """Start a worker process where there is much to do, and move there once it is up."""
+        """Start a worker process if there is much to do, and move the work there once it is up."""
         if not self._worker_allowed or self._process is not None:
             return
         if self._starting is None:
@@ -174,7 +175,7 @@ class Workbench:
                 self._worker_allowed = False
 
     def _is_worthwhile(self, documents: Sequence[Document]) -> bool:
-        """Whether a second process is worth its start, with these to be cut now."""
+        """Count these documents, and return whether there is enough work for a second process."""
         chars = _chars_of(documents)
         self._documents += len(documents)
         self._chars += chars
@@ -195,7 +196,7 @@ class Workbench:
         return None
 
     async def _asks(self, process: WorkerProcess, name: str, *arguments: Any) -> bool:
-        """Whether a process that is not used yet does as it is told."""
+        """Send a request to a process that is not in use yet, and return whether it succeeded."""
         try:
             await process.call(name, *arguments)
         except asyncio.CancelledError:
@@ -207,7 +208,7 @@ class Workbench:
         return True
 
     async def _recover(self, process: WorkerProcess, error: WorkerGoneError) -> None:
-        """Go on without a worker that ended, for want of memory most likely."""
+        """Continue without a worker that has ended, most likely for lack of memory."""
         async with self._turn:
             if self._process is not process:
                 return

@@ -1,7 +1,7 @@
 """The worker process of a large ingest: cuts documents and embeds texts while the main process writes.
 
-It reads requests from its standard input and writes replies to its standard output, both as pickles behind their
-length, and ends when its input does: nothing outlives the process that started it. :mod:`.worker_process` is the
+It reads requests from its standard input and writes replies to its standard output, both as pickles after their
+length, and ends with its input, so it never outlives the process that started it. :mod:`.worker_process` is the
 other end.
 """
 
@@ -24,36 +24,36 @@ if TYPE_CHECKING:
     from core.rag.indexing.title_finder import TitleFinder
     from libs.dataloader import Document
 
-#: Bytes of the length before each message, big-endian.
+#: Number of bytes of the length before each message, big-endian.
 LENGTH_BYTES = 8
 
-#: Requests that are read ahead, so that the next one is there when a reply has been written.
+#: Number of requests to read ahead, so that the next one is there when a reply has been written.
 _AHEAD = 4
 
 
 class UnsendableError(Exception):
-    """What was asked cannot travel between processes: it holds something of a caller's own."""
+    """A request or reply cannot be sent between processes because it holds an object of the caller's own."""
 
 
 class Worker:
-    """What may be asked for; each public method is a request."""
+    """Does the work of the process; each public method is a request."""
 
     def __init__(self) -> None:
         self._finder: TitleFinder | None = None
 
     def warm_up(self, cutter: Cutter, dimension: int | None) -> None:
-        """Load what the first documents would wait for.
+        """Load in advance what the first documents would have to wait for.
 
         Args:
-            cutter: What they will be cut by.
-            dimension: That of the offline model, where it is used.
+            cutter: Will cut them.
+            dimension: The dimension of the offline model, if it is used.
         """
         cutter.splitter.count_tokens("warm")
         if dimension is not None:
             self.embed(dimension, ["warm"])
 
     def adopt(self, finder: TitleFinder | None) -> None:
-        """Take over what the run knows of titles."""
+        """Take over the title finder of the run."""
         self._finder = finder
 
     def cut(self, cutter: Cutter, documents: Sequence[Document], source_id: str) -> list[Cut]:
@@ -61,18 +61,18 @@ class Worker:
         return cutter.cut(documents, source_id, self._finder)
 
     def prepare(self, cutter: Cutter, documents: Sequence[Document], source_id: str) -> Prepared:
-        """Cut documents, and make their rows as well."""
+        """Cut documents, and make the rows to write."""
         return cutter.prepare(documents, source_id, self._finder)
 
     def mentioned(
         self, titles: Sequence[Title], chunks: Sequence[tuple[str, str, str]], source_id: str, namespace: str
     ) -> list[Mentioned]:
-        """Find what the chunks of documents mention that were cut elsewhere."""
+        """Find what chunks mention that were cut in the other process."""
         assert self._finder is not None
         return self._finder.mentioned(titles, chunks, source_id, namespace)
 
     def embed(self, dimension: int, texts: Sequence[str]) -> tuple[Vectors, int]:
-        """Embed with the offline model.
+        """Embed texts with the offline model.
 
         Returns:
             The vectors, and the number of tokens.
@@ -83,14 +83,14 @@ class Worker:
         return asyncio.run(embedder.get_embeddings(texts)), embedder.usage.tokens
 
     def finder(self) -> TitleFinder | None:
-        """Give back what the run knows of titles."""
+        """Return the title finder of the run."""
         return self._finder
 
 
 def serve() -> None:
-    """Answer requests until there are no more."""
+    """Answer requests until the input ends."""
     replies = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a library may print must not get between the replies
+    os.dup2(2, 1)  # what a library prints must not mix with the replies
     requests: queue.Queue[bytes | None] = queue.Queue(_AHEAD)
     threading.Thread(target=_read, args=(sys.stdin.buffer, requests), daemon=True).start()
     worker = Worker()
@@ -115,7 +115,7 @@ def _read(source: BinaryIO, requests: queue.Queue[bytes | None]) -> None:
 
 
 def _answer(worker: Worker, request: bytes) -> bytes:
-    """The reply: whether it went well, and the result or the error."""
+    """Return the reply: whether the request succeeded, and the result or the error."""
     try:
         name, arguments = pickle.loads(request)  # noqa: S301 from the process that started this one
     except Exception as error:  # noqa: BLE001 whatever classes of the caller's own raise, or that they are not here

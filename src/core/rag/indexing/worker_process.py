@@ -1,7 +1,7 @@
 """A child process for :mod:`.worker`, and calls to it.
 
-Not ``multiprocessing``: its children run the caller's main module again, which is somebody's script or notebook, and
-live on where their parent is killed. This one sees nothing but what it is sent, and ends with its input.
+Not ``multiprocessing``: its children run the caller's main module again, which may be a script or notebook, and survive
+if their parent is killed. This one sees only what it is sent, and ends with its input.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from typing import Any
 
 from core.rag.indexing.worker import LENGTH_BYTES, UnsendableError
 
-#: As large as Linux allows everyone: a reply arrives in one piece or two, and not in sixteen.
+#: The largest that Linux allows every user, so that a reply arrives in one or two parts and not in sixteen.
 _PIPE_BYTES = 1 << 20
 
 _PROGRAM = "import sys; sys.path[:] = sys.argv[1:]; from core.rag.indexing.worker import serve; serve()"
 
 
 class WorkerGoneError(Exception):
-    """The worker process could not be started, or has ended, for whatever reason."""
+    """The worker process could not be started, or has ended, for any reason."""
 
 
 class WorkerProcess:
-    """A process that answers one request after the other. Belongs to the event loop that it was started in."""
+    """A process that answers one request after another. It belongs to the event loop that it was started in."""
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         """Talk to a process; see :meth:`start`."""
@@ -42,7 +42,7 @@ class WorkerProcess:
 
     @classmethod
     def start(cls) -> WorkerProcess:
-        """Start a process; it can be asked at once, and answers when it is up.
+        """Start a process. Requests can be sent at once; they are answered when it is up.
 
         Raises:
             WorkerGoneError: if it cannot be started.
@@ -67,22 +67,22 @@ class WorkerProcess:
 
     @property
     def waiting(self) -> int:
-        """Requests without a reply yet."""
+        """Number of requests without a reply."""
         return len(self._waiting)
 
     async def call(self, name: str, *arguments: Any) -> Any:
-        """Ask for something.
+        """Send a request, and wait for the reply.
 
         Args:
             name: A method of :class:`.worker.Worker`.
-            arguments: For it.
+            arguments: Its arguments.
 
         Returns:
             What it returns.
 
         Raises:
-            WorkerGoneError: if the process is not there any more.
-            UnsendableError: if the arguments cannot be pickled here, or read there.
+            WorkerGoneError: if the process has ended.
+            UnsendableError: if the arguments cannot be pickled here, or unpickled there.
             Exception: whatever the method raises.
         """
         request = await asyncio.to_thread(_pickled, (name, arguments))
@@ -95,7 +95,7 @@ class WorkerProcess:
                 await asyncio.to_thread(self._send, request)
             except (OSError, ValueError) as error:  # a broken or closed pipe
                 if not reply.cancel():
-                    reply.exception()  # it says the same
+                    reply.exception()  # the same error, marked as seen
                 raise WorkerGoneError(f"the worker process has ended: {error}") from error
             except asyncio.CancelledError:
                 reply.cancel()  # nobody waits for it, and asyncio tells of errors that nobody has seen
@@ -125,7 +125,7 @@ class WorkerProcess:
         pipe.flush()
 
     def _receive(self) -> None:
-        """Hand out replies, in a thread, until there are no more."""
+        """Read replies in a thread and pass them to their callers, until there are no more."""
         pipe = self._process.stdout
         assert pipe is not None
         with contextlib.suppress(OSError, ValueError, RuntimeError):  # closed: the pipe, or the loop
@@ -154,5 +154,5 @@ class WorkerProcess:
 def _pickled(request: Any) -> bytes:
     try:
         return pickle.dumps(request, pickle.HIGHEST_PROTOCOL)
-    except Exception as error:  # objects of a caller's own may raise anything
+    except Exception as error:  # objects of the caller's own may raise anything
         raise UnsendableError(f"{type(error).__name__}: {error}") from error
