@@ -34,13 +34,13 @@ _CHROME_TAGS = frozenset(("nav", "aside", "dialog"))
 _CHROME_ROLES = frozenset(
     "navigation banner complementary search contentinfo dialog alertdialog menu menubar toolbar tablist".split()  # noqa: SIM905
 )
-_RUNNING_TEXT = {"p": 25, "pre": 25, "blockquote": 25, "dd": 25, "td": 80, "li": 80}  # least characters that count
+_RUNNING_TEXT = {"p": 25, "pre": 25, "blockquote": 25, "dd": 25, "td": 80, "li": 80}  # minimum characters to count
 _LINK_BLOCKS = frozenset(("ul", "ol", "div", "section", "table", "form"))
 _LINK_LISTS = frozenset(("ul", "ol"))
 _SECTIONING = frozenset(("article", "main", "section"))
 
 _NAMED = frozenset("div section aside header footer ul ol li dl form table tr figure fieldset center".split())  # noqa: SIM905
-_NAMED_INLINE = frozenset(("span", "a"))  # of these only what is always to go
+_NAMED_INLINE = frozenset(("span", "a"))  # only of names that are always left out
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 
 _MAIN_PATHS = (
@@ -55,10 +55,10 @@ _TEXT_PATHS = (
     "//*[@itemprop='articleBody' or @id='mw-content-text' or @id='bodyContent' or @id='readme' or @class='body']",
 )
 _MAIN_SHARE = 0.5  # a main element must hold at least this much of what is left
-_CORE_CHARS = 500  # with a core smaller than this the page may be an index: lists of links are its text
-_OWN_TEXT_CHARS = 150  # this much running text makes up for a weak name
+_CORE_CHARS = 500  # with a smaller core the page may be an index, whose text is lists of links
+_OWN_TEXT_CHARS = 150  # this much running text outweighs a weak name
 _LINK_SHARE = 0.6  # a list or block with more of its text in links than this is navigation
-_NAMED_LINK_SHARE = 0.5  # ... and one that calls itself a menu already with more than this
+_NAMED_LINK_SHARE = 0.5  # ... and one that is named as a menu with more than this
 _HIDDEN_SHARE = 0.5
 _FRAME_SHARE = 0.5  # what holds more of the page than this is not its frame, whatever its name
 _LEAD_CHARS = 100  # a page header with a heading and this much running text belongs to the text
@@ -74,14 +74,14 @@ _LEAST_SHARE = 0.1
 
 
 def main_content(body: HtmlElement) -> HtmlElement:
-    """The part of a page that is its text.
+    """Return the part of a page that is its text.
 
-    What is left out: scripts, forms' controls, ``nav``, ``aside``, dialogs, hidden parts, headers and footers of the
-    whole page, and what calls itself cookie banner, menu, sidebar, share bar, related links, advertisement or comments.
-    Panels of tabs and of accordions count as shown. Within an element that says it is the text an id is a topic, what
-    calls itself a menu goes only if it is made of links, and of what is made of links only lists go. Where hardly
-    anything would be left, only what is certain to be the frame is left out: cookie banners, navigation, footers,
-    ``aside`` and hidden parts. Where nothing but headings is left then, the whole body is returned.
+    Left out are scripts, form controls, ``nav``, ``aside``, dialogs, hidden parts, headers and footers of the whole
+    page, and elements whose id or class names a cookie banner, menu, sidebar, share bar, related links, advertisement
+    or comments. Panels of tabs and accordions count as shown. Within a main element an id is taken for a topic, an
+    element named as a menu is left out only if it consists of links, and of other elements that consist of links only
+    lists are left out. If hardly anything would remain, only certain parts of the frame are left out: cookie banners,
+    navigation, footers, ``aside`` and hidden parts. If only headings remain then, the whole body is returned.
 
     Args:
         body: The ``body`` element; it is changed.
@@ -111,7 +111,7 @@ def main_content(body: HtmlElement) -> HtmlElement:
 
 
 def _drop_hidden(body: HtmlElement, sizes: _Sizes) -> bool:
-    """Drop hidden parts, and tell whether there were any; where they are most of the page, a script shows them."""
+    """Drop hidden parts, and return whether any were dropped. If most of the page is hidden, a script shows it."""
     hidden = [node for node in body.iter() if isinstance(node.tag, str) and _is_hidden(node)]
     if not hidden or sum(sizes.text[node] for node in hidden) >= _HIDDEN_SHARE * sizes.text[body]:
         return False
@@ -132,7 +132,7 @@ def _drop_chrome(body: HtmlElement, sizes: _Sizes, is_chrome: Callable[[HtmlElem
 
 
 def _cookie_notices(body: HtmlElement, protected: set[HtmlElement], sizes: _Sizes) -> Iterator[HtmlElement]:
-    """Short blocks at the edge of the page that ask for consent, whatever they call themselves."""
+    """Return short blocks at the edges of the page that ask for consent, whatever their names are."""
     from lxml.html import HtmlElement
 
     candidates = [*body, *(grandchild for child in body for grandchild in child)]
@@ -170,7 +170,7 @@ def _length(node: HtmlElement) -> int:
 
 
 class _Sizes:
-    """Characters of text, and of text in links, of every element; and the element with the most running text."""
+    """Sizes of the text and of the text in links of each element, and the element with the most running text."""
 
     def __init__(self, root: HtmlElement) -> None:
         self.text: dict[HtmlElement, int] = {}
@@ -192,7 +192,7 @@ class _Sizes:
         self._inside = set(main.iterdescendants()) if main is not None else set()
 
     def _find_core(self, nodes: list[HtmlElement]) -> None:
-        """Score elements by the running text that stands directly in them, or one level below."""
+        """Find the element with the most running text directly in it or one level below."""
         frame: set[HtmlElement | None] = set()
         scores: dict[HtmlElement, float] = {}
         largest = _FRAME_SHARE * self.text[nodes[0]]
@@ -211,7 +211,7 @@ class _Sizes:
         self._around_core = set(self.core.iterancestors()) if self.core is not None else set()
 
     def _find_main(self, root: HtmlElement) -> HtmlElement | None:
-        """The innermost element that says it is the text, and has most of the running text of those around it."""
+        """Return the innermost main element that has most of the running text of those around it."""
         found: list[HtmlElement] = [
             node
             for path in _TEXT_PATHS
@@ -222,23 +222,23 @@ class _Sizes:
         return min((node for node in found if self.plain(node) >= most), key=lambda node: self.text[node], default=None)
 
     def naming(self, node: HtmlElement) -> Naming:
-        """What an element calls itself; within the text an id is the name of its topic and not of its role."""
+        """Return the kinds of names of an element; within the main element an id names its topic and not its role."""
         return naming(node, in_text=node in self._inside)
 
     def is_inside(self, node: HtmlElement) -> bool:
-        """Whether a node lies in the element that says it is the text."""
+        """Return whether a node is inside the main element."""
         return node in self._inside
 
     def plain(self, node: HtmlElement) -> int:
-        """Characters outside of links."""
+        """Return the number of characters outside of links."""
         return self.text[node] - self.linked[node]
 
     def is_made_of_links(self, node: HtmlElement) -> bool:
-        """Whether as much of the text stands in links as in what calls itself a menu."""
+        """Return whether so much of the text is in links that an element named as a menu is one."""
         return self.linked[node] > _NAMED_LINK_SHARE * self.text[node]
 
     def is_link_list(self, node: HtmlElement) -> bool:
-        """Whether most of the text stands in links, of which there are several."""
+        """Return whether most of the text is in links and there are several of them."""
         return self.links[node] >= 3 and self.linked[node] > _LINK_SHARE * self.text[node]
 
 
@@ -252,7 +252,7 @@ def _is_hidden(node: HtmlElement) -> bool:
 
 
 def _is_chrome(node: HtmlElement, sizes: _Sizes) -> bool:
-    """Whether an element that does not contain the core belongs to the frame of the page."""
+    """Return whether an element that does not contain the core belongs to the frame of the page."""
     core = sizes.core
     if node.tag == "aside" and sizes.is_inside(node) and sizes.naming(node).note:
         return False
@@ -299,13 +299,13 @@ def _is_called_chrome(node: HtmlElement, sizes: _Sizes) -> bool:
 
 
 def _is_skip_link(node: HtmlElement, sizes: _Sizes) -> bool:
-    """Whether an element is a link over the frame to the text, and not the text that it leads to."""
+    """Return whether an element is a link that skips the frame, and not the text that it leads to."""
     named = (node.tag in _NAMED or node.tag in _NAMED_INLINE) and sizes.naming(node).skip
     return named and sizes.text[node] <= _SKIP_CHARS and next(node.iter("h1", "h2", "main"), None) is None
 
 
 def _is_frame(node: HtmlElement, sizes: _Sizes) -> bool:
-    """Whether an element belongs to the frame of the page even where that is nearly all there is."""
+    """Return whether an element belongs to the frame of the page even if little else is on the page."""
     if node is sizes.core and node.tag != "nav":
         return False
     if node.tag in _CHROME_TAGS or node.get("role") in _CHROME_ROLES:
@@ -324,5 +324,5 @@ def _is_frame(node: HtmlElement, sizes: _Sizes) -> bool:
 
 
 def _is_of_page(node: HtmlElement) -> bool:
-    """Whether a header or footer is that of the page, and not of an article."""
+    """Return whether a header or footer belongs to the page and not to an article."""
     return not any(ancestor.tag in _SECTIONING for ancestor in node.iterancestors())

@@ -1,4 +1,4 @@
-"""What programs that write documentation do with other elements than those that HTML has for it."""
+"""Rewrites what documentation generators express with other elements than those that HTML has for it."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ _ROLES = {
 
 
 def as_plain_html(tree: HtmlElement, generator: str) -> None:
-    """Rewrite what is code, a table or a heading only for those who see the page, and drop what stands beside it.
+    """Turn what only looks like code, tables or headings into the elements for it, and drop what accompanies it.
 
-    Numbers of lines, permalinks and names of languages beside code go; elements with the role of a table become one;
-    and what Doxygen, Javadoc and rustdoc write in their own way becomes what others write.
+    Line numbers, permalinks and names of languages beside code are dropped, elements with the role of a table become
+    tables, and the special forms of Doxygen, Javadoc and rustdoc become the usual ones.
 
     Args:
         tree: The page; it is changed.
-        generator: What the page says wrote it (``<meta name=generator>``), or an empty string.
+        generator: The content of ``<meta name=generator>``, or an empty string.
     """
     for link in tree.xpath(".//a[contains(@class, 'headerlink')]"):
         if "#" in link.get("href", ""):
@@ -57,7 +57,7 @@ def _drop_line_numbers(tree: HtmlElement) -> None:
         if parent is None or not _DIGITS.fullmatch(node.text_content()) or not _is_beside_code(node, parent):
             continue
         if node.tag in ("td", "th") and (table := next(node.iterancestors("table"), None)) is not None:
-            table.set("role", "presentation")  # it was made for the numbers
+            table.set("role", "presentation")  # the table only holds the line numbers
         node.drop_tree()
 
 
@@ -84,7 +84,7 @@ def _doxygen(tree: HtmlElement) -> None:
     for title in tree.xpath(".//div[@class='headertitle']/div[@class='title']"):
         title.tag = "h1"
     for title in tree.xpath(".//h2[@class='memtitle']"):
-        title.tag = "h3"  # it stands below the heading of all members of its kind
+        title.tag = "h3"  # it is below the heading of all members of its kind
     for code in tree.xpath(".//div[@class='fragment']"):
         code.tag = "pre"
 
@@ -115,7 +115,7 @@ def _rustdoc(tree: HtmlElement) -> None:
             before.tail = ""
         source.drop_tree()
     for since in tree.xpath(".//span[contains(@class, 'rightside')][following-sibling::*[1][self::h3 or self::h4]]"):
-        since.getnext().addnext(since)  # the version that a function came with: it stood before its heading
+        since.getnext().addnext(since)  # the version that introduced a function, which preceded its heading
 
 
 _GENERATORS: dict[str, Callable[[HtmlElement], None]] = {"doxygen": _doxygen, "javadoc": _javadoc, "rustdoc": _rustdoc}

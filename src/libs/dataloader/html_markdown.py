@@ -24,7 +24,7 @@ _SKIPPED = frozenset(
     "script style template noscript svg canvas iframe object embed audio video map select button input textarea "  # noqa: SIM905
     "rp rt head title meta link base source track area datalist progress meter".split()
 )
-_LINES = frozenset(("div", "li", "p", "tr"))  # in code each is a line
+_LINES = frozenset(("div", "li", "p", "tr"))  # in code, each of these is a line
 _CODE = frozenset(("code", "kbd", "samp", "tt"))
 # The space of East Asia goes beside the end of a line only. What is before it is looked at once, from where it begins.
 _SPACES = re.compile(
@@ -44,12 +44,12 @@ _MOST_LEVELS = 50
 
 
 def inline_text(element: HtmlElement) -> str:
-    """The text of an element as one line."""
+    """Return the text of an element as one line."""
     return " ".join(_INVISIBLE.sub("", "".join(_walk_text(element))).split())
 
 
 def _walk_text(element: HtmlElement) -> Iterator[str]:
-    """Text below an element, with a blank wherever a block begins or ends."""
+    """Yield the text below an element, with a blank wherever a block begins or ends."""
     from lxml import etree
 
     if element.text:
@@ -84,13 +84,13 @@ def html_to_markdown(root: HtmlElement) -> str:
     """Write the tree below ``root`` as Markdown.
 
     Headings become ``#`` lines, lists and data tables their Markdown forms, ``pre`` fenced code. Emphasis is not marked
-    and links show as their words only: both would only dilute the text that is searched.
+    and of links only the words are kept, because both would only dilute the text that is searched.
 
     Args:
         root: An element as ``lxml.html`` gives it; it is not changed.
 
     Returns:
-        Markdown whose blocks are separated by one empty line, without one at its end.
+        Markdown whose blocks are separated by one empty line, without one at the end.
     """
     return _Writer().write(root)
 
@@ -99,12 +99,12 @@ class _Writer:
     def __init__(self) -> None:
         self._pieces: list[str] = []
         self._inline: list[str] = []
-        self._containers: list[tuple[HtmlElement, str]] = []  # items and quotes around here, prefix of their lines
+        self._containers: list[tuple[HtmlElement, str]] = []  # items and quotes around the node, line prefixes
         self._markers: dict[int, str] = {}  # depth of a container whose first line is still to be written
         self._numbers: dict[HtmlElement, int] = {}  # next number of each ordered list
-        self._lists: list[HtmlElement] = []  # lists around here
-        self._last_list: HtmlElement | None = None  # outermost list of the block before
-        self._last_quote = ""  # prefix of the block before, if it was quoted
+        self._lists: list[HtmlElement] = []  # lists around the node
+        self._last_list: HtmlElement | None = None  # outermost list of the previous block
+        self._last_quote = ""  # prefix of the previous block, if it was quoted
         self._row: HtmlElement | None = None  # a layout row that is being written as one line
         self._heading = 0
 
@@ -126,7 +126,7 @@ class _Writer:
     # -- events ------------------------------------------------------------------------------------------------
 
     def _start(self, node: HtmlElement) -> bool:
-        """Handle an opening tag; false where what is inside needs no visit (the closing tag still comes)."""
+        """Handle an opening tag. Return false if its content needs no visit; the closing tag is still visited."""
         tag = node.tag
         if tag in _SKIPPED:
             return False
@@ -281,7 +281,7 @@ class _Writer:
         self._emit("\n".join(lines))
 
     def _emit(self, block: str) -> None:
-        """Write a block, indented and marked as its containers ask."""
+        """Write a block with the indentation and markers of its containers."""
         depth = len(self._containers)
         levels = range(depth) if depth <= _MOST_LEVELS else (*range(_MOST_LEVELS - 1), depth - 1)
         later = "".join(self._containers[level][1] for level in levels)
@@ -317,14 +317,14 @@ def _code_language(node: HtmlElement) -> str:
 
 
 def _is_short_row(row: HtmlElement) -> bool:
-    """Whether a row of a layout table reads best as one line."""
+    """Return whether a row of a layout table reads best as one line."""
     if any(True for _ in row.iter("table", "ul", "ol", "dl", "pre", "blockquote", *_HEADINGS)):
         return False
     return len(inline_text(row)) <= _LAYOUT_ROW_CHARS
 
 
 def _data_rows(table: HtmlElement) -> list[list[str]] | None:
-    """The cells of a table that holds data; ``None`` where the table only arranges the page."""
+    """Return the cells of a table that holds data; ``None`` if the table only arranges the page."""
     if table.get("role") in ("presentation", "none"):
         return None
     own = _own_rows(table)
@@ -342,7 +342,7 @@ def _data_rows(table: HtmlElement) -> list[list[str]] | None:
 
 
 def _own_rows(table: HtmlElement) -> list[HtmlElement]:
-    """The rows of a table without those of tables in its cells."""
+    """Return the rows of a table without those of tables in its cells."""
     rows: list[HtmlElement] = []
     for part in table:
         if part.tag == "tr":
@@ -353,7 +353,7 @@ def _own_rows(table: HtmlElement) -> list[HtmlElement]:
 
 
 def _grid(table_rows: list[HtmlElement]) -> list[list[str]]:
-    """Cells by row and column; a cell that spans rows is repeated in each, one that spans columns is not."""
+    """Return cells by row and column; a cell that spans rows is repeated in each, one that spans columns is not."""
     rows: list[list[str]] = []
     waiting: dict[int, tuple[int, str]] = {}  # column: rows left, text
     for tr in table_rows:

@@ -1,4 +1,4 @@
-"""What the id and class of an HTML element reveal about it."""
+"""Tells the role of an HTML element from the words of its id and class."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
-# Whole words, lower case, after splitting at "-", "_", blanks and camelCase. What is called like this goes unless it
-# holds the core of the page:
+# Whole words, lower case, after splitting at "-", "_", blanks and camelCase. An element with such a name is left out
+# unless it holds the core of the page:
 _STRONG = re.compile(
     r"""\b(?:
       cookies?|cookie\s?(?:bar|banner|notice|consent|law)|consent|gdpr|ccpa|onetrust|cookiebot|
@@ -22,11 +22,11 @@ _STRONG = re.compile(
     )\b""",
     re.VERBOSE,
 )
-# ... as does what is called like this and short: the place that such a link leads to often has the same name
+# ... as is a short one with such a name; the target of such a link often has the same name:
 _SKIP = re.compile(r"\bskip\s?(?:links?|navs?|navigation|to\s(?:main\s)?content)\b")
 # ... and of these not even a large one can be the core:
 _FRAME = re.compile(r"\b(?:cookies?|consent|gdpr|onetrust|disqus|respond|comments|kommentare|comment\s(?:list|area))\b")
-# ... and what leads elsewhere goes likewise, in the main element only if it is made of links:
+# ... and likewise one that leads elsewhere, in the main element only if it consists of links:
 _NAVIGATION = re.compile(
     r"""\b(?:
       navs?|navi|navbar|navigation|topnav|subnav|sitenav|sidenav|navbox|navheader|navfooter|offcanvas|hamburger|
@@ -35,7 +35,7 @@ _NAVIGATION = re.compile(
     )\b""",
     re.VERBOSE,
 )
-# ... and what is called like this goes if it has little running text of its own, in the main element if made of links:
+# ... and one with little running text of its own, in the main element only if it consists of links:
 _LINKS = re.compile(
     r"""\b(?:
       menu|submenu|topbar|rail|toc|table\sof\scontents|widgets?|(?<!tsd\s)tags?|tag\s(?:list|cloud)|
@@ -52,9 +52,9 @@ _WEAK = re.compile(
     )\b""",
     re.VERBOSE,
 )
-# ... and of these what stands at the edges of a page also where it is a large part of a short one:
+# ... and of these what is at the edges of a page, even if it is a large part of a short one:
 _EDGE = re.compile(r"\b(?:footer|colophon|masthead|(?:site|page)\s?header)\b")
-# ... while an aside of the text that is called like this is a part of it, as Docutils and others write it:
+# ... while an ``aside`` with such a name is a part of the text, as Docutils and others write it:
 _NOTE = re.compile(
     r"\b(?:admonition|callout|notes?|tip|hint|warning|caution|danger|important|info|alert|topic|footnotes?|docutils)\b"
 )
@@ -64,7 +64,7 @@ _LONGEST = 500
 
 
 class Naming(NamedTuple):
-    """Which of the kinds of names above an element has."""
+    """The kinds of names, of those above, that an element has."""
 
     strong: bool
     navigation: bool
@@ -80,11 +80,11 @@ _UNNAMED = Naming(*[False] * 8)
 
 
 def naming(node: HtmlElement, *, in_text: bool = False) -> Naming:
-    """What an element calls itself.
+    """Return the kinds of names of an element.
 
     Args:
         node: The element.
-        in_text: Whether it is a part of the text: then its id names its topic and not what it is for.
+        in_text: Whether it is a part of the text; then its id names its topic and not its role.
 
     Returns:
         The kinds of names that its class, and its id, hold.
@@ -96,7 +96,7 @@ def naming(node: HtmlElement, *, in_text: bool = False) -> Naming:
 
 
 def _is_section(node: HtmlElement) -> bool:
-    """Whether the id of an element is made from the heading of its text, as generators do."""
+    """Return whether the id of an element is derived from the heading of its text, as generators do."""
     if node.tag != "section" and "section" not in node.get("class", "").split():
         return False
     words = _WORD.findall(node.get("id", "").lower())

@@ -1,4 +1,4 @@
-"""Content that a page shows on a click: panels of tabs, and headings that are buttons."""
+"""Handles content that a page shows on a click: panels of tabs, and headings that are buttons."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ _TITLES = ("h1", "h2", "h3", "h4", "h5", "h6", "summary", "dt", "legend")
 
 
 def is_panel(node: HtmlElement) -> bool:
-    """Whether an element is shown as soon as its tab or its heading is clicked."""
+    """Return whether an element is shown when its tab or its heading is clicked."""
     role = node.get("role")
     return role == "tabpanel" or (role == "region" and node.get("aria-labelledby") is not None)
 
 
 def unwrap_titles(root: HtmlElement) -> None:
-    """Make the text of buttons that are all of a heading (``<h2><button>…``) the heading's own."""
+    """Move the text of a button that is all of a heading (``<h2><button>…``) into the heading."""
     for title in list(root.iter(*_TITLES)):
         buttons = list(title.iter("button"))
         if buttons and _size(title) == sum(_size(button) for button in buttons):
@@ -27,7 +27,7 @@ def unwrap_titles(root: HtmlElement) -> None:
 
 
 def label_panels(root: HtmlElement) -> None:
-    """Write the name of its tab before each panel, as the tabs themselves are controls."""
+    """Write the name of its tab before each panel, because the tabs themselves are controls and left out."""
     from lxml.html import Element
 
     for panel, label in list(_labels(root)):

@@ -1,4 +1,4 @@
-"""The title of a page: what its head says, what its own heading says, and which of both is the name of the site."""
+"""Finds the title of a page from its head and its heading, without the name of the site."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _LOWER_HEADINGS = ("h2", "h3", "h4", "h5", "h6")
 
 
 def heading_of_title(tree: HtmlElement, title: str | None) -> list[HtmlElement]:
-    """The heading of a page that its title tells of, wherever it stands.
+    """Return the heading of a page that matches its title, wherever it is.
 
     Args:
         tree: The page.
         title: What its head says.
 
     Returns:
-        A copy of the heading, and of the section that follows where it is a heading too, as above the text of manual
+        A copy of the heading, and of the section after it if that is a heading too, as above the text of manual
         pages; empty if there is none.
     """
     for heading in tree.iter("h1") if title else ():
@@ -40,11 +40,11 @@ def heading_of_title(tree: HtmlElement, title: str | None) -> list[HtmlElement]:
 
 
 def put_heading(content: HtmlElement, heading: list[HtmlElement], title: str | None) -> None:
-    """Put the heading of the page before a text that was taken without it and has none of its own.
+    """Put the heading of the page before its text, if that was extracted without it and has none of its own.
 
     Args:
         content: The text of the page; it is changed.
-        heading: As :func:`heading_of_title` gives it.
+        heading: As returned by :func:`heading_of_title`.
         title: What the head of the page says.
     """
     if not heading or content.tag in _NO_PLACE or content.find(".//h1") is not None:
@@ -57,14 +57,14 @@ def put_heading(content: HtmlElement, heading: list[HtmlElement], title: str | N
 
 
 def without_site(title: str, content: HtmlElement) -> tuple[str, str | None]:
-    """Take the name of the site from a title that begins with the heading of the page.
+    """Remove the name of the site from a title that begins with the heading of the page.
 
     Args:
         title: What the head of the page says.
         content: The text of the page.
 
     Returns:
-        The title, and what was taken from it.
+        The title, and what was removed from it.
     """
     heading = next((text for node in content.iter("h1") if (text := inline_text(node).rstrip(" ¶#"))), "")
     if not heading or not title.casefold().startswith(heading.casefold()):
@@ -72,14 +72,14 @@ def without_site(title: str, content: HtmlElement) -> tuple[str, str | None]:
     rest = title[len(heading) :]
     separator = _SITE.match(rest)
     site = rest[separator.end() :] if separator else ""
-    # With a heading of that name below, the site stands first: its h1 is on every page, the page has an h2.
+    # If another heading has that name, the site comes first: its h1 is on every page, the page has an h2.
     if not site or any(_tells_of(inline_text(node), site) for node in content.iter("h2")):
         return title, None
     return title[: len(heading)], site
 
 
 def _tells_of(heading: str, title: str | None) -> bool:
-    """Whether a heading is the name of a page that a title tells of, and not that of the site at its end."""
+    """Return whether a heading is the name of the page in a title, and not the name of the site at its end."""
     words, told = _words(heading), _words(title or "")
     if not words or not told:
         return False
