@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Level(IntEnum):
-    """The quality of a place to cut; higher is better."""
+    """How good a place is to cut; higher is better."""
 
     INSIDE = -1  # within a grapheme cluster
     CHARACTER = 0  # within a word
@@ -29,7 +29,7 @@ class Level(IntEnum):
     SENTENCE = 2
     LINE = 3
     PARAGRAPH = 4
-    SEPARATOR = 5  # after a separator that the caller asked for, or before a definition
+    SEPARATOR = 5  # after a separator that the caller set, or before a definition
     HARD = 6  # between records or rows; chunks never overlap here
 
 
@@ -40,8 +40,8 @@ class Breaks:
     Attributes:
         start: Where the stretch begins.
         ends: Where each atom ends, ascending; the last is the end of the stretch.
-        levels: How good it is to cut there.
-        blocks: Where the atoms begin that are blocks (fenced code, tables): never half of one is repeated.
+        levels: How good it is to cut after each atom.
+        blocks: Where the atoms begin that are blocks (fenced code, tables), which are never repeated in part.
     """
 
     start: int
@@ -51,11 +51,11 @@ class Breaks:
 
     @property
     def end(self) -> int:
-        """Where the last atom ends."""
+        """The end of the last atom."""
         return self.ends[-1] if self.ends else self.start
 
     def add(self, end: int, level: int) -> None:
-        """Append an atom; an empty one only says how good the place is."""
+        """Append an atom; an empty one only raises the level of the place."""
         if end > self.end:
             self.ends.append(end)
             self.levels.append(level)
@@ -63,7 +63,7 @@ class Breaks:
             self.levels[-1] = max(self.levels[-1], level)
 
     def extend_last(self, end: int, level: int) -> None:
-        """Let the last atom reach further (whitespace belongs to what stands before it)."""
+        """Extend the last atom, because whitespace belongs to what precedes it."""
         if self.ends:
             self.ends[-1] = end
             self.levels[-1] = max(self.levels[-1], level)
@@ -71,15 +71,15 @@ class Breaks:
             self.add(end, level)
 
     def mark(self, level: int) -> None:
-        """Say that the end of the last atom is at least this good."""
+        """Raise the level of the end of the last atom to at least this one."""
         if self.levels:
             self.levels[-1] = max(self.levels[-1], level)
 
 
-# A line that ends so is no line of a paragraph that goes on.
+# A line with such an end does not continue in the next one.
 _TERMINAL = frozenset(".!?:;…。！？：；।॥؟۔።᠃⁇⁈⁉‽|>}]")
 _CLOSING = "\"'”’»)]}」』）】*_`"
-# The dot of a German date, "am 30. Juni", ends no sentence.
+# The dot of a German date, "am 30. Juni", does not end a sentence.
 _DATE = (
     r"(?<=\d\.\s)(?:Januar|Jänner|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember"
     r"|Jahrhunderts?|Jahrtausends?)\b"
@@ -90,9 +90,9 @@ SENTENCE_END = (
 )
 _SENTENCE_END = re.compile(SENTENCE_END)
 _LIST_ITEM = re.compile(r"[ \t]*(?:[-*+•·‣▪#>|~=]|\d{1,4}[.)]|[A-Za-z][.)]\s|`{3})")
-_WRAPPED_AT_LEAST = 40  # characters; a shorter line was not broken for want of room
-_WINDOW = 8  # pieces that are looked for at once
-_LONGEST_SPACE = 64  # characters of whitespace that go with what stands before them
+_WRAPPED_AT_LEAST = 40  # characters; a shorter line was not wrapped
+_WINDOW = 8  # number of pieces that are found at once
+_LONGEST_SPACE = 64  # characters of whitespace that belong to what precedes them
 
 # Grapheme_Cluster_Break=Extend without being a mark, and =Prepend (Unicode 16, GraphemeBreakProperty.txt).
 _EXTENDING = frozenset("\u200c\u200d\uff9e\uff9f")
@@ -107,9 +107,9 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def without_surrogates(text: str) -> str:
-    """The same text, character for character, as something that can be encoded.
+    """Return the text with its surrogates replaced, one character for each, so that it can be encoded.
 
-    A surrogate becomes U+FFFD; the second half of a pair a combining mark, so that pairs stay together.
+    A surrogate becomes U+FFFD, the second half of a pair a combining mark, so that pairs stay together.
     """
     if text.isascii() or _SURROGATE.search(text) is None:
         return text
@@ -117,7 +117,7 @@ def without_surrogates(text: str) -> str:
 
 
 def prose_breaks(text: str, start: int, end: int, separator: str, piece: int) -> Breaks:
-    """Places in running text: paragraphs, lines, sentences, words.
+    """Find the places to cut in running text: after paragraphs, lines, sentences, words.
 
     Args:
         text: A text that can be encoded.
@@ -138,14 +138,14 @@ def prose_breaks(text: str, start: int, end: int, separator: str, piece: int) ->
 
 
 def line_breaks(text: str, start: int, end: int, piece: int, *, indented: bool = False) -> Breaks:
-    """Places in text where every line counts: code.
+    """Find the places to cut in text where every line counts, such as code.
 
     Args:
         text: A text that can be encoded.
         start: Where the stretch begins in it.
         end: Where it ends.
         piece: Length in characters up to which a line is left whole.
-        indented: A blank line before a line that is indented no deeper than the first one is a better place.
+        indented: Whether a blank line before a line that is indented no deeper than the first one is a better place.
     """
     breaks = Breaks(start)
     blocks: list[tuple[int, int, int]] = []
@@ -171,7 +171,7 @@ def line_breaks(text: str, start: int, end: int, piece: int, *, indented: bool =
 
 
 def record_breaks(text: str, start: int, end: int) -> Breaks:
-    """Places between records, that is, after blank lines."""
+    """Find the places between records, that is, after blank lines."""
     breaks = Breaks(start)
     for match in re.compile(r"\n[ \t\r]*\n\s*").finditer(text, start, end):
         breaks.add(match.end(), Level.HARD)
@@ -180,7 +180,7 @@ def record_breaks(text: str, start: int, end: int) -> Breaks:
 
 
 def row_breaks(text: str, start: int, end: int) -> Breaks:
-    """Places between the rows of a table, one per line."""
+    """Find the places between the rows of a table, one per line."""
     breaks = Breaks(start)
     position = start
     for line in text[start:end].splitlines(keepends=True):
@@ -193,14 +193,14 @@ def row_breaks(text: str, start: int, end: int) -> Breaks:
 
 
 def piece_breaks(text: str, start: int, end: int, piece: int) -> Breaks:
-    """Places inside one atom that is too large, at most ``piece`` characters apart."""
+    """Find places inside one atom that is too large, at most ``piece`` characters apart."""
     breaks = Breaks(start)
     _add_pieces(breaks, text, _sentences(text, [(start, end, Level.CHARACTER)], piece), piece)
     return breaks
 
 
 def separator_ends(text: str, start: int, end: int, separator: str) -> list[int]:
-    """Where a separator other than whitespace ends (whitespace has its own levels)."""
+    """Return where a separator other than whitespace ends (whitespace has its own levels)."""
     if not separator or separator.isspace():
         return []
     found = (match.end() for match in re.compile(re.escape(separator)).finditer(text, start, end))
@@ -208,7 +208,7 @@ def separator_ends(text: str, start: int, end: int, separator: str) -> list[int]
 
 
 def inside_cluster(text: str, place: int) -> bool:
-    """Whether a place lies within a grapheme cluster (UAX 29, without the rarer rules for Indic conjuncts)."""
+    """Return whether a place is within a grapheme cluster (UAX 29, without the rarer rules for Indic conjuncts)."""
     if not 0 < place < len(text):
         return False
     before, after = text[place - 1], text[place]
@@ -246,10 +246,10 @@ def _joins_hangul(before: str, after: str) -> bool:
 
 
 def _paragraph_lines(text: str, start: int, end: int) -> list[tuple[int, int, int]]:
-    """Lines as ``(start, end, level)``; those that were only wrapped for want of room are joined."""
+    """Return lines as ``(start, end, level)``; lines of one wrapped paragraph are joined."""
     blocks: list[tuple[int, int, int]] = []
     position = start
-    wrapped = False  # whether the last line may go on in the next
+    wrapped = False  # whether the last line may continue in the next
     for line in text[start:end].splitlines(keepends=True):
         after = position + len(line)
         if line.isspace():
@@ -284,7 +284,7 @@ def _sentences(text: str, blocks: Iterable[tuple[int, int, int]], piece: int) ->
 
 
 def _add_pieces(breaks: Breaks, text: str, blocks: Iterable[tuple[int, int, int]], piece: int) -> None:
-    """Append blocks, those longer than ``piece`` in pieces."""
+    """Append blocks; those longer than ``piece`` are divided into pieces."""
     blocks = list(blocks)
     window = max(_WINDOW * piece, 256)
     splitter = _piece_splitter(piece)
@@ -301,7 +301,7 @@ def _add_pieces(breaks: Breaks, text: str, blocks: Iterable[tuple[int, int, int]
 
 
 def _windowed(text: str, start: int, end: int, piece: int, window: int) -> list[int]:
-    """Places in a long block. The last piece of a window is found again with more after it, in the next one."""
+    """Find places in a long block. The last piece of each window is found again in the next one, with more after it."""
     splitter = _piece_splitter(piece)
     places: list[int] = []
     while start < end:
@@ -318,14 +318,14 @@ def _windowed(text: str, start: int, end: int, piece: int, window: int) -> list[
 
 
 def _as_one_line(block: str) -> str:
-    """Line ends inside a block are no better places than other spaces."""
+    """Replace the line ends inside a block by spaces, because they are no better places to cut than other spaces."""
     return block if block.isspace() else block.replace("\n", " ").replace("\r", " ")
 
 
 def _add_places(breaks: Breaks, text: str, places: list[int], end: int, level: int) -> None:
     for place in places:
         if text[place].isspace() and not text[place - 1].isspace():
-            place = _after_space(text, place, end)  # the space belongs to what stands before it
+            place = _after_space(text, place, end)  # the space belongs to what precedes it
         cluster = _cluster_start(text, breaks.end, place)
         if cluster > breaks.end:
             breaks.add(cluster, _level_at(text, cluster))

@@ -60,7 +60,7 @@ class Outline:
 def outline(text: str) -> Outline:
     """Find headings and fenced code."""
     found = Outline()
-    unclosed: set[str] = set()  # a block that is never closed is more likely a slip than the rest of the document
+    unclosed: set[str] = set()  # an unclosed block is more likely a slip than the whole rest of the document
     position = 0
     if (matter := _FRONT_MATTER.match(text)) is not None:
         position = matter.end()
@@ -96,7 +96,7 @@ def outline(text: str) -> Outline:
 
 
 def plain_title(text: str, *, atx: bool) -> str:
-    """The words of a heading without Markdown's markup."""
+    """Return the text of a heading without Markdown's markup."""
     text = kept_literal(text[:_LONGEST_TITLE])
     if atx:
         text = _ATX_CLOSING.sub("", text)
@@ -122,9 +122,9 @@ class Block:
     """Fenced code or a table.
 
     Attributes:
-        start: Where its first line begins.
-        end: Where its last line ends.
-        body: For a table where its first row begins; for code -1.
+        start: Position where its first line begins.
+        end: Position where its last line ends.
+        body: For a table the position where its first row begins; for code -1.
     """
 
     start: int
@@ -136,7 +136,7 @@ def markdown_breaks(
     text: str, start: int, end: int, fences: list[tuple[int, int]], separator: str, piece: int, counter: TokenCounter,
     size: int,
 ) -> tuple[Breaks, list[Table]]:  # fmt: skip
-    """Places in a section of Markdown. Code and tables that fit are atoms; larger ones are cut by lines and rows.
+    """Find the places to cut in a section of Markdown. Code and tables that fit are atoms; larger ones are cut by line.
 
     Args:
         text: The whole text, as something that can be encoded.
@@ -145,8 +145,8 @@ def markdown_breaks(
         fences: Fenced code of the whole text.
         separator: A preferred place to cut after.
         piece: Length in characters up to which atoms of running text are left whole.
-        counter: What counts.
-        size: Tokens per chunk at most.
+        counter: Counts tokens.
+        size: Maximum number of tokens per chunk.
 
     Returns:
         The places, and the tables that are cut.
@@ -175,14 +175,14 @@ def markdown_breaks(
 
 
 def table_breaks(text: str, start: int, end: int, counter: TokenCounter, size: int) -> tuple[Breaks, Table]:
-    """Places in a table: after its header, and after each row.
+    """Find the places to cut in a table: after its header, and after each row.
 
     Args:
         text: The whole text, as something that can be encoded.
         start: Where the header line begins.
         end: Where the last row ends.
-        counter: What counts.
-        size: Tokens per chunk at most.
+        counter: Counts tokens.
+        size: Maximum number of tokens per chunk.
     """
     body = _line_end(text, start)
     header = text[start:body].strip()
@@ -202,7 +202,7 @@ def _is_rule(text: str, start: int) -> bool:
 
 
 def _blocks(text: str, start: int, end: int, fences: list[tuple[int, int]]) -> Iterator[Block]:
-    """Fenced code and tables of a section, in order."""
+    """Return the fenced code and tables of a section, in order."""
     position = start
     for first, last in [*((a, b) for a, b in fences if a < end and b > start), (end, end)]:
         yield from _tables(text, position, min(first, end))
@@ -238,7 +238,7 @@ def _tables(text: str, start: int, end: int) -> Iterator[Block]:
 
 
 def _join(text: str, breaks: Breaks, more: Breaks) -> None:
-    """Append; whitespace at the start of what follows belongs to what stands before."""
+    """Append breaks; whitespace at the start of what is appended belongs to what precedes it."""
     skipped = 0
     if breaks.ends and more.ends and text[more.start : more.ends[0]].isspace():
         breaks.extend_last(more.ends[0], more.levels[0])
@@ -258,7 +258,7 @@ def _fence_end(text: str, mark: str, position: int) -> int:
 
 
 def _paragraph_above(text: str, place: int, last: int) -> int | None:
-    """Where the paragraph begins that ends above the line at ``place``, if it can be a heading."""
+    """Return where the paragraph begins that ends above the line at ``place``, if it can be a heading."""
     begin = place
     for _ in range(_SETEXT_LINES + 1):
         if begin <= last:

@@ -6,7 +6,7 @@ import re
 
 from core.rag.indexing.breaks import SENTENCE_END
 
-#: A line that does not go on in the next one: an item, a heading, a row, a fence.
+#: A line that does not continue in the next one: an item, a heading, a row, a fence.
 _ITEM = r"[ \t]*(?:[-*+•·‣▪#>|]|\d{1,4}[.)]\s|`{3})"
 #: A heading is one line, whatever stands below it.
 _HEADING_LINE = r"^[ \t]*#{1,6}[ \t][^\n]*\n"
@@ -26,18 +26,18 @@ _TITLE_LINE = re.compile(
     re.MULTILINE,
 )
 _FIRST_LETTER = re.compile(r"[^\W\d_]")
-#: A line that is this long goes on for want of room.
+#: A line of at least this length was wrapped, and continues in the next one.
 _PROSE_LINE = 40
 
 
 def sentence_spans(text: str, *, titles: bool = False) -> list[tuple[int, int]]:
-    """Where the sentences of a text begin and end, without markup before and space around them.
+    """Return where the sentences of a text begin and end, without markup before and space around them.
 
     Blank lines, list items, headings and rows of tables end a sentence, too. Together they cover all words.
 
     Args:
         text: Prose or Markdown, in any language.
-        titles: Whether a short line, as headings and rows of tables are without markup, is a sentence of its own.
+        titles: Whether a short line is a sentence of its own, as headings and rows of tables without markup are.
 
     Returns:
         Start and end (exclusive) of each, in order.
@@ -64,26 +64,26 @@ def sentence_spans(text: str, *, titles: bool = False) -> list[tuple[int, int]]:
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a text; see :func:`sentence_spans`."""
+    """Return the sentences of a text; see :func:`sentence_spans`."""
     return [text[start:end] for start, end in sentence_spans(text)]
 
 
 def is_heading(text: str, start: int) -> bool:
-    """Whether the sentence that begins at a place is a Markdown heading."""
+    """Return whether the sentence that begins at a position is a Markdown heading."""
     line = text.rfind("\n", 0, start) + 1
     return _HEADING.match(text, line) is not None
 
 
 def is_title_line(text: str, start: int, end: int) -> bool:
-    """Whether a sentence is a short line above prose, or a numbered one: a heading without markup."""
+    """Return whether a sentence is a heading without markup: a short line above prose, or a numbered one."""
     match = _TITLE_LINE.match(text, text.rfind("\n", 0, start) + 1)
     if match is None or match.end() < end or not _is_short(text, match) or text[end - 1].isdigit():
-        return False  # what ends with a number is the row of a table
+        return False  # a line that ends with a number is the row of a table
     return match["number"] is not None or _line_behind(text, match.end()) >= _PROSE_LINE
 
 
 def _is_short(text: str, line: re.Match[str]) -> bool:
-    """Whether a short line is no part of a sentence: it begins with a capital, and so does the next one."""
+    """Return whether a short line is not a part of a sentence: it and the next line begin with a capital."""
     first = _FIRST_LETTER.search(line[0])
     following = text[line.end() : line.end() + 1]
     return first is not None and first[0].isupper() and (following.isupper() or following.isdigit())
