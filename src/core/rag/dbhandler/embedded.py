@@ -25,11 +25,13 @@ from core.rag.dbhandler import grafeo_engine as engine
 from core.rag.dbhandler.checks import check_k, check_parameters, check_path, check_reading, check_terms, check_vector
 from core.rag.dbhandler.commitlog import CommitLog
 from core.rag.dbhandler.commits import Commits
+from core.rag.dbhandler.embedded_opening import Opened, open_file
 from core.rag.dbhandler.embedded_transaction import EmbeddedTransaction
+from core.rag.dbhandler.finishing import finish
 from core.rag.dbhandler.gate import WriterGate
 from core.rag.dbhandler.nesting import outermost
 from core.rag.dbhandler.scan import scan_text
-from core.rag.dbhandler.store import READING_ONLY, Capabilities, Match, Parameters, Row, Transaction
+from core.rag.dbhandler.store import Capabilities, Match, Parameters, Row, Transaction
 from core.rag.dbhandler.vector_table import VectorTables
 from core.rag.dbhandler.word_scores import WordScores
 from core.rag.errors import (
@@ -37,7 +39,6 @@ from core.rag.errors import (
     StoreConflictError,
     StoreError,
     StoreFullError,
-    StoreLockedError,
     StoreReadOnlyError,
     StoreUnavailableError,
 )
@@ -50,7 +51,6 @@ _READERS = 4
 _WRITERS = 2  # one runs the statements of a transaction while the other stores the commit before
 _FIRST_RETRY_SECONDS = 0.02
 _LOCK_TIMEOUT_SECONDS = 5.0
-_LOCK_POLL_SECONDS = 0.05
 _WORDS_AT_LEAST = 100  # results of a keyword search in the engine
 _REMOVED_AT_ONCE = 100  # texts that are taken out of a keyword index by making it anew
 
@@ -122,20 +122,12 @@ class EmbeddedStore:
         deadline = settings.retry_deadline if settings else 30.0
         file = None if path == ":memory:" else engine.graph_file(path)
         patience = settings.lock_timeout if settings else _LOCK_TIMEOUT_SECONDS
-        until = time.monotonic() + patience
-        read_only = ""
         if file is None:
-            db = engine.open_engine(None)
-        elif settings is not None and settings.read_only:
-            db = await _open_when_free(engine.open_for_reading, file, until)
-            read_only = READING_ONLY
+            opened = Opened(engine.open_engine(None))
         else:
-            try:
-                db = await _open_when_free(engine.open_engine, file, until)
-            except (StoreReadOnlyError, StoreFullError) as error:
-                db = await _open_instead(file, until, error)
-                read_only = f"Nothing can be stored: {error}"
-        return cls(db, file, sync=sync, retry_deadline=deadline, read_only=read_only)
+            reading = settings is not None and settings.read_only
+            opened = await open_file(file, patience, reading=reading, is_open_here=_is_open)
+        return cls(opened.db, file, sync=sync, retry_deadline=deadline, read_only=opened.read_only)
 
     @property
     def capabilities(self) -> Capabilities:
@@ -354,7 +346,7 @@ class EmbeddedStore:
                 fault = self._log.fault() if self._committed else ""
                 self._log.stop()
             try:
-                await _finish(self._writers.submit(engine.close_engine, handles))
+                await finish(self._writers.submit(engine.close_engine, handles))
             except StoreFullError as error:
                 if self._committed:
                     raise
@@ -396,7 +388,7 @@ class EmbeddedStore:
 
     async def _writing[T](self, function: Callable[[Any], T], what: str) -> T:
         """Call the engine in a worker thread, and wait for it even when cancelled: it cannot be interrupted."""
-        return await _finish(self._submit(self._writers, function, what))
+        return await finish(self._submit(self._writers, function, what))
 
     async def _reading[T](self, function: Callable[[Any], T], what: str) -> T:
         """Call the engine in a worker thread; a cancelled caller does not wait for the rest."""
@@ -419,52 +411,11 @@ class EmbeddedStore:
             )
 
 
-async def _open_when_free(function: Callable[[Path], Any], file: Path, deadline: float) -> Any:
-    """Open a graph, waiting for other processes to close it: most commands have it open for a moment only."""
-    while True:
-        try:
-            return await asyncio.to_thread(function, file)
-        except StoreLockedError:
-            here = any(store._path == file and not store._closed for store in _open_stores)
-            if here or time.monotonic() > deadline:
-                raise
-        await asyncio.sleep(_LOCK_POLL_SECONDS * random.uniform(0.5, 1.5))  # noqa: S311
-
-
-async def _open_instead(file: Path, deadline: float, why: StoreReadOnlyError | StoreFullError) -> Any:
-    """Open a graph for reading that cannot be written.
-
-    Raises:
-        StoreError: ``why``, when it cannot be read either.
-    """
-    try:
-        db = await _open_when_free(engine.open_for_reading, file, deadline)
-    except StoreError as error:
-        raise why from error
-    full = isinstance(why, StoreFullError)
-    _logger.log(logging.WARNING if full else logging.INFO, "Nothing can be stored: %s", why)
-    return db
+def _is_open(file: Path) -> bool:
+    """Return whether a store of this process has the file open."""
+    return any(store._path == file and not store._closed for store in list(_open_stores))
 
 
 def _log_failure(work: Future[None]) -> None:
     if not work.cancelled() and (error := work.exception()) is not None:
         _logger.warning("Vectors could not be kept in memory; searches read them from the graph: %s", error)
-
-
-async def _finish[T](work: Future[T]) -> T:
-    """Wait for a call that cannot be interrupted. Cancellations that arrive meanwhile take effect afterwards."""
-    future = asyncio.wrap_future(work)
-    cancelled: asyncio.CancelledError | None = None
-    while not future.done():
-        try:
-            await asyncio.wait([future])
-        except asyncio.CancelledError as error:
-            cancelled = error
-    if cancelled is not None:
-        if not future.cancelled():
-            future.exception()  # seen, so that it is not reported as lost
-        raise cancelled
-    try:
-        return future.result()
-    finally:
-        del future, work  # an error in it and this frame would keep each other, and what the engine locks, alive

@@ -1,0 +1,25 @@
+"""Waiting for calls in other threads that cannot be interrupted."""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import Future
+
+
+async def finish[T](work: Future[T]) -> T:
+    """Wait for a call that cannot be interrupted. Cancellations that arrive meanwhile take effect afterwards."""
+    future = asyncio.wrap_future(work)
+    cancelled: asyncio.CancelledError | None = None
+    while not future.done():
+        try:
+            await asyncio.wait([future])
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled is not None:
+        if not future.cancelled():
+            future.exception()  # seen, so that it is not reported as lost
+        raise cancelled
+    try:
+        return future.result()
+    finally:
+        del future, work  # an error in it and this frame would keep each other, and what the engine locks, alive
