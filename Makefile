@@ -54,15 +54,16 @@ $(MERMAID)/node_modules: $(MERMAID)/package-lock.json
 test: $(VENV)/.dev $(MERMAID)/node_modules ## Run all tests that need no server
 	@$(BIN)/pytest -q -n auto --maxprocesses 4 --dist worksteal -m "not bolt and not java" $(ARGS)
 
-# The tests on the server, then every statement that tests of the embedded engine alone give to it.
-BOLT_TESTS := env MGRAG_TEST_REQUIRE_BOLT=1 sh -c '$(BIN)/pytest -q -m bolt $(ARGS) && $(BIN)/pytest -q \
+# The tests on the server, then every statement that tests of the embedded engine alone give to it. A Neo4j that is ours
+# is two, one for each process; on a server that is given, one test runs at a time.
+BOLT_TESTS = env MGRAG_TEST_REQUIRE_BOLT=1 sh -c '$(BIN)/pytest -q $(1) -m bolt $(ARGS) && $(BIN)/pytest -q \
 	-n auto --maxprocesses 4 --dist worksteal -p tests.statements -m "not bolt and not java" \
 	tests/maintenance tests/cli/test_commands.py tests/answering tests/integrations'
 
 .PHONY: test-bolt
 test-bolt: $(VENV)/.dev ## Run the tests on a server: MGRAG_TEST_BOLT_URI, or a Neo4j of their own (Java 17)
-	@if [ -n "$$MGRAG_TEST_BOLT_URI" ]; then $(BOLT_TESTS); \
-	else $(BIN)/python -m tests.servers.neo4j run -- $(BOLT_TESTS); fi
+	@if [ -n "$$MGRAG_TEST_BOLT_URI" ]; then $(call BOLT_TESTS); \
+	else $(BIN)/python -m tests.servers.neo4j run --servers 2 -- $(call BOLT_TESTS,-n 2 --dist worksteal); fi
 
 .PHONY: test-java
 test-java: $(VENV)/.dev ## Run the tests that start and kill servers of their own (Java 17)
@@ -70,7 +71,7 @@ test-java: $(VENV)/.dev ## Run the tests that start and kill servers of their ow
 
 .PHONY: test-memgraph
 test-memgraph: $(VENV)/.containers ## Run the tests on a Memgraph in a container, where Docker is
-	@$(BIN)/python -m tests.servers.memgraph run -- $(BOLT_TESTS)
+	@$(BIN)/python -m tests.servers.memgraph run -- $(call BOLT_TESTS)
 
 .PHONY: faults
 faults: $(VENV)/.dev ## Provoke all faults on a server, and write docs/faults.md

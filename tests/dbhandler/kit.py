@@ -27,7 +27,10 @@ from core.rag.schema import (
 )
 from core.rag.settings import Settings
 
-BOLT_URI = os.environ.get("MGRAG_TEST_BOLT_URI")
+#: The server that tests were told about. Where several are named, each process of pytest-xdist has one to itself.
+_URIS: list[str | None] = [*os.environ.get("MGRAG_TEST_BOLT_URI", "").split()] or [None]
+_PROCESS = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+BOLT_URI = _URIS[_PROCESS % len(_URIS)]
 _BOLT_LOGIN = (os.environ.get("MGRAG_TEST_BOLT_USER"), os.environ.get("MGRAG_TEST_BOLT_PASSWORD"))
 
 #: Names of the engines that tests run on, for the fixture ``engine``.

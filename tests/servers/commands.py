@@ -1,8 +1,10 @@
 """The command `python -m tests.servers.neo4j start|stop|run`: parses, calls Neo4jServer, prints."""
 
 import argparse
+import contextlib
 import json
 import os
+import secrets
 import shlex
 import shutil
 import signal
@@ -15,27 +17,31 @@ from types import FrameType
 from typing import NoReturn
 
 from tests.servers.jars import FOLDER, ServerError
-from tests.servers.neo4j import STOP_SECONDS, Neo4jServer
+from tests.servers.neo4j import STOP_SECONDS, Neo4jServer, bolt_environment
 
 STATE = FOLDER / "target" / "neo4j.json"
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run one command; return its exit code (for `run`: the code of what was run)."""
-    options = _parser().parse_args(arguments)
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    if options.command == "run" and options.port and options.servers != 1:
+        parser.error("--port is for one server: each of several takes a free port")
     signal.signal(signal.SIGTERM, _leave)
     try:
         if options.command == "stop":
             return stop()
-        settings = dict(line.split("=", 1) for line in options.set)
-        server = Neo4jServer(
-            port=options.port,
-            heap=options.heap,
-            settings=settings,
-            java_flags=options.java,
-            detached=options.command == "start",
-        )
-        return start(server) if options.command == "start" else run(server, options.cmd)
+        one = {
+            "port": options.port,
+            "heap": options.heap,
+            "settings": dict(line.split("=", 1) for line in options.set),
+            "java_flags": options.java,
+        }
+        if options.command == "start":
+            return start(Neo4jServer(**one, detached=True))
+        password = secrets.token_urlsafe(12)
+        return run([Neo4jServer(**one, password=password) for _ in range(options.servers)], options.cmd)
     except ServerError as exc:
         print(exc, file=sys.stderr)
         return 1
@@ -78,11 +84,18 @@ def stop() -> int:
     return 0
 
 
-def run(server: Neo4jServer, command: Sequence[str]) -> int:
-    """Run a command with a server beside it and return its exit code (128 + signal where one ended it)."""
-    with server:
+def run(servers: Sequence[Neo4jServer], command: Sequence[str]) -> int:
+    """Run a command with servers beside it and return its exit code (128 + signal where one ended it).
+
+    All have one password; the command is told their URIs with a blank between.
+    """
+    with contextlib.ExitStack() as running:
+        for server in servers:
+            running.enter_context(server)
+        uris = " ".join(server.uri for server in servers)
+        environment = bolt_environment(uris, servers[0].user, servers[0].password)
         try:
-            child = subprocess.Popen(command, env={**os.environ, **server.environment})
+            child = subprocess.Popen(command, env={**os.environ, **environment})
         except OSError as exc:
             print(f"Cannot run {command[0]}: {exc}", file=sys.stderr)
             return 127
@@ -114,5 +127,6 @@ def _parser() -> argparse.ArgumentParser:
     options.add_argument("--java", action="append", default=[], metavar="FLAG", help="a flag for Java: --java=-XX:...")
     commands.add_parser("start", parents=[options], help="start a server and print its variables for `eval`")
     running = commands.add_parser("run", parents=[options], help="run a command with a server beside it")
+    running.add_argument("--servers", type=int, default=1, help="how many, for as many processes (%(default)s)")
     running.add_argument("cmd", nargs="+", metavar="CMD", help="the command, after --")
     return parser

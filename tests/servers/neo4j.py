@@ -9,6 +9,7 @@ In Python (everything here blocks: use `asyncio.to_thread` from a coroutine):
 As a command:
 
     python -m tests.servers.neo4j run -- pytest -m bolt      # a server for as long as the command runs
+    python -m tests.servers.neo4j run --servers 2 -- pytest -n 2 -m bolt      # and one for each process
     eval "$(python -m tests.servers.neo4j start)"            # a server that stays, and its MGRAG_TEST_BOLT_* variables
     python -m tests.servers.neo4j stop
 

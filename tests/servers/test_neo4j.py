@@ -1,6 +1,5 @@
 """Our own Neo4j: it serves, survives what tests do to it, keeps what it acknowledged, and leaves nothing behind."""
 
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -30,8 +29,10 @@ PROBE = """
 import os, sys
 from neo4j import GraphDatabase
 auth = os.environ["MGRAG_TEST_BOLT_USER"], os.environ["MGRAG_TEST_BOLT_PASSWORD"]
-with GraphDatabase.driver(os.environ["MGRAG_TEST_BOLT_URI"], auth=auth) as driver:
-    print(driver.execute_query("RETURN 6 * 7 AS n").records[0]["n"], os.environ["MGRAG_TEST_BOLT_URI"])
+for uri in os.environ["MGRAG_TEST_BOLT_URI"].split():
+    with GraphDatabase.driver(uri, auth=auth) as driver:
+        home = driver.execute_query("SHOW SETTINGS 'server.directories.neo4j_home' YIELD value").records[0]["value"]
+        print(uri, home)
 sys.exit(7)
 """
 
@@ -98,16 +99,16 @@ async def test_the_proxy_cuts_around_a_commit(server: Neo4jServer, moment: Commi
         assert (await driver.execute_query("RETURN 1 AS n")).records[0]["n"] == 1
 
 
-def test_run_sets_the_variables_and_returns_the_exit_code(tmp_path: Path) -> None:
-    environment = {**os.environ, "TMPDIR": str(tmp_path)}
-    done = subprocess.run(
-        [*COMMAND, "run", "--", sys.executable, "-c", PROBE], cwd=ROOT, env=environment, capture_output=True, text=True
-    )
+def test_run_sets_the_variables_returns_the_exit_code_and_leaves_nothing() -> None:
+    command = [*COMMAND, "run", "--servers", "2", "--", sys.executable, "-c", PROBE]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 7, done.stderr
-    answer, uri = done.stdout.split()
-    assert answer == "42"
-    assert not answers_bolt(HOST, int(uri.rpartition(":")[2]))
-    assert not list(tmp_path.glob("mgrag-neo4j-*"))
+    homes = dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
+    assert len(homes) == 2
+    for uri, home in homes.items():
+        assert not answers_bolt(HOST, int(uri.rpartition(":")[2]))
+        assert Path(home).name.startswith("mgrag-neo4j-")
+        assert not Path(home).exists()
 
 
 def test_a_server_that_cannot_start_says_why_and_is_gone(tmp_path: Path) -> None:
