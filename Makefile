@@ -67,7 +67,7 @@ test-bolt: $(VENV)/.dev ## Run the tests on a server: MGRAG_TEST_BOLT_URI, or a 
 
 .PHONY: test-java
 test-java: $(VENV)/.dev ## Run the tests that start and kill servers of their own (Java 17)
-	@MGRAG_TEST_REQUIRE_BOLT=1 $(BIN)/pytest -q -m java $(ARGS)
+	@MGRAG_TEST_REQUIRE_BOLT=1 $(BIN)/pytest -q -n 2 --dist loadfile -m java $(ARGS)
 
 .PHONY: test-memgraph
 test-memgraph: $(VENV)/.containers ## Run the tests on a Memgraph in a container, where Docker is
