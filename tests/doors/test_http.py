@@ -662,7 +662,10 @@ async def test_the_description_is_enough_for_a_generated_client() -> None:
             if path != "/health":
                 (content,) = operation["responses"]["422"]["content"].values()
                 assert content["schema"] == {"$ref": "#/components/schemas/Problem"}, (method, path)
-        assert described["components"]["schemas"]["Problem"]["required"] == ["error"]
+        schemas = described["components"]["schemas"]
+        assert schemas["Problem"]["required"] == ["error"]
+        form = schemas["Body_documents_upload_files"]["properties"]["files"]
+        assert form["items"] == {"type": "string", "format": "binary"}
     async with serving() as client:
         assert "securitySchemes" not in (await ok(await client.get("/openapi.json")))["components"]
 

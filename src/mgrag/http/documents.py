@@ -104,7 +104,14 @@ async def put_documents(kb: Writing, body: NewDocuments) -> dict[str, Any]:
 async def upload_files(
     kb: Writing,
     request: Request,
-    files: Annotated[list[UploadFile], File(description="Files of any supported format.")],
+    files: Annotated[
+        list[UploadFile],
+        # FastAPI describes the items without "format", by which generators of clients know files from texts.
+        File(
+            description="Files of any supported format.",
+            json_schema_extra={"items": {"type": "string", "format": "binary"}},
+        ),
+    ],
     prefix: Annotated[str, Form(description="Put before their names, such as handbook/.")] = "",
 ) -> dict[str, Any]:
     """Store files as documents. A file that cannot be stored is reported with the reason."""
