@@ -113,6 +113,28 @@ async def test_documents_are_stored_listed_read_searched_and_deleted() -> None:
         assert "notes/heron.md" in missing["error"]
 
 
+async def test_markdown_and_html_are_read_as_such() -> None:
+    page = "<html><head><meta charset=latin1><title>Die Mühle</title></head><body><h1>Die Mühle</h1><p>Sie mahlt.</p>"
+    given = [
+        {"path": "guide.md", "content": "# Guide\n\n## Start\n\nOpen the sluice.\n", "metadata": {"by": "Ada"}},
+        {"path": "https://example.org/", "content": page, "mimeType": "text/html"},
+        {"path": "plain.txt", "content": "# no heading <b>"},
+        {"path": "empty.md", "content": ""},
+    ]
+    async with serving() as client:
+        report = (await ok(await client.post("/db/default/documents", json={"documents": given})))["documents"]
+        assert report["added"] == 3 and [one["path"] for one in report["failed"]] == ["empty.md"]
+        guide, page_read, plain = [
+            await ok(await client.get(f"/db/default/documents/{path}"))
+            for path in ("guide.md", "https%3A%2F%2Fexample.org%2F", "plain.txt")
+        ]
+        assert (guide["title"], guide["metadata"]["by"]) == ("Guide", "Ada")
+        assert page_read["title"] == "Die Mühle" and "<p>" not in page_read["content"]
+        assert plain["content"] == "# no heading <b>"
+        hits = (await ok(await client.post("/db/default/chunks/search", json={"query": "sluice", "k": 1})))["hits"]
+        assert hits[0]["heading"] == "Start"
+
+
 async def test_a_document_whose_path_is_an_address_is_read_by_it() -> None:
     path = "https://example.org/a?b=c&d=1#e f/ü"
     async with serving() as client:

@@ -82,6 +82,7 @@ async def test_what_is_stored_is_found_read_and_answered() -> None:
         document = await agent("read_document", path="notes/heron.md")
         assert document["content"] == NOTES["notes/heron.md"]
         assert document["next_start"] is None
+        assert "Project Heron" in {hit["heading"] for hit in found["hits"]}
         listed = await agent("list_documents", prefix="notes/")
         assert [row["path"] for row in listed["documents"]] == sorted(NOTES)
         assert (await agent("status"))["nodes"]["Document"] == 2

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from mimetypes import guess_type
 from typing import Annotated, Any
 
 from fastapi import APIRouter, File, Form, Query, Request, UploadFile
@@ -28,13 +29,15 @@ router = APIRouter(tags=["documents"])
 
 _AT_ONCE = 1000
 
+_MARKUP = frozenset(["text/markdown", "text/html"])
+
 
 class NewDocument(Body):
     """A text to be stored."""
 
     path: str = Field(min_length=1, description="Its name; a document of the same name is replaced.")
-    content: str
-    title: str | None = Field(default=None, description="Default: its first heading, else the last part of its name.")
+    content: str = Field(description="Markdown and HTML are read as such, everything else as plain text.")
+    title: str | None = Field(default=None, description="Default: that of the text, else the last part of its name.")
     metadata: dict[str, Any] = Field(default_factory=dict, description="Values to filter by.")
     mime_type: str | None = Field(default=None, description="Such as text/html; default: by the ending of its name.")
 
@@ -89,15 +92,21 @@ async def list_documents(
 
 
 @router.post("/documents")
-async def put_documents(kb: Writing, body: NewDocuments) -> dict[str, Any]:
+async def put_documents(kb: Writing, body: NewDocuments, request: Request) -> dict[str, Any]:
     """Store texts as documents. Those that have not changed are left alone."""
     for path, times in Counter(document.path for document in body.documents).items():
         if times > 1:
             raise InvalidInputError(
                 f"{times} documents of this request have the path {path[:200]!r}: each needs its own."
             )
-    documents = [Document(**document.model_dump()) for document in body.documents]
-    return (await kb.ingest(documents)).to_dict()
+    documents: list[Document] = []
+    failed: list[dict[str, str]] = []
+    for given in body.documents:
+        try:
+            documents.append(await asyncio.to_thread(_read, given, bases_of(request).max_bytes))
+        except UnreadableError as error:
+            failed.append({"path": given.path, "reason": error.reason})
+    return await _stored(kb, documents, failed)
 
 
 @router.post("/files")
@@ -131,9 +140,7 @@ async def upload_files(
             documents.append(await asyncio.to_thread(read_document, data, file.content_type))
         except UnreadableError as error:
             failed.append({"path": path, "reason": error.reason})
-    report = (await kb.ingest(documents) if documents else IngestReport()).to_dict()
-    report["documents"]["failed"] += failed
-    return report
+    return await _stored(kb, documents, failed)
 
 
 @router.post("/ingest")
@@ -218,6 +225,23 @@ async def answer_stream(kb: Reading, body: Question, request: Request) -> AsyncI
         yield ServerSentEvent(event="error", data=body_of(error))
     finally:
         await events.aclose()
+
+
+def _read(given: NewDocument, max_bytes: int) -> Document:
+    """The document that is meant: Markdown and HTML are read as files of them are, everything else is plain text."""
+    kind = given.mime_type or guess_type(given.path)[0] or ""
+    if kind.partition(";")[0].strip().lower() not in _MARKUP:
+        return Document(**given.model_dump())
+    data = FileData(given.path, given.content.encode("utf-8-sig"), max_bytes=max_bytes)  # whatever a page says it is in
+    read = read_document(data, kind)
+    return replace(read, title=given.title or read.title, metadata={**read.metadata, **given.metadata})
+
+
+async def _stored(kb: KnowledgeBase, documents: list[Document], failed: list[dict[str, str]]) -> dict[str, Any]:
+    """Store documents, and report them along with those that could not be read."""
+    report = (await kb.ingest(documents) if documents else IngestReport()).to_dict()
+    report["documents"]["failed"] += failed
+    return report
 
 
 def _check_recording(kb: KnowledgeBase, body: Question, request: Request) -> None:

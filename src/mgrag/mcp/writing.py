@@ -57,7 +57,14 @@ class WritingTools:
         metadata: Annotated[dict[str, Any] | None, Field(description="Values to filter by later.")] = None,
     ) -> dict[str, Any]:
         """Store a text as a document; replaces the document of the same name, if there is one."""
-        document = Document(path=path, content=content, title=title, metadata=metadata or {}, mime_type="text/markdown")
+        document = Document(
+            path=path,
+            content=content,
+            title=title,
+            metadata=metadata or {},
+            mime_type="text/markdown",
+            format="markdown",
+        )
         async with self._lease.use(create=True) as kb:
             return _outcome(await kb.ingest(document))
 
