@@ -226,6 +226,30 @@ async def test_a_page_of_frames_is_what_its_frames_show() -> None:
     assert sorted(found.documents) == ["/menu.html", "/text"] and not found.failures
 
 
+APACHE = """<html><head><title>Index of /docs</title></head><body><h1>Index of /docs</h1><table>
+<tr><th><a href="?C=N;O=D">Name</a></th><th><a href="?C=M;O=A">Last modified</a></th></tr>
+<tr><td><a href="/">Parent Directory</a></td></tr><tr><td><a href="a.html">a.html</a></td><td>2024-01-01</td></tr>
+<tr><td><a href="old/">old/</a></td><td>2024-01-01</td></tr></table><address>Apache/2.4</address></body></html>"""
+NGINX = """<html><head><title>Index of /docs/old/</title></head><body><h1>Index of /docs/old/</h1><hr><pre>
+<a href="../">../</a>\n<a href="b.html">b.html</a>   01-Jan-2024 10:00   1234\n</pre><hr></body></html>"""
+
+
+async def test_lists_of_the_files_in_a_folder_lead_on_but_are_no_documents() -> None:
+    book = '<title>Index of /docs terms</title><p>See <a href="/docs/">these</a> and <a href="/other">others</a>.</p>'
+    pages = {
+        "/docs/": APACHE,
+        "/docs/a.html": page(text="First"),
+        "/docs/old/": NGINX,
+        "/docs/old/b.html": book,
+    }
+    async with WebServer(pages) as server:
+        loader = WebLoader(server.url("/docs/"), url_pattern="/docs/")
+        found = await crawl(loader)
+        assert sorted(found.documents) == ["/docs/a.html", "/docs/old/b.html"]
+        assert not [target for target in server.targets if "?" in target]
+    assert loader.skipped["listing"] == 2 and loader.complete
+
+
 async def test_a_page_whose_frames_are_elsewhere_has_no_text() -> None:
     frames = '<html><frameset><frame src="http://other.example/"></frameset></html>'
     async with WebServer({"/": page("/a"), "/a": frames}) as server:

@@ -111,7 +111,7 @@ class WebLoader:
         moved: After the iteration: URLs that redirect permanently (301, 308). They have no content any more, even if
             the crawl is incomplete; but a page may still be yielded under such a URL, if it is its canonical one.
         skipped: After the iteration: how many URLs were left out, by reason (``robots``, ``noindex``, ``scope``,
-            ``duplicate``, ``type``, ``trap``, ``limit``).
+            ``duplicate``, ``type``, ``trap``, ``frames``, ``listing``, ``limit``).
         notes: After the iteration: sentences about what was left out, if the caller can change that.
         chunk_size, chunk_overlap: The arguments, else 1,024 and 200.
         explicit_chunk_size, explicit_chunk_overlap: The arguments; ``None`` if not given.

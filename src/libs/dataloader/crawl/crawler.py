@@ -262,6 +262,9 @@ class Crawler:
         if any(frame in page.follow and self.scope.includes(frame) for frame in page.frames):
             self._skip(url, "frames")
             return
+        if page.is_listing:
+            self._skip(url, "listing")
+            return
         if page.document is None or page.problem is not None:
             self.names.note_barren(url)
             yield LoadFailure(url, page.problem or "it could not be read")

@@ -18,6 +18,7 @@ _IN_SHORT = {
     "type": "of a kind that is not read",
     "trap": "in a crawl trap",
     "frames": "made of frames, without text of their own",
+    "listing": "lists of the files in a folder",
     "limit": "beyond the limit of pages",
 }
 _AT_LENGTH = {
@@ -37,7 +38,7 @@ class LeftOut:
 
     Attributes:
         counts: By reason: ``robots``, ``noindex``, ``scope``, ``duplicate``, ``type``, ``trap``, ``frames``,
-            ``limit``.
+            ``listing``, ``limit``.
     """
 
     counts: Counter[str] = field(default_factory=Counter)

@@ -26,6 +26,7 @@ _JSON_LINES = ("jsonl", "ndjson")
 _LINK_HEADER = re.compile(r"<([^<>]*)>([^<]*)")
 _CANONICAL_RELATION = re.compile(r"""\brel\s*=\s*["']?(?:[^"';,]{0,200}\s)?canonical(?=["';,\s]|$)""", re.IGNORECASE)
 _DIGITS = re.compile(r"[0-9]+")
+_LISTING = re.compile(r"(?:Index of|Directory listing for) /")  # of Apache, nginx, lighttpd and Python
 _LONG_ENOUGH = 200  # characters of text that make a page that refreshes to another one a page of its own
 _PLACEHOLDER = 16  # ... if it does so only without scripts: more than "Please wait …"
 
@@ -43,6 +44,7 @@ class Page:
         trace: Hashes by which its text is recognised.
         problem: Why the document is not worth storing.
         frames: The normalised URLs of its frames, if it has no text of its own.
+        is_listing: Whether it is a server's listing of a folder: names of files.
     """
 
     document: Document | None = None
@@ -53,6 +55,7 @@ class Page:
     trace: Trace | None = None
     problem: str | None = None
     frames: tuple[str, ...] = ()
+    is_listing: bool = False
 
     @property
     def indexed(self) -> bool:
@@ -124,6 +127,9 @@ def _html(url: str, headers: httpx.Headers, body: bytes) -> Page:
 
     page = html_to_document(body, url, encoding=_charset(headers))
     links = _normalized(page.page_links, url)
+    is_listing = _LISTING.match(page.title or "") is not None and _is_inside(links, url)
+    if is_listing:  # without itself in another order
+        links = {link: text for link, text in links.items() if path_of(link) != path_of(url)}
     return Page(
         Document(
             path=url,
@@ -142,7 +148,15 @@ def _html(url: str, headers: httpx.Headers, body: bytes) -> Page:
         trace=_trace([page.title or "", page.markdown], page.page_links, url),
         problem=None if page.markdown else "it has no text (a page that is built by scripts in the browser has none)",
         frames=() if page.markdown else tuple(_normalized(map(Link, page.frames), url)),
+        is_listing=is_listing,
     )
+
+
+def _is_inside(links: Iterable[str], url: str) -> bool:
+    """Whether all links lead to what is in the folder of a page, or to the folder above."""
+    folder = join_url(url, ".")
+    above = join_url(url, "..")
+    return folder is not None and all(link == above or link.startswith(folder) for link in links)
 
 
 def _refresh(page: HtmlPage, url: str, header: str | None) -> str | None:
