@@ -1,7 +1,7 @@
-"""The structure of source code: its definitions.
+"""Finds the definitions in source code, and cuts the code before them.
 
-Tree-sitter grammars where there is one; for every other language a line-based guess that only believes definitions at
-the left margin, and at that of large types.
+Languages with a tree-sitter grammar are parsed. For others the definitions are guessed by line, only at the left margin
+and at that of the members of large types.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from tree_sitter import Language, Node, Tree
 
 
-# Definitions that contain little else: looked into even when they would fit.
+# Definitions that contain little but definitions, which are searched even if they fit into a chunk.
 _OPENED = frozenset({"namespace", "module", "mod"})
-# One node around a definition and what belongs to it (decorators, `export`, template parameters).
+# Nodes around a definition and what belongs to it (decorators, `export`, template parameters).
 _AROUND = frozenset({"decorated_definition", "export_statement", "template_declaration", "ambient_declaration"})
 _BODIES = frozenset({"block", "declaration_list", "class_body", "statement_block", "body_statement", "enum_body",
                      "interface_body", "object_type", "field_declaration_list", "enum_body_declarations",
@@ -35,10 +35,10 @@ _PARSE_SECONDS_PER_BYTE = 1e-6
 _READ = 1 << 16  # bytes given to the parser at once
 _DEEPEST = 16  # definitions within definitions
 _FUNCTION_VALUES = frozenset({"arrow_function", "function_expression", "generator_function", "class"})
-# JavaScript: the fields of what gives a name to a function, by node type.
+# JavaScript: the fields of the functions that are named, by node type.
 VALUES = {"variable_declarator": "value", "field_definition": "value", "public_field_definition": "value",
           "assignment_expression": "right", "pair": "value"}  # fmt: skip
-# The fields of names, where that is not "name".
+# The fields of names, if not "name".
 _NAMES = {"impl_item": "type", "field_definition": "property", "assignment_expression": "left", "pair": "key",
           "type_definition": "declarator"}  # fmt: skip
 _STATEMENTS = frozenset({"expression_statement", "lexical_declaration", "variable_declaration"})
@@ -52,14 +52,14 @@ _DECLARED_NAMES = frozenset({"identifier", "field_identifier", "operator_name", 
 def code_sections(text: str, language: str, counter: TokenCounter, size: int) -> list[Section]:
     """Cut source code before each definition.
 
-    A definition that fits into a chunk is one section, larger ones that contain definitions are cut into these;
-    comments and decorators directly above go along. What stands between definitions is a section of its own.
+    A definition that fits into a chunk is one section; a larger one that contains definitions is cut into these.
+    Comments and decorators directly above are included. What is between definitions is a section of its own.
 
     Args:
         text: The code, as something that can be encoded.
-        language: Its language; an unknown one is guessed at by lines.
-        counter: What counts.
-        size: Tokens per chunk at most.
+        language: Its language; without a grammar for it, definitions are guessed by line.
+        counter: Counts tokens.
+        size: Maximum number of tokens per chunk.
     """
     if not text:
         return []
@@ -75,10 +75,10 @@ def code_sections(text: str, language: str, counter: TokenCounter, size: int) ->
 
 
 def parse(source: bytes, language: Language, grammar: Grammar) -> Tree | None:
-    """The syntax tree; ``None`` if the parser gets lost.
+    """Return the syntax tree of source code; ``None`` if the parser takes too long.
 
-    Recovering from errors can take quadratic time where a text is not in the language at all. Code that is takes less
-    than a quarter of the time that is allowed.
+    Recovering from errors can take quadratic time if a text is not in the language at all. Code that is takes less than
+    a quarter of the time that is allowed.
     """
     from tree_sitter import Parser
 
@@ -95,18 +95,18 @@ def parse(source: bytes, language: Language, grammar: Grammar) -> Tree | None:
 
 
 def _blanked(macro: re.Match[bytes]) -> bytes:
-    """What was found, with blanks in place of the groups."""
+    """Return the match with its groups replaced by blanks."""
     start, end = next(macro.span(group) for group in range(1, macro.re.groups + 1) if macro[group] is not None)
     start, end = start - macro.start(), end - macro.start()
     return macro[0][:start] + b" " * (end - start) + macro[0][end:]
 
 
-#: From here on the text stands under this heading.
+#: From this position on, the text is under this heading.
 Mark = tuple[int, str]
 
 
 class _Definitions:
-    """Walks the syntax tree of one text."""
+    """Finds the definitions in the syntax tree of one text."""
 
     def __init__(self, text: str, source: bytes, grammar: Grammar, counter: TokenCounter, size: int) -> None:
         self._text = text
@@ -117,15 +117,15 @@ class _Definitions:
         self._offsets = _Offsets(text, source)
 
     def marks(self, tree: Tree) -> Iterator[Mark]:
-        """Where a heading begins to be true, ascending."""
+        """Yield the positions where headings begin to apply, ascending, with the headings."""
         yield from self._inside(tree.root_node, (), 0)
 
     def _inside(self, parent: Node, path: tuple[str, ...], depth: int, opened: int | None = None) -> Iterator[Mark]:
-        """The marks in a node. What stands first in it begins where it was opened, if that is told: ``else:``."""
-        waiting: Node | None = None  # the first of the comments and attributes that stand right above
+        """Yield the marks in a node; its first part begins where it was opened (``else:``), if that is passed."""
+        waiting: Node | None = None  # the first of the comments and attributes directly above
         previous: Node | None = None
-        row = -1  # on which the last thing that is neither ended
-        named = True  # whether what stands here already is under the heading of `path`
+        row = -1  # the row on which the last node that is neither ended
+        named = True  # whether the text here is already under the heading of `path`
         opening = opened  # the same for the first body in it
         for node in parent.children:
             if node.type in _BEFORE:
@@ -173,7 +173,7 @@ class _Definitions:
                 opened = None
 
     def _definition(self, node: Node) -> Node | None:
-        """The definition that a node is or wraps."""
+        """Return the definition that a node is or wraps."""
         if not node.is_named:
             return None  # Ruby: the word ``class``
         for _ in range(3):
@@ -203,11 +203,11 @@ class _Definitions:
         return None
 
     def _function_value(self, node: Node) -> Node | None:
-        """JavaScript: the declarator of ``const name = () => …``."""
+        """Return the declarator of ``const name = () => …`` in JavaScript."""
         return next((child for child in node.named_children if is_function_value(child)), None)
 
     def _searched(self, node: Node) -> Node | None:
-        """What may contain definitions in a node that is none itself."""
+        """Return the part that may contain definitions of a node that is none itself."""
         if node.type in self._grammar.wrappers or node.type in _BODIES:
             return node
         module = self._module(node) if node.type in _STATEMENTS else None
@@ -216,9 +216,9 @@ class _Definitions:
         return module
 
     def _module(self, node: Node) -> Node | None:
-        """JavaScript: the body of the function around a module.
+        """Return the body of the function around a JavaScript module.
 
-        That is the largest of the functions that a statement calls, or gives to what it calls: ``(function () {…})()``,
+        This is the largest of the functions that a statement calls or passes to what it calls: ``(function () {…})()``,
         ``define([…], function () {…})``, ``module.exports = (() => {…})()``.
         """
         bodies: list[Node] = []
@@ -266,14 +266,14 @@ class _Definitions:
         return self._offsets.character(node.end_byte)
 
     def _line_start(self, node: Node) -> int:
-        """Where the line begins on which a node stands first, else where the node begins."""
+        """Return where the line of a node begins if the node is first on it, else where the node begins."""
         place = self._offsets.character(node.start_byte)
         line = self._text.rfind("\n", 0, place) + 1
         return line if not self._text[line:place].strip().strip(";") else place  # JavaScript: ;(function () {
 
 
 class _Offsets:
-    """From byte offsets to character offsets."""
+    """Converts byte offsets to character offsets."""
 
     def __init__(self, text: str, source: bytes) -> None:
         self._source = source
@@ -282,7 +282,7 @@ class _Offsets:
         self._characters = [0]
 
     def character(self, byte: int) -> int:
-        """The character that begins at a byte; fast where the bytes asked for are near each other."""
+        """Return the position of the character that begins at a byte; fast if successive calls are near each other."""
         if self._same:
             return byte
         index = bisect_right(self._bytes, byte) - 1
@@ -294,12 +294,12 @@ class _Offsets:
 
 
 def definition_name(node: Node) -> Node | None:
-    """The name of what a node defines."""
+    """Return the name of what a node defines."""
     return node.child_by_field_name(_NAMES.get(node.type, "name")) or _declared_name(node)
 
 
 def is_function_value(node: Node) -> bool:
-    """JavaScript: whether a node gives a name to a function or a class: ``grind = () => …``, ``mill.grind = …``."""
+    """Return whether a node of JavaScript names a function or class: ``grind = () => …``, ``mill.grind = …``."""
     value: Node | None = node
     for _ in range(4):  # app = exports = module.exports = …
         if value is None or value.type not in VALUES:
@@ -309,9 +309,9 @@ def is_function_value(node: Node) -> bool:
 
 
 def is_prototype(node: Node) -> bool:
-    """C and C++: whether a declaration is that of a function.
+    """Return whether a declaration in C or C++ declares a function.
 
-    Not of a pointer to one, nor of a friend of a class, nor what a macro in capitals makes of its arguments.
+    Pointers to functions, friends of a class and calls of a macro in capitals do not count.
     """
     name = _declared_name(node)
     if name is None or name.type not in _DECLARED_NAMES or (name.text or b"").isupper():
@@ -322,19 +322,19 @@ def is_prototype(node: Node) -> bool:
 
 
 def is_default_export(node: Node | None) -> bool:
-    """JavaScript: whether a node is the function or class of ``export default``, which may have no name."""
+    """Return whether a node of JavaScript is the function or class, maybe nameless, of ``export default``."""
     if node is None or node.type not in _FUNCTION_VALUES:
         return False
     return node.parent is not None and node.parent.type == "export_statement"
 
 
 def _is_grouped(node: Node) -> bool:
-    """Go: whether it is ``type (…)``."""
+    """Return whether a node of Go is ``type (…)``."""
     return any(child.type == "(" for child in node.children)
 
 
 def _declared_name(node: Node) -> Node | None:
-    """C and C++: the name within a declarator."""
+    """Return the name within a declarator of C or C++."""
     declarator = node.child_by_field_name("declarator")
     for _ in range(8):
         if declarator is None or declarator.type in {"function_declarator", "parenthesized_declarator"}:
@@ -352,9 +352,9 @@ def _between_marks(text: str, marks: list[Mark]) -> list[Section]:
     for place, following in [*marks, (len(text), "")]:
         if place > start:
             if heading and following.startswith(heading + HEADING_SEPARATOR) and _is_one_line(text, start, place):
-                pass  # `namespace x {` goes with what it opens
+                pass  # `namespace x {` belongs to what it opens
             elif sections and _TRIFLE.fullmatch(text, start, place) is not None:
-                sections[-1].end = start = place  # closing brackets go with what they close
+                sections[-1].end = start = place  # closing brackets belong to what they close
             elif sections and sections[-1].heading == heading == "":
                 sections[-1].end = start = place
             else:
@@ -398,8 +398,8 @@ _CLOSING = re.compile(r"(?:[\]})]|end\b|END\b|fi\b|done\b|esac\b)")
 def _guessed(
     text: str, counter: TokenCounter, size: int, start: int, end: int, path: tuple[str, ...] = (), margin: str = ""
 ) -> Iterator[Mark]:
-    """Definitions that stand at a margin, by the words that languages use for them, and those in large types."""
-    comment = -1  # where the comment begins that ends on the line above
+    """Guess definitions at a margin by the words that languages use for them, and those in large types."""
+    comment = -1  # the start of the comment that ends on the line above
     inside = False
     last_end = start
     found: list[tuple[int, str, int]] = []  # where a heading begins to be true, it, and where the line of a type ends
@@ -434,12 +434,12 @@ def _guessed(
 
 
 def _goes_on(gap: str) -> bool:
-    """Whether a comment goes on where only this stands between its lines: ``*`` below ``/**``."""
+    """Return whether a comment continues if only this is between its lines: ``*`` below ``/**``."""
     return all(line.lstrip()[:1] in {"", "*"} for line in gap.splitlines())
 
 
 def _indent(body: str, margin: str) -> str:
-    """How the members of a type are indented, as the first line in it is; empty where there are none."""
+    """Return how the members of a type are indented, judging by its first line; empty if it has none."""
     for match in _INDENTED.finditer(body):
         if match[1].startswith(margin) and len(match[1]) > len(margin):
             return match[1]
