@@ -1,8 +1,8 @@
 """Makes the commits of the embedded engine durable.
 
 Grafeo writes a commit to its log and leaves it to the operating system to store it; it synchronizes only at a later
-commit. What is acknowledged here has to survive a power cut, so the log is synchronized after every commit, or, where
-the settings allow it, at least once a second.
+commit. An acknowledged commit has to survive a power cut, so the log is synchronized after every commit or, if the
+settings allow it, at least once a second.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from pathlib import Path
 
 from core.rag.errors import StoreError, StoreFullError, StoreUnavailableError
 
-#: In group mode, the commits of this many seconds may be lost in a power cut.
+#: In group mode, a power cut may lose the commits of this many seconds.
 GROUP_SECONDS = 1.0
 
 _TRIES = 3
 
 
 def log_folder(graph: Path) -> Path:
-    """The folder with the write-ahead log of a graph file: what is not in the file yet."""
+    """Return the folder with the write-ahead log of a graph file, which holds what is not in the file yet."""
     return graph.with_name(graph.name + ".wal")
 
 
@@ -30,7 +30,7 @@ class CommitLog:
     """The write-ahead log beside a graph file."""
 
     def __init__(self, graph: Path, *, every_commit: bool) -> None:
-        """Find the log of a graph that is open.
+        """Find the log of an open graph.
 
         Args:
             graph: The graph file.
@@ -40,7 +40,7 @@ class CommitLog:
         self._file = _identity(graph)
         self._folder = log_folder(graph)
         self._every_commit = every_commit
-        self._named = False  # whether the name of the folder is on the disk
+        self._named = False  # whether the name of the folder is synchronized
         self._stopped = False
         self._guard = threading.Lock()  # of the numbers
         self._syncing = threading.Lock()
@@ -50,16 +50,16 @@ class CommitLog:
         self._failure: OSError | None = None
 
     def written(self) -> int:
-        """Note that the engine has written a commit; returns its number."""
+        """Record that the engine has written a commit, and return its number."""
         with self._guard:
             self._written += 1
             return self._written
 
     def acknowledge(self, number: int) -> None:
-        """Return when the commit may be called durable.
+        """Return once the commit counts as durable: when it is on the disk, or at once in group mode.
 
         Raises:
-            StoreError: if the disk refuses; the graph has to be opened again then.
+            StoreError: if the disk refuses; then the graph has to be opened again.
         """
         if self._every_commit or self._failure is not None:
             self._sync_up_to(number)
@@ -71,11 +71,11 @@ class CommitLog:
                 self._timer.start()
 
     def check(self) -> None:
-        """Refuse to go on where a commit would not last.
+        """Refuse to continue if commits would not be durable.
 
         Raises:
-            StoreError: if a synchronization has failed, so that nobody knows what the system still holds of the log;
-                or when the graph file or its log is not where it was opened.
+            StoreError: if a synchronization has failed, so that the state of the log on the disk is unknown, or if the
+                graph file or its log is no longer where it was opened.
         """
         if self._failure is not None:
             raise _store_error(self._failure, self._folder) from self._failure
@@ -86,7 +86,7 @@ class CommitLog:
             )
 
     def fault(self) -> str:
-        """What has happened to the graph file or its log since they were opened; empty: nothing."""
+        """Return what has happened to the graph file or its log since they were opened; empty if nothing."""
         if self._file is None or _identity(self._graph) != self._file:
             return f"{self._graph} was moved, replaced or deleted while it was open here"
         if not self._folder.is_dir() and not self._stopped:
@@ -94,7 +94,7 @@ class CommitLog:
         return ""
 
     def stop(self) -> None:
-        """Forget what is due, before the graph is closed: that writes everything to its file, and removes the log."""
+        """Cancel pending synchronizations before closing the graph, which writes everything to its file."""
         with self._guard:
             self._stopped = True
             timer, self._timer = self._timer, None
@@ -125,7 +125,7 @@ class CommitLog:
             self._synced = covered
 
     def _sync(self) -> None:
-        # When the engine begins another log or a checkpoint, it synchronizes the one before by itself.
+        # When the engine begins another log or a checkpoint, it synchronizes the previous log itself.
         descriptor = self._open_log()
         if descriptor is None:
             return
@@ -136,12 +136,12 @@ class CommitLog:
                 os.fsync(descriptor)
         finally:
             os.close(descriptor)
-        if not self._named:  # the engine makes the folder at each opening, and leaves its name to the system
+        if not self._named:  # the engine creates the folder at each opening, without synchronizing its name
             sync_folder(self._folder.parent)
             self._named = True
 
     def _open_log(self) -> int | None:
-        """The last log; ``None`` when closing the graph has moved everything into its file.
+        """Open the last log; ``None`` if closing the graph has moved everything into its file.
 
         Raises:
             OSError: if there is none.
@@ -160,7 +160,7 @@ class CommitLog:
 
 
 def sync_file(file: Path) -> None:
-    """Bring a file to the disk."""
+    """Synchronize a file to the disk."""
     descriptor = os.open(file, os.O_RDWR if os.name == "nt" else os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -169,23 +169,23 @@ def sync_file(file: Path) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Bring the names in a folder to the disk."""
+    """Synchronize the names in a folder to the disk."""
     if os.name != "nt":  # which opens no folder
         sync_file(folder)
 
 
 def discard(file: Path) -> None:
-    """Remove what is left of a file that was not finished.
+    """Remove an unfinished file, if possible.
 
-    Where that fails (the file system is read-only, the name is too long), nothing was made there as a rule, and whoever
-    calls this has the error that matters.
+    If this fails (read-only file system, name too long), usually nothing was created, and the caller already has the
+    error that matters.
     """
     with contextlib.suppress(OSError):
         file.unlink()
 
 
 def _identity(file: Path) -> tuple[int, int] | None:
-    """What tells a file from any other of the same name; ``None``: there is none."""
+    """Return what distinguishes a file from any other of the same name; ``None`` if there is none."""
     try:
         status = file.stat()
     except OSError:

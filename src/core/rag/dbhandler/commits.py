@@ -1,6 +1,6 @@
 """Counts the commits of a store, by the labels that they may have changed.
 
-Whatever is computed from the graph and kept in memory compares these counts to see whether it is outdated.
+Caches of what is computed from the graph compare these counts to see whether they are outdated.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ class Commits:
     def note(self, statements: Iterable[str] | None) -> None:
         """Count a commit.
 
-        Call it when the commit has succeeded or may have, and before its caller learns of that: whoever reads after a
-        write has to see that something changed.
+        Call it when the commit has succeeded or may have succeeded, before the caller returns: a read after a write has
+        to see that something changed.
 
         Args:
             statements: The statements of the transaction; ``None``: they are not known, so anything may have changed.
@@ -36,7 +36,7 @@ class Commits:
             self._counts.update(labels)
 
     def of(self, labels: Collection[Label]) -> int:
-        """A number that grows with each commit that may have changed nodes of these labels, or edges between them."""
+        """Return a number that grows with each commit that may have changed nodes of these labels, or their edges."""
         with self._guard:
             return sum(self._counts[label] for label in labels)
 
@@ -49,9 +49,9 @@ _NODE = re.compile(r"(?<![\w`])\(\s*(\w+)\s*([:){])")
 
 @lru_cache(maxsize=1024)
 def may_change(statement: str) -> frozenset[Label]:
-    """The labels of the nodes that a statement may change.
+    """Return the labels of the nodes that a statement may change.
 
-    Those are the labels that it names; or all, where it has a node without a label.
+    These are the labels that it names, or all labels if it has a node without one.
     """
     if not writing_clause(statement):
         return frozenset()

@@ -1,9 +1,9 @@
 """Creates nodes in bulk that are known not to exist yet, in the fastest form that every engine supports.
 
-``MERGE`` and ``SET n += row.props`` cost half as much again: looking for what was just read to be missing, and checking
-the constraints of a node once more for each thing that is set. So properties are named in the statement; those that are
-the same in every row are sent once, the others as lines of text where they can be. Where somebody else creates the same
-node meanwhile, the constraint on its id refuses the second, and the unit of work is repeated.
+``MERGE`` and ``SET n += row.props`` cost half as much again: they look for what was just found to be missing, and check
+the constraints of a node again for each property. So properties are named in the statement; those that are the same in
+every row are sent once, the others as lines of text if possible. If another client creates the same node meanwhile, the
+constraint on its id refuses the second one, and the unit of work is repeated.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class _Part:
     Attributes:
         each: The clause that goes over the rows.
         values: The expression of each property.
-        parameters: What the clause and the expressions refer to.
+        parameters: The parameters that the clause and the expressions use.
     """
 
     each: str
@@ -37,12 +37,12 @@ class _Part:
 
     @property
     def map(self) -> str:
-        """The properties as a Cypher map."""
+        """Return the properties as a Cypher map."""
         return "{" + ", ".join(f"{check_name(name)}: {value}" for name, value in self.values.items()) + "}"
 
 
 def _parts(rows: Sequence[Row], shared: Mapping[str, Any]) -> Iterator[_Part]:
-    """Cut rows into statements; those with the same properties come together."""
+    """Divide rows into statements, grouped by their properties."""
     by_names: dict[tuple[str, ...], list[Row]] = {}
     for row in rows:
         by_names.setdefault(tuple(row), []).append(row)

@@ -1,7 +1,7 @@
 """Decides from which of its ends an edge is looked for: the one with fewer edges.
 
-The embedded engine goes through all edges of the node that a pattern begins with, and for each row again: the edges of
-a hub would be written in quadratic time. Servers choose the end by themselves, so that either form is the same to them.
+The embedded engine goes through all edges of the node that a pattern begins with, for each row: writing the edges of a
+hub would take quadratic time. Servers choose the end themselves, so both forms are equal to them.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from core.rag.dbhandler.batches import run_for_ids
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.schema import EdgeType, Label, check_name
 
-#: A node with at most so many edges may be begun at, whatever the other one has.
+#: A pattern may begin at a node with at most this many edges, however few the other end has.
 FEW = 50
 
-#: Edges are counted up to here: of two nodes that have more, either may be begun at.
+#: Edges are counted up to this number; of two nodes with more, a pattern may begin at either.
 _MANY = 1_000
 
 
@@ -25,11 +25,11 @@ class EdgeKind:
     """A kind of edge: its type, and the labels of its ends. Rows name an edge by the ids of its ends, ``a`` and ``b``.
 
     Attributes:
-        start: Label of the nodes that they lead from.
+        start: Label of the nodes where they begin.
         type: Their type.
-        end: Label of the nodes that they lead to.
-        property: What tells apart the edges between two nodes, where there may be several.
-        field: What that is called in a row.
+        end: Label of the nodes where they end.
+        property: The property that distinguishes several edges between two nodes; empty if there is only one.
+        field: The name of this property in a row.
     """
 
     start: str
@@ -43,12 +43,12 @@ class EdgeKind:
         return f"[r:{check_name(self.type)}{which}]"
 
     def there(self, *, backward: bool) -> str:
-        """The pattern of the edge of a row, which is there: ``(a)-[r]->(b)``, with the labels and ids of both."""
+        """Return the pattern of an existing edge: ``(a)-[r]->(b)``, with the labels and ids of both ends."""
         a, b = f"(a:{check_name(self.start)} {{id: row.a}})", f"(b:{check_name(self.end)} {{id: row.b}})"
         return f"{b}<-{self._edge()}-{a}" if backward else f"{a}-{self._edge()}->{b}"
 
     def merge(self, *, backward: bool) -> str:
-        """``MERGE`` of the edge of a row, where ``a`` and ``b`` are matched."""
+        """Return the ``MERGE`` of the edge of a row, for matched ``a`` and ``b``."""
         return f"MERGE (b)<-{self._edge()}-(a)" if backward else f"MERGE (a)-{self._edge()}->(b)"
 
 
@@ -61,11 +61,11 @@ async def directed(tx: Transaction, kind: EdgeKind, rows: Sequence[Row]) -> list
 
     Args:
         tx: The transaction.
-        kind: Their kind.
-        rows: A batch.
+        kind: The kind of the edges.
+        rows: A batch of rows, each with an edge.
 
     Returns:
-        At most two groups: whether to begin at ``b``, and the rows.
+        At most two groups: whether patterns begin at ``b``, and the rows.
     """
     out = await _degrees(tx, kind, [row["a"] for row in rows], backward=False)
     hubs = [row["b"] for row in rows if out.get(row["a"], 0) > FEW]
@@ -78,7 +78,7 @@ async def directed(tx: Transaction, kind: EdgeKind, rows: Sequence[Row]) -> list
 
 
 async def _degrees(tx: Transaction, kind: EdgeKind, ids: Sequence[str], *, backward: bool) -> dict[str, int]:
-    """How many edges of a kind lead from nodes (or to them, ``backward``), by id; counted up to ``_MANY``."""
+    """Return the number of edges of a kind from nodes (``backward``: to them) by id, counted up to ``_MANY``."""
     label, edge = check_name(kind.end if backward else kind.start), f"[r:{check_name(kind.type)}]"
     pattern = f"(n)<-{edge}-()" if backward else f"(n)-{edge}->()"
     rows = await run_for_ids(

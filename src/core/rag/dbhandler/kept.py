@@ -1,8 +1,9 @@
 """Caches what is computed from a namespace for as long as its source data is unchanged.
 
-Two things tell. Where nobody else can write, a count of this store's own commits, which costs nothing: as long as none
-of them names the labels, all is as it was. Otherwise statements that ask the graph how many there are and when the last
-one was changed: a commit that names the labels need not have changed what is kept, which may take a second to make.
+A change is detected in two ways. If nobody else can write, the store's own commits are counted, which costs nothing: as
+long as none of them names the labels, nothing has changed. Otherwise statements ask the graph how many nodes there are
+and when the last one was changed, because a commit that names the labels need not have changed the source data, and
+computing a value again may take a second.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ class _Made[T]:
     Attributes:
         value: The value.
         state: The results of the statements before it was made.
-        commits: Number of commits of the store before that.
+        commits: Number of commits of the store before it was made.
         asked: When it was last found to be up to date, in seconds.
     """
 
@@ -78,14 +79,13 @@ class Kept[T]:
         renew: Callable[[T], Awaitable[T]] | None = None,
         **parameters: str,
     ) -> T:
-        """What is kept for the client's namespace, made where it is not there or not up to date.
+        """Return the value for the client's namespace, computed if it is missing or outdated.
 
         Args:
             client: The graph.
-            make: Makes it.
-            renew: Makes it out of what was kept and is not up to date any more, which others may still be using;
-                ``None``: ``make`` does.
-            parameters: For the statements; what was made with others is another thing.
+            make: Computes it.
+            renew: Computes it from the outdated value, which others may still be using; ``None``: ``make`` does.
+            parameters: Parameters of the statements; values for different parameters are kept apart.
         """
         store = await client.connect()
         slot = self._slots.setdefault(store, {}).setdefault((client.namespace, *parameters.items()), _Slot())
@@ -93,7 +93,7 @@ class Kept[T]:
         if not self._is_current(slot.made, store, called):
             async with slot.making.hold():
                 made = slot.made
-                if not self._is_current(made, store, called):  # not checked by another task in the meantime
+                if not self._is_current(made, store, called):  # not checked by another task meanwhile
                     commits, asked = store.commits(self._labels), time.monotonic()
                     state = await self._asked(client, parameters)
                     if made is None or made.state != state:

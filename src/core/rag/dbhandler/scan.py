@@ -15,26 +15,26 @@ from core.rag.unit_vectors import unit_vectors
 
 PAGE = 2_000
 
-#: Those of the embedded engine: the same words find the same on all of them.
+#: The constants of the embedded engine, so that all engines find the same.
 BM25_K1 = 1.5
 BM25_B = 0.75
 
-#: Up to so many words are looked for in a text one by one, which is faster than to count all of its words.
+#: Up to this number, words are looked for in a text one by one, which is faster than counting all its words.
 _FEW_WORDS = 16
 
-#: How many texts tell how long they are on average; ids are hashes, so the first by id are as good as drawn by lot.
+#: Size of the sample for the average length; ids are hashes, so the first texts by id are as good as a random sample.
 _SAMPLE = 1_000
 
 
 async def scan_search(store: GraphStore, index: VectorIndex, query: Sequence[float], k: int) -> list[Match]:
-    """The ``k`` vectors of an index that are most similar to a query, by cosine.
+    """Return the ``k`` vectors of an index that are most similar to a query, by cosine.
 
-    The same ranking as an exact search in the engine; memory for one page and ``k`` results.
+    The ranking is that of an exact search in the engine; it takes memory for one page and ``k`` results.
 
     Args:
         store: The graph.
-        index: Which vectors.
-        query: Checked, as long as ``index.dimension``.
+        index: The vectors to search.
+        query: A checked vector of length ``index.dimension``.
         k: How many.
     """
     import numpy as np
@@ -64,12 +64,12 @@ async def scan_search(store: GraphStore, index: VectorIndex, query: Sequence[flo
 
 
 class Text(NamedTuple):
-    """What BM25 needs to know of one text.
+    """The numbers of one text that BM25 needs.
 
     Attributes:
-        id: Of its node.
-        counts: How often it holds each of the words that are searched, without those that it does not.
-        length: How many words it has.
+        id: Id of its node.
+        counts: Number of occurrences of each searched word that it contains.
+        length: Number of its words.
     """
 
     id: str
@@ -78,9 +78,9 @@ class Text(NamedTuple):
 
     @classmethod
     def of(cls, identifier: str, terms: str, words: Mapping[str, float]) -> Self:
-        """Count the words of a text, which stand between single spaces.
+        """Count the words of a text, which are separated by single spaces.
 
-        Most texts lack most of the words, and that is seen much sooner than a text is taken apart.
+        Most texts lack most of the words, which is found out much faster than a text is split.
         """
         if len(words) <= _FEW_WORDS:
             counts = {word: count for word in words if word in terms and (count := _times(word, terms))}
@@ -90,7 +90,7 @@ class Text(NamedTuple):
 
 
 def _times(word: str, terms: str) -> int:
-    """How often a word is among the words of a text; a longer word that contains it does not count."""
+    """Return how often a word is among the words of a text; longer words that contain it do not count."""
     count, at = 0, terms.find(word)
     while at >= 0:
         end = at + len(word)
@@ -102,14 +102,14 @@ def _times(word: str, terms: str) -> int:
 def bm25_scores(
     texts: Sequence[Text], words: Mapping[str, float], holding: Mapping[str, int], total: int, average: float
 ) -> list[float]:
-    """Scores of texts by BM25 (Robertson and Zaragoza 2009, section 3.2).
+    """Return the scores of texts by BM25 (Robertson and Zaragoza 2009, section 3.2).
 
     Args:
-        texts: What is scored.
+        texts: The texts to score.
         words: The words that are searched, with their weights.
-        holding: How many texts of the corpus hold each word.
-        total: How many texts the corpus has.
-        average: How many words they have on average, above zero.
+        holding: Number of texts of the corpus that contain each word.
+        total: Number of texts in the corpus.
+        average: Average number of words per text, above zero.
     """
     rarity = {
         word: math.log(1 + (max(total - holding[word], 0) + 0.5) / (holding[word] + 0.5)) * weight
@@ -125,13 +125,13 @@ def bm25_scores(
 
 
 async def scan_text(store: GraphStore, index: TextIndex, words: Mapping[str, float], k: int) -> list[Match]:
-    """The ``k`` best nodes of an index for some words, by BM25.
+    """Return the ``k`` best nodes of an index for some words, by BM25.
 
-    Texts that hold none of the words are left in the graph, so the average length is that of a sample.
+    Texts without any of the words are not read, so the average length is that of a sample.
 
     Args:
         store: The graph.
-        index: Which texts.
+        index: The texts to search.
         words: Analysed words and their weights.
         k: How many.
     """
@@ -166,10 +166,10 @@ async def scan_text(store: GraphStore, index: TextIndex, words: Mapping[str, flo
 
 
 def cosine_similarity(a: Sequence[float], b: Sequence[float]) -> float:
-    """Cosine of the angle between two vectors.
+    """Return the cosine of the angle between two vectors.
 
     Returns:
-        -1 to 1; 0 where one of them is all zeros.
+        -1 to 1; 0 if one of them is all zeros.
 
     Raises:
         InvalidVectorError: if they differ in length.

@@ -1,7 +1,8 @@
 """Facts that callers state with supporting chunks: a fact is removed with the last of its chunks.
 
-A chunk notes the facts that cite it as ``stated`` (JSON: the ids of both ends, and of the edge), so that they are found
-from it. What it notes may be gone, or may no longer cite it: the ``chunk_ids`` of the edge count.
+The property ``stated`` of a chunk (JSON: the ids of both ends and of the edge) lists the facts that cite it, so that
+they can be found from it. A listed fact may be gone, or may no longer cite the chunk: the ``chunk_ids`` of the edge are
+decisive.
 """
 
 from __future__ import annotations
@@ -20,12 +21,12 @@ _SHOWN = 5
 
 
 async def note(tx: Transaction, cited: Mapping[str, Iterable[tuple[str, str, str]]], namespace: str) -> None:
-    """Note with chunks which facts cite them.
+    """Record in chunks which facts cite them.
 
     Args:
         tx: The transaction.
         cited: By id of the chunk, the ids of both ends and of the edge of each fact.
-        namespace: That of the chunks.
+        namespace: The namespace of the chunks.
 
     Raises:
         InvalidInputError: naming the chunks that are not there.
@@ -46,7 +47,7 @@ async def note(tx: Transaction, cited: Mapping[str, Iterable[tuple[str, str, str
 
 
 def check_there(cited: Iterable[str], found: Collection[str], namespace: str) -> None:
-    """Refuse chunks that were cited and not found.
+    """Raise an error if cited chunks were not found.
 
     Raises:
         InvalidInputError: naming them.
@@ -62,13 +63,13 @@ def check_there(cited: Iterable[str], found: Collection[str], namespace: str) ->
 
 
 async def withdraw(tx: Transaction, gone: Mapping[str, str]) -> None:
-    """Take removed chunks out of the facts that cite them, and delete facts that no chunk supports any more.
+    """Remove deleted chunks from the facts that cite them, and delete facts that no chunk supports any more.
 
-    Entities that only such a fact kept are deleted with it, unless a person made them.
+    Entities that only such a fact supported are deleted with it, unless a person created them.
 
     Args:
         tx: The transaction.
-        gone: What each chunk noted, by its id.
+        gone: The facts that each chunk listed, by its id.
     """
     links = {link: {"a": a, "b": b, "link": link} for stated in gone.values() for a, b, link in json.loads(stated)}
     ends: set[str] = set()
@@ -99,6 +100,6 @@ async def _withdraw(tx: Transaction, rows: Sequence[Row], gone: Mapping[str, str
 
 
 def united(stated: str | None, facts: Iterable[tuple[str, str, str]]) -> str:
-    """What a chunk notes, with further facts: the ids of both ends, and of the edge of each."""
+    """Return the facts that a chunk lists, with further ones added: the ids of both ends and of the edge of each."""
     known = {link: (a, b, link) for a, b, link in [*json.loads(stated or "[]"), *facts]}
     return json.dumps([known[link] for link in sorted(known)])

@@ -1,7 +1,7 @@
-"""What documents contribute to the knowledge graph, updated as one unit: mentions, titles, records, symbols.
+"""Updates what documents contribute to the knowledge graph as one unit: mentions, titles, records, symbols.
 
-Before a write, :meth:`Support.read` notes what the documents support now; after it, :meth:`Support.write` is given what
-they support from now on, and writes the difference in the same transaction.
+Before a write, :meth:`Support.read` records what the documents support; after it, :meth:`Support.write` gets what they
+support from now on, and writes the difference in the same transaction.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Support:
         """Prepare an update.
 
         Args:
-            namespace: Where the documents are.
+            namespace: The namespace of the documents.
             now: The time of the write.
         """
         self._ledger = EntityLedger(namespace, now)
@@ -41,7 +41,7 @@ class Support:
         self._stated: dict[str, str] = {}
 
     async def read(self, tx: Transaction, documents: Mapping[str, Mapping[str, Row]]) -> None:
-        """Note what existing documents support, before they are changed or removed.
+        """Record what existing documents support, before they are changed or removed.
 
         Args:
             tx: The transaction.
