@@ -235,7 +235,7 @@ class RecollectionOperations(ConversationOperations):
         return summary.id if await self._write(work) else None
 
     async def summaries_of(self, ids: Sequence[str]) -> list[str]:
-        """Ids of the summaries that stand for any of these messages, and of those that stand for these, and so on."""
+        """Return the ids of the summaries of any of these messages, of the summaries of those, and so on."""
         found: dict[str, None] = {}
         wanted = check_texts("ids", ids)
         while wanted:
@@ -249,7 +249,7 @@ class RecollectionOperations(ConversationOperations):
         return list(found)
 
     async def restore_summarized(self, summaries: Sequence[str], but: Collection[str]) -> None:
-        """Make what summaries stand for memories of their own again, found by their words and vectors.
+        """Make the messages that summaries replaced memories again, found by their words and vectors.
 
         Args:
             summaries: Their ids.

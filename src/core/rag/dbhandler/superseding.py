@@ -1,4 +1,4 @@
-"""Replaces documents of which an import brings another version."""
+"""Prepares documents for being replaced by another version from an import."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _TITLES = ("edge", EdgeType.TITLED.value, Label.DOCUMENT.value, Label.ENTITY.val
 
 @dataclass(slots=True)
 class Version:
-    """What an export says of a document.
+    """The version of a document in an export.
 
     Attributes:
-        hashes: Of its text, and of all that is stored of it.
+        hashes: Hashes of its text, and of everything that is stored of it.
         chunks: Ids of its chunks, each with its heading.
-        vectors: Ids of the vectors of each of these.
+        vectors: Ids of the vectors of each of these chunks.
         titles: Ids of the entities that its title names, each with its spelling.
         stores: Ids of the vector stores of the export.
     """
@@ -45,7 +45,7 @@ class Version:
 def versions_of(
     entries: Iterable[tuple[tuple[str, ...], dict[str, Any]]], documents: Collection[str]
 ) -> tuple[dict[str, Version], int]:
-    """The versions that a section holds of some documents, by id, and how many others; all of the section is read."""
+    """Read a whole section; return the versions of some documents by id, and the number of others."""
     others = 0
     found: dict[str, Version] = {}
     of_chunk: dict[str, Version] = {}
@@ -71,17 +71,18 @@ def versions_of(
 
 
 async def make_way(tx: Transaction, versions: Mapping[str, Version], namespace: str) -> int:
-    """Take from documents what another version of them does not have, before that is written.
+    """Remove from documents what another version of them does not have, before that is written.
 
-    Chunks go with their vectors and all that they support in the knowledge graph. Of those that stay, the vectors go
-    that were made of another title or heading, and under another heading the mentions. What the file brings with a
-    document as a whole (its records, symbols and links) goes, too. A document that is as in the file stays as it is.
+    Chunks are removed with their vectors and everything that they support in the knowledge graph. Of the chunks that
+    stay, vectors made with another title or heading are removed, and the mentions if the heading differs. What the file
+    has for a document as a whole (its records, symbols and links) is removed, too. A document that is the same in the
+    file is left as it is.
 
-    Killed before the version is there, the import or an ingest has to be repeated, and neither takes such a document
-    for unchanged.
+    If the process is killed before the version is written, the import or an ingest has to be repeated; neither takes
+    such a document for unchanged.
 
     Returns:
-        How many documents are there in another version.
+        The number of documents that exist in another version.
     """
     there = await existing_chunks(tx, sorted(versions))
     rows = await run_for_ids(
@@ -129,7 +130,7 @@ async def make_way(tx: Transaction, versions: Mapping[str, Version], namespace: 
 
 
 def _stale_vectors(chunks: Mapping[str, Row], version: Version) -> list[Row]:
-    """The vectors (``id``) of chunks (``chunk_id``) that stay, where the file has others instead."""
+    """Return the vectors (``id``) of remaining chunks (``chunk_id``) for which the file has other vectors."""
     return [
         {"id": edge["vector"], "chunk_id": chunk}
         for chunk, vectors in version.vectors.items()

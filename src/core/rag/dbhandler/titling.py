@@ -13,15 +13,15 @@ from core.rag.dbhandler.store import Transaction
 from core.rag.extraction.matching import NameTable
 from core.rag.times import utc_now
 
-#: Chunks that are looked at again in one transaction.
+#: Number of chunks per transaction.
 _CHUNKS = 500
 
 
 class TitleOperations(ClientBase):
-    """Titles, and the chunks that may name them."""
+    """Reading titles and the chunks that may name them."""
 
     async def title_names(self) -> list[str]:
-        """The normalised names that titles of documents give, each once."""
+        """Return the normalised names from the titles of documents, each once."""
         rows = await self.read(
             "MATCH (d:Document) WHERE d.namespace = $namespace MATCH (d)-[:TITLED]->(e:Entity) "
             "RETURN DISTINCT e.normalized_name AS name"
@@ -29,14 +29,14 @@ class TitleOperations(ClientBase):
         return [row["name"] for row in rows]
 
     async def unlinked_sources(self) -> set[str]:
-        """Sources with documents whose titles were not looked for in the other chunks yet."""
+        """Return the ids of sources with documents whose titles were not looked for in the other chunks yet."""
         rows = await self.read(
             "MATCH (s:Source) WHERE s.namespace = $namespace AND s.unlinked = true RETURN s.id AS id"
         )
         return {row["id"] for row in rows}
 
     async def set_linked(self, sources: Iterable[str]) -> None:
-        """Note that the titles of these sources were looked for."""
+        """Record that the titles of these sources were looked for."""
         ids = sorted(check_texts("sources", sources))
 
         async def work(tx: Transaction) -> None:
@@ -45,12 +45,12 @@ class TitleOperations(ClientBase):
         await self._write(work)
 
     async def chunk_ids(self) -> list[str]:
-        """Ids of all chunks of the namespace."""
+        """Return the ids of all chunks of the namespace."""
         rows = await self.read("MATCH (c:DocumentChunk) WHERE c.namespace = $namespace RETURN c.id AS id")
         return [row["id"] for row in rows]
 
     async def chunk_texts(self, ids: Sequence[str]) -> dict[str, str]:
-        """The content of chunks by id."""
+        """Return the content of chunks by id."""
         rows = await self.read(
             "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i}) RETURN c.id AS id, c.content AS content",
             ids=check_texts("ids", ids),
@@ -58,11 +58,11 @@ class TitleOperations(ClientBase):
         return {row["id"]: row["content"] for row in rows}
 
     async def extract_again(self, chunks: Sequence[str], titles: NameTable) -> None:
-        """Look again at what chunks mention.
+        """Find again what chunks mention, and store it.
 
         Args:
             chunks: Their ids.
-            titles: All titles that are looked for.
+            titles: All titles to look for.
         """
         for part in batches(chunks, max_rows=_CHUNKS):
 

@@ -1,7 +1,7 @@
 """Keeps the vectors of the embedded engine in memory as a matrix for each index, for processes that search repeatedly.
 
 The engine compares 50,000 vectors in 25 ms, nearly all of it spent on looking at each node; a matrix product takes 5.
-To read the vectors takes a second or two, so it is done in the background, after a second search without a change to
+Reading the vectors takes a second or two, so it is done in the background, after a second search without a change to
 them in between. It never changes a result: the matrix only proposes candidates, whose cosines the engine then computes.
 """
 
@@ -26,25 +26,25 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-#: Searches without a change in between that make a table worth its while.
+#: Number of searches without a change in between after which a table is worth loading.
 SEARCHES = 2
 
-#: Fewer vectors than this the engine compares quickly enough.
+#: The engine compares fewer vectors than this quickly enough.
 MIN_VECTORS = 4096
 
 #: Tables take at most this much memory together.
 MAX_BYTES = 256 << 20
 
-#: More results than this are asked of the engine.
+#: Searches for more results than this are left to the engine.
 MAX_K = 1000
 
-# So many nodes are looked up at once, and so many vectors read: some milliseconds each, in which no other thread of
-# Python runs.
+# Number of nodes looked up, and of vectors read, at once: some milliseconds each, in which no other thread of Python
+# runs.
 _NODES = 2_500
 _PART = 500
 _PAUSE_SECONDS = 0.001
 
-# How far the cosine of a table may be from that of the engine.
+# Maximum difference between the cosines of a table and of the engine.
 _TOLERANCE = 1e-5
 
 
@@ -67,7 +67,7 @@ class Table:
 
 
 class VectorTables:
-    """The tables of a store. Thread-safe."""
+    """The tables of one store. Thread-safe."""
 
     def __init__(self) -> None:
         self._guard = threading.Lock()
@@ -79,7 +79,7 @@ class VectorTables:
         self._stopped = False
 
     def changed(self, statements: Iterable[str]) -> None:
-        """Forget the tables whose vectors were changed. To be called after the commit, before it is answered.
+        """Discard the tables whose vectors were changed. Call it after the commit, before its caller learns of that.
 
         Args:
             statements: What was run.
@@ -91,12 +91,12 @@ class VectorTables:
                 self._forget(labels)
 
     def stop(self) -> None:
-        """Forget all tables, for good."""
+        """Discard all tables, and load none any more."""
         self._stopped = True
         self._forget_all()
 
     def search(self, db: Any, index: VectorIndex, query: tuple[float, ...], k: int) -> list[tuple[str, float]]:
-        """The nearest vectors, by the table if there is one; see :func:`core.rag.dbhandler.grafeo.vector_search`."""
+        """Return the nearest vectors, by the table if loaded; see :func:`core.rag.dbhandler.grafeo.vector_search`."""
         with self._guard:
             table = self._tables.get(index.label)
             self._searches[index.label] = self._searches.get(index.label, 0) + 1
@@ -110,7 +110,7 @@ class VectorTables:
         return dialect.vector_search(db, index, query, k)
 
     def is_due(self, label: str) -> bool:
-        """Whether somebody should call :meth:`load` now; says so once."""
+        """Return whether :meth:`load` should be called now; true only once."""
         with self._guard:
             due = self._searches.get(label, 0) >= SEARCHES and label not in self._due and not self._stopped
             if due:
@@ -118,7 +118,7 @@ class VectorTables:
             return due
 
     def load(self, db: Any, index: VectorIndex) -> None:
-        """Make the table of an index, unless it is too small or too large, or changes meanwhile."""
+        """Load the table of an index, unless it is too small or too large, or changes meanwhile."""
         import numpy as np
 
         version = self._version_of(index.label)
@@ -139,7 +139,7 @@ class VectorTables:
                 some, vectors = dialect.vectors_of(db, index, part)
                 ids += some
                 parts.append(vectors)
-                time.sleep(_PAUSE_SECONDS)  # searches go first
+                time.sleep(_PAUSE_SECONDS)  # let searches go first
         if not ids:
             return
         matrix = np.concatenate(parts)
@@ -176,10 +176,10 @@ def _unit(vector: Sequence[float]) -> NDArray[np.float32]:
 
 @lru_cache(maxsize=512)
 def changed_indexes(statement: str) -> frozenset[str] | None:
-    """The labels of the indexes that a statement may add vectors to, or change or delete any of; ``None``: any index.
+    """Return the labels of the indexes whose vectors a statement may add, change or delete; ``None``: of any index.
 
-    It may where it writes and names vectors, or nodes without their label. One that only makes new vectors, as of a
-    message, leaves those of other indexes alone.
+    A statement may do so if it writes and names vectors, or nodes without their label. One that only creates vectors,
+    such as that of a message, does not affect those of other indexes.
     """
     if not writing_clause(statement) or not any(pattern.search(statement) for pattern in _CHANGES):
         return frozenset()

@@ -1,9 +1,9 @@
 """Caches the scores of words on the embedded engine, for processes that search repeatedly.
 
 The engine takes a fifth of a microsecond for each node that has a word of the question, 50,000 chunks have a word like
-"film" thirty thousand times, and questions share such words. So from its second search on, what the engine says of a
-word is kept, until something is written that may change it. A question is the sum of its words, in their order: to the
-last bit what the engine gives for all of them, equal scores in the engine's order included.
+"film" thirty thousand times, and questions share such words. So from the second search for a word on, its scores are
+kept until something is written that may change them. The score of a question is the sum over its words, in their order:
+to the last bit what the engine computes for all of them, with equal scores in the engine's order.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    #: Nodes by number, and what each scores.
+    #: Numbers of nodes, and the score of each.
     type Scores = tuple[NDArray[np.int64], NDArray[np.float64]]
 
 #: The words of all indexes take at most this much memory together.
 MAX_BYTES: Final = 64 << 20
 
-#: So many words of an index are known to have been asked for.
+#: Maximum number of words per index that are remembered as searched for.
 MAX_ASKED: Final = 50_000
 
 # Numbers of nodes that are spread wider than this are sorted; others are their own places in an array.
@@ -45,7 +45,7 @@ class _Words:
 
 
 class WordScores:
-    """What words score in the indexes of a store. Thread-safe."""
+    """The scores of words in the indexes of one store. Thread-safe."""
 
     def __init__(self) -> None:
         self._guard = threading.Lock()
@@ -55,10 +55,10 @@ class WordScores:
 
     @contextmanager
     def changing(self, statements: Collection[str] | None) -> Iterator[None]:
-        """To be held while something is committed: what it may change is forgotten, and nothing is kept meanwhile.
+        """Discard the scores that a commit may change, and keep none while it runs; hold this during the commit.
 
         Args:
-            statements: What was run; ``None``: anything.
+            statements: The statements of the commit; ``None``: unknown ones.
         """
         with self._guard:
             self._changing += 1
@@ -70,7 +70,7 @@ class WordScores:
                 self._changing -= 1
 
     def search(self, db: Any, index: TextIndex, terms: Mapping[str, float], k: int) -> list[tuple[str, float]]:
-        """Nodes by BM25; see :func:`core.rag.dbhandler.grafeo.text_search`."""
+        """Return nodes by BM25; see :func:`core.rag.dbhandler.grafeo.text_search`."""
         with self._guard:
             words = self._indexes.setdefault(index, _Words())
             known = {term for term in terms if term in words.asked}
@@ -138,7 +138,7 @@ class WordScores:
         return self._indexes.get(index) is words
 
     def _make_room(self) -> None:
-        """Forget the words that were not asked for the longest, of whichever index has most."""
+        """Discard the least recently used words, of whichever index has most."""
         while self._bytes > MAX_BYTES:
             fullest = max(self._indexes.values(), key=lambda words: len(words.scores))
             self._bytes -= _size(fullest.scores.popitem(last=False)[1])
@@ -150,13 +150,13 @@ class WordScores:
 
 
 def _best_places(places: NDArray[np.int64], total: NDArray[np.float64], k: int, times: int) -> NDArray[np.int64]:
-    """The ``k`` places with the highest totals, best first; equal ones in ascending order.
+    """Return the ``k`` places with the highest totals, best first; equal ones in ascending order.
 
     Args:
         places: The places to choose from; the same place at most ``times`` times.
         total: The total of each place.
         k: How many to choose.
-        times: How often a place can be among ``places``.
+        times: Maximum number of times that a place is among ``places``.
     """
     import numpy as np
 
@@ -174,10 +174,10 @@ def _size(scores: Scores) -> int:
 
 @lru_cache(maxsize=1024)
 def changes_words(statement: str, label: Label) -> bool:
-    """Whether a statement may change the keyword index of a label.
+    """Return whether a statement may change the keyword index of a label.
 
-    It may when it names the label, or a node without any, unless it makes and deletes no nodes and all that it sets are
-    single properties other than the words.
+    It may if it names the label, or a node without any, unless it creates and deletes no nodes and only sets single
+    properties other than the words.
     """
     if _CHANGING.search(statement) is None:
         return False
