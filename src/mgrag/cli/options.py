@@ -38,7 +38,7 @@ _URI = re.compile(r"(?:embedded:|[A-Za-z][A-Za-z0-9+.-]*://)")
 
 @dataclass(frozen=True, slots=True)
 class Common:
-    """What the options of every command say.
+    """The values of the options that every command has.
 
     Attributes:
         db: The URI of the graph, or ``None``.
@@ -52,7 +52,7 @@ class Common:
 
 
 def common(context: typer.Context, db: str | None, namespace: str | None, as_json: bool) -> Common:
-    """The options of a command, those behind its name going first."""
+    """Return the options of a command; those after its name take precedence."""
     before = context.obj if isinstance(context.obj, Common) else Common()
     return Common(
         before.db if db is None else graph_uri(db),
@@ -62,7 +62,7 @@ def common(context: typer.Context, db: str | None, namespace: str | None, as_jso
 
 
 def target_file(name: str) -> Path:
-    """The file that an option names for writing."""
+    """Return the file that an option names for writing."""
     if not name.strip():
         raise typer.BadParameter("the name of the file is empty")
     file = Path(name)
@@ -76,7 +76,7 @@ def target_file(name: str) -> Path:
 
 
 def graph_uri(db: str) -> str:
-    """A URI from what ``--db`` was given; a bare path is an embedded graph."""
+    """Return the URI for a value of ``--db``; a bare path is an embedded graph."""
     if not db.strip():
         raise typer.BadParameter("it is empty", param_hint="'--db'")
     return db if _URI.match(db) else f"embedded:{db}"

@@ -1,4 +1,4 @@
-"""Printing: JSON for programs, lines for people, never wrapped or truncated, and with colours on a terminal only."""
+"""Prints JSON for programs and lines for people: never wrapped or truncated, with colours only on a terminal."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069
 
 
 class OutputError(Exception):
-    """Standard output takes nothing more, as on a full disk.
+    """Standard output cannot be written any more, as on a full disk.
 
     Args:
         reason: What the operating system says.
@@ -31,19 +31,19 @@ class OutputError(Exception):
 
 
 def print_json(value: Any, *, one_line: bool = False) -> None:
-    """One JSON document on standard output."""
+    """Print one JSON document on standard output."""
     import json
 
     _write(json.dumps(value, ensure_ascii=False, indent=None if one_line else 2) + "\n", at_once=True)
 
 
 def write_on(text: str) -> None:
-    """A part of a text on standard output, at once; lines end where the text says so."""
+    """Print a part of a text on standard output at once; lines end only where the text has line ends."""
     _write("\n".join(map(clean, text.split("\n"))), at_once=True)
 
 
 def line(*pieces: Styled) -> None:
-    """One line on standard output."""
+    """Print one line on standard output."""
     if not sys.stdout.isatty():
         _write("".join(clean(piece if isinstance(piece, str) else piece[0]) for piece in pieces) + "\n")
         return
@@ -55,22 +55,22 @@ def line(*pieces: Styled) -> None:
 
 
 def note(text: str) -> None:
-    """One line on standard error."""
+    """Print one line on standard error."""
     try:
         sys.stderr.write(_encodable(clean(text)) + "\n")
     except BrokenPipeError:
         raise
-    except OSError:  # then nobody can be told, and the exit code has to do
+    except OSError:  # nothing can be printed; the exit code has to do
         return
 
 
 def counted(number: int, one: str, several: str = "") -> str:
-    """A number and what it counts: ``1 edge``, ``2 edges``."""
+    """Return a number and what it counts: ``1 edge``, ``2 edges``."""
     return f"{number:,} {one if number == 1 else several or one + 's'}"
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Columns, aligned; the last one may be of any width."""
+    """Print aligned columns; the last one may be of any width."""
     cells = [head, *([clean(cell) for cell in row] for row in rows)]
     widths = [min(max(len(row[column]) for row in cells), 60) for column in range(len(head) - 1)]
     for number, row in enumerate(cells):
@@ -80,12 +80,12 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 
 def clean(text: str) -> str:
-    """Text in one line, without anything that a terminal would obey."""
+    """Return text as one line, without anything that a terminal would obey."""
     return _CONTROL.sub("�", text)
 
 
 def size(count: int | None) -> str:
-    """A number of bytes for people."""
+    """Return a number of bytes as text for people."""
     if count is None:
         return "unknown size"
     value, unit = float(count), "bytes"
@@ -97,18 +97,18 @@ def size(count: int | None) -> str:
 
 
 def counts(numbers: dict[str, int]) -> str:
-    """``Document 3, DocumentChunk 9``."""
+    """Return counts as one line: ``Document 3, DocumentChunk 9``."""
     return ", ".join(f"{name} {count:,}" for name, count in numbers.items()) or "none"
 
 
 def minute(time: str) -> str:
-    """A stored time to the minute, for people: ``2026-01-31 12:00`` (UTC)."""
+    """Return a stored time to the minute: ``2026-01-31 12:00`` (UTC)."""
     return time[:16].replace("T", " ")
 
 
 @contextmanager
 def progress(text: str, *, quiet: bool = False) -> Iterator[Callable[[str], None]]:
-    """Something that moves while one waits, on a terminal only.
+    """Show that work is going on, on a terminal only.
 
     Args:
         text: What is being done.
@@ -138,7 +138,7 @@ def _write(text: str, *, at_once: bool = False) -> None:
 
 
 def _encodable(text: str) -> str:
-    """Text with half characters (of file names that are no UTF-8) written out, as JSON does it, too."""
+    """Return text with lone surrogates (from file names that are not UTF-8) escaped, as in JSON."""
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -1,4 +1,4 @@
-"""Shared by all commands: opening the knowledge base, errors and exit codes, interruptions."""
+"""What all commands share: opening the knowledge base, errors and exit codes, interruptions."""
 
 from __future__ import annotations
 
@@ -42,27 +42,27 @@ _LONGEST_MESSAGE = 2000
 
 
 def open_kb(options: Common, **more: Any) -> KnowledgeBase:
-    """The knowledge base that the options name; not connected yet."""
+    """Return the knowledge base that the options name, not connected yet."""
     from core.rag.knowledge_base import KnowledgeBase
 
     return KnowledgeBase.open(options.db, namespace=options.namespace, **more)
 
 
 def existing_graph(options: Common) -> KnowledgeBase:
-    """The same for commands that need no embedding service, and no graph where there is none."""
+    """Return the knowledge base for commands that need no embedding service and create no graph."""
     return open_kb(options, create=False, embedding=False)
 
 
 def with_kb[T](
     options: Common, work: Callable[[KnowledgeBase], Awaitable[T]], *, embedding: bool = False, create: bool = False
 ) -> T:
-    """Do one thing with the knowledge base.
+    """Open the knowledge base, and do one thing with it.
 
     Args:
-        options: Which one.
+        options: The options that name it.
         work: What to do.
         embedding: Whether it needs the embedding service.
-        create: Whether a graph may be made where there is none.
+        create: Whether a missing graph may be created.
     """
 
     async def call() -> T:
@@ -85,7 +85,7 @@ def run[T](work: Callable[[], Awaitable[T]]) -> T:
 
 @contextmanager
 def _ending_as_interrupted() -> Iterator[None]:
-    """Have SIGTERM do what Ctrl-C does, so that nothing half done is left behind: the part of an export, a copy."""
+    """Treat SIGTERM like Ctrl-C, so that nothing unfinished is left behind, such as a part of an export."""
     import signal
 
     def end(_: int, frame: FrameType | None) -> None:
@@ -120,7 +120,7 @@ def telling_errors() -> Iterator[None]:
         fail(str(error), EXIT_UNAVAILABLE)
     except (errors.InvalidInputError, errors.ConfigurationError, errors.ModelMismatchError) as error:
         fail(str(error), EXIT_USAGE)
-    except UnicodeEncodeError as error:  # a name or text of the command line that is no UTF-8
+    except UnicodeEncodeError as error:  # a name or text of the command line that is not UTF-8
         text = error.object[max(error.start - 20, 0) : error.end + 20]
         fail(
             f"{text!a} holds half a character, which means that it was not valid UTF-8: give it in UTF-8 (in a UTF-8"
@@ -143,7 +143,7 @@ def fail(message: str, code: int) -> NoReturn:
 
 
 def confirm(question: str, *, yes: bool) -> None:
-    """Ask before something that cannot be undone; where nobody can be asked, ``--yes`` has to be given."""
+    """Ask before something that cannot be undone; if nobody can be asked, ``--yes`` is required."""
     if yes:
         return
     if not sys.stdin.isatty():
@@ -153,9 +153,9 @@ def confirm(question: str, *, yes: bool) -> None:
 
 
 def stop_on_interrupt() -> asyncio.Event:
-    """An event that the first Ctrl-C (or SIGTERM) sets; the second one ends the process at once.
+    """Return an event that the first Ctrl-C (or SIGTERM) sets; the second one ends the process at once.
 
-    What was stored before is whole in either case: a write is one transaction.
+    What is stored is complete in either case, because a write is one transaction.
     """
     import asyncio
     import signal
