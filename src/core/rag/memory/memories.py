@@ -120,8 +120,9 @@ class Memories:
             session_id: Only memories of this session.
             query: The question.
             limit: Maximum number to return, 1 to 1,000.
-            user_id: Only what this user said, including messages without a speaker in this user's sessions. Without a
-                session and a user, the whole namespace is searched.
+            user_id: Only what this user said, including messages without a speaker, and summaries, in this user's
+                sessions; a summary may contain words of others who spoke there. Without a session and a user, the
+                whole namespace is searched.
             touch: Whether to record the time of the recall (``last_accessed_at``).
 
         Returns:
