@@ -24,9 +24,10 @@ class TitleOperations(ClientBase):
         """Return the normalised names from the titles of documents, each once."""
         rows = await self.read(
             "MATCH (d:Document) WHERE d.namespace = $namespace MATCH (d)-[:TITLED]->(e:Entity) "
-            "RETURN DISTINCT e.normalized_name AS name"
+            "RETURN collect(DISTINCT e.normalized_name) AS names"  # a row each takes a driver eight times as long
         )
-        return [row["name"] for row in rows]
+        names: list[str] = rows[0]["names"]
+        return names
 
     async def unlinked_sources(self) -> set[str]:
         """Return the ids of sources with documents whose titles were not looked for in the other chunks yet."""
@@ -46,8 +47,9 @@ class TitleOperations(ClientBase):
 
     async def chunk_ids(self) -> list[str]:
         """Return the ids of all chunks of the namespace."""
-        rows = await self.read("MATCH (c:DocumentChunk) WHERE c.namespace = $namespace RETURN c.id AS id")
-        return [row["id"] for row in rows]
+        rows = await self.read("MATCH (c:DocumentChunk) WHERE c.namespace = $namespace RETURN collect(c.id) AS ids")
+        ids: list[str] = rows[0]["ids"]
+        return ids
 
     async def chunk_texts(self, ids: Sequence[str]) -> dict[str, str]:
         """Return the content of chunks by id."""
