@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from core.rag import KnowledgeBase
 from dataloader.webserver import Reply, Request, WebServer, page, redirect
 from libs.dataloader import WebLoader
@@ -48,6 +50,44 @@ async def test_a_site_that_answers_with_one_page_only_keeps_the_others(kb: Knowl
         server.pages = {**before, "/": page("/b", title="Home")}
         report = await kb.ingest(WebLoader(server.url()), prune=True)
         assert await paths(kb) == ["/", "/b"] and not report.warnings
+
+
+@pytest.mark.parametrize("shut", ["redirect", "same", "forbidden", "elsewhere"])
+async def test_a_site_that_asks_for_a_login_keeps_its_pages(kb: KnowledgeBase, shut: str) -> None:
+    names = ("/a", "/b", "/c", "/d", "/e", "/f", "/gone", "/moved")
+    async with WebServer(site(*names)) as server, WebServer({"/login": page(title="Log in")}) as other:
+        await kb.ingest(server.url())
+        before = await paths(kb)
+        login = Reply(page("/register", "/help", "/terms", title="Please log in"))
+        wall: Reply | str = {
+            "redirect": redirect("/login"),
+            "same": login,
+            "forbidden": Reply(status=403),
+            "elsewhere": redirect(other.url("/login")),
+        }[shut]
+        extra = {name: page(title=f"About {name}") for name in ("/register", "/help", "/terms")}
+        opened = dict(server.pages)
+        server.pages = {**dict.fromkeys(names, wall), **extra, "/login": login}
+        server.pages["/"] = wall if shut in ("redirect", "same") else login
+        server.pages["/moved"] = Reply(status=301, headers={"Location": "/new"})
+        for _ in range(2):  # the second time, the login page is stored
+            report = await kb.ingest(server.url(), prune=True)
+            assert set(before) <= set(await paths(kb)) and report.documents.deleted == 0
+            (warning,) = report.warnings
+            assert "stored pages were not found, and" in warning and "asks for a login" in warning
+        server.pages = {**opened, "/": page("/a", "/b", "/c", title="Home")}
+        report = await kb.ingest(server.url(), prune=True)
+        assert await paths(kb) == ["/", "/a", "/b", "/c"] and not report.warnings
+
+
+@pytest.mark.parametrize("reply", [Reply(status=404), Reply(status=301, headers={"Location": "/"}), page(title="Old")])
+async def test_most_pages_of_a_site_may_be_gone(kb: KnowledgeBase, reply: Reply | str) -> None:
+    names = ("/a", "/b", "/c", "/d", "/e", "/f")
+    async with WebServer(site("/kept", *names)) as server:
+        await kb.ingest(server.url())
+        server.pages |= {"/": page("/kept", title="Home"), **dict.fromkeys(names, reply)}
+        report = await kb.ingest(server.url(), prune=True)
+        assert await paths(kb) == ["/", "/kept"] and report.documents.deleted == 6 and not report.warnings
 
 
 async def test_a_page_that_has_got_another_address_is_not_kept_under_the_old_one(kb: KnowledgeBase) -> None:

@@ -6,7 +6,7 @@ import asyncio
 import re
 from base64 import b64encode
 from collections import Counter
-from collections.abc import AsyncGenerator, Iterable, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from functools import cache
 from typing import TYPE_CHECKING
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from libs.dataloader.crawl.cache import AnswerCache
     from libs.dataloader.crawl.crawler import Crawler
     from libs.dataloader.crawl.guard import GuardedBackend
+    from libs.dataloader.crawl.visit import Visitor
 
 
 class _DefaultInt(int):
@@ -239,6 +240,21 @@ class WebLoader:
                 self.skipped = crawler.left_out.counts
                 self.notes = crawler.notes
 
+    async def why_doubtful(self, urls: Sequence[str]) -> str | None:
+        """Ask for pages that a crawl did not find, though they are stored, to learn whether it saw the real site.
+
+        Args:
+            urls: A few of the pages.
+
+        Returns:
+            Why most of them may still exist, for people to read; ``None`` if they are gone, or only not linked.
+        """
+        from libs.dataloader.crawl.missing import why_doubtful
+
+        async with await asyncio.to_thread(self._client) as client:
+            scope = Scope(self.url, same_host=self._same_host, allowed_hosts=self._allowed_hosts, pattern=None)
+            return await why_doubtful(self.url, urls, self._visitor(client, scope, lambda _: True, None, retries=0))
+
     def _client(self) -> httpx.AsyncClient:
         import httpx
 
@@ -262,39 +278,18 @@ class WebLoader:
 
     def _crawler(self, client: httpx.AsyncClient, known: Known | None) -> Crawler:
         from libs.dataloader.crawl.crawler import Crawler
-        from libs.dataloader.crawl.fetch import Fetcher
         from libs.dataloader.crawl.frontier import Frontier
         from libs.dataloader.crawl.left_out import LeftOut
         from libs.dataloader.crawl.names import Names
-        from libs.dataloader.crawl.robots import Robots
-        from libs.dataloader.crawl.throttle import Throttle
         from libs.dataloader.crawl.traps import TrapDetector
-        from libs.dataloader.crawl.visit import Visitor
 
         scope = Scope(self.url, same_host=self._same_host, allowed_hosts=self._allowed_hosts, pattern=self._pattern)
         traps = TrapDetector()
         left_out = LeftOut()
         frontier = Frontier(scope, traps, self.max_urls, self._max_depth, left_out)
-        fetcher = Fetcher(
-            client=client,
-            throttle=Throttle(self._clock, self._concurrency, self._delay),
-            clock=self._clock,
-            retries=self._retries,
-            timeout=self._timeout,
-            max_bytes=self._max_bytes,
-            headers_for=self._headers_for,
-            cache=self._cache,
-        )
         return Crawler(
             start=self.url,
-            visitor=Visitor(
-                fetcher=fetcher,
-                robots=Robots(fetcher, self._user_agent, self._respect_robots),
-                scope=scope,
-                claim=frontier.claim,
-                known=known,
-                max_redirects=self._max_redirects,
-            ),
+            visitor=self._visitor(client, scope, frontier.claim, known, retries=self._retries),
             scope=scope,
             frontier=frontier,
             names=Names(frontier.claim),
@@ -303,6 +298,39 @@ class WebLoader:
             use_sitemap=self._use_sitemap and self._max_depth != 0 and self.max_urls > 1,
             lookahead=max(_LEAST_LOOKAHEAD, _LOOKAHEAD * self._concurrency),
             left_out=left_out,
+        )
+
+    def _visitor(
+        self,
+        client: httpx.AsyncClient,
+        scope: Scope,
+        claim: Callable[[str], bool],
+        known: Known | None,
+        *,
+        retries: int,
+    ) -> Visitor:
+        from libs.dataloader.crawl.fetch import Fetcher
+        from libs.dataloader.crawl.robots import Robots
+        from libs.dataloader.crawl.throttle import Throttle
+        from libs.dataloader.crawl.visit import Visitor
+
+        fetcher = Fetcher(
+            client=client,
+            throttle=Throttle(self._clock, self._concurrency, self._delay),
+            clock=self._clock,
+            retries=retries,
+            timeout=self._timeout,
+            max_bytes=self._max_bytes,
+            headers_for=self._headers_for,
+            cache=self._cache,
+        )
+        return Visitor(
+            fetcher=fetcher,
+            robots=Robots(fetcher, self._user_agent, self._respect_robots),
+            scope=scope,
+            claim=claim,
+            known=known,
+            max_redirects=self._max_redirects,
         )
 
     def _headers_for(self, url: str) -> Mapping[str, str]:

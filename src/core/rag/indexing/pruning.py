@@ -19,6 +19,17 @@ if TYPE_CHECKING:
 #: under another address.
 _OTHERS = 2
 
+#: If so many were not found for each page that was, the site is asked for some of them.
+_SHARE = 0.5
+
+#: Number of those pages.
+_ASKED = 5
+
+_SHUT = (
+    "as when a site is down or asks for a login. If they are gone, delete them (mgrag delete --source) and ingest the"
+    " site again"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class ReadSource:
@@ -83,18 +94,23 @@ async def _why_not_all(client: MemGraphClient, one: ReadSource) -> str | None:
     """Why a source may have documents that were not seen; ``None`` where it has none."""
     if not getattr(one.loader, "complete", True):
         return getattr(one.loader, "why_incomplete", None) or "it was not read to the end"
-    if one.source.type != "web" or len(one.seen) > 1:
+    if one.source.type != "web":
         return None
-    # A site that is down, or wants a login, often answers every address with one page that leads nowhere.
+    # A site that is down, or wants a login, often answers every address with one page, which leads nowhere or to a few
+    # others.
     covers = getattr(one.loader, "covers", None)
     others = [
-        row
+        row["uri"]
         for row in await client.documents_of_source(one.source_id)
         if row["id"] not in one.seen and (covers is None or covers(row["uri"]))
     ]
     if len(others) < _OTHERS:
         return None
-    return (
-        f"only one page was found, and {len(others):,} others are stored, as when a site is down or asks for a login."
-        " If they are gone, delete them (mgrag delete --source) and ingest the site again"
-    )
+    if len(one.seen) <= 1:
+        return f"only one page was found, and {len(others):,} others are stored, {_SHUT}"
+    ask = getattr(one.loader, "why_doubtful", None)
+    if ask is None or len(others) < _SHARE * len(one.seen):
+        return None
+    others.sort()
+    why = await ask(others[:: max(1, len(others) // _ASKED)][:_ASKED])
+    return f"{len(others):,} stored pages were not found, and {why}, {_SHUT}" if why else None
