@@ -480,6 +480,32 @@ async def test_another_model_is_refused_or_builds_a_second_store(tmp_path: Path)
         assert (await kb.search(PARAGRAPHS[0], mode="vector"))[0].path == "a"
 
 
+async def test_an_ingest_tells_of_chunks_without_a_vector_of_the_active_model(tmp_path: Path) -> None:
+    uri = f"embedded:{tmp_path / 'graph.grafeo'}"
+    first, second = HashEmbedder(), HashEmbedder(dimension=24, model="second")
+    async with KnowledgeBase.open(uri, embedder=first) as kb:
+        await kb.ingest([document("a", text(0)), document("b", text(1))])
+    async with KnowledgeBase.open(uri, embedder=second, new_store=True) as kb:
+        report = await kb.ingest([document("a", text(0))])
+        (warning,) = report.warnings
+        assert (
+            "chunks have no vector of second, the active model" in warning and "MGRAG_EMBEDDING_MODEL=second" in warning
+        )
+        assert not (await kb.ingest([document("b", text(1))])).warnings
+    async with KnowledgeBase.open(uri, embedder=first) as kb:
+        report = await kb.ingest([document("a", text(0)), document("c", text(2))])
+        assert (report.documents.added, report.documents.unchanged) == (1, 1)
+        assert "no vector of second" in report.warnings[0]
+    async with KnowledgeBase.open(uri, embedder=second) as kb:
+        report = await kb.ingest([document("a", text(0)), document("b", text(1)), document("c", text(2))])
+        assert (report.documents.updated, report.documents.unchanged, report.warnings) == (1, 2, [])
+        report = await kb.ingest([document("a", text(0) + "More."), document("b", text(1))])
+        assert (report.documents.updated, report.documents.unchanged) == (1, 1)
+    async with KnowledgeBase.open(uri, embedder=first) as kb:  # of what changed, only the active model has vectors
+        report = await kb.ingest([document("a", text(0) + "More."), document("b", text(1)), document("c", text(2))])
+        assert (report.documents.updated, report.documents.unchanged) == (1, 2)
+
+
 class ByLine(TextSplitter):
     """Splits as nobody else does."""
 

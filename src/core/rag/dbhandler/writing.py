@@ -28,7 +28,8 @@ from core.rag.schema import check_name, text_partition
 from core.rag.times import utc_now
 
 #: Properties of a document that tell whether it is stored as it would be now.
-_STATE = ("state_hash", "pipeline", "fingerprint", "source_id", "path")
+_CONTENT = ("state_hash", "pipeline", "path")
+_STATE = (*_CONTENT, "fingerprint", "source_id")
 
 
 @dataclass(slots=True)
@@ -119,8 +120,11 @@ async def write_documents(
     """
     now = utc_now()
     existing = await existing_chunks(tx, [document.id for document in documents])
-    unchanged = await _unchanged(tx, documents, existing, vector_store)
-    documents = [document for document in documents if document.id not in unchanged]
+    stored = await _stored_alike(tx, documents, existing)
+    unchanged = {d.id for d in documents if d.id in stored and _is_stored(d, stored[d.id], vector_store)}
+    documents = [
+        _with_stores(document, stored.get(document.id)) for document in documents if document.id not in unchanged
+    ]
     existing = {identifier: chunks for identifier, chunks in existing.items() if identifier not in unchanged}
     support = Support(namespace, now)
     await support.read(tx, existing)
@@ -153,17 +157,10 @@ async def write_documents(
     return outcome
 
 
-async def _unchanged(
-    tx: Transaction,
-    documents: Sequence[DocumentRow],
-    existing: Mapping[str, Mapping[str, Row]],
-    vector_store: str | None,
-) -> set[str]:
-    """The ids of documents that are stored as they are given here: another ingest of them was faster.
-
-    An ingest does not write what it finds unchanged. But of two that run at once, both find the documents missing; on a
-    server that lets the later one fail, it comes back to write all of them again.
-    """
+async def _stored_alike(
+    tx: Transaction, documents: Sequence[DocumentRow], existing: Mapping[str, Mapping[str, Row]]
+) -> dict[str, Row]:
+    """The stored state of those documents, by id, whose content and chunks are the same as given here."""
     compared = [document for document in documents if document.id in existing and document.properties["state_hash"]]
     rows = await run_for_ids(
         tx,
@@ -171,14 +168,32 @@ async def _unchanged(
         + ", ".join(f"d.{name} AS {name}" for name in _STATE),
         [document.id for document in compared],
     )
-    stored = {row["id"]: row for row in rows if vector_store in (row["embedded_in"] or ())}
+    stored = {row["id"]: row for row in rows}
     return {
-        document.id
+        document.id: row
         for document in compared
         if (row := stored.get(document.id)) is not None
         and existing[document.id].keys() == {chunk.id for chunk in document.chunks}
-        and all(row[name] == document.properties.get(name) for name in _STATE)
+        and all(row[name] == document.properties.get(name) for name in _CONTENT)
     }
+
+
+def _is_stored(document: DocumentRow, row: Row, vector_store: str | None) -> bool:
+    """Whether a document is stored as it is given here: another ingest of it was faster.
+
+    An ingest does not write what it finds unchanged. But of two that run at once, both find the documents missing; on a
+    server that lets the later one fail, it comes back to write all of them again.
+    """
+    same = all(row[name] == document.properties.get(name) for name in _STATE)
+    return same and vector_store in (row["embedded_in"] or ())
+
+
+def _with_stores(document: DocumentRow, row: Row | None) -> DocumentRow:
+    """Return a document with the vector stores of its stored version, which keep the vectors of the same content."""
+    if row is None or not row["embedded_in"]:
+        return document
+    stores = dict.fromkeys([*row["embedded_in"], *document.properties.get("embedded_in", ())])
+    return replace(document, properties={**document.properties, "embedded_in": list(stores)})
 
 
 @dataclass(slots=True)

@@ -130,8 +130,22 @@ class Indexer:
                 await remove_gone(self._client, self._tools.state, run.read, report)
             if self._extraction:
                 await TitleLinker(self._client).link(await workbench.finder())
+            report.warnings += await self._behind()
         finally:
             await workbench.close()
             report.seconds = time.perf_counter() - started
         report.interrupted = run.stop.is_set()
         return report
+
+    async def _behind(self) -> list[str]:
+        """Tell of chunks without a vector of the active model, if the namespace has vectors of several models."""
+        stores = await self._client.vector_stores()
+        missing = await self._client.chunks_without_vector(stores[0]) if len(stores) > 1 else []
+        if not missing:
+            return []
+        model = stores[0].model
+        return [
+            f"{len(missing):,} chunks have no vector of {model}, the active model of the namespace, so searches with it"
+            f" find them by their words only. Set MGRAG_EMBEDDING_MODEL={model}, and ingest their sources again or run"
+            " mgrag doctor --repair."
+        ]

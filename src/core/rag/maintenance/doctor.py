@@ -274,8 +274,10 @@ async def _check_vectors(client: MemGraphClient, embedder: EmbeddingService | No
             await give(client, embedder, store, missing, ReembedReport(store.model, store.dimension))
             checks.append(_check(name, "mended", message))
         else:
-            needed = f"Set MGRAG_EMBEDDING_MODEL={store.model} and repeat: mgrag doctor --repair."
-            checks.append(_check(name, level, message, needed if repair else _REPAIR))
+            needed = (
+                f"Set MGRAG_EMBEDDING_MODEL={store.model} and {'repeat' if repair else 'run'} mgrag doctor --repair."
+            )
+            checks.append(_check(name, level, message, _REPAIR if fits else needed))
     return checks or [_check(name, "ok", "Every chunk has a vector.")]
 
 
