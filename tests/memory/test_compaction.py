@@ -155,6 +155,18 @@ async def test_remarks_without_a_full_stop_stay_apart(kb: KnowledgeBase) -> None
     assert await live(kb) == ["I live in Paris\nI moved to Berlin\nDr. Weber called. It rains! bye"]
 
 
+@pytest.mark.parametrize("sentences", [3, 40])
+async def test_a_summary_of_very_much_is_about_all_of_it(kb: KnowledgeBase, sentences: int) -> None:
+    for day in range(12):
+        await kb.remember("s", "user", " ".join(f"On day {day} train {day}x{n} came late." for n in range(100)))
+    await kb.compact("s", keep=0, sentences=sentences)
+    (summary,) = await live(kb)
+    days = [int(said.split()[2]) for said in summary.split(". ")]
+    assert len(days) == sentences
+    assert days == sorted(days)
+    assert {day // 4 for day in days} == {0, 1, 2}
+
+
 async def test_the_last_memories_reach_beyond_what_a_summary_stands_for(kb: KnowledgeBase) -> None:
     await say(kb, *range(1, 41))
     await kb.compact("s", keep=0, summarizer=Joined())

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？…])\s+|\n+|(?<=[。！？])")
 _ENDS = ".!?…。！？"
+#: Maximum number of sentences that are compared with each other at once.
 _MAX_SENTENCES = 400
 
 #: Maximum number of characters that a model summarises at once.
@@ -91,14 +92,14 @@ class ModelSummarizer:
 
 
 def sentences_of(texts: Sequence[str]) -> list[str]:
-    """Return the distinct sentences of texts, in order; only the last ones if there are very many."""
+    """Return the distinct sentences of texts, in order."""
     found: dict[str, None] = {}
     for text in texts:
         for part in _SENTENCE_END.split(text):
             sentence = " ".join(part.split())
             if sentence:
                 found[sentence] = None
-    return list(found)[-_MAX_SENTENCES:]
+    return list(found)
 
 
 def text_of(sentences: Iterable[str]) -> str:
@@ -110,7 +111,8 @@ def central_sentences(sentences: Sequence[str], count: int) -> list[str]:
     """Select the sentences that are most similar to all others, but not to each other; return them in order.
 
     Centrality is as in LexRank (G. Erkan, D. R. Radev, JAIR 22, 2004), with cosines over words weighted by rarity; each
-    selected sentence reduces the score of similar ones (maximal marginal relevance).
+    selected sentence reduces the score of similar ones (maximal marginal relevance). Very many sentences are divided
+    into consecutive parts, so that each time is represented.
 
     Args:
         sentences: All sentences.
@@ -118,6 +120,15 @@ def central_sentences(sentences: Sequence[str], count: int) -> list[str]:
     """
     if len(sentences) <= count:
         return list(sentences)
+    if len(sentences) > _MAX_SENTENCES:
+        parts = -(-len(sentences) // _MAX_SENTENCES)
+        selected: list[str] = []
+        for number in range(1, parts + 1):
+            part = sentences[len(sentences) * (number - 1) // parts : len(sentences) * number // parts]
+            # Each part gets its share of those that are still missing, and one at least.
+            share = max(1, count * number // parts - len(selected))
+            selected += central_sentences(part, share)
+        return central_sentences(selected, count)
     words = [set(analyze(sentence)) for sentence in sentences]
     vocabulary = {word: number for number, word in enumerate(sorted(set().union(*words)))}
     matrix = np.zeros((len(sentences), max(len(vocabulary), 1)))
