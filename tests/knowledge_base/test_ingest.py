@@ -18,7 +18,6 @@ from tests.embedders import HashEmbedder
 from tests.graphs import orphans, snapshot
 
 from core.rag import KnowledgeBase, MemGraphClient
-from core.rag.dbhandler.vectors import VectorStoreInfo
 from core.rag.errors import EmbeddingError, InvalidInputError, ModelMismatchError, SourceError
 from core.rag.indexing import TextSplitter
 from core.rag.settings import Settings
@@ -395,12 +394,12 @@ async def test_what_another_ingest_has_written_meanwhile_is_left_alone(
     write = MemGraphClient.write_documents
     before: list[Any] = []
 
-    async def late_write(self: MemGraphClient, rows: Sequence[Any], store: VectorStoreInfo) -> Any:
+    async def late_write(self: MemGraphClient, rows: Sequence[Any], *of: Any) -> Any:
         if not before:  # the other one was faster with two of the three
             before.append({})
             await kb.ingest(documents)
             before[:] = await kb.documents(prefix="a")
-        return await write(self, rows, store)
+        return await write(self, rows, *of)
 
     monkeypatch.setattr(MemGraphClient, "write_documents", late_write)
     report = await kb.ingest(mine)
@@ -429,13 +428,13 @@ async def test_a_stop_does_not_wait_for_all_that_was_read_ahead(
 
     write = MemGraphClient.write_documents
 
-    async def slow_write(self: MemGraphClient, rows: Sequence[Any], store: VectorStoreInfo) -> Any:
+    async def slow_write(self: MemGraphClient, rows: Sequence[Any], *of: Any) -> Any:
         if not written:
             with contextlib.suppress(TimeoutError):  # all queues are full, so the loader waits, too
                 await asyncio.wait_for(loaded.wait(), 1)
             stop.set()
         written.append(len(rows))
-        return await write(self, rows, store)
+        return await write(self, rows, *of)
 
     monkeypatch.setattr(MemGraphClient, "write_documents", slow_write)
     report = await kb.ingest(fast(), stop=stop)

@@ -14,8 +14,7 @@ from dataclasses import dataclass, field
 from core.rag.dbhandler.batches import batches, run_for_ids, run_for_rows
 from core.rag.dbhandler.checks import check_kind, check_limit, check_text, check_texts
 from core.rag.dbhandler.store import Row, Transaction
-from core.rag.dbhandler.vectors import VectorStoreInfo, VectorStoreOperations, merge_vectors
-from core.rag.errors import NotFoundError
+from core.rag.dbhandler.vectors import VectorStoreInfo, VectorStoreOperations, check_vector_store, merge_vectors
 from core.rag.extraction.words import normalize_name
 from core.rag.identity import concept_id, content_hash, stable_id
 from core.rag.schema import Label, check_name, text_partition
@@ -336,8 +335,7 @@ class ConceptOperations(VectorStoreOperations):
         ]
 
         async def work(tx: Transaction) -> None:
-            if not await tx.run("MATCH (s:VectorStore {id: $id}) RETURN s.id AS id", {"id": store.id}):
-                raise NotFoundError(f"The vector store of {store.model} was removed in the meantime; try again.")
+            await check_vector_store(tx, store)
             await merge_vectors(
                 tx,
                 Label.CONCEPT,

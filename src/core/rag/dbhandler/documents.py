@@ -136,7 +136,7 @@ class DocumentOperations(IngestOperations):
 
             await self._write(work)
         else:
-            await self.write_documents([row], store)
+            await self.write_documents([row], store, [source] if source is not None else ())
         return row.id
 
     async def find_document(self, path: str) -> dict[str, Any] | None:

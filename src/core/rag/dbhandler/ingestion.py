@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from core.rag.dbhandler.batches import run_for_ids, run_for_rows
@@ -10,8 +10,8 @@ from core.rag.dbhandler.checks import check_kind, check_texts
 from core.rag.dbhandler.lines import EACH_ID, packed
 from core.rag.dbhandler.removing import remove_unused_sources
 from core.rag.dbhandler.rows import merge_properties
-from core.rag.dbhandler.store import Transaction
-from core.rag.dbhandler.vectors import VectorStoreInfo, VectorStoreOperations
+from core.rag.dbhandler.store import Row, Transaction
+from core.rag.dbhandler.vectors import VectorStoreInfo, VectorStoreOperations, check_vector_store
 from core.rag.dbhandler.writing import DocumentRow, WriteOutcome, write_documents
 from core.rag.identity import source_id, standardize_resource_uri
 from core.rag.schema import FROM_TEXT, Label
@@ -22,15 +22,22 @@ from libs.dataloader import SourceInfo
 class IngestOperations(VectorStoreOperations):
     """Reading and writing many documents at once."""
 
-    async def write_documents(self, documents: Sequence[DocumentRow], store: VectorStoreInfo | None) -> WriteOutcome:
+    async def write_documents(
+        self, documents: Sequence[DocumentRow], store: VectorStoreInfo | None, sources: Iterable[SourceInfo] = ()
+    ) -> WriteOutcome:
         """Write documents in one transaction.
 
         Args:
             documents: Rows; see :mod:`core.rag.dbhandler.writing`.
             store: The vector store for their vectors.
+            sources: Their sources, which are created again if another client has removed them, with their last
+                documents, since :meth:`ensure_source` returned them.
 
         Returns:
             The outcome. If it has ``missing_vectors``, nothing was written.
+
+        Raises:
+            NotFoundError: if the vector store was removed meanwhile.
         """
         text_label = await self._text_label(Label.CHUNK)
         if store is not None:
@@ -39,6 +46,9 @@ class IngestOperations(VectorStoreOperations):
         record_label = await self._text_label(Label.RECORD) if records else ""
 
         async def work(tx: Transaction) -> WriteOutcome:
+            if store is not None:
+                await check_vector_store(tx, store)
+            await self._create_missing(tx, sources)
             outcome = await write_documents(
                 tx,
                 documents,
@@ -75,21 +85,36 @@ class IngestOperations(VectorStoreOperations):
         Returns:
             Its id.
         """
-        uri = standardize_resource_uri(check_kind("source", source, SourceInfo).uri)
-        identifier = source_id(self._namespace, uri)
-        if await self.read("MATCH (s:Source {id: $id}) RETURN s.id AS id", id=identifier):
-            return identifier
-        properties = merge_properties({"type": source.type}, name=source.name, uri=uri)
+        row = self._source_row(check_kind("source", source, SourceInfo))
+        if await self.read("MATCH (s:Source {id: $id}) RETURN s.id AS id", id=row["id"]):
+            return str(row["id"])
 
         async def work(tx: Transaction) -> None:
-            await tx.run(
-                "MERGE (s:Source {id: $id}) ON CREATE SET s.namespace = $namespace, s.created_at = $now "
-                "SET s += $props, s.updated_at = $now",
-                {"id": identifier, "namespace": self._namespace, "props": properties, "now": utc_now()},
-            )
+            await self._merge_sources(tx, [row])
 
         await self._write(work)
-        return identifier
+        return str(row["id"])
+
+    def _source_row(self, source: SourceInfo) -> Row:
+        uri = standardize_resource_uri(source.uri)
+        props = merge_properties({"type": source.type}, name=source.name, uri=uri)
+        return {"id": source_id(self._namespace, uri), "props": props}
+
+    async def _merge_sources(self, tx: Transaction, rows: Sequence[Row]) -> None:
+        await run_for_rows(
+            tx,
+            "UNWIND $rows AS row MERGE (s:Source {id: row.id}) "
+            "ON CREATE SET s.namespace = $namespace, s.created_at = $now SET s += row.props, s.updated_at = $now",
+            rows,
+            namespace=self._namespace,
+            now=utc_now(),
+        )
+
+    async def _create_missing(self, tx: Transaction, sources: Iterable[SourceInfo]) -> None:
+        rows = {row["id"]: row for row in map(self._source_row, sources)}
+        found = await run_for_ids(tx, "UNWIND $ids AS i MATCH (s:Source {id: i}) RETURN s.id AS id", list(rows))
+        there = {row["id"] for row in found}
+        await self._merge_sources(tx, [row for identifier, row in rows.items() if identifier not in there])
 
     async def document_states(self, ids: Sequence[str]) -> list[dict[str, Any]]:
         """Return what decides whether documents changed, for those of the ids that exist."""

@@ -49,6 +49,16 @@ class VectorStoreInfo:
         return vector_index(self.namespace, self.id, self.dimension, target, self.index_name)
 
 
+async def check_vector_store(tx: Transaction, store: VectorStoreInfo) -> None:
+    """Check that a vector store is still there: vectors are not stored without one.
+
+    Raises:
+        NotFoundError: if another client has removed it.
+    """
+    if not await tx.run("MATCH (s:VectorStore {id: $id}) RETURN s.id AS id", {"id": store.id}):
+        raise NotFoundError(f"The vector store of {store.model} was removed in the meantime; try again.")
+
+
 async def merge_vectors(
     tx: Transaction, target: Label, rows: Sequence[Row], *, store: str, label: str, namespace: str, now: str
 ) -> None:

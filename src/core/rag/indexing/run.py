@@ -25,7 +25,7 @@ from core.rag.indexing.stopping import out_of_patience, until
 from core.rag.indexing.storable import storable
 from core.rag.indexing.workbench import Workbench
 from core.rag.schema import Label, TextIndex
-from libs.dataloader import Document, Loader, LoadError, LoadFailure, LoadResult, Unchanged
+from libs.dataloader import Document, Loader, LoadError, LoadFailure, LoadResult, SourceInfo, Unchanged
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
@@ -104,6 +104,7 @@ class Run:
         self.stop = stop
         self._progress = progress
         self._touched: dict[str, str] = {}
+        self._sources: dict[str, SourceInfo] = {}
         self._several = False
         self._counted: set[str] = set()
         self._failed: set[tuple[str, str]] = set()
@@ -172,6 +173,7 @@ class Run:
     async def _load_one(self, loader: Loader) -> None:
         source = loader.source
         source_id = await self._client.ensure_source(source)
+        self._sources[source_id] = source
         read = ReadSource(loader, source, source_id)
         tools = self._tools_for(loader)
         batch = _Batch(tools, source_id)
@@ -330,11 +332,12 @@ class Run:
                 await self._write_each(single)
 
     async def _write_part(self, part: Prepared) -> None:
-        outcome = await self._client.write_documents(part.rows, self._vector_store)
+        sources = [self._sources[identifier] for identifier in {row.source_id: None for row in part.rows} if identifier]
+        outcome = await self._client.write_documents(part.rows, self._vector_store, sources)
         while outcome.missing_vectors:
             # Meanwhile another client removed the last document that used these texts.
             await self._preparer.embed_again(part, outcome.missing_vectors)
-            outcome = await self._client.write_documents(part.rows, self._vector_store)
+            outcome = await self._client.write_documents(part.rows, self._vector_store, sources)
         self._report.documents.added += len(outcome.added)
         self._report.documents.updated += len(outcome.updated)
         self._count_unchanged(list(outcome.unchanged))

@@ -1,0 +1,147 @@
+"""Ingesting what is known already, with loaders, chunk sizes and models that differ or refuse."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from tests.embedders import HashEmbedder
+from tests.graphs import orphans
+
+from core.rag import KnowledgeBase
+from core.rag.errors import EmbeddingInputError, NotFoundError
+from dataloader.webserver import Reply, WebServer, page
+from dbhandler.kit import Engine
+from libs.dataloader import Document, Known, KnownDocument, Link, SourceInfo, Unchanged, WebLoader
+
+
+async def test_a_page_whose_text_stayed_is_asked_for_by_its_new_etag(kb: KnowledgeBase) -> None:
+    async with WebServer({"/": Reply(page(text="Tides.", head="<!-- 1 -->"), etag='"1"')}) as server:
+        await kb.ingest(WebLoader(server.url()))
+        server.pages["/"] = Reply(page(text="Tides.", head="<!-- 2 -->"), etag='"2"')
+        report = await kb.ingest(WebLoader(server.url()))
+        assert (report.documents.updated, report.documents.unchanged) == (0, 1)
+        await kb.ingest(WebLoader(server.url()))
+        assert server.statuses("/") == [200, 200, 304]
+
+
+class Remembering:
+    """A loader that never reads a document again."""
+
+    source = SourceInfo("memory", "memory", "memory://all/")
+
+    def __init__(self) -> None:
+        self.known: Mapping[str, KnownDocument] = {}
+
+    async def load(self, known: Known | None = None) -> AsyncIterator[Document | Unchanged]:
+        assert known is not None
+        self.known = await known(["memory://a", "memory://b"])
+        for uri in ("memory://a", "memory://b"):
+            if uri in self.known:
+                yield Unchanged(uri, uri)
+            else:
+                links = (Link("memory://b", "the other"), Link("https://example.org/", "elsewhere"))
+                yield Document(uri, f"This is {uri}.", links=links[: len(uri) - 9], fingerprint={"version": uri})
+
+
+async def test_a_loader_is_told_of_what_is_stored_with_its_fingerprints_and_links(kb: KnowledgeBase) -> None:
+    loader = Remembering()
+    assert (await kb.ingest(loader)).documents.added == 2
+    assert not loader.known
+    assert (await kb.ingest(loader)).documents.unchanged == 2
+    assert {uri: known.fingerprint for uri, known in loader.known.items()} == {
+        uri: {"version": uri} for uri in ("memory://a", "memory://b")
+    }
+    assert [*loader.known["memory://a"].links] == ["memory://b"]
+
+
+class Hooked(HashEmbedder):
+    """Calls a function before it embeds."""
+
+    def __init__(self, before: Callable[[Sequence[str]], Awaitable[None]]) -> None:
+        super().__init__()
+        self._before = before
+
+    async def get_embeddings(self, texts: Sequence[str], names: Sequence[str] | None = None) -> NDArray[np.float32]:
+        await self._before(texts)
+        return await super().get_embeddings(texts, names)
+
+
+async def test_a_document_that_the_model_refuses_is_reported_and_the_rest_goes_on(engine: Engine) -> None:
+    async def refuse(texts: Sequence[str]) -> None:
+        if any("refused" in text for text in texts):
+            raise EmbeddingInputError("This text is too long for the model.")
+
+    async with engine.knowledge(embedder=Hooked(refuse)) as kb:
+        report = await kb.ingest([Document(name, f"What {name} says.") for name in ("first", "refused", "last")])
+        assert [(item.path, item.reason) for item in report.documents.failed] == [
+            ("refused", "This text is too long for the model.")
+        ]
+        assert {document["path"] for document in await kb.documents()} == {"first", "last"}
+        assert report.vectors.embedded == report.chunks == 2
+
+
+async def test_vectors_that_another_client_removes_meanwhile_are_made_again(engine: Engine) -> None:
+    async def delete(texts: Sequence[str]) -> None:
+        if await kb.client.find_document("old") is not None and any("More" in text for text in texts):
+            await kb.delete("old")
+
+    embedder = Hooked(delete)
+    async with engine.knowledge(embedder=embedder, chunk_size=24, chunk_overlap=0) as kb:
+        shared = "The tide mill stands at the end of the bay and turns with the ebb."
+        await kb.ingest([Document("old", shared)])
+        more = "More is said here of the stones that came from France."
+        report = await kb.ingest([Document("new", f"{shared}\n\n{more}")])
+        assert report.chunks == report.vectors.embedded == 2
+        assert embedder.embedded.count(shared) == 2
+        assert [hit.path for hit in await kb.search("tide mill ebb", mode="vector", k=1)] == ["new"]
+        assert not any((await orphans(kb.client)).values())
+
+
+async def test_a_source_whose_last_document_another_client_deletes_meanwhile_is_made_again(engine: Engine) -> None:
+    async def delete(texts: Sequence[str]) -> None:
+        if any("stones" in text for text in texts):
+            assert await kb.delete("old")
+
+    async with engine.knowledge(embedder=Hooked(delete)) as kb:
+        await kb.ingest([Document("old", "The tide mill.")])
+        report = await kb.ingest([Document("new", "Two pairs of stones.")])
+        assert report.documents.added == 1
+        (found,) = await kb.documents()
+        assert (found["path"], len(found["sources"])) == ("new", 1)
+        assert not any((await orphans(kb.client)).values())
+
+
+async def test_a_namespace_that_is_emptied_meanwhile_gets_no_documents_without_vectors(engine: Engine) -> None:
+    async def delete(texts: Sequence[str]) -> None:
+        await kb.client.delete_everything()
+
+    async with engine.knowledge(embedder=Hooked(delete)) as kb:
+        with pytest.raises(NotFoundError, match="removed in the meantime; try again"):
+            await kb.ingest([Document("new", "Two pairs of stones.")])
+        assert not await kb.documents()
+        assert not any((await orphans(kb.client)).values())
+
+
+async def test_a_loader_may_have_its_own_sizes_of_chunks(kb: KnowledgeBase) -> None:
+    sentences = " ".join(f"Stone number {number} turns with the ebb." for number in range(60))
+    async with WebServer({"/": page(text=sentences)}) as server:
+        url = server.url()
+        await kb.ingest(WebLoader(url))
+        large = len((await kb.show(url))["chunks"])
+        loader = WebLoader(url, chunk_size=32, chunk_overlap=0)
+        assert (await kb.ingest(loader)).documents.updated == 1
+        small = [chunk["content"] for chunk in (await kb.show(url))["chunks"]]
+        assert len(small) > 4 * large
+        assert " ".join(small).count("Stone number 30 ") == 1  # nothing overlaps
+        assert (await kb.ingest(loader)).documents.unchanged == 1
+
+
+async def test_documents_without_a_source_are_not_pruned(kb: KnowledgeBase) -> None:
+    await kb.ingest([Document("a", "One."), Document("b", "Two.")])
+    report = await kb.ingest([Document("a", "One.")], prune=True)
+    assert report.documents.deleted == 0 and len(await kb.documents()) == 2
+    (warning,) = report.warnings
+    assert "not pruned" in warning
