@@ -142,9 +142,13 @@ class _Writer:
             self._add(_LIKE_MARKUP.sub(r"\\\1", text))
 
     def _frames(self, node: _Element, depth: int) -> None:
-        for box in node.iter():
-            if local(box) == "text-box":
-                self.blocks(box, depth + 1)
+        waiting = [node]
+        while waiting:
+            item = waiting.pop()
+            if local(item) == "text-box":
+                self.blocks(item, depth + 1)  # with the boxes inside of it
+            else:
+                waiting += reversed(item)
 
     def _list(self, node: _Element, level: int, style: str) -> None:
         if level > 20:
