@@ -238,6 +238,66 @@ def test_word_equations_and_code() -> None:
     assert convert("a.docx", data).content == "Let z = (x^(n+1))/(√(y)), then\n\n```\ndef f():\n    return 1\n```"
 
 
+def run(text: str) -> str:
+    return f"<m:r><m:t>{text}</m:t></m:r>"
+
+
+@pytest.mark.parametrize(
+    ("equation", "shown"),
+    [
+        (
+            f"<m:nary><m:naryPr><m:chr m:val='∑'/></m:naryPr><m:sub>{run('i=1')}</m:sub><m:sup>{run('n')}</m:sup>"
+            f"<m:e>{run('i')}</m:e></m:nary>",
+            "∑_(i=1)^n i",
+        ),
+        (f"<m:nary><m:naryPr/><m:e>{run('f')}</m:e></m:nary>", "∫ f"),
+        (f"<m:d><m:e>{run('a')}</m:e><m:e>{run('b')}</m:e></m:d>", "(a, b)"),
+        (
+            f"<m:d><m:dPr><m:begChr m:val='|'/><m:endChr m:val='|'/></m:dPr><m:e>{run('x')}</m:e></m:d>",
+            "|x|",
+        ),
+        (f"<m:func><m:fName>{run('sin')}</m:fName><m:e>{run('x')}</m:e></m:func>", "sin(x)"),
+        (f"<m:limLow><m:e>{run('lim')}</m:e><m:lim>{run('x→0')}</m:lim></m:limLow>", "lim_(x→0)"),
+        (f"<m:limUpp><m:e>{run('x')}</m:e><m:lim>{run('n')}</m:lim></m:limUpp>", "x^n"),
+        (
+            f"<m:m><m:mr><m:e>{run('1')}</m:e><m:e>{run('0')}</m:e></m:mr>"
+            f"<m:mr><m:e>{run('0')}</m:e><m:e>{run('1')}</m:e></m:mr></m:m>",
+            "1 0; 0 1",
+        ),
+        (f"<m:eqArr><m:e>{run('x=1')}</m:e><m:e>{run('y=2')}</m:e></m:eqArr>", "x=1; y=2"),
+    ],
+)
+def test_word_equations(equation: str, shown: str) -> None:
+    document = docx.Document()
+    document.add_paragraph("MARK")
+    space = "xmlns:m='http://schemas.openxmlformats.org/officeDocument/2006/math'"
+    inside = f"</w:t></w:r><m:oMath {space}>{equation}</m:oMath><w:r><w:t>"
+    assert convert("a.docx", rewritten(saved(document), "word/document.xml", "MARK", inside)).content == shown
+
+
+def test_word_lists_with_letters() -> None:
+    document = docx.Document()
+    for number in range(1, 29):
+        document.add_paragraph(f"item {number}", style="List Number")
+    data = unzipped(saved(document))
+    xml = data["word/numbering.xml"].decode()
+    data["word/numbering.xml"] = xml.replace('w:val="decimal"', 'w:val="lowerLetter"').encode()
+    lines = convert("a.docx", zipped(data)).content.split("\n")
+    assert [line.partition(" ")[0] for line in (*lines[:2], *lines[25:])] == ["a.", "b.", "z.", "aa.", "bb."]
+
+
+def test_word_links_made_by_fields() -> None:
+    document = docx.Document()
+    document.add_paragraph("see MARK")
+    field = '<w:fldChar w:fldCharType="{}"/>'.format
+    inside = (
+        f"</w:t>{field('begin')}<w:instrText> HYPERLINK &quot;https://example.org/mill&quot; </w:instrText>"
+        f"{field('separate')}<w:t>the mill</w:t>{field('end')}<w:t>"
+    )
+    read = convert("a.docx", rewritten(saved(document), "word/document.xml", "MARK", inside))
+    assert (read.content, targets(read)) == ("see the mill", ["https://example.org/mill"])
+
+
 # -- PowerPoint ----------------------------------------------------------------------------------------------------
 
 
@@ -271,6 +331,49 @@ def test_powerpoint_slides_notes_and_tables() -> None:
     assert read.title == "First slide"
     assert read.metadata["slide_count"] == 3
     assert targets(read) == ["https://example.org/"]
+
+
+def test_powerpoint_groups_breaks_and_merged_cells() -> None:
+    from pptx.util import Inches
+
+    presentation = pptx.Presentation()
+    slide = presentation.slides.add_slide(presentation.slide_layouts[6])
+    place = Inches(1), Inches(3), Inches(4), Inches(1)
+    box = slide.shapes.add_group_shape().shapes.add_textbox(*place).text_frame
+    box.text = "in a\vgroup"
+    box.paragraphs[0].add_line_break()
+    box.paragraphs[0].add_run().text = "next"
+    slide.shapes.add_textbox(*place)  # empty
+    table = slide.shapes.add_table(3, 2, *place).table
+    for index, text in enumerate(["Name", "Value", "a", "1", "", "2"]):
+        table.cell(index // 2, index % 2).text = text
+    table.cell(1, 0).merge(table.cell(2, 0))
+    assert convert("a.pptx", saved(presentation)).content == (
+        "## Slide 1\n\nin a\ngroup\nnext\n\n| Name | Value |\n| --- | --- |\n| a | 1 |\n| a | 2 |"
+    )
+
+
+def test_powerpoint_smart_art() -> None:
+    from pptx.util import Inches
+
+    presentation = pptx.Presentation()
+    slide = presentation.slides.add_slide(presentation.slide_layouts[6])
+    slide.shapes.add_table(1, 1, Inches(1), Inches(1), Inches(4), Inches(1))
+    data = unzipped(saved(presentation))
+    space = "http://schemas.openxmlformats.org/drawingml/2006"
+    kind = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    xml = data["ppt/slides/slide1.xml"].decode()
+    begin, end = xml.index("<a:tbl>"), xml.index("</a:tbl>") + len("</a:tbl>")
+    ids = f'<dgm:relIds xmlns:dgm="{space}/diagram" xmlns:r="{kind}" r:dm="rId9"/>'
+    data["ppt/slides/slide1.xml"] = (xml[:begin] + ids + xml[end:]).encode()
+    relation = f'<Relationship Id="rId9" Type="{kind}/diagramData" Target="../diagrams/data1.xml"/></Relationships>'
+    relations = data["ppt/slides/_rels/slide1.xml.rels"].decode().replace("</Relationships>", relation)
+    data["ppt/slides/_rels/slide1.xml.rels"] = relations.encode()
+    points = "".join(f"<d:pt><d:t><a:p><a:r><a:t>{text}</a:t></a:r></a:p></d:t></d:pt>" for text in ("Ebb", "Flood"))
+    data["ppt/diagrams/data1.xml"] = (
+        f'<d:dataModel xmlns:d="{space}/diagram" xmlns:a="{space}/main"><d:ptLst>{points}</d:ptLst></d:dataModel>'
+    ).encode()
+    assert convert("a.pptx", zipped(data)).content == "## Slide 1\n\n- Ebb\n- Flood"
 
 
 def test_powerpoint_order_is_that_of_the_show() -> None:
