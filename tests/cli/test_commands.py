@@ -489,6 +489,13 @@ def test_reembed(mgrag: Command, graph: Path, ingested: Path, monkeypatch: pytes
     again = Command(ingested)("ingest", "corpus", "--db", str(graph))
     assert again.out.startswith("Nothing changed"), "it is as if it had been ingested so"
     assert json.loads(mgrag("reembed", "--json").out)["chunks"] == 0
+    assert mgrag("reembed", "--model", "wordllama:128").out == (
+        "Model: wordllama-128 (128 dimensions). Embedded: 34 chunks and 0 messages (34 new vectors).\n"
+    )
+    assert mgrag("reembed", "--model", "wordllama:256", "--drop-old").out == (
+        "Model: wordllama-256 (256 dimensions). Embedded: 34 chunks and 0 messages (34 new vectors).\n"
+        "Removed: vectors of wordllama-64, wordllama-128.\n"
+    )
 
 
 def test_what_a_terminal_would_obey_is_not_printed(mgrag: Command, graph: Path) -> None:

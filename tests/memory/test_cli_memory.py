@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+from core.rag import KnowledgeBase
 from mgrag.cli.app import app
 
 
@@ -110,3 +112,29 @@ def test_conversations_users_and_feedback(tmp_path: Path, monkeypatch: pytest.Mo
     assert run(tmp_path, "user", "forget", "bob")[0] == 2, "nobody can be asked"
     assert json.loads(run(tmp_path, "user", "forget", "bob", "--yes", "--json")[1])["users"] == 1
     assert run(tmp_path, "conversation", "anonymize", "nowhere", "--yes")[0] == 4
+
+
+def test_what_is_printed_of_ratings_views_and_anonymized_conversations(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.md").write_text("The tide mill turns with the ebb.", encoding="utf-8")
+    assert run(tmp_path, "ingest", "a.md")[0] == 0
+    assert run(tmp_path, "feedback", "a.md", "1", "--user", "ann") == (0, "Rated: 1 chunk.\n")
+    assert run(tmp_path, "user", "history", "ann") == (0, "No viewed documents.\n")
+
+    async def view() -> None:
+        async with KnowledgeBase.open(f"embedded:{tmp_path / 'g.grafeo'}") as kb:
+            await kb.client.track_user_viewed_document("ann", "a.md")
+
+    asyncio.run(view())
+    code, output = run(tmp_path, "user", "history", "ann")
+    heads, row = (line.split() for line in output.splitlines())
+    assert (code, heads, row[0], row[-1]) == (0, ["VIEWS", "LAST", "(UTC)", "PATH"], "1", "a.md")
+
+    call(tmp_path, "remember", "s", "I am Ann Lee, write to ann@example.org.", "--user", "ann")
+    code, output = run(tmp_path, "conversation", "anonymize", "s", "--yes")
+    first, new = output.splitlines()
+    assert (code, first) == (0, "Anonymized: 1 conversation; replaced: 1 x email, 1 x person.")
+    assert run(tmp_path, "conversation", "show", new)[1].splitlines()[-1] == "  I am [person 1], write to [email 1]."
+    assert call(tmp_path, "compact", new) == (0, "There was nothing to compact.\n")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mgrag.cli.options import Common, DbOption, JsonOption, ModelOption, NamespaceOption, common
-from mgrag.cli.output import line, print_json, progress
+from mgrag.cli.output import counted, line, print_json, progress
 from mgrag.cli.runtime import EXIT_INTERRUPTED, open_kb, run, stop_on_interrupt
 
 if TYPE_CHECKING:
@@ -39,9 +39,8 @@ def reembed(
         print_json(report.to_dict())
     else:
         line(
-            f"Model: {report.model} ({report.dimension} dimensions). {report.chunks} chunks and"
-            f" {report.messages} messages were embedded"
-            f" ({report.vectors} new vectors)."
+            f"Model: {report.model} ({report.dimension} dimensions). Embedded: {counted(report.chunks, 'chunk')} and"
+            f" {counted(report.messages, 'message')} ({counted(report.vectors, 'new vector')})."
         )
         if report.dropped:
             line(f"Removed: vectors of {', '.join(report.dropped)}.")
