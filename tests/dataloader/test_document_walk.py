@@ -419,6 +419,7 @@ async def test_a_folder_or_file_is_loaded_once_under_its_own_name(tmp_path: Path
     loaded = await load(root)
     assert [path.removeprefix(f"{root}/") for path in loaded.documents] == ["b/i.md", "c/o.md", "f.md", "z/real.md"]
     assert loaded.failures == {f"{root}/h.md": "it is a broken symbolic link"}
+    assert list((await load(root, include="*.md")).documents) == list(loaded.documents)
 
 
 async def test_links_to_what_is_not_loaded_itself_are_followed(tmp_path: Path) -> None:

@@ -31,8 +31,8 @@ class Failing(HashEmbedder):
         return await super().get_embeddings(texts, names)
 
 
-def new() -> HashEmbedder:
-    return HashEmbedder(dimension=24, model="new")
+def new(dimension: int = 24) -> HashEmbedder:
+    return HashEmbedder(dimension=dimension, model="new")
 
 
 async def vectors(kb: KnowledgeBase) -> list[str]:
@@ -40,24 +40,25 @@ async def vectors(kb: KnowledgeBase) -> list[str]:
     return [line for line in await snapshot(kb.client) if '"node": "VectorStore"' not in line]
 
 
+@pytest.mark.parametrize("dimension", [24, 32])  # another one, and that of the old model
 async def test_the_graph_is_as_if_it_had_been_built_with_the_new_model(
-    kb: KnowledgeBase, file: Path, tmp_path: Path
+    kb: KnowledgeBase, file: Path, tmp_path: Path, dimension: int
 ) -> None:
     await kb.close()
-    async with opened(file, embedder=new(), check_model=False) as changed:
+    async with opened(file, embedder=new(dimension), check_model=False) as changed:
         report = await changed.reembed(drop_old=True)
-        assert (report.model, report.dimension, report.dropped) == ("new", 24, ["words"])
+        assert (report.model, report.dimension, report.dropped) == ("new", dimension, ["words"])
         assert report.chunks >= report.vectors > 0
         found = await vectors(changed)
         assert not any((await orphans(changed.client)).values())
-    async with opened(tmp_path / "fresh.grafeo", embedder=new()) as fresh:
+    async with opened(tmp_path / "fresh.grafeo", embedder=new(dimension)) as fresh:
         await fresh.ingest(documents())
         expected = await vectors(fresh)
     assert [line for line in found if '"node": "Vector"' not in line] == [
         line for line in expected if '"node": "Vector"' not in line
     ]
     assert len(found) == len(expected)
-    async with opened(file, embedder=new()) as again:
+    async with opened(file, embedder=new(dimension)) as again:
         assert (await again.ingest(documents())).documents.unchanged == 5
         assert (await again.search(conftest.PARAGRAPHS[2], mode="vector"))[0].path in {"note/1", "note/2"}
         assert (await again.doctor()).healthy

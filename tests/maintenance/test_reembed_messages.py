@@ -60,3 +60,19 @@ async def test_messages_are_recalled_by_their_new_vectors_in_the_same_process(tm
         assert await kb.recall("s", "puppy", limit=1) == []
         await kb.reembed()
         assert [memory.content for memory in await kb.recall("s", "puppy", limit=1)] == ["She has a dog."]
+
+
+class SynonymsUnderAnotherName(Synonyms):
+    """Its vectors would fit among those of the model ``words``, of which nothing is known here."""
+
+    @property
+    def model(self) -> str:
+        return "other"
+
+
+async def test_another_model_does_not_read_the_vectors_of_the_old_one(tmp_path: Path) -> None:
+    async with opened(tmp_path / "g.grafeo") as kb:
+        await kb.remember("s", "user", "She has a dog.")
+    async with opened(tmp_path / "g.grafeo", embedder=SynonymsUnderAnotherName(), check_model=False) as kb:
+        assert [memory.content for memory in await kb.recall("s", "dog", limit=1)] == ["She has a dog."]  # by its word
+        assert await kb.recall("s", "puppy", limit=1) == []

@@ -49,6 +49,8 @@ ROW: dict[str, Any] = {
         "created:2026",
         "created:2026-01",
         "created=2026-01-31",
+        "created:2026-01-31T23:59",
+        "created:2026-01-31T23:59:59",
         "created<=2026-01-31",
         "created<2026-02",
         "not created>2026-01-31",
