@@ -12,6 +12,7 @@ import pytest
 from core.rag import KnowledgeBase
 from core.rag.errors import StoreConflictError
 from core.rag.memory.compaction import TRIES
+from core.rag.memory.forgetting import traces
 
 
 class Joined:
@@ -146,6 +147,31 @@ async def test_what_a_forgotten_summary_stood_for_comes_back(kb: KnowledgeBase) 
     assert (await kb.forget(memory_id=outer)).memories == 1
     assert await live(kb) == ["(1 2)", "3", "4", "5", "6"]
     assert inner in {memory.id for memory in await kb.recall("s", "1", limit=9)}
+
+
+async def test_a_summary_is_of_one_person_as_the_memories_were(kb: KnowledgeBase) -> None:
+    said = {"ann": ("I like titanium spoons.", "I like iridium cups."), "bob": ("I like bismuth forks.", "I hate tin.")}
+    for mine, guests in zip(*said.values(), strict=True):
+        await kb.remember("s", "user", mine, user_id="ann")
+        await kb.remember("s", "user", guests, user_id="bob")
+        await kb.remember("s", "assistant", f"Noted: {mine}")
+    await kb.remember("s", "user", "I am Cid.", user_id="cid")
+    last = await kb.compact("s", keep=0, sentences=9)
+    assert await live(kb) == [
+        "I like bismuth forks. I hate tin.",
+        "I like titanium spoons. Noted: I like titanium spoons. I like iridium cups. Noted: I like iridium cups.",
+        "I am Cid.",
+    ]
+    assert await check_order(kb)
+    assert await kb.compact("s", keep=0, sentences=9) is None
+    for person, own in said.items():
+        found = await kb.recall(user_id=person, query="What do I like and hate?", limit=9)
+        assert [all(remark in memory.content for remark in own) for memory in found] == [True]
+        exported = str(await kb.export_user(person))
+        assert [what in exported for what in ("titanium", "bismuth")] == [person == "ann", person == "bob"]
+    await kb.forget(user_id="bob")
+    assert [memory.id for memory in (await kb.memories("s"))[:-1]] == [last]
+    assert await traces(kb.client, ["bob", "bismuth", "tin."]) == []
 
 
 async def test_remarks_without_a_full_stop_stay_apart(kb: KnowledgeBase) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from core.rag.analysis import analyze
+from core.rag.dbhandler.message_rows import speaker_of
 from core.rag.memory.prompts import SummaryPrompt
 from core.rag.unit_vectors import unit_vectors
 
@@ -41,6 +42,24 @@ def older(messages: Sequence[dict[str, Any]], keep: int) -> Sequence[dict[str, A
     if keep == 0:
         return messages
     return messages[: said[-keep]] if len(said) >= keep else []
+
+
+def by_speaker(messages: Iterable[dict[str, Any]], owner: str | None) -> list[tuple[str, list[dict[str, Any]]]]:
+    """Return what is to become one summary each: the messages of everyone who said more than one thing.
+
+    Args:
+        messages: Messages in order.
+        owner: The user of the conversation.
+
+    Returns:
+        The ``user_id`` of the summary, which is empty for the owner's as in their messages, and the messages; in the
+        order of the last ones.
+    """
+    said: dict[str, list[dict[str, Any]]] = {}
+    for message in messages:
+        said.setdefault(speaker_of(message, owner), []).append(message)
+    found = [("" if speaker == owner else speaker, own) for speaker, own in said.items() if len(own) > 1]
+    return sorted(found, key=lambda group: group[1][-1]["sequence"])
 
 
 class Summarizer(Protocol):

@@ -120,9 +120,8 @@ class Memories:
             session_id: Only memories of this session.
             query: The question.
             limit: Maximum number to return, 1 to 1,000.
-            user_id: Only what this user said, including messages without a speaker, and summaries, in this user's
-                sessions; a summary may contain words of others who spoke there. Without a session and a user, the
-                whole namespace is searched.
+            user_id: Only what this user said, including messages without a speaker in this user's sessions. Without a
+                session and a user, the whole namespace is searched.
             touch: Whether to record the time of the recall (``last_accessed_at``).
 
         Returns:
@@ -219,46 +218,57 @@ class Memories:
         """Replace the older memories of a session with a summary. They are kept and linked, but no longer searched.
 
         The summary takes their place before the remaining memories, whose ``sequence`` increases by one. The next
-        compaction summarises this summary together with the memories that are old by then.
+        compaction summarises this summary together with the memories that are old by then. If several people spoke,
+        there is a summary for each who said more than one thing, which is theirs as the memories were.
 
         Args:
             session_id: The session.
             keep: How many of the last memories stay as they are; summaries are not counted.
-            sentences: Number of sentences in the summary; ``None``: one for every four memories, at least three.
+            sentences: Number of sentences in a summary; ``None``: one for every four memories, at least three.
             summarizer: Writes the summary; ``None``: the language model of the knowledge base, or, without one, a
                 selection of the most central sentences.
 
         Returns:
-            The id of the summary; ``None`` if there was nothing to summarise.
+            The id of the summary, of the last one if there are several; ``None`` if there was nothing to summarise.
 
         Raises:
             NotFoundError: if there is no such session.
             InvalidInputError: unless ``keep`` is a whole number of at least 0, and ``sentences`` of at least 1.
             LanguageModelError: if the model fails; nothing is replaced then.
-            StoreConflictError: if other clients keep changing the same memories; nothing is replaced then.
+            StoreConflictError: if other clients keep changing the same memories; nothing more is replaced then.
         """
-        from core.rag.memory.compaction import TRIES, older
+        from core.rag.memory.compaction import TRIES, by_speaker, older
 
         keep = check_number("keep", keep, 0)
         if sentences is not None:
             sentences = check_number("sentences", sentences, 1)
-        if await self._client.find_conversation(session_id) is None:
+        session = await self._client.conversation_row(session_id)
+        if session is None:
             raise NotFoundError(f"There is no session {session_id[:200]!r}.")
+        summary: str | None = None
         for _ in range(TRIES):
             messages = await self._client.get_conversation_messages(session_id)
             old = older([message for message in messages if not message["compacted_into"]], keep)
-            if len(old) < 2:
-                return None
-            properties = await self._summary([Memory.of(message) for message in old], sentences, summarizer)
-            summary = await self._client.compact_messages(session_id, [message["id"] for message in old], properties)
-            if summary is not None:
+            parts = by_speaker(old, session["user_id"])
+            summaries = [
+                await self._summary(speaker, [Memory.of(message) for message in said], sentences, summarizer)
+                for speaker, said in parts
+            ]
+            for (_, said), properties in zip(parts, summaries, strict=True):
+                written = await self._client.compact_messages(
+                    session_id, [message["id"] for message in said], properties
+                )
+                if written is None:
+                    break
+                summary = written
+            else:
                 return summary
         raise StoreConflictError(f"Others changed the old memories of {session_id!r} meanwhile; compact it again.")
 
     async def _summary(
-        self, old: Sequence[Memory], sentences: int | None, summarizer: Summarizer | None
+        self, speaker: str, old: Sequence[Memory], sentences: int | None, summarizer: Summarizer | None
     ) -> dict[str, Any]:
-        """Return the properties of the message that summarises these memories."""
+        """Return the properties of the message that summarises these memories of one speaker."""
         from core.rag.dbhandler.message_rows import message_properties
         from core.rag.memory.compaction import ModelSummarizer, central_sentences, sentences_of, text_of
 
@@ -272,7 +282,7 @@ class Memories:
         if not text:
             raise InvalidInputError("The summary is empty; nothing was replaced.")
         tags = list(dict.fromkeys(tag for memory in old for tag in memory.tags))[:100]
-        return message_properties(text, "summary", timestamp=old[-1].created_at, tags=tags)
+        return message_properties(text, "summary", timestamp=old[-1].created_at, tags=tags, user_id=speaker)
 
     async def _scope(self, session_id: str | None, user_id: str | None) -> list[Row] | None:
         if session_id is not None:
