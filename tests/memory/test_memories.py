@@ -238,6 +238,17 @@ async def test_a_user_is_forgotten_in_the_sessions_of_others_too(kb: KnowledgeBa
     assert [memory.content for memory in await kb.memories("team")] == ["Bob was here."]
 
 
+async def test_a_session_of_nobody_goes_with_the_last_who_spoke_there(kb: KnowledgeBase) -> None:
+    await kb.remember("s", "user", FACTS[0], user_id="ann")
+    await kb.remember("s", "user", FACTS[1], user_id="bob")
+    await kb.remember("cid's", "user", FACTS[1], user_id="cid")
+    await kb.remember("cid's", "user", FACTS[2], user_id="bob")
+    assert (await kb.forget(user_id="ann")).sessions == 0
+    await kb.forget(memory_id=(await kb.memories("cid's"))[0].id)
+    assert (await kb.forget(user_id="bob")).to_dict() == {"memories": 2, "sessions": 1, "users": 1}
+    assert [talk["id"] for talk in await kb.client.list_conversations()] == ["cid's"]
+
+
 async def test_the_same_words_of_two_people_in_a_session_of_nobody_are_two_memories(kb: KnowledgeBase) -> None:
     await kb.client.create_conversation("Team", None, "s")
     ids = [await kb.remember("s", "user", "Same words.", user_id=user) for user in ("ann", "bob", "ann", "bob")]

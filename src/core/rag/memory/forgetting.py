@@ -77,7 +77,10 @@ async def forget_before(
 
 
 async def forget_user(client: MemGraphClient, user_id: str) -> Forgotten:
-    """Remove a user, all data about them, and what they said in sessions of others; what others said stays."""
+    """Remove a user, all data about them, and what they said in sessions of others; what others said stays.
+
+    Sessions that are empty then, and have no owner, are removed, too.
+    """
     user = await client.find_user(user_id)
     external = user["external_id"] if user else user_id
     gone = Forgotten()
@@ -88,6 +91,9 @@ async def forget_user(client: MemGraphClient, user_id: str) -> Forgotten:
         elsewhere.setdefault(message["session_id"], []).append(message["id"])
     for session, ids in elsewhere.items():
         gone += await forget_messages(client, session, ids)
+        left = await client.find_conversation(session)
+        if left is not None and not left["user_id"] and not left["message_count"]:
+            gone += await forget_session(client, session)
     if user is not None and await client.delete_user(user["id"]):
         gone += Forgotten(users=1)
     return gone

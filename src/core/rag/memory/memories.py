@@ -181,7 +181,7 @@ class Memories:
             memory_id: Delete this memory. Deleting a summary restores the memories that it replaced.
             user_id: Delete everything of this user: what they said, sessions in which nobody else spoke, views,
                 ratings, and the user node. What others said in this user's sessions stays; these sessions then have
-                no owner.
+                no owner, and go with the last who spoke there.
             before: Delete only what was last said before this time, in the session or by the user, else in all
                 sessions. What was said before and again after it stays.
 
