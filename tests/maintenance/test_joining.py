@@ -261,6 +261,30 @@ async def test_a_summary_stands_for_messages_that_one_side_still_has(tmp_path: P
         assert [memory.id for memory in await kb.recall(query="Karl tea")] == [summary]
 
 
+async def test_a_session_of_somebody_else_does_not_become_theirs(tmp_path: Path) -> None:
+    async with opened(tmp_path / "anns.grafeo") as kb:
+        await kb.client.create_conversation("Ann's talk", "ann", "s")
+        await kb.remember("s", "user", "Ann likes titanium.")
+        await kb.export(tmp_path / "anns.jsonl")
+    async with opened(tmp_path / "nobodys.grafeo") as kb:
+        await kb.remember("s", "user", "Somebody likes tin.")
+        await kb.export(tmp_path / "nobodys.jsonl")
+    async with opened(tmp_path / "bobs.grafeo") as kb:
+        await kb.client.create_conversation("Bob's talk", "bob", "s")
+        await kb.remember("s", "user", "Bob likes bismuth.")
+        for name in ("anns", "anns", "nobodys"):
+            await kb.import_(tmp_path / f"{name}.jsonl")
+        talk = await kb.client.find_conversation("s")
+        assert talk is not None
+        assert (talk["user_id"], talk["title"]) == ("bob", "Bob's talk")
+        assert (await kb.doctor()).healthy
+        for user, likes in (("bob", {"Bob likes bismuth.", "Somebody likes tin."}), ("ann", {"Ann likes titanium."})):
+            assert {memory.content for memory in await kb.recall(user_id=user, query="likes", limit=9)} == likes
+        assert [row["title"] for row in await kb.client.list_conversations("ann")] == []
+        await kb.forget(user_id="ann")
+        assert {memory.content for memory in await kb.memories("s")} == {"Bob likes bismuth.", "Somebody likes tin."}
+
+
 async def test_a_graph_goes_on_to_be_searched_by_its_own_model(tmp_path: Path) -> None:
     async with opened(tmp_path / "other.grafeo", embedder=HashEmbedder(16, "other")) as kb:
         await kb.ingest([*_TWO])

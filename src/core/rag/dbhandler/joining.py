@@ -7,7 +7,7 @@ texts) is not joined here but worked out anew behind the import.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from core.rag.dbhandler.batches import run_for_ids
@@ -52,6 +52,14 @@ def _message(there: Row, came: Row) -> Row:
     elif tags != came.get("tags"):
         joined["terms"] = message_terms(came["content"], tags)
     return joined
+
+
+def _conversation(there: Row, came: Row) -> Row:
+    """Keep the owner of a conversation, who also decides on its title; see :func:`with_guests`."""
+    owner = there.get("user_id") or came.get("user_id") or ""
+    titles = (came, there) if came.get("user_id") == owner else (there, came)
+    title = next((side["title"] for side in titles if side.get("title")), "")
+    return {**came, "user_id": owner, "title": title}
 
 
 def _chunk(there: Row, came: Row) -> Row:
@@ -105,6 +113,7 @@ _NODES: Final[Mapping[Label, _Join]] = {
     Label.ENTITY: _person_first,
     Label.RESOURCE: _person_first,
     Label.SYMBOL: _person_first,
+    Label.CONVERSATION: _conversation,
     Label.INTERACTION: _message,
     Label.DOCUMENT: _document,
     Label.CHUNK: _chunk,
@@ -188,6 +197,35 @@ async def _part(tx: Transaction, distinctions: Sequence[Row]) -> None:
     await tx.run(
         "UNWIND $rows AS row MATCH (a:Entity {id: row.a})-[s:SAME_AS]-(b:Entity {id: row.b}) DELETE s", {"rows": pairs}
     )
+
+
+def with_guests(
+    entries: Iterable[tuple[tuple[str, ...], Row]], owners: Mapping[str, str]
+) -> Iterator[tuple[tuple[str, ...], Row]]:
+    """Yield the entries of an import, with the owner of a conversation as a guest if the graph says it is another's.
+
+    What names no speaker in the file was said by the file's owner; in the graph it would become what that owner said.
+
+    Args:
+        entries: The kind and content of each entry: conversations, then messages, then edges.
+        owners: The owners of the conversations in the graph, by id of the node; empty for those without.
+    """
+    guests: dict[str, str] = {}  # by id of the node, and by session
+    for kind, entry in entries:
+        match kind[:2]:
+            case ("node", Label.CONVERSATION):
+                props = entry["props"]
+                guest, owner = props.get("user_id"), owners.get(entry["id"])
+                if guest and owner and guest != owner:
+                    guests |= {entry["id"]: guest, props["session_id"]: guest}
+            case ("node", Label.INTERACTION):
+                props = entry["props"]
+                if not props.get("user_id") and (guest := guests.get(props.get("session_id", ""))):
+                    entry = {**entry, "props": {**props, "user_id": guest}}
+            case ("edge", EdgeType.STARTED):
+                if entry["to"][1] in guests:
+                    kind = (kind[0], EdgeType.SPOKE_IN.value, *kind[2:])
+        yield kind, entry
 
 
 async def turned(tx: Transaction, edges: EdgeKind, rows: Sequence[Row]) -> list[Row]:

@@ -20,7 +20,7 @@ from core.rag.dbhandler.checks import check_file
 from core.rag.dbhandler.edge_direction import EdgeKind, directed
 from core.rag.dbhandler.float_rows import float_rows
 from core.rag.dbhandler.interactions import renumber_messages
-from core.rag.dbhandler.joining import join_edges, join_nodes, turned
+from core.rag.dbhandler.joining import join_edges, join_nodes, turned, with_guests
 from core.rag.dbhandler.linking import relink_incoming
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.dbhandler.superseding import make_way, versions_of
@@ -131,11 +131,14 @@ class TransferOperations(VectorStoreOperations):
         indexes: dict[tuple[str, str], VectorIndex] = {}
         pending: list[dict[str, Any]] = []
         kind: tuple[str, ...] = ()
-        talks = set(await self._ids(Label.CONVERSATION))
+        talks = await self.read(
+            "MATCH (c:Conversation) WHERE c.namespace = $namespace RETURN c.id AS id, c.user_id AS user_id"
+        )
+        owners = {row["id"]: row["user_id"] or "" for row in talks}
         continued: list[str] = []  # conversations that may have new messages in both the graph and the file
         async with AsyncExitStack() as removing:
-            for this, entry in reader.entries():
-                if this[:2] == ("node", Label.CONVERSATION.value) and entry["id"] in talks:
+            for this, entry in with_guests(reader.entries(), owners):
+                if this[:2] == ("node", Label.CONVERSATION.value) and entry["id"] in owners:
                     continued.append(entry["id"])
                 if pending and (this != kind or len(pending) >= 2 * _PAGE):
                     await self._put_in(kind, pending, indexes)
