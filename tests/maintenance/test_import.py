@@ -55,6 +55,22 @@ async def test_an_import_leaves_the_version_of_the_file(file: Path, tmp_path: Pa
         assert (await kb.ingest(tmp_path / "files")).documents.updated == 3  # the files are later ones
 
 
+async def test_an_earlier_version_is_found_by_its_title_at_once(file: Path, tmp_path: Path) -> None:
+    async with opened(file) as kb:
+        await kb.ingest([Document(path="one", title="Zanzibar Harbour", content=PARAGRAPHS[0])])
+        await kb.export(tmp_path / "earlier.jsonl")
+        await kb.ingest([Document(path="one", title="Kilimanjaro Summit", content=PARAGRAPHS[0])])
+        await kb.ingest([Document(path="two", content=PARAGRAPHS[1])])  # changed last, before and after the import
+
+        async def found(query: str) -> list[str]:
+            return [hit.path for hit in await kb.search(query, mode="fuzzy")]
+
+        assert await found("Kilimanjro Sumit") == ["one"]
+        await kb.import_(tmp_path / "earlier.jsonl")
+        assert await found("Zanzbar Harbuor") == ["one"]
+        assert await found("Kilimanjro Sumit") == []
+
+
 async def test_an_import_that_was_killed_is_completed_by_another(
     file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
