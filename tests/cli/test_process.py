@@ -133,6 +133,22 @@ def test_output_that_cannot_be_written_is_told(arguments: tuple[str, ...], unbuf
     assert done.stderr.decode() == expected
 
 
+def test_warnings_that_are_logged_look_like_other_lines_of_the_command(ingested: Path, tmp_path: Path) -> None:
+    graph = shutil.copyfile(ingested / "graph.grafeo", tmp_path / "graph.grafeo")
+    done = subprocess.run(  # a limit of the size of files, which is like a full disk
+        ["sh", "-c", 'ulimit -f 0; exec "$@"', "sh", MGRAG, "list", "--db", graph],
+        cwd=tmp_path,
+        capture_output=True,
+        env=environment(),
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0
+    assert done.stdout
+    assert [line.partition(": ")[:1] for line in done.stderr.decode().splitlines()] == [("mgrag",)]
+    assert b"the disk has no room for the log" in done.stderr
+
+
 @pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
 @pytest.mark.parametrize(("document", "code"), [("corpus/diary.txt", 0), ("nowhere.txt", 4)])
 def test_streams_may_be_closed(closed: str, document: str, code: int, ingested: Path, tmp_path: Path) -> None:

@@ -109,9 +109,11 @@ def _ending_as_interrupted() -> Iterator[None]:
 def telling_errors() -> Iterator[None]:
     """Turn every error into one clear line on standard error and an exit code."""
     from core.rag import errors
+    from mgrag.cli.logs import telling_warnings
 
     try:
-        yield
+        with telling_warnings():
+            yield
     except KeyboardInterrupt:
         fail(
             "Interrupted. What was finished before is stored; run the same command again to continue.", EXIT_INTERRUPTED

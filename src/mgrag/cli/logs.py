@@ -1,0 +1,24 @@
+"""Prints the warnings that the library logs like every other line of the command."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from mgrag.cli.output import note
+
+
+class _Notes(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        note(f"mgrag: {' '.join(record.getMessage().split())}")
+
+
+@contextmanager
+def telling_warnings() -> Iterator[None]:
+    """Print the warnings that no handler takes as notes; Python would print their bare text."""
+    before, logging.lastResort = logging.lastResort, _Notes(logging.WARNING)
+    try:
+        yield
+    finally:
+        logging.lastResort = before
