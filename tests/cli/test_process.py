@@ -224,7 +224,12 @@ def test_completion(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("number", "background"),
-    [(signal.SIGINT, False), (signal.SIGTERM, False), (signal.SIGTERM, True)],  # where Ctrl-C is ignored
+    [
+        (signal.SIGINT, False),
+        (signal.SIGTERM, False),
+        (signal.SIGTERM, True),  # where Ctrl-C is ignored
+        (signal.SIGHUP, False),  # of a terminal that was closed
+    ],
 )
 def test_an_export_that_is_ended_leaves_nothing(
     number: signal.Signals, background: bool, ingested: Path, tmp_path: Path

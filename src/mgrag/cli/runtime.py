@@ -14,6 +14,7 @@ from mgrag.cli.output import clean, note
 
 if TYPE_CHECKING:
     import asyncio
+    import signal
     from types import FrameType
 
     from core.rag.knowledge_base import KnowledgeBase
@@ -27,7 +28,7 @@ Exit codes:
     3  graph database unreachable, locked, full, read-only, or access refused
     4  what was named is not in the graph, or there is no graph yet
     5  the embedding provider or the language model failed
-  130  interrupted (Ctrl-C, SIGTERM); what was finished before is stored
+  130  interrupted (Ctrl-C, SIGTERM, SIGHUP); what was finished before is stored
   141  the reader of the output closed it (as head does)
 """
 
@@ -85,7 +86,7 @@ def run[T](work: Callable[[], Awaitable[T]]) -> T:
 
 @contextmanager
 def _ending_as_interrupted() -> Iterator[None]:
-    """Treat SIGTERM like Ctrl-C, so that nothing unfinished is left behind, such as a part of an export."""
+    """Treat SIGTERM and SIGHUP like Ctrl-C, so that nothing unfinished is left behind, such as a part of an export."""
     import signal
 
     def end(_: int, frame: FrameType | None) -> None:
@@ -95,14 +96,28 @@ def _ending_as_interrupted() -> Iterator[None]:
         interrupt(signal.SIGINT, frame)
 
     try:
-        before = signal.signal(signal.SIGTERM, end)
+        before = {number: signal.signal(number, end) for number in _endings()}
     except ValueError:  # outside of the main thread
         yield
         return
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
+        for number, handler in before.items():
+            signal.signal(number, handler or signal.SIG_DFL)
+
+
+def _endings() -> list[signal.Signals]:
+    """Return the signals that end a command as Ctrl-C does: SIGTERM, and that of a terminal that was closed (SIGHUP).
+
+    The latter stays ignored where it is (``nohup``).
+    """
+    import signal
+
+    hung_up = getattr(signal, "SIGHUP", None)  # not on Windows
+    if hung_up is None or signal.getsignal(hung_up) == signal.SIG_IGN:
+        return [signal.SIGTERM]
+    return [signal.SIGTERM, hung_up]
 
 
 @contextmanager
@@ -155,7 +170,7 @@ def confirm(question: str, *, yes: bool) -> None:
 
 
 def stop_on_interrupt() -> asyncio.Event:
-    """Return an event that the first Ctrl-C (or SIGTERM) sets; the second one ends the process at once.
+    """Return an event that the first Ctrl-C (or SIGTERM, SIGHUP) sets; the second one ends the process at once.
 
     What is stored is complete in either case, because a write is one transaction.
     """
@@ -173,7 +188,7 @@ def stop_on_interrupt() -> asyncio.Event:
         stop.set()
         note("mgrag: Stopping after the documents in progress; press Ctrl-C again to stop at once.")
 
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in (signal.SIGINT, *_endings()):
         try:
             loop.add_signal_handler(number, ask)
         except (NotImplementedError, RuntimeError, ValueError):  # on Windows, and outside of the main thread
