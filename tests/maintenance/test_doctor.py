@@ -17,6 +17,7 @@ from core.rag.errors import InvalidInputError
 from core.rag.maintenance.doctor import examine
 from core.rag.maintenance.environment import check_packages
 from core.rag.maintenance.findings import DoctorReport
+from libs.dataloader import Document
 
 #: What is done to the graph, where that is found, and whether mending brings back exactly what was there.
 FLAWS: dict[str, tuple[str, str, bool]] = {
@@ -88,6 +89,12 @@ FLAWS: dict[str, tuple[str, str, bool]] = {
     ),
     "an edge twice": (
         "MATCH (c:DocumentChunk)-[:CHUNK_OF]->(d:Document) WITH c, d LIMIT 1 CREATE (c)-[:CHUNK_OF]->(d)",
+        "edges",
+        True,
+    ),
+    "a mention twice": (
+        "MATCH (c:DocumentChunk)-[m:MENTIONS]->(e:Entity) WITH c, m, e LIMIT 1 "
+        "CREATE (c)-[:MENTIONS {count: m.count}]->(e) SET e.mention_count = e.mention_count + 1",
         "edges",
         True,
     ),
@@ -166,6 +173,26 @@ async def test_a_chunk_of_two_documents_is_left_to_a_person(kb: KnowledgeBase) -
     found = problems(await kb.doctor())
     assert found["default: chunks"].startswith("1 chunks belong to more than one document: ")
     assert problems(await kb.doctor(repair=True))["default: chunks"] == found["default: chunks"]
+
+
+async def test_what_is_known_of_an_edge_is_kept_when_it_is_made_single(kb: KnowledgeBase) -> None:
+    await kb.insert("people", {"name": "Ada Byron", "company": "Mill Trust"})
+    await kb.ingest([Document(path="mill.txt", title="Mill Trust", content="It owns a mill.")])
+    before = await snapshot(kb.client)
+    await damage(
+        kb,
+        "MATCH (r:Record)-[h:HAS_ENTITY]->(e:Entity {normalized_name: 'mill trust'}) "
+        "CREATE (r)-[:HAS_ENTITY {field: h.field, type: h.type, text: h.text}]->(e)",
+    )
+    await damage(
+        kb,
+        "MATCH (d:Document)-[t:TITLED]->(e:Entity {normalized_name: 'mill trust'}) "
+        "CREATE (d)-[:TITLED {text: t.text}]->(e), (d)-[:TITLED {text: t.text}]->(e)",
+    )
+    found = [check.message for check in (await kb.doctor()).checks if check.name == "default: edges"]
+    assert found == ["1 edges TITLED exist more than once.", "1 edges HAS_ENTITY exist more than once."]
+    assert (await kb.doctor(repair=True)).healthy
+    assert await snapshot(kb.client) == before
 
 
 async def test_a_source_that_gave_nothing_is_a_note_until_it_is_removed(kb: KnowledgeBase) -> None:

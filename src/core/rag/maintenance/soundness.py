@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from core.rag.dbhandler.vectors import VectorStoreInfo
 
 #: Edges that there is never a reason to have twice, with the labels that they connect.
-_SINGLE_EDGES = (
+_SINGLE_EDGES: tuple[tuple[str, Label, Label], ...] = (
     ("CHUNK_OF", Label.CHUNK, Label.DOCUMENT),
     ("NEXT", Label.CHUNK, Label.CHUNK),
     ("EMBEDDING_OF", Label.VECTOR, Label.CHUNK),
@@ -32,6 +32,9 @@ _SINGLE_EDGES = (
     ("FOLLOWS", Label.INTERACTION, Label.INTERACTION),
     ("SUMMARIZES", Label.INTERACTION, Label.INTERACTION),
     ("EMBEDDING_OF", Label.VECTOR, Label.INTERACTION),
+    ("MENTIONS", Label.CHUNK, Label.ENTITY),
+    ("TITLED", Label.DOCUMENT, Label.ENTITY),
+    ("HAS_ENTITY", Label.RECORD, Label.ENTITY),
 )
 
 
@@ -86,12 +89,7 @@ class Soundness(Checks):
                 "WITH a.id AS a, b.id AS b, count(r) AS k WHERE k > 1 RETURN a, b"
             )
             if rows:
-                match = f"UNWIND $rows AS row MATCH (a:{start} {{id: row.a}})"
-                statements = (
-                    f"{match}-[r:{edge}]->(b:{end} {{id: row.b}}) DELETE r",
-                    f"{match} MATCH (b:{end} {{id: row.b}}) MERGE (a)-[:{edge}]->(b)",
-                )
-                mend = partial(self._in_parts, rows, *statements)
+                mend = partial(self._transact, rows, partial(_make_single, edge=edge, start=start, end=end))
                 flaws.append(Flaw(f"{len(rows)} edges {edge} exist more than once.", mend))
         return flaws
 
@@ -321,3 +319,16 @@ class Soundness(Checks):
 
 async def _drop(tx: Transaction, chunks: Sequence[str]) -> None:
     await remove_unused_vectors(tx, await remove_chunks(tx, chunks))
+
+
+async def _make_single(tx: Transaction, ends: Sequence[Row], *, edge: str, start: Label, end: Label) -> None:
+    """Replace the edges between each of these pairs of nodes by one, with the properties that one of them had."""
+    pair = f"UNWIND $rows AS row MATCH (a:{start} {{id: row.a}})"
+    there = f"{pair}-[r:{edge}]->(b:{end} {{id: row.b}}) "
+    found = await tx.run(f"{there}RETURN row.a AS a, row.b AS b, properties(r) AS props", {"rows": list(ends)})
+    single = {(row["a"], row["b"]): row for row in found}
+    await tx.run(f"{there}DELETE r", {"rows": list(ends)})
+    await tx.run(
+        f"{pair} MATCH (b:{end} {{id: row.b}}) CREATE (a)-[r:{edge}]->(b) SET r += row.props",
+        {"rows": list(single.values())},
+    )
