@@ -158,6 +158,9 @@ def test_nothing_gives_nothing() -> None:
         ("He said \"Go.\" She went.", ['He said "Go."', "She went."]),
         ("", []),
         ("---\n***", []),
+        ("**1. Start the mill**\n\nIt turns.", ["**1. Start the mill**", "It turns."]),
+        ("**2.** Open the sluice. Wait.", ["**2.** Open the sluice.", "Wait."]),
+        ("mill start \\\n  --slowly\n- Wait", ["mill start \\\n  --slowly", "Wait"]),
     ],
 )  # fmt: skip
 def test_sentences(text: str, expected: list[str]) -> None:

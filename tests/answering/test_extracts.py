@@ -9,6 +9,7 @@ import pytest
 
 from core.rag import KnowledgeBase
 from core.rag.answering.extracts import extract
+from core.rag.answering.markers import is_in_block
 from core.rag.answering.types import Passage
 from core.rag.indexing.sentences import sentences
 from core.rag.retrieval.hits import Hit
@@ -81,7 +82,7 @@ async def test_a_passage_says_what_is_asked_and_of_what(by_meaning: bool) -> Non
             "The mill is started so:",
         ),
         ("Who may stop the mill?", "- Anyone may stop the mill. [1]", "Anyone may stop the mill."),
-        ("mill watch", "- mill start mill watch [1]", "mill start\nmill watch"),
+        ("mill watch", "- The mill is started so: `mill start` `mill watch` [1]", "mill start\nmill watch"),
     ],
 )
 async def test_blocks_of_code_are_whole_and_come_without_their_fences(question: str, item: str, quote: str) -> None:
@@ -171,6 +172,75 @@ async def test_markup_is_not_shown_but_quoted(sentence: str, item: str) -> None:
     assert citation.quote == sentence
 
 
+POINTER = "For more information, see [Starting the mill](start.md) in the *Guide of the mill*."
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "said"),
+    [
+        ("How is the mill started?", f"The miller starts the mill at dawn.\n\n{POINTER}", "The miller starts the mill"),
+        (
+            "How is the mill started?",
+            f"Water is let into the mill first.\n\n{POINTER}",
+            "Water is let into the mill first.",
+        ),
+        (
+            "Wie wird die Mühle gestartet?",
+            "In die Mühle wird Wasser eingelassen.\n\nWeitere Informationen zum Starten der Mühle: im Handbuch.",
+            "In die Mühle wird Wasser eingelassen.",
+        ),
+        (
+            "Where is more information on how the mill is started?",
+            f"Let water in.\n\n{POINTER}",
+            "For more information",
+        ),
+        ("How is the mill started?", POINTER, "For more information, see Starting the mill"),
+        (
+            "When is the mill started?",
+            'It begins at dawn.\n\n```\n{"mill": {"started": "when the mill is started"}}\n```\n',
+            "It begins at dawn.",
+        ),
+    ],
+)
+@pytest.mark.parametrize("by_meaning", [True, False])
+async def test_what_says_where_to_read_on_or_is_data_is_no_answer_if_there_is_another(
+    question: str, text: str, said: str, by_meaning: bool
+) -> None:
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        await kb.ingest([Document(path="start.md", content=text, format="markdown")])
+        passages = [Passage(1, hit) for hit in await kb.search(question, k=1)]
+        answer, _ = await extract(question, "factual", passages, kb.embedder if by_meaning else None)
+    assert answer.splitlines()[2].startswith(f"- {said}")
+
+
+async def test_code_comes_with_the_sentence_before_it_and_commands_are_whole() -> None:
+    said = "The following `mill start` command opens the sluice."
+    text = f"# Mill\n\n{said}\n\n```\nmill start \\\n    --slowly \\\n    --sluice east\n```\n\nIt is loud.\n"
+    code = "`mill start --slowly --sluice east`"
+    for question in ("mill start slowly", "Which command opens the sluice?"):
+        async with KnowledgeBase.open("embedded::memory:") as kb:
+            await kb.ingest([Document(path="run.md", content=text, format="markdown")])
+            passages = [Passage(1, hit) for hit in await kb.search(question, k=1)]
+            answer, _ = await extract(question, "factual", passages, None)
+        assert answer.splitlines()[2:] == [f"- {said} {code} [1]"]
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "inside"),
+    [
+        ("It turns.\n\n```\nmill start\n```\n\nAnyone may.", "mill start", True),
+        ("It turns.\n\n```\nmill start\n```\n\nAnyone may.", "Anyone", False),
+        ("So:\n```\nmill start\n```\nAnyone may.", "mill start", True),
+        ('    "mill": 1\n}\n```\n\nAnyone may.\n\n```\nmill start\n```', "Anyone", False),
+        ('    "mill": 1\n}\n```\n\nAnyone may.\n\n```\nmill start\n```', '"mill"', True),
+        ('    "mill": 1\n}\n```\n\nAnyone may.\n\n```\nmill start\n```', "mill start", True),
+        ('    "mill": 1\n}\n```', '"mill"', True),
+    ],
+)
+def test_a_passage_may_begin_in_a_block_of_code(text: str, place: str, inside: bool) -> None:
+    assert is_in_block(text, text.index(place)) is inside
+
+
 @pytest.mark.parametrize("said", ["This one does.", "<!-- 1 --> The `<script>` says.", "## The mill"])
 async def test_markup_alone_is_no_extract(said: str) -> None:
     text = (
@@ -193,7 +263,7 @@ async def test_markup_alone_is_no_extract(said: str) -> None:
         ("The mill has:\n\n- oak doors\n- *six* wheels\n", "The mill has: *six* wheels"),
         ("The mill has:\n1. Doors.\n2. Its wheels turn.", "Its wheels turn."),
         ("The mill has:\n\nDoors.\n\n- six wheels\n", "six wheels"),
-        ("```yaml\nmill:\n  - wheels of oak\n```\n\nIt turns.", "wheels of oak"),
+        ("```yaml\nmill:\n  - wheels of oak\n```\n\nIt turns.", "`wheels of oak`"),
     ],
 )
 async def test_an_item_that_is_no_sentence_comes_with_what_announces_it(text: str, item: str) -> None:

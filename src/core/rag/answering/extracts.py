@@ -14,6 +14,7 @@ from core.rag.answering.announced import announces, items_behind, lead_in
 from core.rag.answering.checking import citation
 from core.rag.answering.markers import is_in_block, replace_markers
 from core.rag.answering.spelling import Together
+from core.rag.answering.substance import substance
 from core.rag.answering.table_rows import is_head, with_head
 from core.rag.answering.types import Citation, FoundEntity, FoundFact, Intent, Passage
 from core.rag.answering.vectors import sentence_vectors
@@ -44,6 +45,17 @@ _MOST_ITEMS = 8
 _LONGEST_ITEM = 200
 #: The line before and behind a block of code, where a sentence begins with it.
 _FENCE = re.compile(r"`{3,}[^\n`]*(?:\n\s*|$)")
+#: So many lines of code are shown as such; more of them are put into one line.
+_FEW_LINES = 5
+#: Where a command goes on in the next line.
+_GOES_ON = re.compile(r"[ \t]*\\\n\s*")
+#: The line that opens a block of code, where the block has not gone on when the text ends.
+_OPENS = re.compile(r"\n[ \t]*`{3,}[^`\n]*\s*\Z")
+#: A sentence with one of these is about the code right behind it, also without a colon.
+_SHOWS = re.compile(
+    r"\b(?:following|below|folgende[nrms]?|suivant(?:es?|s)?|siguientes?|seguent[ei]|seguintes?)\b|次の|以下|如下|下面",
+    re.IGNORECASE,
+)
 #: The few lines that a block of code begins with.
 _CODE = re.compile(r"\s*\n[ \t]*```[^\n`]*\n\s*((?:[^\n`]{1,200}\n){1,5})([ \t]*```|)")
 #: Tags of HTML, known by their names or attributes, and comments: ``Vec<T>`` and ``<path>`` are none.
@@ -169,8 +181,8 @@ async def extract(
             said = next((item for item in items if said.startswith("… ") and item.endswith(said[2:])), said)
             if said in listed:
                 continue
-            said = f"{_lead_in(passage, one)}{said}"
-            said += _announced_code(passage.hit.content, one.end, {other.start for other in taken})
+            starts = {other.start for other in taken}
+            said = f"{_lead_in(passage, one, starts)}{said}{_announced_code(passage.hit.content, one, starts)}"
             items.setdefault(said, {})[passage.number] = None
             listed = _announced_list(passage, one.end)
             lists[said] = max(lists.get(said, ""), listed, key=len)
@@ -208,7 +220,7 @@ def _completing(taken: Sequence[_Sentence], own: Sequence[_Sentence]) -> list[_S
 
 
 async def _scored(question: str, passages: Sequence[Passage], embedder: EmbeddingService | None) -> list[_Sentence]:
-    """The sentences, with the share of the question's words that they have, and their cosine with it.
+    """The sentences, scored by the share of the question's words that they have, and by their cosine with it.
 
     Those that only repeat the question, or ask one themselves, are left out where the passage has others.
     Below a title "Blue whale", "It eats krill." says what a blue whale eats: the words of the title count little, and
@@ -240,8 +252,9 @@ async def _scored(question: str, passages: Sequence[Passage], embedder: Embeddin
     totals = [sum(own.values()) or 1.0 for own in weights]
     scored = []
     for one, own, cosine in zip(found, words, cosines, strict=True):
-        asked = {term: weights[one.passage][term] / totals[one.passage] for term in own & wanted}
-        scored.append(replace(one, score=math.fsum(asked.values()) + max(cosine, 0.0), asked=asked))
+        part = substance(question, one.text)
+        asked = {term: part * weights[one.passage][term] / totals[one.passage] for term in own & wanted}
+        scored.append(replace(one, score=math.fsum(asked.values()) + part * max(cosine, 0.0), asked=asked))
     echoes = [
         _echoes(one.text, own <= wanted and not announces(passages[one.passage].hit.content, one.end))
         for one, own in zip(found, words, strict=True)
@@ -310,21 +323,41 @@ async def _cosines(question: str, texts: Sequence[str], embedder: EmbeddingServi
     return cosines
 
 
-def _lead_in(passage: Passage, one: _Sentence) -> str:
-    """The sentence before a list of which an item that is none is shown: "The note has to include:" (a diagnosis)."""
+def _lead_in(passage: Passage, one: _Sentence, shown: set[int]) -> str:
+    """The sentence before a list of which an item that is none is shown: "The note has to include:" (a diagnosis).
+
+    Likewise the one before a block of code of which the beginning is shown; unless it is shown anyway.
+    """
     text = passage.hit.content
-    place = lead_in(text, one.start) if _STATES.search(one.text) is None else None
-    said = f"{_shown(text[slice(*place)], passage, place[0])} " if place else ""
+    if is_in_block(text, one.start):
+        place = _said_before_code(text, one.start)
+    else:
+        place = lead_in(text, one.start) if _STATES.search(one.text) is None else None
+    said = f"{_shown(text[slice(*place)], passage, place[0])} " if place and place[0] not in shown else ""
     return said if len(said) <= _LONGEST_ITEM else ""
 
 
-def _announced_code(text: str, end: int, shown: set[int]) -> str:
+def _said_before_code(text: str, start: int) -> tuple[int, int] | None:
+    """Where the sentence is right before a block of code that begins at a place; ``None`` for other places."""
+    fence = _OPENS.search(text, 0, start)
+    before = sentence_spans(text[: fence.start()], titles=True) if fence is not None else []
+    if not before or is_heading(text, before[-1][0]):
+        return None
+    return before[-1]
+
+
+def _announced_code(text: str, one: _Sentence, shown: set[int]) -> str:
     """The first lines of the code that a sentence announces ("Run:"), where it is not shown anyway; else nothing."""
-    code = _CODE.match(text, end) if announces(text, end) else None
-    if code is None or code.start(1) in shown:
+    code = _CODE.match(text, one.end) if announces(text, one.end) or _SHOWS.search(one.text) else None
+    if code is None or code.start(1) in shown or is_in_block(text, one.start):
         return ""
-    lines = "".join(f" `{line.strip()}`" for line in code[1].splitlines() if line.strip())
-    return lines if code[2] else f"{lines} …"
+    return f" {_code_lines(code[1])}{'' if code[2] else ' …'}"
+
+
+def _code_lines(code: str) -> str:
+    """The lines of a piece of code one behind the other; a command that goes on in the next line is one."""
+    lines = (line.strip() for line in _GOES_ON.sub(" ", code).splitlines())
+    return " ".join(f"`{line}`" for line in lines if line)
 
 
 def _announced_list(passage: Passage, end: int) -> str:
@@ -334,7 +367,8 @@ def _announced_list(passage: Passage, end: int) -> str:
     lines = []
     for number, start, stop in items[:_MOST_ITEMS]:
         said = _shown(with_head(text, start, stop), passage, start, _LONGEST_ITEM)
-        lines.append(f"\n  {number or '-'} {said}{_announced_code(text, stop, set())}")
+        item = _Sentence(passage.number, start, stop, text[start:stop])
+        lines.append(f"\n  {number or '-'} {said}{_announced_code(text, item, set())}")
     return "".join([*lines, "\n  …"] if len(items) > _MOST_ITEMS else lines)
 
 
@@ -344,6 +378,9 @@ def _shown(sentence: str, passage: Passage | None = None, start: int = 0, longes
     With its passage and position, a version note gets the subject that it is about.
     """
     in_block = passage is not None and is_in_block(passage.hit.content, start)
+    code = _code_lines(sentence) if in_block and "`" not in sentence else ""
+    if 0 < len(code) <= longest and code.count("` `") < _FEW_LINES:
+        return code
     plain = _FIELD.sub(_named_field, _VERSION.sub(_named_version, sentence))
     if not in_block:
         plain = _NOTE.sub("", _HALF_TAG.sub("", plain) if start == 0 else plain)

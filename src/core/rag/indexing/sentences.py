@@ -10,7 +10,7 @@ from core.rag.indexing.breaks import SENTENCE_END
 _ITEM = r"[ \t]*(?:[-*+•·‣▪#>|]|\d{1,4}[.)]\s|`{3})"
 #: A heading is one line, whatever stands below it.
 _HEADING_LINE = r"^[ \t]*#{1,6}[ \t][^\n]*\n"
-_END = re.compile(rf"(?m:{_HEADING_LINE})|{SENTENCE_END}|\s*\n\s*\n\s*|[ \t]*\n(?={_ITEM})")
+_END = re.compile(rf"(?m:{_HEADING_LINE})|{SENTENCE_END}|\s*\n\s*\n\s*|[ \t]*(?<!\\)\n(?={_ITEM})")
 _MARKUP = re.compile(r"(?:[-*+•·‣▪>]\s+|#{1,6}\s+|\d{1,4}[.)]\s+)")
 _HEADING = re.compile(r"[ \t]*#{1,6}\s")
 #: Abbreviations, and German ordinals: der 2. Weltkrieg.
@@ -19,6 +19,8 @@ _ABBREVIATION = re.compile(
     r"|\b(?:Mr|Mrs|Ms|Dr|Prof|St|Sr|Jr|Gen|Col|Capt|Lt|Rev|Hon|vs|etc|No|Nr|Fig|Vol|Co|Inc|Ltd|ca|approx|z\.B|d\.h|e\.g"
     r"|i\.e|[^\W\d_]|(?:[^\W\d_]\.)+(?:[A-Z]|[a-z]{1,3})))\.[\"'”’)\]]*\s*$"
 )
+#: The number before a sentence, in emphasis with it or alone: "**1. Start the mill**".
+_NUMBER = re.compile(r"\s*[*_]{1,3}\(?\d{1,4}[.)][*_]{0,3}\s+")
 #: A short line without the end of a sentence, and longer ones with a number before them: the heading of a text without
 #: markup, or the row of a table.
 _TITLE_LINE = re.compile(
@@ -52,7 +54,8 @@ def sentence_spans(text: str, *, titles: bool = False) -> list[tuple[int, int]]:
             _add(spans, text, start, end)
             start = end
         paragraph = "\n" in match[0] and match[0].strip()[:1] in {"", "#"}
-        if not paragraph and _ABBREVIATION.search(text[start : match.end()][-24:]):
+        so_far = text[start : match.end()]
+        if not paragraph and (_ABBREVIATION.search(so_far[-24:]) or _NUMBER.fullmatch(so_far)):
             continue
         _add(spans, text, start, match.end())
         start = match.end()

@@ -1,0 +1,47 @@
+"""Tells sentences that answer something from those that only say where to read on, and from pieces of data."""
+
+from __future__ import annotations
+
+import re
+
+#: What part of its score such a sentence keeps.
+_LITTLE = 0.4
+
+#: How sentences begin that send the reader elsewhere, in languages that many texts are in.
+_POINTS = re.compile(
+    r"\W*(?:(?:note|hint|tip|hinweis|nota) *: *)?(?:"
+    r"(?:for|to (?:find|get|learn|see)) (?:\w+ )?(?:more|further|additional|detailed|full|complete) (?:\w+ ){0,2}?"
+    r"(?:information|details?|examples?|instructions|documentation|explanations?|descriptions?|about|on)\b"
+    r"|for (?:information|details|examples|instructions) (?:on|about|of|how)\b|to (?:learn|read|find out) more\b"
+    r"|(?:more|further|additional) (?:information|details|examples) (?:on|about|can|is|are|in|at)\b"
+    r"|(?:please )?(?:see|refer to|consult|check out)\b(?: also\b|.{0,150}?(?:https?:|\b(?:guide|documentation|docs|"
+    r"section|chapters?|pages?|manual|reference|appendix|tutorial|article|readme|below|above)\b))"
+    r"|(?:weitere|mehr|nähere|ausführliche) (?:informationen|details|beispiele|infos)\b|mehr dazu\b|siehe (?:auch|dazu)"
+    r"|pour (?:plus|davantage|de plus amples) (?:d[’'e]|de (?:détails|renseignements))|pour en savoir plus\b"
+    r"|voir (?:aussi|également)\b"
+    r"|para (?:obtener |ver |obter )?(?:más|mais) (?:información|detalles|informações|detalhes)\b"
+    r"|(?:véase|vea|veja|vedi|zie) (?:también|também|anche|ook)\b|per (?:ulteriori|maggiori) (?:informazioni|dettagli)"
+    r"|voor meer (?:informatie|details)\b|se även\b|mer information\b|подробнее\b|см\. также|więcej informacji\b"
+    r"|詳細(?:について)?は|詳しくは|有关(?:更多|详细)?信息|更多信息|자세한 (?:내용|정보)"
+    r")",
+    re.IGNORECASE | re.DOTALL,
+)
+#: Who wants to know where to read on is told.
+_WANTED = re.compile(
+    r"\b(?:where|documentation|docs|guide|manual|more information|link|wo|où|dónde|dove|onde|waar)\b|どこ|哪里|어디",
+    re.IGNORECASE,
+)
+#: Data in the notation of JSON: the beginning of an object or list, or a key. A command may have it as an argument.
+_DATA = re.compile(r"\s*(?:[{\[}\]]\s*[{}\[\]\"']|\"[^\"\n]{1,80}\"\s*:)")
+
+
+def substance(question: str, sentence: str) -> float:
+    """Return what part of the score of a sentence counts, over 0 to 1.
+
+    Args:
+        question: The question.
+        sentence: A sentence of a passage, as it stands there.
+    """
+    if _DATA.match(sentence) is not None:
+        return _LITTLE
+    return _LITTLE if _POINTS.match(sentence) is not None and _WANTED.search(question) is None else 1.0
