@@ -59,12 +59,27 @@ def test_what_a_notebook_shows_as_an_image() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("metadata", "language"),
+    [
+        ({"kernelspec": {"name": "ir", "language": "R"}}, "r"),
+        ({"kernelspec": {"name": "ir", "language": "R"}, "language_info": {"name": "Julia"}}, "julia"),
+        ({"kernelspec": {"name": "ir"}, "language_info": {"name": 5}}, "python"),
+    ],
+)
+def test_the_language_of_a_notebook(metadata: dict[str, object], language: str) -> None:
+    data = {"metadata": metadata, "cells": [{"cell_type": "code", "source": "1"}]}
+    assert convert("a.ipynb", json.dumps(data)).content == f"```{language}\n1\n```"
+
+
 def test_older_and_odd_notebooks() -> None:
     old = {
         "worksheets": [
             {"cells": [{"cell_type": "heading", "level": 2, "source": "Old"}, {"cell_type": "code", "input": "1"}]}
         ]
     }
+    assert convert("a.ipynb", json.dumps(old)).content == "## Old\n\n```python\n1\n```"
+    old["worksheets"] += [7, {"cells": None}]
     assert convert("a.ipynb", json.dumps(old)).content == "## Old\n\n```python\n1\n```"
     assert "not a notebook" in reason("a.ipynb", "[1, 2]")
     assert "damaged" in reason("a.ipynb", '{"cells": [')

@@ -449,6 +449,11 @@ def test_a_class_that_does_not_fit_is_cut_into_its_methods() -> None:
         (GO, "go", ["", "type Point", "func (p *Point) Move", "func main"]),
         (RUST, "rust", ["", "struct Point", "impl fmt::Display for Point", "mod inner > fn helper"]),
         (C, "c", ["", "typedef point_t", "struct node", "function find"]),
+        (
+            "typedef struct w w_t;\nstruct w;\n\nint turn(w_t *w) { return 1; }\n",
+            "c",
+            ["", "function turn"],
+        ),
         (CPP, "cpp", ["", "namespace geo > class Box", "namespace geo > function Box::area"]),
         (CSHARP, "csharp", ["", "namespace Geo > class Box", "namespace Geo > interface IShape"]),
         (RUBY, "ruby", ["", "module Geo > class Box"]),
