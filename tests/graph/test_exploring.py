@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from core.rag import KnowledgeBase
+from core.rag import KnowledgeBase, UndirectedNode
 from core.rag.errors import InvalidInputError, NotFoundError
 from core.rag.graph.parts import GraphEdge
 from libs.dataloader import Document, Link
@@ -211,6 +211,27 @@ async def test_a_link_is_one_however_often_it_is_made_and_goes_when_taken_back(c
     assert await company.unlink("TechCorp", "Carol Diaz") == 1
     assert await company.shortest_path("Carol Diaz", "TechCorp") is None
     assert (await company.traverse("Carol Diaz")).nodes[0].name == "Remote Office"
+
+
+async def test_concepts_are_linked_and_unlinked_by_their_names_or_the_id_of_the_link(company: KnowledgeBase) -> None:
+    for name in ("tide", "ebb"):
+        await company.knowledge_graph.add_node(UndirectedNode(name, "concept"))
+    for how in (("Ebb", "tide"), None):
+        link = await company.link("tide", "ebb", weight=2)
+        [edge] = (await company.neighbors("tide")).edges
+        assert {edge.source, edge.target} == {link.source, link.target}
+        assert (edge.type, edge.weight) == (link.type, link.weight) == ("RELATED_TO", 2.0)
+        assert await company.unlink(*(how or [link.id])) == 1
+        assert not (await company.neighbors("tide")).edges
+    for end in ("TechCorp", "Nobody Anywhere"):  # entities, of which the last one would have to be created
+        with pytest.raises(InvalidInputError, match="only two entities or two concepts"):
+            await company.link("tide", end, create=True)
+    for name in ("somebody", "SomeBody"):
+        with pytest.raises(InvalidInputError, match="same node"):
+            await company.link("somebody", name, create=True)
+    with pytest.raises(InvalidInputError, match="not the id of a link"):
+        await company.unlink("tide/ebb")
+    assert await company.search_nodes("nobody") == await company.search_nodes("somebody") == []
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,10 @@ from core.rag.dbhandler.entities import FROM_CALLER
 from core.rag.dbhandler.knowledge import positive
 from core.rag.dbhandler.rows import MAX_PATH_CHARS
 from core.rag.errors import InvalidInputError, NotFoundError
+from core.rag.extraction.words import normalize_name
 from core.rag.graph.exploring import find
 from core.rag.graph.parts import GraphEdge, GraphNode
-from core.rag.identity import link_id
+from core.rag.identity import entity_id, link_id
 from core.rag.schema import Label
 
 if TYPE_CHECKING:
@@ -37,12 +38,15 @@ async def link(
     relation = one_line(relation, "The relation", _MAX_RELATION_CHARS)
     fact = one_line(fact, "The fact", MAX_PATH_CHARS) if fact else ""
     weight = positive(weight, "The weight")
-    a, b = await _end(client, source, create=create), await _end(client, target, create=create)
+    (a, is_new_a), (b, is_new_b) = [await _end(client, name, create=create) for name in (source, target)]
     if a.id == b.id:
         raise InvalidInputError(
             f"{source[:200]!r} and {target[:200]!r} are the same node, which cannot be linked to itself."
         )
     if a.label == b.label == Label.ENTITY:
+        for end, is_new in ((a, is_new_a), (b, is_new_b)):
+            if is_new:
+                await client.make_entity(end.name)
         identifier = await client.link_entities(a.id, b.id, relation, fact, weight)
         return GraphEdge(a.id, b.id, relation, identifier, fact, weight, FROM_CALLER)
     if a.label == b.label == Label.CONCEPT:
@@ -70,13 +74,14 @@ async def unlink(client: MemGraphClient, source: str, target: str | None = None,
     return await client.unlink_entities(a.id, b.id, relation=relation, link=identifier)
 
 
-async def _end(client: MemGraphClient, name: str, *, create: bool) -> GraphNode:
+async def _end(client: MemGraphClient, name: str, *, create: bool) -> tuple[GraphNode, bool]:
+    """Return a node, and whether it is an entity that has to be created."""
     if row := await client.named_node(name):
-        return GraphNode.of(row)
+        return GraphNode.of(row), False
     if not create:
         try:
-            return await find(client, name)
+            return await find(client, name), False
         except NotFoundError as error:
             raise NotFoundError(f"{error} To link an entity that does not exist yet: --create (create=True).") from None
     text = one_line(name, "The name of an entity", _MAX_RELATION_CHARS)
-    return GraphNode(await client.make_entity(text), text, Label.ENTITY)
+    return GraphNode(entity_id(client.namespace, normalize_name(text)), text, Label.ENTITY), True
