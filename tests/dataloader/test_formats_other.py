@@ -183,6 +183,13 @@ def test_mail_saved_as_unicode(encoding: str) -> None:
     assert document.content.endswith("words für alle")
 
 
+@pytest.mark.parametrize(("kind", "shown"), [("text/plain", "graph \non"), ("text/plain; format=flowed", "graph on")])
+def test_mail_whose_lines_flow(kind: str, shown: str) -> None:
+    body = "A paragraph \non two lines.\n> quoted \n> words\n-- \nAnn\n"
+    content = convert("a.eml", f"Subject: Hello\nContent-Type: {kind}\n\n{body}").content
+    assert shown in content and content.endswith("\n> quoted \n> words\n-- \nAnn")
+
+
 def test_mail_in_mail() -> None:
     inner = message("Inner")
     inner.set_content("inner words")

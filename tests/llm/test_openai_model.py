@@ -174,6 +174,8 @@ async def test_parameters_that_a_model_refuses_are_left_out(server: OpenAIServer
         raw(b"<html>Bad gateway</html>", "text/html"),
         raw(b'{"choices": []}'),
         raw(b'{"choices": [{"message": {"content": 7}}]}'),
+        raw(b'{"choices": [{"message": 7}]}'),
+        raw(b'{"choices": [7]}'),
         raw(b'{"error": {"message": "overloaded"}}'),
         change(lambda answer: answer.pop("choices")),
     ],
@@ -208,6 +210,12 @@ async def test_a_fault_that_stays_says_what_to_do(
         await model(clock).complete(ASKED, temperature=0, max_tokens=9)
     assert words in str(caught.value)
     assert KEY not in "".join(traceback.format_exception(caught.value))
+
+
+async def test_an_answer_in_typed_parts(server: OpenAIServer, chat: Chat, model: MakeModel) -> None:
+    parts = [{"type": "text", "text": "Yes, "}, {"type": "text", "text": "it does."}, "?"]
+    server.then(change(lambda answer: answer["choices"][0]["message"].update(content=parts)))
+    assert (await model().complete(ASKED, temperature=0, max_tokens=9)).text == "Yes, it does."
 
 
 async def test_a_refusal_is_an_error(server: OpenAIServer, chat: Chat, model: MakeModel) -> None:

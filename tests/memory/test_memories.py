@@ -200,6 +200,21 @@ async def test_what_nothing_is_left_of_is_not_remembered(kb: KnowledgeBase, cont
     assert await kb.memories("s") == []
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"tags": [f"tag {number}" for number in range(1000)]},
+        {"timestamp": 1767225600},
+        {"timestamp": "yesterday"},
+        {"timestamp": "0001-01-01T00:00:00+14:00"},  # in UTC, before the first year
+    ],
+)
+async def test_times_and_tags_that_no_message_can_have(kb: KnowledgeBase, arguments: dict[str, object]) -> None:
+    with pytest.raises(InvalidInputError):
+        await kb.remember("s", "user", FACTS[0], **arguments)  # type: ignore[arg-type]
+    assert await kb.memories("s") == []
+
+
 async def test_no_tags_and_tags_that_are_none(kb: KnowledgeBase) -> None:
     await kb.remember("s", "user", FACTS[0], tags=None)
     await kb.client.add_message("s", FACTS[1], "user", tags=None)

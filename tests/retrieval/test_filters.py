@@ -212,6 +212,9 @@ def test_limits() -> None:
         {"path": ["a"] * 1_001},
         {"or": [{"path": "a"}] * 201},
         {"and": [{"or": [{"path": "a"}] * 150}] * 2},
+        {f"metadata.{number}": 1 for number in range(1000)},
+        f"path:({', '.join(map(str, range(100_000)))})",
+        {"path": list(map(str, range(100_000)))},
         deep,
     ]
     for value in too_much:

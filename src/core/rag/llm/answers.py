@@ -74,7 +74,7 @@ def read_part(event: Any) -> AnswerPart:
 
 def _choices(answer: Any) -> list[dict[str, Any]]:
     if not isinstance(answer, dict):
-        raise MalformedAnswerError("the answer is not JSON object")
+        raise MalformedAnswerError("the answer is not a JSON object")
     if error := answer.get("error"):
         message = error.get("message") if isinstance(error, dict) else error
         raise MalformedAnswerError(f"the server says: {str(message)[:300]}")
