@@ -159,6 +159,19 @@ async def test_errors_say_what_to_do_and_the_server_goes_on() -> None:
         assert (await agent("search", query="heron", k=1))["hits"]
 
 
+async def test_an_argument_that_a_tool_does_not_have_is_told() -> None:
+    async with with_notes() as agent:
+        await agent("remember", session_id="s1", content="Ada prefers tea.", user_id="ada")
+        assert (await agent.fails("forget", user_id="ada", before="2020-01-01")) == (
+            "forget: There is no argument 'before' (there are memory_id, session_id, user_id)."
+        )
+        assert len((await agent("list_memories", session_id="s1"))["memories"]) == 1
+        assert "filters" in await agent.fails("search", query="heron", filter="path:elsewhere/")
+        assert "none" in await agent.fails("status", verbose=True)
+        weighted = {"subject": "Ada", "relation": "likes", "object": "tea", "weight": 2}
+        assert "facts.0.weight" in await agent.fails("add_facts", facts=[weighted])
+
+
 async def test_files_come_from_allowed_folders_only(tmp_path: Path) -> None:
     allowed, secret = tmp_path / "allowed", tmp_path / "secret"
     for folder in (allowed, secret):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import inspect
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -43,11 +44,22 @@ _Tool = Callable[..., Awaitable[dict[str, Any]]]
 
 
 class _Server(MCPServer[None]):
-    """A server that says in one line what is wrong with arguments, without addresses of pydantic's web pages."""
+    """A server that says in one line what is wrong with arguments, without addresses of pydantic's web pages.
+
+    Attributes:
+        arguments: Those that each tool has.
+    """
+
+    arguments: dict[str, Collection[str]]
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[None, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
+        known = self.arguments.get(name, arguments)
+        # The SDK ignores them, and what was meant to restrict a search, or what to forget, would not.
+        if unknown := [argument for argument in arguments if argument not in known]:
+            there = f"there are {', '.join(known)}" if known else "it has none"
+            raise ToolError(f"{name}: There is no argument {unknown[0][:200]!r} ({there}).")
         try:
             return await super().call_tool(name, arguments, context)
         except ToolError as error:
@@ -79,6 +91,7 @@ def build_server(
     server = _Server(
         "memgraph-rag", instructions=_INSTRUCTIONS, version=__version__, lifespan=lifespan, log_level="WARNING"
     )
+    server.arguments = {}
     _add(server, ReadingTools(lease).all(), ToolAnnotations(read_only_hint=True, open_world_hint=False))
     if writing:
         tools = WritingTools(lease, Allowed(roots, allow_private=allow_private))
@@ -87,8 +100,9 @@ def build_server(
     return server
 
 
-def _add(server: MCPServer[None], tools: Sequence[_Tool], annotations: ToolAnnotations) -> None:
+def _add(server: _Server, tools: Sequence[_Tool], annotations: ToolAnnotations) -> None:
     for tool in tools:
+        server.arguments[tool.__name__] = inspect.signature(tool).parameters
         server.add_tool(_told(tool), annotations=annotations, structured_output=False)
 
 

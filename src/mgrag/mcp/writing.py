@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from core.rag.errors import InvalidInputError, SourceError
 from libs.dataloader import Document
@@ -22,6 +22,8 @@ _REASONS = 5
 
 class Fact(BaseModel):
     """A fact that an agent states."""
+
+    model_config = ConfigDict(extra="forbid")
 
     subject: str = Field(description="Name of an entity.")
     relation: str = Field(description="In lower case, such as works_for.")
