@@ -11,7 +11,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ import uvicorn
 
 from core.rag import KnowledgeBase
 from core.rag.errors import ConfigurationError
+from core.rag.indexing.report import IngestReport
 from dbhandler.kit import bolt_engine_for_a_test, make_settings
 from mgrag.http.access import Access
 from mgrag.http.app import build_app
@@ -421,6 +422,34 @@ async def test_a_request_that_the_end_of_the_server_cuts_off_is_told(
             waiting = asyncio.create_task(patient.get(client.base_url.join("/db/default/status")))
             await begun.wait()
         assert "Repeat it" in (await ok(await waiting, 503))["error"]
+    assert "Traceback" not in caplog.text
+
+
+async def test_events_that_the_end_of_the_server_cuts_off_end_with_an_error(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def endless(_: KnowledgeBase, __: Any, *, progress: Callable[[IngestReport], None], **___: Any) -> None:
+        progress(IngestReport(chunks=7))
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(KnowledgeBase, "ingest", endless)
+    begun = asyncio.Event()
+
+    async def read(client: httpx.AsyncClient, url: httpx.URL) -> str:
+        text = ""
+        async with client.stream("POST", url, json={"sources": ["https://example.org/"]}) as response:
+            async for part in response.aiter_text():
+                text += part
+                begun.set()
+        return text
+
+    async with httpx.AsyncClient(timeout=60) as patient:
+        async with serving() as client:
+            waiting = asyncio.create_task(read(patient, client.base_url.join("/db/default/ingest/stream")))
+            await begun.wait()
+        said = events(await waiting)
+    assert [name for name, _ in said] == ["progress", "error"]
+    assert said[0][1]["chunks"] == 7 and "Repeat it" in said[1][1]["error"]
     assert "Traceback" not in caplog.text
 
 

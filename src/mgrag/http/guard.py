@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 HEALTH = "/health"
 
 _ENDING = "The server is ending, and did not finish this request; what it had finished is stored. Repeat it."
+
+_EVENTS = "text/event-stream"
 
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#@\s*]+")
 
@@ -87,11 +90,12 @@ class Guard:
                 raise HTTPException(413, self._too_large())
             return message
 
-        begun = False
+        begun = streams = False
 
         async def noting(message: Message) -> None:
-            nonlocal begun
-            begun = True
+            nonlocal begun, streams
+            if message["type"] == "http.response.start":
+                begun, streams = True, Headers(raw=message["headers"]).get("content-type", "").startswith(_EVENTS)
             await send(message)
 
         try:
@@ -101,6 +105,9 @@ class Guard:
             # traceback; the task ends here anyway.
             if not begun:
                 await JSONResponse({"error": _ENDING}, 503)(scope, receive, send)
+            elif streams:  # without the last event, it would look as if all had been told
+                event = f"event: error\ndata: {json.dumps({'error': _ENDING})}\n\n"
+                await send({"type": "http.response.body", "body": event.encode()})
 
     def _check_origin(self, headers: Headers) -> None:
         """Where no key is needed, keep web pages out: a browser on this machine sends what any page tells it to.
