@@ -185,6 +185,12 @@ async def test_what_the_graph_refuses_is_reported_and_the_rest_goes_on(tmp_path:
         assert not any((await orphans(kb.client)).values())
 
 
+async def test_progress_says_how_long_it_has_taken(kb: KnowledgeBase) -> None:
+    seconds: list[float] = []
+    report = await kb.ingest([document("a", text(0))], progress=lambda so_far: seconds.append(so_far.seconds))
+    assert 0 < seconds[0] < report.seconds
+
+
 class Slow:
     """A site that makes one wait."""
 

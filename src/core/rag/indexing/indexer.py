@@ -121,9 +121,13 @@ class Indexer:
         started = time.perf_counter()
         report = IngestReport()
         workbench = Workbench(self._client, self._embedder, extraction=self._extraction, worker=self._worker)
-        run = Run(
-            self._client, workbench, self._tools_for, self._vector_store, report, stop or asyncio.Event(), progress
-        )
+
+        def tell(so_far: IngestReport) -> None:
+            so_far.seconds = time.perf_counter() - started
+            if progress is not None:
+                progress(so_far)
+
+        run = Run(self._client, workbench, self._tools_for, self._vector_store, report, stop or asyncio.Event(), tell)
         try:
             await run.all(loaders)
             if prune and not run.stop.is_set():

@@ -46,7 +46,7 @@ class IngestReport:
         documents: How many were added, updated, unchanged and deleted; which failed and why.
         chunks: Number of chunks of the added and updated documents.
         vectors: Numbers of vectors made and reused for these chunks.
-        seconds: Wall time.
+        seconds: Wall time so far.
         interrupted: Whether it was stopped early.
         facts: Result of the fact extraction, if it ran; see
             :class:`core.rag.indexing.factfinding.FactReport`.

@@ -82,7 +82,7 @@ class Run:
         vector_store: VectorStoreInfo,
         report: IngestReport,
         stop: asyncio.Event,
-        progress: Callable[[IngestReport], None] | None,
+        progress: Callable[[IngestReport], None],
     ) -> None:
         """Prepare a run; nothing is loaded yet.
 
@@ -353,8 +353,7 @@ class Run:
         self._counted.update(ids)
 
     def _tell(self) -> None:
-        if self._progress is not None:
-            self._progress(self._report)
+        self._progress(self._report)
 
 
 def _storable(result: LoadResult) -> LoadResult:
