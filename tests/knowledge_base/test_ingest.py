@@ -185,6 +185,17 @@ async def test_what_the_graph_refuses_is_reported_and_the_rest_goes_on(tmp_path:
         assert not any((await orphans(kb.client)).values())
 
 
+async def test_a_text_that_the_graph_does_not_keep_is_not_embedded_first(tmp_path: Path) -> None:
+    embedder = HashEmbedder()
+    async with KnowledgeBase.open(f"embedded:{tmp_path}/g.grafeo", embedder=embedder) as kb:
+        letters = "ä" * ((16 << 20) // 2)
+        report = await kb.ingest([document("long", f"{letters}x"), document("short", text(0))])
+        assert [item.path for item in report.documents.failed] == ["long"]
+        assert "16,777,217 bytes" in report.documents.failed[0].reason
+        assert report.documents.added == 1
+        assert embedder.embedded and not any("ä" in given for given in embedder.embedded)
+
+
 async def test_progress_says_how_long_it_has_taken(kb: KnowledgeBase) -> None:
     seconds: list[float] = []
     report = await kb.ingest([document("a", text(0))], progress=lambda so_far: seconds.append(so_far.seconds))

@@ -99,6 +99,7 @@ class EmbeddedStore:
             shared=False,
             read_only=bool(read_only),
             notes=(read_only,) if read_only else (),
+            max_text_bytes=engine.MAX_TEXT_BYTES,
         )
         _open_stores.add(self)
 

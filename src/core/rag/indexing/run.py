@@ -42,6 +42,9 @@ _FIRST_BATCH_DOCUMENTS = 32
 #: A batch is also complete after this many seconds, so that pages of a slow site do not stay in memory for hours.
 _BATCH_SECONDS = 5.0
 
+#: Most bytes of a character in UTF-8.
+_CHAR_BYTES = 4
+
 #: Maximum number of batches between two stages; together with the batch size it bounds the memory.
 _WAITING = 2
 
@@ -176,6 +179,7 @@ class Run:
         self._sources[source_id] = source
         read = ReadSource(loader, source, source_id)
         tools = self._tools_for(loader)
+        longest = (await self._client.connect()).capabilities.max_text_bytes
         batch = _Batch(tools, source_id)
         known = tools.state.known(source_id, self._touched)
         found = False
@@ -183,7 +187,7 @@ class Run:
         try:
             async with contextlib.aclosing(until(loader.load(known), self.stop)) as results:
                 async for loaded in results:
-                    result = _storable(loaded)
+                    result = _storable(loaded, longest)
                     found = found or not isinstance(result, LoadFailure)
                     if isinstance(result, Document):
                         self._report.note_images(result)
@@ -356,14 +360,28 @@ class Run:
         self._progress(self._report)
 
 
-def _storable(result: LoadResult) -> LoadResult:
-    """Return the result with its document made storable; one that cannot be stored becomes a :class:`LoadFailure`."""
+def _storable(result: LoadResult, longest: int | None) -> LoadResult:
+    """Return the result with its document made storable; one that cannot be stored becomes a :class:`LoadFailure`.
+
+    Args:
+        result: What was loaded.
+        longest: The longest text that the graph keeps, in bytes; told now, before minutes of cutting and embedding.
+    """
     if not isinstance(result, Document):
         return result
     try:
-        return storable(result)
+        document = storable(result)
     except InvalidInputError as error:
         return LoadFailure(str(result.path), str(error))
+    if longest is not None and len(document.content) * _CHAR_BYTES > longest:
+        size = len(document.content.encode())
+        if size > longest:
+            return LoadFailure(
+                document.path,
+                f"Its text has {size:,} bytes, and this graph keeps none of more than {longest:,} ({longest >> 20}"
+                " MiB). Split it, or put the graph on a server (bolt://).",
+            )
+    return document
 
 
 def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
