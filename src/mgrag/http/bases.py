@@ -59,14 +59,20 @@ def caller_of(request: Request) -> Caller:
 async def check_parameters(request: Request) -> None:
     """Refuse parameters that the route does not have: a misspelt ``before`` would have everything forgotten.
 
+    One that is there twice is refused, too, also by two of its names: only one of the values would count.
+
     Raises:
         InvalidInputError: naming them, and those that there are.
     """
     route: APIRoute = request.scope["route"]
+    given = [name for name, _ in request.query_params.multi_items()]
     known: list[str] = []
     for field in route.dependant.query_params:
-        names = field.field_info.validation_alias
-        known += map(str, names.choices) if isinstance(names, AliasChoices) else [field.alias]
+        alias = field.field_info.validation_alias
+        names = [str(name) for name in alias.choices] if isinstance(alias, AliasChoices) else [field.alias]
+        if len(said := [name for name in given if name in names]) > 1:
+            raise InvalidInputError(f"{' and '.join(dict.fromkeys(said))} can be given once only.")
+        known += names
     unknown = [name for name in request.query_params if name not in known]
     if unknown:
         there = f"there are {', '.join(known)}" if known else "it has none"

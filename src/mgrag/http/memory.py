@@ -95,7 +95,8 @@ async def forget(
     session_id: Annotated[str | None, Query(validation_alias=_Session)] = None,
     memory_id: Annotated[str | None, Query(validation_alias=AliasChoices("memoryId", "memory_id"))] = None,
     user_id: Annotated[str | None, Query(validation_alias=AliasChoices("userId", "user_id"))] = None,
-    before: datetime | None = None,
+    # Not a datetime: it would take 2020 for a second of the year 1970.
+    before: Annotated[str | None, Query(json_schema_extra={"format": "date-time"}, description="ISO 8601.")] = None,
 ) -> dict[str, int]:
     """Forget a memory, a session, a user, or what is older than a time."""
     return (await kb.forget(session_id=session_id, memory_id=memory_id, user_id=user_id, before=before)).to_dict()
