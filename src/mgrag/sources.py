@@ -1,13 +1,36 @@
-"""What a server may load for its clients: files of some folders, and pages of public addresses."""
+"""What servers store for their clients: files of some folders, pages of public addresses, and texts that they send."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from core.rag.errors import InvalidInputError
 from core.rag.indexing.sources import is_web
+from libs.dataloader import Document
+from libs.dataloader.formats import FileData, read_document
+
+
+def read_text(
+    path: str, content: str, mime_type: str, *, title: str | None = None, metadata: Mapping[str, Any] | None = None
+) -> Document:
+    """A text that a client sent, read as a file of this type: with the title and the metadata that stand in it.
+
+    Args:
+        path: Its name.
+        content: The text.
+        mime_type: What it is, whatever the ending of its name says.
+        title: Takes precedence over a title in the text.
+        metadata: Takes precedence over what stands in the text.
+
+    Raises:
+        UnreadableError: if there is nothing in it, or it cannot be read as this type.
+    """
+    # With a mark in front, it is UTF-8, whatever a page says that it is in.
+    read = read_document(FileData(path, content.encode("utf-8-sig")), mime_type)
+    return replace(read, title=title or read.title, metadata={**read.metadata, **(metadata or {})})
 
 
 class Allowed:
@@ -48,9 +71,11 @@ class Allowed:
                 f"This server takes no files ({source[:200]}); whoever starts it may allow a folder with --root FOLDER."
                 " A text can be stored as a document."
             )
+        inside = source and all(self._is_allowed(root / place) for root in self._roots)
+        told = f"There is no {source[:200]!r} in" if inside else f"{source[:200]!r} is not in"
         raise InvalidInputError(
-            f"{source[:200]} is not in a folder that this server takes files from:"
-            f" {', '.join(map(str, self._roots))}. A text can be stored as a document."
+            f"{told} a folder that this server takes files from: {', '.join(map(str, self._roots))}. The address of a"
+            " page begins with https://; a text can be stored as a document."
         )
 
     def _is_allowed(self, place: Path) -> bool:

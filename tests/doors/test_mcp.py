@@ -88,6 +88,20 @@ async def test_what_is_stored_is_found_read_and_answered() -> None:
         assert (await agent("status"))["nodes"]["Document"] == 2
 
 
+async def test_a_text_is_read_as_a_file_of_markdown() -> None:
+    text = "---\nby: Ada\ntags: [tide]\n---\n# The tide mill\n\nIt turns with the ebb.\n"
+    async with serving("embedded::memory:") as agent:
+        await agent("add_document", path="notes/2026-01-31", content=text, metadata={"by": "Bob"})
+        read = await agent("read_document", path="The tide mill")
+        assert (read["path"], read["mime_type"]) == ("notes/2026-01-31", "text/markdown")
+        assert read["metadata"] == {"by": "Bob", "tags": ["tide"]}
+        hits = (await agent("search", query="ebb", filters="metadata.tags:tide"))["hits"]
+        assert hits[0]["heading"] == "The tide mill"
+        await agent("add_document", path="page.html", content="# A page\n\n- turned into Markdown\n", title="Named")
+        assert (await agent("read_document", path="Named"))["content"].startswith("# A page\n\n- turned")
+        assert "empty.md: it has no text" in await agent.fails("add_document", path="empty.md", content="")
+
+
 async def test_a_long_document_is_read_in_pages() -> None:
     async with with_notes() as agent:
         content = "".join(f"Line {number} of the log of the tide mill.\n" for number in range(2000))
@@ -197,8 +211,10 @@ async def test_a_relative_path_counts_from_an_allowed_folder(tmp_path: Path) -> 
         for source, path in (("a.md", first / "a.md"), ("deep/a.md", second / "deep" / "a.md")):
             assert (await agent("ingest", source=source))["documents"]["added"] == 1
             assert (await agent("read_document", path=str(path)))["path"] == str(path)
-        for source in ("../secret.md", "way-out.md", "none.md", ""):
-            assert str(first) in await agent.fails("ingest", source=source), source
+        for source in ("../secret.md", "../none.md", "way-out.md", ""):
+            assert f"{source!r} is not in a folder" in await agent.fails("ingest", source=source), source
+        for source in ("none.md", "deep/none.md"):
+            assert f"There is no {source!r} in a folder" in await agent.fails("ingest", source=source), source
 
 
 async def test_addresses_of_this_machine_are_not_fetched() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from mimetypes import guess_type
 from typing import Annotated, Any
 
@@ -24,6 +24,7 @@ from libs.dataloader import Document
 from libs.dataloader.formats import FileData, UnreadableError, read_document
 from mgrag.http.bases import Bases, Body, Reading, Writing, bases_of, caller_of
 from mgrag.http.errors import body_of
+from mgrag.sources import read_text
 
 router = APIRouter(tags=["documents"])
 
@@ -92,7 +93,7 @@ async def list_documents(
 
 
 @router.post("/documents")
-async def put_documents(kb: Writing, body: NewDocuments, request: Request) -> dict[str, Any]:
+async def put_documents(kb: Writing, body: NewDocuments) -> dict[str, Any]:
     """Store texts as documents. Those that have not changed are left alone."""
     for path, times in Counter(document.path for document in body.documents).items():
         if times > 1:
@@ -103,7 +104,7 @@ async def put_documents(kb: Writing, body: NewDocuments, request: Request) -> di
     failed: list[dict[str, str]] = []
     for given in body.documents:
         try:
-            documents.append(await asyncio.to_thread(_read, given, bases_of(request).max_bytes))
+            documents.append(await asyncio.to_thread(_read, given))
         except UnreadableError as error:
             failed.append({"path": given.path, "reason": error.reason})
     return await _stored(kb, documents, failed)
@@ -227,14 +228,12 @@ async def answer_stream(kb: Reading, body: Question, request: Request) -> AsyncI
         await events.aclose()
 
 
-def _read(given: NewDocument, max_bytes: int) -> Document:
+def _read(given: NewDocument) -> Document:
     """The document that is meant: Markdown and HTML are read as files of them are, everything else is plain text."""
     kind = given.mime_type or guess_type(given.path)[0] or ""
     if kind.partition(";")[0].strip().lower() not in _MARKUP:
         return Document(**given.model_dump())
-    data = FileData(given.path, given.content.encode("utf-8-sig"), max_bytes=max_bytes)  # whatever a page says it is in
-    read = read_document(data, kind)
-    return replace(read, title=given.title or read.title, metadata={**read.metadata, **given.metadata})
+    return read_text(given.path, given.content, kind, title=given.title, metadata=given.metadata)
 
 
 async def _stored(kb: KnowledgeBase, documents: list[Document], failed: list[dict[str, str]]) -> dict[str, Any]:

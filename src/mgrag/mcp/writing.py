@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from core.rag.errors import InvalidInputError, SourceError
-from libs.dataloader import Document
+from libs.dataloader.formats import UnreadableError
 from mgrag.mcp.lease import Lease
-from mgrag.sources import Allowed
+from mgrag.sources import Allowed, read_text
 
 if TYPE_CHECKING:
     from core.rag.indexing.report import IngestReport
@@ -55,18 +55,14 @@ class WritingTools:
         self,
         path: Annotated[str, Field(description="Its name, such as notes/2026-01-31 kick-off.")],
         content: Annotated[str, Field(description="The text, in Markdown.")],
-        title: Annotated[str | None, Field(description="Its title, if other than the last part of its name.")] = None,
+        title: Annotated[str | None, Field(description="Its title, if other than that of the text.")] = None,
         metadata: Annotated[dict[str, Any] | None, Field(description="Values to filter by later.")] = None,
     ) -> dict[str, Any]:
         """Store a text as a document; replaces the document of the same name, if there is one."""
-        document = Document(
-            path=path,
-            content=content,
-            title=title,
-            metadata=metadata or {},
-            mime_type="text/markdown",
-            format="markdown",
-        )
+        try:
+            document = read_text(path, content, "text/markdown", title=title, metadata=metadata)
+        except UnreadableError as error:
+            raise InvalidInputError(f"{path}: {error.reason}.") from error
         async with self._lease.use(create=True) as kb:
             return _outcome(await kb.ingest(document))
 
