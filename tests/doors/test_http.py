@@ -763,6 +763,15 @@ def test_the_command_serves_until_it_is_told_to_end(tmp_path: Path) -> None:
         assert process.wait(30) == 0
 
 
+def test_the_command_behind_a_proxy_describes_where_it_is(tmp_path: Path) -> None:
+    options = ("--db", str(tmp_path / "g.grafeo"), "--base-path", "/kb/")
+    with command(*options, MGRAG_API_KEYS=KEY) as (_, address):
+        assert httpx.get(f"{address}/health").status_code == 200
+        with httpx.Client(base_url=address, headers={"X-API-Key": KEY}, timeout=60) as client:
+            assert client.get("/db/default/documents").json() == {"documents": []}
+            assert client.get("/openapi.json").json()["servers"] == [{"url": "/kb"}]
+
+
 def test_the_command_does_not_open_itself_to_others_without_keys(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "mgrag", "serve", "--host", "0.0.0.0", "--db", str(tmp_path / "g.grafeo")],

@@ -49,6 +49,10 @@ def serve(
         list[str] | None,
         typer.Option(metavar="ORIGIN", help="Web pages of this origin may use the API from a browser; repeatable."),
     ] = None,
+    base_path: Annotated[
+        str,
+        typer.Option(metavar="PATH", help="Where a proxy offers the server (/kb), if it removes that from requests."),
+    ] = "",
     model: ModelOption = None,
     db: DbOption = None,
     namespace: NamespaceOption = None,
@@ -84,12 +88,12 @@ def serve(
                 max_bytes=settings.max_file_bytes,
                 origins=cors or (),
             )
-            await _listen(app, host, port, open_to_all=access.open)
+            await _listen(app, host, port, base_path=base_path, open_to_all=access.open)
 
     run(call)
 
 
-async def _listen(app: object, host: str, port: int, *, open_to_all: bool) -> None:
+async def _listen(app: object, host: str, port: int, *, base_path: str, open_to_all: bool) -> None:
     """Answer requests until a signal comes."""
     import socket
 
@@ -112,6 +116,7 @@ async def _listen(app: object, host: str, port: int, *, open_to_all: bool) -> No
         lifespan="off",
         access_log=False,
         server_header=False,
+        root_path=f"/{path}" if (path := base_path.strip("/")) else "",
         timeout_graceful_shutdown=_GRACE_SECONDS,
     )
     family = socket.AF_INET6 if ":" in host else socket.AF_INET

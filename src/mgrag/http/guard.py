@@ -73,7 +73,7 @@ class Guard:
         headers = Headers(scope=scope)
         try:
             self._check_origin(headers)
-            if scope["path"] != HEALTH:
+            if scope["path"].removeprefix(scope.get("root_path", "")) != HEALTH:
                 caller = self._access.caller(headers.get("authorization", ""), headers.get("x-api-key", ""))
                 scope.setdefault("state", {})["caller"] = caller
             self._check_size(int(headers.get("content-length", "0")))
