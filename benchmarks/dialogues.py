@@ -4,6 +4,8 @@ The dialogues are the conversations of a data set, one behind the other: 25 sess
 in two ways: by a part of the words of a question that was asked in them, where the turn that answered it is wanted (the
 words of the question may be no words of the answer), and by words of one sentence of the turn itself. Then the same
 with all turns shuffled over the sessions, where what surrounds a turn says nothing about it: there nothing may be lost.
+
+Last, facts that change: two statements among ten turns of these dialogues, of which the later one should come first.
 """
 
 from __future__ import annotations
@@ -30,6 +32,24 @@ TURNS = 24
 K = 10
 #: Every so many-th question is asked.
 STEP = 3
+#: What is said of something, what is asked, and values that it may have.
+FACTS = (
+    ("My favourite colour is {}.", "What is my favourite colour?", ("red", "blue", "green", "yellow")),
+    ("I live in {}.", "Where do I live now?", ("Berlin", "Hamburg", "Lisbon", "Oslo")),
+    ("My phone number is {}.", "What's my phone number?", ("555 1234", "555 9876", "020 7946 0000", "555 0101")),
+    ("The project deadline is on {}.", "When is the deadline?", ("Friday", "March 3rd", "the 12th of May", "Monday")),
+    ("I work at {} these days.", "Which company do I work at?", ("Siemens", "Bosch", "a bakery", "Airbus")),
+    ("Our production database is {}.", "Which database is in production?", ("Postgres", "MySQL", "Oracle", "Redis")),
+    ("My dog's name is {}.", "What is the name of my dog?", ("Rex", "Bella", "Luna", "Fido")),
+    ("The wifi password is {}.", "Tell me the wifi password.", ("hunter2", "swordfish", "tulip-44", "correct horse")),
+    ("I am allergic to {}.", "What am I allergic to?", ("nuts", "shellfish", "pollen", "latex")),
+    ("My shirt size is {}.", "Which shirt size do I need?", ("M", "L", "XL", "42")),
+    ("The build runs with {}.", "How does the build run?", ("make", "ninja", "bazel", "gradle")),
+    ("Please answer me in {}.", "In which language should you answer?", ("English", "German", "French", "Spanish")),
+)
+#: How often each is said with other values, at other places.
+SAID = 4
+
 #: Plain BM25 as in most libraries.
 K1, B = 1.2, 0.75
 
@@ -76,6 +96,8 @@ async def main(folder: Path) -> None:
         for kind, hits in scores.items():
             plain, ours = (100 * statistics.mean(column) for column in zip(*hits, strict=True))
             print(f"{name + ', ' + kind:26} {len(hits):9} {plain:6.1f} {ours:7.1f}", flush=True)
+    later = [place for conversation in ("one", "several") for place in await _changed(conversations, conversation)]
+    print(f"facts that change, later one before the other: {sum(later)} of {len(later)}")
 
 
 def dialogues(conversations: Sequence[Sequence[dict[str, Any]]]) -> list[Sessions]:
@@ -134,3 +156,29 @@ async def _ask(sessions: Sessions, asked: Sequence[Question]) -> list[tuple[Ques
             found = await kb.recall(query=question.text, limit=K, user_id="user", touch=False)
             results.append((question, list(plain.top(query_terms(question.text), K)), [memory.id for memory in found]))
     return results
+
+
+async def _changed(conversations: Sequence[Sequence[dict[str, Any]]], sessions: str) -> list[bool]:
+    """Return of each fact whether what was said of it later comes before what was said earlier."""
+    rng = random.Random(5)
+    turns = [turn for conversation in conversations for turn in conversation]
+    found = []
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        for number, (statement, question, values) in enumerate(FACTS * SAID):
+            user = f"user {number}"
+            places, said = (
+                sorted(rng.sample(range(12), 2)),
+                [statement.format(value) for value in rng.sample(values, 2)],
+            )
+            start = rng.randrange(len(turns) - 12)
+            for place in range(12):
+                session, when = f"{user}, {place // 4 if sessions == 'several' else 0}", f"2026-01-{place + 1:02}"
+                if place not in places:
+                    turn = turns[start + place]
+                    await kb.remember(session, turn["role"], turn["content"], user_id=user, timestamp=when)
+                    continue
+                await kb.remember(session, "user", said[places.index(place)], user_id=user, timestamp=when)
+                await kb.remember(session, "assistant", "I will keep that in mind.", user_id=user, timestamp=when)
+            order = [memory.content for memory in await kb.recall(query=question, user_id=user, limit=50)]
+            found.append(order.index(said[1]) < order.index(said[0]))
+    return found

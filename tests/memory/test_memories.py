@@ -142,6 +142,21 @@ async def test_of_equal_ones_the_latest_comes_first(kb: KnowledgeBase) -> None:
     assert found == ["s6", "s5", "s4", "s3", "s2", "s1"]
 
 
+@pytest.mark.parametrize("facts", [("red", "blue"), ("blue", "red")])
+@pytest.mark.parametrize("later", ["s", "t"])
+async def test_of_facts_that_changed_the_latest_comes_first(
+    kb: KnowledgeBase, facts: tuple[str, str], later: str
+) -> None:
+    old = await kb.remember("s", "user", f"My favourite colour is {facts[0]}.", timestamp="2026-01-01")
+    for number in range(4):
+        await kb.remember("s", "user", f"Small talk {number} about nothing much.", timestamp="2026-01-02")
+    new = await kb.remember(later, "user", f"My favourite colour is {facts[1]}.", timestamp="2026-02-01")
+    await kb.remember(later, "assistant", "Noted.", timestamp="2026-02-01")
+    found = await kb.recall(query="What is my favourite colour?")
+    assert [memory.id for memory in found][:2] == [new, old]
+    assert found == sorted(found, key=lambda memory: -(memory.relevance or 0))
+
+
 async def test_sessions_users_and_everything(kb: KnowledgeBase) -> None:
     await kb.remember("a1", "user", "Ann likes green tea.", user_id="ann")
     await kb.remember("a2", "user", "Ann drinks tea at five.", user_id="ann")

@@ -125,8 +125,9 @@ class Memories:
             touch: Whether to record the time of the recall (``last_accessed_at``).
 
         Returns:
-            Memories with their ``relevance`` (0 to 1), best first, and of equal ones the latest first. Memories that
-            are only vaguely similar have a low relevance; those that share neither words nor meaning are left out.
+            Memories with their ``relevance`` (0 to 1), best first; of those that have the same words of the question
+            and are about as good, the latest first. Memories that are only vaguely similar have a low relevance; those
+            that share neither words nor meaning are left out.
 
         Raises:
             InvalidInputError: if the question is empty, or the limit is invalid.

@@ -34,6 +34,9 @@ NEIGHBOURS: Final = 0.2
 #: Bonus for a tag that the question names.
 TAG_BONUS: Final = 0.7
 
+#: A score of at least this share of another one is hardly worse.
+ALIKE: Final = 0.9
+
 _MAX_UNITS: Final = 8.0
 
 type Vector = NDArray[np.float64]
@@ -123,7 +126,7 @@ def rank(sessions: Sequence[Session], terms: Sequence[str], vector: Sequence[flo
         limit: Maximum number to return.
 
     Returns:
-        Memories, best first, ties latest first; without those unrelated to the question.
+        Memories, best first, of those that are about as good the latest first; without those unrelated to the question.
     """
     sessions = [session for session in sessions if session.ids]
     if not sessions:
@@ -157,7 +160,7 @@ def rank(sessions: Sequence[Session], terms: Sequence[str], vector: Sequence[flo
     score[(window_words == 0) & (tagged == 0) & (meaning <= 0)] = 0.0
     times = [time for session in sessions for time in session.times]
     # Smaller differences come from sums in another order.
-    scores = np.round(score, 9).tolist()
+    scores = _latest_of_alike(np.round(score, 9).tolist(), [row.tobytes() for row in all_counts > 0], times)
     order = sorted(range(len(ids)), key=lambda number: (scores[number], times[number], ids[number]), reverse=True)
     order = [number for number in order[:limit] if scores[number] > 0]
     if not order:
@@ -168,6 +171,25 @@ def rank(sessions: Sequence[Session], terms: Sequence[str], vector: Sequence[flo
     # The first one gets the best fit of all as its relevance; the others are scaled by their scores.
     best = float(min(max(fit.max(), 0.0), 1.0))
     return [Ranked(ids[number], round(best * scores[number] / scores[order[0]], 6)) for number in order]
+
+
+def _latest_of_alike(scores: Sequence[float], matched: Sequence[bytes], times: Sequence[str]) -> list[float]:
+    """Raise the score of what was said later to that of what is hardly better and has the same words of the question.
+
+    Facts change. "My desk is on floor 2" and, later, "My desk is on floor 5" differ in nothing that "Where is my desk?"
+    asks for; their scores differ by what surrounds them, and by how near "2" and "5" happen to be to the question.
+    """
+    raised = list(scores)
+    best: dict[bytes, tuple[float, str]] = {}
+    for number in sorted(range(len(scores)), key=lambda number: -scores[number]):
+        if scores[number] <= 0 or not any(matched[number]):
+            continue
+        score, time = best.setdefault(matched[number], (scores[number], times[number]))
+        if scores[number] < ALIKE * score:
+            best[matched[number]] = (scores[number], times[number])
+        elif times[number] > time:
+            raised[number] = score
+    return raised
 
 
 def _count_matrix(session: Session, terms: Sequence[str]) -> Vector:
