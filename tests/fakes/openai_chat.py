@@ -82,16 +82,16 @@ class Chat:
             said = said(body)
         if body.get("stream"):
             return Reply(200, self._events(said, body), {"Content-Type": "text/event-stream"})
-        text = "".join(said.parts) if isinstance(said, Stream) else said
-        return as_json(self._whole(text, body))
+        text, reason = ("".join(said.parts), said.finish_reason) if isinstance(said, Stream) else (said, "stop")
+        return as_json(self._whole(text, reason, body))
 
-    def _whole(self, text: str, body: dict[str, Any]) -> dict[str, Any]:
+    def _whole(self, text: str, reason: str, body: dict[str, Any]) -> dict[str, Any]:
         message: dict[str, Any] = {"role": "assistant", "content": text}
         if "tools" in body:
             function = {"name": body["tools"][0]["function"]["name"], "arguments": text}
             call = {"id": "call_1", "type": "function", "function": function}
             message = {"role": "assistant", "content": None, "tool_calls": [call]}
-        choice = {"index": 0, "message": message, "finish_reason": "stop"}
+        choice = {"index": 0, "message": message, "finish_reason": reason}
         return {"id": "c", "object": "chat.completion", "model": body["model"], "choices": [choice]} | {
             "usage": _usage(body, text)
         }

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from tests.embedders import HashEmbedder
 
 from core.rag import KnowledgeBase
+from core.rag.errors import LanguageModelError
 from core.rag.llm.openai_model import OpenAICompatibleModel
 from core.rag.memory.recall import date_words, speaker_words
 from dbhandler.kit import Engine, make_settings
-from fakes.openai_chat import Chat
+from fakes.openai_chat import Chat, Stream
 from fakes.openai_server import OpenAIServer
 
 
@@ -57,3 +59,23 @@ async def test_a_language_model_writes_the_summary_where_there_is_one() -> None:
             assert memories[0].id == summary
             [body] = chat.bodies
             assert "user: Bob leads Platform Core." in body["messages"][-1]["content"]
+
+
+@pytest.mark.parametrize("failed", ["", Stream(["Bob leads"], finish_reason="length")])
+async def test_a_part_without_a_whole_summary_replaces_nothing(failed: str | Stream) -> None:
+    async with OpenAIServer() as server:
+        chat = Chat(server)
+        async with KnowledgeBase.open("embedded::memory:", embedder=HashEmbedder(), language_model=model(server)) as kb:
+            for number in range(2):
+                await kb.remember("s", "user", f"Remark {number}: {'so it goes, ' * 4_000}the end.")
+            chat.then("The first part.", failed, failed)
+            with pytest.raises(LanguageModelError, match="m wrote no whole summary"):
+                await kb.compact("s", keep=0)
+            assert len(await kb.memories("s")) == 2
+            chat.then("The first part.", failed, "The second part.")  # it needs more tokens than others
+            chat.bodies.clear()
+            await kb.compact("s", keep=0)
+            first, *_, second = (body["messages"][-1]["content"] for body in chat.bodies)
+            assert (first + second).count("the end.") == 2
+            assert [memory.content for memory in await kb.memories("s")] == ["The first part.\nThe second part."]
+            assert [body["max_tokens"] for body in chat.bodies[-2:]] == [120, 4_000]

@@ -10,6 +10,7 @@ import numpy as np
 
 from core.rag.analysis import analyze
 from core.rag.dbhandler.message_rows import speaker_of
+from core.rag.errors import LanguageModelError
 from core.rag.memory.prompts import SummaryPrompt
 from core.rag.unit_vectors import unit_vectors
 
@@ -23,8 +24,9 @@ _MAX_SENTENCES = 400
 
 #: Maximum number of characters that a model summarises at once.
 _MAX_CHARS = 60_000
-_CHARS_OF_ONE = 4_000
 _TOKENS_OF_A_SENTENCE = 60
+#: Maximum number of tokens of a summary.
+_MAX_TOKENS = 4_000
 
 
 #: How often memories are read and summarised if other clients change them meanwhile.
@@ -87,27 +89,34 @@ class ModelSummarizer:
         """Summarise texts; very many of them are summarised in parts, whose summaries are joined.
 
         Raises:
-            LanguageModelError: if the model fails.
+            LanguageModelError: if the model fails, or the summary of a part is empty or cut off.
         """
         parts: list[list[str]] = [[]]
         length = 0
         for text in texts:
-            line = " ".join(text.split())[:_CHARS_OF_ONE]
-            if length + len(line) > _MAX_CHARS:
-                parts.append([])
-                length = 0
-            parts[-1].append(line)
-            length += len(line)
-        count = -(-self._sentences // len(parts))
-        written = []
-        for part in parts:
-            answer = await self._model.complete(
-                SummaryPrompt(texts="\n".join(part), sentences=str(count)).messages(),
-                temperature=0.0,
-                max_tokens=min(_TOKENS_OF_A_SENTENCE * count, 4_000),
-            )
-            written.append(answer.text.strip())
-        return "\n".join(written)
+            line = " ".join(text.split())
+            for start in range(0, len(line), _MAX_CHARS):
+                piece = line[start : start + _MAX_CHARS]
+                if length + len(piece) > _MAX_CHARS:
+                    parts.append([])
+                    length = 0
+                parts[-1].append(piece)
+                length += len(piece)
+        sentences = -(-self._sentences // len(parts))
+        return "\n".join([await self._summary(part, sentences) for part in parts])
+
+    async def _summary(self, lines: Sequence[str], sentences: int) -> str:
+        prompt = SummaryPrompt(texts="\n".join(lines), sentences=str(sentences))
+        few = min(_TOKENS_OF_A_SENTENCE * sentences, _MAX_TOKENS)
+        # What is cut off would be lost. Models that think, and languages of many tokens, need more than a few.
+        for tokens in dict.fromkeys((few, _MAX_TOKENS)):
+            answer = await self._model.complete(prompt.messages(), temperature=0.0, max_tokens=tokens)
+            if answer.finish_reason != "length" and answer.text.strip():
+                return answer.text.strip()
+        raise LanguageModelError(
+            f"{self._model.model} wrote no whole summary, but {len(answer.text):,} characters (it stopped:"
+            f" {answer.finish_reason}); nothing was replaced. Try again, or another model"
+        )
 
 
 def sentences_of(texts: Sequence[str]) -> list[str]:
