@@ -273,6 +273,17 @@ async def test_a_conversation_records_question_retrieval_and_answer(talker: Know
     assert "And what does it do?" not in asked.split("Said before:")[1].split("The sources:")[0]
 
 
+async def test_an_answer_is_of_whom_it_was_given_to(kb: KnowledgeBase) -> None:
+    for user, question in (("ann", "Who is Alice?"), ("bob", "Who is Bob?")):
+        await kb.ask(question, conversation_id="talk", user_id=user)
+    said = [(memory.role, memory.content) for memory in await kb.memories("talk")]
+    for user, own in (("ann", said[:2]), ("bob", said[2:])):
+        found = await kb.recall(user_id=user, query="Who are Alice and Bob?", limit=9)
+        assert {(memory.role, memory.content) for memory in found} == set(own)
+    await kb.forget(user_id="bob")
+    assert [(memory.role, memory.content) for memory in await kb.memories("talk")] == said[:2]
+
+
 async def test_what_was_said_before_helps_to_find(kb: KnowledgeBase) -> None:
     await kb.ask("Tell me about Bob", conversation_id="talk")
     answer = await kb.ask("And where did he live?", conversation_id="talk")

@@ -136,7 +136,7 @@ class Answers:
             conversation_id: See :meth:`ask`.
             k: How many passages to search for, 1 to 100.
             filters: Only passages of documents that pass; see :meth:`core.rag.KnowledgeBase.search`.
-            user_id: Who asks.
+            user_id: Who asks; in a conversation, question and answer are this user's.
             namespace: Answer from this namespace instead; the conversation belongs to it, too.
             token_budget: Maximum number of tokens in the context of the model; ``None``: 6,000.
             extracts: Answer with sentences from the passages, even if there is a language model.

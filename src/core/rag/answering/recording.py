@@ -37,7 +37,7 @@ async def recorded(
         question: The question.
         services: What the answer is made with.
         conversation_id: The conversation, or ``None``.
-        user_id: Who asks.
+        user_id: Who asks, and to whom the answer belongs like the question.
 
     Yields:
         The events of the strategy; the answer at the end with the id of its message.
@@ -68,6 +68,7 @@ async def recorded(
                     answer.text,
                     "assistant",
                     references=list(dict.fromkeys(cited.chunk_id for cited in answer.citations)),
+                    user_id=user_id,
                 )
                 event = DoneEvent(replace(answer, message_id=said))
             yield event
