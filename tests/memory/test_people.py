@@ -201,6 +201,19 @@ async def test_anonymizing_cuts_every_link_and_keeps_what_was_said(kb: Knowledge
         ("in der Hauptstraße 12a", "in der [address 1]"),
         ("Mr. Smith met Dr Anna Berg; Smith left.", "Mr. [person 1] met Dr [person 2]; [person 1] left."),
         ("Mein Name ist Jürgen Groß.", "Mein Name ist [person 1]."),
+        ("Version: 1.2.3.4 on 10.0.0.7", "Version: 1.2.3.4 on [address 1]"),
+        (
+            "Меня зовут Иван Петров. Передайте Ивану Петрову, что Мария ждёт; Марии пора.",
+            "Меня зовут [person 1]. Передайте [person 1], что [person 2] ждёт; [person 2] пора.",
+        ),
+        ("Роман лежит, а Роман Кузнецов пришёл вчера.", "[person 1] лежит, а [person 1] пришёл вчера."),
+        ("Вера в себя, Новый Год, улица в Москве.", "Вера в себя, Новый Год, улица в Москве."),
+        ("Здравствуйте, Фёкла! Олені добре.", "Здравствуйте, [person 1]! [person 2] добре."),
+        ("山田太郎と申します。昨日は山田太郎が来た。", "[person 1]と申します。昨日は[person 1]が来た。"),
+        ("私の名前は鈴木 花子です。鈴木さん。", "私の名前は[person 1]です。[person 1]さん。"),
+        ("製品の名前はカメラです。", "製品の名前はカメラです。"),
+        ("我叫王小明，电话在这里。", "我叫[person 1]，电话在这里。"),
+        ("제 이름은 김민수입니다. 김민수가 왔어요.", "제 이름은 [person 1]입니다. [person 1]가 왔어요."),
         ("In 2026 the 12 mills made 3,000 sacks.", "In 2026 the 12 mills made 3,000 sacks."),
     ],
 )
@@ -208,6 +221,11 @@ def test_what_is_replaced(text: str, expected: str) -> None:
     anonymizer = Anonymizer()
     anonymizer.learn(text)
     assert anonymizer.text(text) == expected
+
+
+def test_known_names_are_found_in_scripts_without_spaces() -> None:
+    anonymizer = Anonymizer(["山田 太郎", "Ann"], same=["佐藤花子"])
+    assert anonymizer.text("昨日、山田太郎と佐藤花子が来た。Annie") == "昨日、[person 2]と[person 1]が来た。Annie"
 
 
 @given(st.text(max_size=300))

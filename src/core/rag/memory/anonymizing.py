@@ -16,10 +16,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
 
 from core.rag.errors import InvalidInputError
-from core.rag.memory.given_names import PARTICLES, SMALL_WORDS, names_in
+from core.rag.memory.given_names import CAPITAL, PARTICLES, SMALL_WORDS, cases, names_in
 
+#: Scripts without spaces between words, or with endings that adjoin names: Thai, kana, Han, Hangul.
+_JOINED = r"\u0e00-\u0e7f\u3005\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
 #: A letter, digit or _ of a script with spaces between words; in others, addresses directly adjoin words.
-_SPACED = r"[^\W\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]"
+_SPACED = rf"[^\W{_JOINED}]"
 _SPACED_LETTER = rf"(?:(?![\d_]){_SPACED})"
 _EMAIL = re.compile(
     rf"(?<!{_SPACED})(?<![.+-])(?:{_SPACED}|[.+%-]){{1,64}}@(?:(?:{_SPACED}|-){{1,63}}\.)+{_SPACED_LETTER}{{2,24}}"
@@ -39,12 +41,12 @@ _NUMBERED = re.compile(
     r"(?:\s*[:=#]|\s+(?:is|ist|est|es|è)\b)?\s*(?P<number>\d(?:[ -]?\d){4,33})(?![\w-])"
 )
 _IP = re.compile(
-    r"(?<![\w.])(?<!(?i:version|release) )(?:\d{1,3}\.){3}\d{1,3}(?!\w|\.\w)"
+    r"(?<![\w.])(?<!(?i:version|release) )(?<!(?i:version|release): )(?:\d{1,3}\.){3}\d{1,3}(?!\w|\.\w)"
     r"|(?<![\w:.])(?:[0-9A-Fa-f]{0,4}:){2,7}(?:[0-9A-Fa-f]{1,4}|(?:\d{1,3}\.){3}\d{1,3})?(?![\w:])"
 )
 #: Separator of the words of a name; a dot or hyphen as in an e-mail address.
 _BETWEEN_NAMES = r"(?:\s+|[.-])"
-_WORD = r"[^\W\d_a-zß-öø-ÿ][^\W\d_]*(?:[-'’][^\W\d_]+){0,9}"
+_WORD = rf"{CAPITAL}[^\W\d_]*(?:[-'’][^\W\d_]+){{0,9}}"
 #: A word of a street name, with the particles before it.
 _STREET_WORD = rf"(?:(?:de|du|des|del|della|dei|dos|das|da|do|les|la|las|los|le|el)\s+|[dl]['’])*{_WORD}"
 #: What follows a street: "10115 Berlin", "Springfield, IL 62704", "Leeds LS1 4DY".
@@ -66,13 +68,14 @@ _STREET = re.compile(
 #: One or several of these: "Frau Dr.", "Prof. Dr. med.". In Romance languages they are written small, too.
 _TITLES = (
     r"(?:(?:Mr|Mrs|Ms|Miss|Mx|Dr(?:\.[ ]?(?:med|phil|rer|nat|jur)\b)*|Prof|Sir|Madam|Herrn?|Frau|M|Mme|Mlle|Sra?|Sig|"
-    r"Dott|(?i:señor(?:a|ita)?|signor[ae]?|signorina|monsieur|madame|mademoiselle))\b\.?\s+){1,5}+"
+    r"Dott|(?i:господин|госпожа|señor(?:a|ita)?|signor[ae]?|signorina|monsieur|madame|mademoiselle))\b\.?\s+){1,5}+"
 )
 _TITLED = re.compile(rf"\b{_TITLES}(?P<name>{SMALL_WORDS}{_WORD}(?:\s+{SMALL_WORDS}{_WORD}){{0,2}})")
 _NAME = rf"(?P<name>{_WORD}(?:[ ]+{SMALL_WORDS}{_WORD}){{0,2}})"
 _INTRODUCED = re.compile(
     r"\b(?i:my name is|my name['’]s|i am called|call me|this is|mein name ist|ich hei(?:ß|ss)e|je m['’]appelle|"
-    rf"mon nom est|me llamo|mi nombre es|mi chiamo|il mio nome è|mijn naam is|ik heet)\s+{_NAME}"
+    r"mon nom est|me llamo|mi nombre es|mi chiamo|il mio nome è|mijn naam is|ik heet|меня зовут|мо[её] имя|мене звати)"
+    rf"\s+{_NAME}"
 )
 #: "I am" precedes many other things: a single word must end the phrase, and not look like a nationality.
 _I_AM = re.compile(
@@ -80,14 +83,27 @@ _I_AM = re.compile(
     rf"|(?!\w+(?:an|ish|ese|ch|i|er|or|ist)\b){_WORD}(?=[,.!]|\s+(?:and|from|here)\b|$))",
     re.MULTILINE,
 )
+#: The same in Chinese, Japanese and Korean, where what follows a name says where it ends. No kana: they are endings.
+_HAN = r"[\u3005\u30a0-\u30ff\u3400-\u9fff\uac00-\ud7a3]"
+_CALLED = re.compile(
+    r"(?:(?<=[私僕]の名前は)|(?<=我叫)|(?<=我的名字是)|(?<=[제내] 이름은 ))"
+    rf"(?P<name>{_HAN}{{2,8}}?(?:[ \u3000]{_HAN}{{1,4}}?)?)"
+    r"(?=です|と|だ|입니다|이에요|예요|[,，、.。!！]|\s|$)",
+    re.MULTILINE,
+)
+_CALLS_ONESELF = re.compile(
+    rf"(?<!{_HAN})(?P<name>{_HAN}{{2,8}}(?:[ \u3000]{_HAN}{{1,4}})?)(?=と(?:申し|もうし|いい|言い)ます)"
+)
 _ADDRESSED = re.compile(
-    r"(?:^|[.!?,]\s+)(?:Hi|Hello|Hey|Dear|Hallo|Liebe|Lieber|Bonjour|Cher|Chère|Hola|Querid[oa]|Ciao|Car[oa])[ ]+"
+    r"(?:^|[.!?,]\s+)(?:Hi|Hello|Hey|Dear|Hallo|Liebe|Lieber|Bonjour|Cher|Chère|Hola|Querid[oa]|Ciao|Car[oa]|"
+    r"Здравствуйте,?|Привет,?|Уважаем(?:ый|ая)|Дорог(?:ой|ая)|Шановн(?:ий|а))[ ]+"
     r"(?!(?:There|All|Everyone|Team|World|Sir|Mrs?|Ms|Mx|Dr|Prof|Herrn?|Frau|M|Mme|Mlle|Sra?|Sig|Madame?|Monsieur|"
-    rf"Mademoiselle|Señor(?:a|ita)?|Signor[ae]?|Signorina)\b){_NAME}(?=[ ]*[,.!:\n]|$)",
+    rf"Mademoiselle|Señor(?:a|ita)?|Signor[ae]?|Signorina|Все|Коллеги|Друзья|Клиенты?)\b){_NAME}(?=[ ]*[,.!:\n]|$)",
     re.MULTILINE,
 )
 _SIGNED = re.compile(
-    r"(?i:\b(?:regards|sincerely|yours|cheers|best wishes|gr(?:ü|ue)(?:ß|ss)en?|cordialement|saludos|saluti))[,!]?\s+"
+    r"(?i:\b(?:regards|sincerely|yours|cheers|best wishes|gr(?:ü|ue)(?:ß|ss)en?|cordialement|saludos|saluti|"
+    r"с уважением|з повагою))[,!]?\s+"
     rf"{_NAME}(?=[ ]*[.!]?[ ]*(?:\n|$))"
 )
 _MAILBOX = re.compile(rf"(?<!{_SPACED})(?P<first>{_SPACED_LETTER}{{2,}})[._-](?P<last>{_SPACED_LETTER}{{2,}})@")
@@ -143,8 +159,9 @@ class Anonymizer:
             text: The text.
             speaker: The replacement for the names of its writer, if known.
         """
-        for pattern in (_INTRODUCED, _I_AM, _SIGNED, _TITLED, _ADDRESSED):
-            own = speaker if pattern in (_INTRODUCED, _I_AM, _SIGNED) else ""
+        themselves = (_INTRODUCED, _I_AM, _SIGNED, _CALLED, _CALLS_ONESELF)
+        for pattern in (*themselves, _TITLED, _ADDRESSED):
+            own = speaker if pattern in themselves else ""
             for match in pattern.finditer(text):
                 self._learn(match["name"], "" if match[0].lower().startswith("this is") else own)
         for name in names_in(text):
@@ -194,19 +211,26 @@ class Anonymizer:
         if len(whole) < 2:
             return
         parts = whole.split()
-        known = next((self._people[part.lower()] for part in (whole, *parts) if part.lower() in self._people), "")
-        word = as_word or known or self._word("person", whole.lower())
-        own = (part for part in parts if len(part) >= _SHORTEST_PART and part not in PARTICLES)
-        for known_as in (whole, *own):
+        own = [part for part in parts if len(part) >= _shortest(part) and part not in PARTICLES]
+        inflected = [form for part in own for form in cases(part)]
+        known = (self._people.get(form.lower(), "") for form in (whole, *parts, *inflected))
+        word = as_word or next(filter(None, known), "") or self._word("person", whole.lower())
+        for known_as in (whole, *own, *inflected):
             if (key := known_as.lower()) not in self._people:
                 self._people[key] = word
-                words = _words(key)
+                # where words adjoin, a name may be anywhere
+                words = [] if _is_joined(key) else _words(key)
                 self._beginning.setdefault(words[0] if words else "", []).append((key, frozenset(words)))
 
     def _within(self, text: str) -> list[str]:
         """Return the names whose words are all in a text, so that the search does not slow down with other names."""
         words = {"", *_words(text)}
-        return [name for word in words for name, own in self._beginning.get(word, ()) if own <= words]
+        return [
+            name
+            for word in words
+            for name, own in self._beginning.get(word, ())
+            if own <= words and (own or name.split()[0] in text)
+        ]
 
     def _spans(
         self, pattern: re.Pattern[str], kind: str, text: str, check: Any = None
@@ -234,8 +258,7 @@ class Anonymizer:
         if not names:
             return
         words = {_apart(name): self._people[name] for name in names}
-        written = (_BETWEEN_NAMES.join(map(re.escape, name.split())) for name in names)
-        for match in re.finditer(rf"(?<!\w)(?:{'|'.join(written)})(?!\w)", text, re.IGNORECASE):
+        for match in re.finditer("|".join(map(_pattern, names)), text, re.IGNORECASE):
             word = words.get(_apart(match[0].lower()))
             # "Will" and "Mark" are names, "will" and "mark" are not.
             if word and (not match[0].islower() or not match[0].isalpha()):
@@ -262,9 +285,25 @@ def _replaced(text: str, spans: Iterable[tuple[int, int, str]]) -> str:
     return "".join([*result, text[end:]])
 
 
+def _is_joined(name: str) -> bool:
+    """Return whether a name is written in a script in which words directly adjoin others."""
+    return re.fullmatch(rf"[{_JOINED}\s]+", name) is not None
+
+
+def _shortest(part: str) -> int:
+    """Return the minimum length of a part of a name that stands for the person."""
+    return 2 if _is_joined(part) else _SHORTEST_PART
+
+
+def _pattern(name: str) -> str:
+    if _is_joined(name):
+        return r"\s?".join(map(re.escape, name.split()))
+    return rf"(?<!\w){_BETWEEN_NAMES.join(map(re.escape, name.split()))}(?!\w)"
+
+
 def _apart(name: str) -> str:
     """Return a name with its words joined in a uniform way."""
-    return re.sub(_BETWEEN_NAMES, " ", name)
+    return re.sub(_BETWEEN_NAMES, "" if _is_joined(name) else " ", name)
 
 
 def _words(text: str) -> list[str]:

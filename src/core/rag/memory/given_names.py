@@ -1,4 +1,4 @@
-"""Given names and family names in a dozen languages, from the lists of Faker: no model, no download."""
+"""Given names and family names in more than a dozen languages, from the lists of Faker: no model, no download."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final
 
 _LOCALES: Final = (
     *("en_US", "en_GB", "en_IN", "de_DE", "fr_FR", "es_ES", "it_IT"),
-    *("pl_PL", "nl_NL", "pt_BR", "sv_SE", "tr_TR"),
+    *("pl_PL", "nl_NL", "pt_BR", "sv_SE", "tr_TR", "ru_RU", "uk_UA"),
 )
 _SHORTEST: Final = 3
 
@@ -28,10 +28,29 @@ _AMBIGUOUS: Final = frozenset(
         "les des dan per jan ana dora else nadir tan can deniz mina mai ali sol luz mar paz rio leon german roman",
         "ale alla allen anders ante asta aura che dag darin del dina durante elke hanno inna ise lot love lucky mare",
         "marine mihin mio nada nas oni pero sem sina sole tali till tor toy uno ville wolf över",
+        "август вера надежда любовь роман лев марта слава майя віра надія любов",
     )
     for word in line.split()
 )
-_WORD = r"[^\W\d_a-zß-öø-ÿ][^\W\d_]*(?:[-'’][^\W\d_]+)*"
+_CONSONANTS: Final = "бвгґджзклмнпрстфхцчшщ"
+#: A letter that begins a name: none of the small ones of Latin and Cyrillic script.
+CAPITAL: Final = r"[^\W\d_a-zß-öø-ÿ\u0430-\u045f\u0491]"
+_WORD = rf"{CAPITAL}[^\W\d_]*(?:[-'’][^\W\d_]+)*"
+#: Endings of Russian and Ukrainian names, and what stands there in other cases.
+_CASES: Final = (
+    ("ий", "ия ию ием ии ого ому им ом его ему"),
+    ("ый", "ого ому ым ом"),
+    ("ая", "ой ую"),
+    ("ия", "ии ию ией"),
+    ("й", "я ю ем е"),
+    ("ь", "я ю ем е и"),
+    ("я", "и е ю ей ёй ї єю"),
+    ("а", "ы и е у ой ою ей і"),
+    *(
+        (consonant, " ".join(consonant + ending for ending in ("а", "у", "ом", "ем", "ым", "е")))
+        for consonant in _CONSONANTS
+    ),
+)
 #: Lower-case words between a given name and a family name: de Vries, van den Berg, von der Leyen.
 PARTICLES: Final = (
     *("van", "von", "den", "der", "de", "del", "della", "da", "di", "do", "dos", "das", "du", "la", "le"),
@@ -55,8 +74,22 @@ def _lists() -> tuple[frozenset[str], frozenset[str]]:
             given.update(getattr(provider, name, ()))
         family.update(getattr(provider, "last_names", ()))
     return tuple(  # type: ignore[return-value]
-        frozenset(name for name in names if len(name) >= _SHORTEST) for names in (given, family)
+        frozenset(form for name in names if len(name) >= _SHORTEST for form in (name, *cases(name)))
+        for names in (given, family)
     )
+
+
+@cache
+def _ambiguous() -> frozenset[str]:
+    return frozenset(form for name in _AMBIGUOUS for form in (name, *cases(name)))
+
+
+def cases(name: str) -> list[str]:
+    """Return a Russian or Ukrainian name in its other cases; none of other names."""
+    for ending, others in _CASES:
+        if name.endswith(ending):
+            return [name.removesuffix(ending) + other for other in others.split()]
+    return []
 
 
 def names_in(text: str) -> Iterator[str]:
@@ -76,7 +109,7 @@ def names_in(text: str) -> Iterator[str]:
             if " " in other and family.isdisjoint((other, other.rpartition(" ")[2])):
                 break
             more.append(other)
-        known = first in given and (first not in _AMBIGUOUS or (bool(more) and more[0] in family))
+        known = first in given and (first not in _ambiguous() or (bool(more) and more[0] in family))
         if known:
             yield " ".join([first, *more])
         start = match.end() if known else match.end("first")
