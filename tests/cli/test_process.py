@@ -212,6 +212,19 @@ def test_an_unexpected_error_is_one_line_or_with_debug_all(tmp_path: Path) -> No
         assert "oops" in done.stderr
 
 
+def test_a_working_directory_that_was_removed_is_told(tmp_path: Path) -> None:
+    done = subprocess.run(
+        ["sh", "-c", 'rmdir "$PWD"; exec "$@"', "sh", MGRAG, "ingest", "docs", "--db", tmp_path.parent / "none.grafeo"],
+        cwd=tmp_path,
+        capture_output=True,
+        env=environment(),
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stderr == b"mgrag: The working directory was removed. Change to one that exists (cd), and repeat.\n"
+
+
 def test_completion(tmp_path: Path) -> None:
     def complete(words: str) -> list[str]:
         more = {"_MGRAG_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}

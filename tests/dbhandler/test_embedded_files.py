@@ -194,13 +194,13 @@ async def test_a_path_that_is_no_utf_8_is_said(tmp_path: Path) -> None:
 
 #: What each of them may not do, and what the error says; the file system refuses nothing to root.
 NOT_PERMITTED = {
-    "the file": ("GRAFEO-X003: I/O error: Permission denied (os error 13)", "graph", "may not write the file"),
+    "the file": ("GRAFEO-X003: I/O error: Permission denied (os error 13)", "graph", "may not read or write the file"),
     "the folder": (
         "GRAFEO-X001: Internal error: cannot open the migration lock file: Permission denied (os error 13)",
         "",
         "may not write to its folder",
     ),
-    "all": ("GRAFEO-X003: I/O error: Read-only file system (os error 30)", "graph", "may not write the file"),
+    "all": ("GRAFEO-X003: I/O error: Read-only file system (os error 30)", "graph", "may not read or write the file"),
     "another user's": (
         "GRAFEO-X003: I/O error: Operation not permitted (os error 1)",
         None,
@@ -221,7 +221,7 @@ async def test_what_may_not_be_written_is_said_with_what_to_do(
 
     monkeypatch.setattr("grafeo.GrafeoDB", refuse)
     monkeypatch.setattr("os.access", lambda path, _: refused is None or Path(path) != tmp_path / refused)
-    with pytest.raises(StoreReadOnlyError, match=rf"{said}.*Permit it \(chmod u\+w\), copy .*--db") as caught:
+    with pytest.raises(StoreReadOnlyError, match=rf"{said}.*Permit it \(chmod u\+rw\), copy .*--db") as caught:
         grafeo_engine.open_engine(file)
     assert "GRAFEO" not in str(caught.value)
 

@@ -355,12 +355,32 @@ async def test_a_copy_that_cannot_be_begun_is_told_like_any_other(kb: KnowledgeB
         await restore(f"embedded:{tmp_path / name}", tmp_path / "copy.bak")
 
 
-def test_a_backup_to_a_full_disk_says_so(tmp_path: Path) -> None:
-    part = tmp_path / ".copy.part"
-
-    class Full:
+@pytest.mark.parametrize(
+    ("refusal", "said"),
+    [
+        ("cannot write 32 bytes (os error 28)", "the disk is full; free space"),
+        ("Permission denied (os error 13)", "Permission denied"),
+    ],
+)
+def test_why_a_backup_cannot_be_written_is_said(refusal: str, said: str, tmp_path: Path) -> None:
+    class Refusing:
         def save(self, file: str) -> None:
-            raise RuntimeError(f"GRAFEO-X003: I/O error: cannot write 32 bytes of {file}: (os error 28)")
+            raise RuntimeError(f"GRAFEO-X003: I/O error: {refusal}")
 
-    with pytest.raises(BackupError, match=r"^The backup to copy could not be written: the disk is full; free space\.$"):
-        grafeo_engine.save(Full(), part, Path("copy"))
+    with pytest.raises(BackupError, match=rf"^The backup to copy could not be written: {said}\.$"):
+        grafeo_engine.save(Refusing(), tmp_path / ".copy.part", Path("copy"))
+
+
+async def test_a_backup_in_a_folder_that_may_not_be_entered_is_not_restored(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_file = Path.is_file
+
+    def refuse(path: Path) -> bool:
+        if path.name == "backup.bak":
+            raise PermissionError(13, "Permission denied", str(path))
+        return is_file(path)
+
+    monkeypatch.setattr(Path, "is_file", refuse)
+    with pytest.raises(BackupError, match=r"backup\.bak cannot be read: this user may not enter its folder"):
+        await restore(f"embedded:{file}", tmp_path / "backup.bak")

@@ -67,10 +67,21 @@ def _report(error: Exception) -> int:
         import traceback
 
         traceback.print_exception(error)
+    elif _left_nowhere():
+        note("mgrag: The working directory was removed. Change to one that exists (cd), and repeat.")
     else:
         text = " ".join(f"{type(error).__name__}: {error}".split())[:500]
         note(f"mgrag: Unexpected error ({text}). Run with --debug to see where, and please report it.")
     return _EXIT_FAILED
+
+
+def _left_nowhere() -> bool:
+    """Return whether the working directory was removed, so that no relative path leads anywhere."""
+    try:
+        os.getcwd()  # noqa: PTH109 - as os.path.abspath does, which is what fails
+    except FileNotFoundError:
+        return True
+    return False
 
 
 def _tell_output(reason: str) -> int:

@@ -260,15 +260,15 @@ def _not_opened(error: RuntimeError, file: Path) -> StoreError:
 
 def _may_not_write(file: Path, reason: str) -> str:
     """Return the message for when the operating system refuses to write the file, or files beside it."""
-    if file.exists() and not os.access(file, os.W_OK):
-        what = "this user may not write the file"
+    if file.exists() and not os.access(file, os.R_OK | os.W_OK):
+        what = f"this user may not {'write' if os.access(file, os.R_OK) else 'read or write'} the file"
     elif not os.access(file.parent, os.W_OK):
         what = f"this user may not write to its folder {file.parent}"
     else:
         what = "this user may not write the file, its log (.wal) or its folder"
     return (
         f"{file} cannot be opened for writing: {what} ({reason}). A graph needs both its file and its folder, for the"
-        " log beside it. Permit it (chmod u+w), copy the graph to a folder of your own, or name another one (--db)."
+        " log beside it. Permit it (chmod u+rw), copy the graph to a folder of your own, or name another one (--db)."
     )
 
 
@@ -301,8 +301,10 @@ def close_engine(handles: list[Any]) -> None:
 
 
 def _why_not_written(error: RuntimeError | OSError) -> str:
-    full = isinstance(map_error(error, "Writing"), StoreFullError)
-    return "the disk is full; free space" if full else _first_line(error)
+    if isinstance(map_error(error, "Writing"), StoreFullError):
+        return "the disk is full; free space"
+    refused = _NO_PERMISSION.search(str(error))
+    return os.strerror(int(refused[1])) if refused else _first_line(error)
 
 
 def rows(runner: Any, statement: str, parameters: Parameters | None) -> list[Row]:

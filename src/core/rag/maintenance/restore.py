@@ -97,6 +97,8 @@ def _existing(file: str | os.PathLike[str]) -> Path:
         if source.is_file():
             return source
         there = source.exists()
+    except PermissionError as error:
+        raise BackupError(f"{source} cannot be read: this user may not enter its folder {source.parent}.") from error
     except (OSError, ValueError, RuntimeError) as error:
         raise BackupError(f"{str(file)[:500]!r} cannot be the name of a backup: {error}.") from error
     if there:
