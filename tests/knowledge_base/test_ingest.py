@@ -341,6 +341,22 @@ async def test_a_folder_that_is_ingested_under_two_names_is_told(kb: KnowledgeBa
     assert not (await kb.ingest(link)).warnings
 
 
+async def test_a_folder_that_was_renamed_is_told(kb: KnowledgeBase, tmp_path: Path) -> None:
+    folder, named, other = tmp_path / "docs", tmp_path / "manual", tmp_path / "other"
+    for place in (folder / "deep" / "a.md", folder / "b.md", folder / "c.md", other / "b.md"):
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text(0))
+    await kb.ingest(folder)
+    folder.rename(named)
+    (named / "c.md").unlink()
+    (warning,) = (await kb.ingest(named, prune=True)).warnings
+    assert warning.startswith(f"file://{folder} is no longer there, and its documents are in file://{named} (2 of 3).")
+    assert warning.endswith(f"(mgrag delete --source file://{folder}).")
+    assert not (await kb.ingest(other)).warnings, "one file of a common name is no sign"
+    await kb.client.delete_documents([row["id"] for row in await kb.client.documents_from(f"file://{folder}")])
+    assert not (await kb.ingest(named)).warnings
+
+
 async def test_prune_keeps_a_file_that_could_not_be_read_this_time(kb: KnowledgeBase, tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text(text(0))
     await kb.ingest(tmp_path)

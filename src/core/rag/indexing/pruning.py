@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from core.rag.identity import document_id, standardize_resource_uri
+from core.rag.identity import document_id, source_id, standardize_resource_uri
 from libs.dataloader.paths import folder_identity
 
 if TYPE_CHECKING:
@@ -75,19 +75,40 @@ async def prune(client: MemGraphClient, state: StateReader, read: Sequence[ReadS
         report.documents.deleted += await client.delete_documents(gone)
 
 
-async def same_folders(client: MemGraphClient, read: Sequence[ReadSource]) -> list[str]:
-    """Notes on folders that the graph also has under another name, as by a link, so that it has all documents twice."""
-    folders = [one.source.uri for one in read if one.source.type == "folder"]
+async def doubled_folders(client: MemGraphClient, read: Sequence[ReadSource]) -> list[str]:
+    """Notes on folders whose documents the graph has twice: under a second name (a link), or under a former one."""
+    folders = [one for one in read if one.source.type == "folder"]
     if not folders:
         return []
-    others = {uri: identity for uri in await client.folder_uris() if (identity := folder_identity(uri))}
-    return [
-        f"{folder} and {uri} are one folder: its documents are stored under both names, and searches find them twice."
-        f" To keep one of each, delete the others (mgrag delete --source {uri})."
-        for folder in folders
-        for uri, identity in others.items()
-        if uri != folder and identity == folder_identity(folder)
+    notes = []
+    for uri in await client.folder_uris():
+        if (identity := folder_identity(uri)) is None:
+            notes += await _renamed(client, uri, folders)
+        else:
+            notes += [
+                f"{one.source.uri} and {uri} are one folder: its documents are stored under both names, and searches"
+                f" find them twice. To keep one of each, delete the others (mgrag delete --source {uri})."
+                for one in folders
+                if uri != one.source.uri and identity == folder_identity(one.source.uri)
+            ]
+    return notes
+
+
+async def _renamed(client: MemGraphClient, gone: str, folders: Sequence[ReadSource]) -> list[str]:
+    """A note if most documents of a folder that is gone are in another one now, at the same places."""
+    places = [
+        row["uri"].removeprefix(f"{gone}/")
+        for row in await client.documents_of_source(source_id(client.namespace, gone))
     ]
+    for one in folders:
+        moved = sum(document_id(client.namespace, f"{one.source.uri}/{place}") in one.seen for place in places)
+        if 2 * moved > len(places):
+            return [
+                f"{gone} is no longer there, and its documents are in {one.source.uri} ({moved:,} of {len(places):,})."
+                " If the folder was renamed or moved, searches find them twice: delete those of the former name"
+                f" (mgrag delete --source {gone})."
+            ]
+    return []
 
 
 async def _why_not_all(client: MemGraphClient, one: ReadSource) -> str | None:

@@ -18,7 +18,7 @@ from core.rag.errors import EmbeddingInputError, InvalidInputError, MGRagError, 
 from core.rag.identity import document_id, standardize_resource_uri
 from core.rag.indexing.cutting import Cutter, Prepared
 from core.rag.indexing.prepare import Preparer
-from core.rag.indexing.pruning import ReadSource, same_folders
+from core.rag.indexing.pruning import ReadSource, doubled_folders
 from core.rag.indexing.report import IngestReport
 from core.rag.indexing.state import StateReader
 from core.rag.indexing.stopping import out_of_patience, until
@@ -148,7 +148,7 @@ class Run:
             raise _first(failed) from failed
         finally:
             watcher.cancel()
-        self._report.warnings += await same_folders(self._client, self.read)
+        self._report.warnings += await doubled_folders(self._client, self.read)
         for source_id, ids in self._again.items():  # after the documents are written
             for part in batches(ids):
                 await self._client.add_to_source(part, source_id)
