@@ -225,6 +225,35 @@ def test_a_working_directory_that_was_removed_is_told(tmp_path: Path) -> None:
     assert done.stderr == b"mgrag: The working directory was removed. Change to one that exists (cd), and repeat.\n"
 
 
+@pytest.mark.skipif(os.name == "nt", reason="there are no pseudo-terminals")
+@pytest.mark.parametrize(
+    ("arguments", "shown"),
+    [
+        (("delete", "--prefix", "corpus/", "--yes"), "Deleting …"),
+        (("namespaces", "delete", "default", "--yes"), "Deleting …"),
+        (("graph", "resolve"), "Comparing names …"),
+    ],
+)
+def test_a_terminal_shows_what_may_take_long(
+    arguments: tuple[str, ...], shown: str, ingested: Path, tmp_path: Path
+) -> None:
+    graph = shutil.copyfile(ingested / "graph.grafeo", tmp_path / "graph.grafeo")
+    reading, terminal = os.openpty()
+    done = subprocess.run(
+        [MGRAG, *arguments, "--db", graph],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=terminal,
+        env=environment(TERM="xterm"),
+        timeout=120,
+        check=True,
+    )
+    assert shown in os.read(reading, 100_000).decode()
+    os.close(terminal)
+    os.close(reading)
+    assert shown.encode() not in done.stdout
+
+
 def test_completion(tmp_path: Path) -> None:
     def complete(words: str) -> list[str]:
         more = {"_MGRAG_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}

@@ -137,7 +137,7 @@ def delete(
             )
         examples = ", ".join(row["path"] for row in found[:_EXAMPLES]) + (" …" if len(found) > _EXAMPLES else "")
         confirm(f"Delete {counted(len(found), 'document')} ({examples})?", yes=yes)
-        with_kb(chosen, lambda kb: kb.delete_all([row["id"] for row in found]))
+        with_kb(chosen, lambda kb: kb.delete_all([row["id"] for row in found]), doing="Deleting …")
         result = {"deleted": [row["path"] for row in found], "missing": []}
     if chosen.json:
         print_json(result)

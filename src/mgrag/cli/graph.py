@@ -11,11 +11,10 @@ import typer
 
 from mgrag.cli.options import DbOption, JsonOption, NamespaceOption, common, target_file
 from mgrag.cli.output import counted, line, note, print_json, table
-from mgrag.cli.runtime import EXIT_FAILED, EXIT_NOT_FOUND, EXIT_USAGE, fail, open_kb, run, with_kb
+from mgrag.cli.runtime import EXIT_FAILED, EXIT_NOT_FOUND, EXIT_USAGE, fail, with_kb
 
 if TYPE_CHECKING:
     from core.rag.graph.parts import GraphEdge, GraphNode, NeighbourPage, Piece
-    from core.rag.indexing.resolving import ResolutionReport
     from core.rag.knowledge_base import KnowledgeBase
 
 commands = typer.Typer(help="Explore and edit entities and their connections.", no_args_is_help=True)
@@ -321,11 +320,9 @@ def resolve(
     """
     chosen = common(context, db, namespace, as_json)
 
-    async def work() -> ResolutionReport:
-        async with open_kb(chosen, create=False, embedding=vectors) as kb:
-            return await kb.resolve_entities(vectors=vectors)
-
-    report = run(work)
+    report = with_kb(
+        chosen, lambda kb: kb.resolve_entities(vectors=vectors), embedding=vectors, doing="Comparing names …"
+    )
     if chosen.json:
         print_json(report.to_dict())
         return

@@ -69,7 +69,7 @@ def delete_namespace(
     if name in there:
         nodes = sum(there[name].values())
         confirm(f"Delete namespace {name!r} with {nodes} nodes?", yes=yes)
-    count = with_kb(chosen, lambda kb: kb.delete_namespace(name))
+    count = with_kb(chosen, lambda kb: kb.delete_namespace(name), doing="Deleting …")
     if chosen.json:
         print_json({"namespace": name, "nodes": count})
     else:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
-from mgrag.cli.output import clean, note
+from mgrag.cli.output import clean, note, progress
 
 if TYPE_CHECKING:
     import asyncio
@@ -55,7 +55,12 @@ def existing_graph(options: Common) -> KnowledgeBase:
 
 
 def with_kb[T](
-    options: Common, work: Callable[[KnowledgeBase], Awaitable[T]], *, embedding: bool = False, create: bool = False
+    options: Common,
+    work: Callable[[KnowledgeBase], Awaitable[T]],
+    *,
+    embedding: bool = False,
+    create: bool = False,
+    doing: str = "",
 ) -> T:
     """Open the knowledge base, and do one thing with it.
 
@@ -64,11 +69,13 @@ def with_kb[T](
         work: What to do.
         embedding: Whether it needs the embedding service.
         create: Whether a missing graph may be created.
+        doing: What to show on a terminal meanwhile, if it may take long.
     """
 
     async def call() -> T:
-        async with open_kb(options, create=create, embedding=embedding) as kb:
-            return await work(kb)
+        with progress(doing, quiet=options.json or not doing):
+            async with open_kb(options, create=create, embedding=embedding) as kb:
+                return await work(kb)
 
     return run(call)
 
