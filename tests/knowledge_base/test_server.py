@@ -312,6 +312,25 @@ async def test_two_clients_that_look_for_titles_in_the_same_chunks_find_each_onc
         assert await mentions(one) == before
 
 
+async def test_clients_that_insert_the_same_new_record_give_it_its_entities_once(engine: Engine) -> None:
+    namespace = engine.namespace()
+    person = {"name": "Ada Byron", "company": "Mill Trust", "team": "Tides"}
+    async with engine.knowledge(namespace) as one, engine.knowledge(namespace) as two:
+        # The entities are there, so no constraint refuses those of the second client.
+        await one.insert("people", {"id": "before", **person})
+        for number in range(10):
+            await asyncio.gather(*(kb.insert("people", {"id": number, **person}) for kb in (one, two, one, two)))
+        rows = await one.client.read(
+            "MATCH (r:Record)-[h:HAS_ENTITY]->(:Entity) WHERE r.namespace = $namespace RETURN r.id AS id, count(h) AS n"
+        )
+        assert [row["n"] for row in rows] == [3] * 11
+        rows = await one.client.read(
+            "MATCH (r:Record) WHERE r.namespace = $namespace RETURN r.created_at IS NOT NULL AS dated, r.data AS data"
+        )
+        assert len({row["data"] for row in rows if row["dated"]}) == 11
+        assert (await one.doctor()).healthy
+
+
 async def mentions(kb: KnowledgeBase) -> dict[str, tuple[int, int]]:
     """For each entity that chunks mention: the number of edges, and the number that it knows."""
     rows = await kb.client.read(

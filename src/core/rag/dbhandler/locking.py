@@ -19,7 +19,8 @@ async def lock(tx: Transaction, label: Label, ids: Iterable[str]) -> None:
     Args:
         tx: The transaction.
         label: Label of the nodes.
-        ids: Ids of the nodes; missing ones are ignored.
+        ids: Ids of the nodes. Those of missing nodes are locked, too (by the constraint on ids): of two transactions
+            that are about to create the same node, the second one waits here.
     """
     if tx.locking:
         # All transactions use the same order, so that few wait for each other.
