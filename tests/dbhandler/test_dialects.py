@@ -75,7 +75,7 @@ async def test_a_memgraph_without_its_modules_has_no_searches() -> None:
     assert len(dialect.abilities.notes) == 2
 
 
-async def test_a_storage_mode_in_which_nothing_can_be_ingested_is_noted() -> None:
+async def test_a_storage_mode_in_which_no_graph_can_be_kept_is_a_problem() -> None:
     def told(mode: str) -> list[Row]:
         return [{"storage info": "disk_usage", "value": "0B"}, {"storage info": "global_storage_mode", "value": mode}]
 
@@ -83,8 +83,9 @@ async def test_a_storage_mode_in_which_nothing_can_be_ingested_is_noted() -> Non
     (note,) = dialect.abilities.notes
     assert "ON_DISK_TRANSACTIONAL" in note
     assert "--storage-mode=IN_MEMORY_TRANSACTIONAL" in note
+    assert dialect.abilities.problems == (note,)
     dialect = await MemgraphDialect.learn(memgraph(VECTORS, MAP_TEXT, SHOW_STORAGE=told("IN_MEMORY_TRANSACTIONAL")))
-    assert dialect.abilities.notes == ()
+    assert (dialect.abilities.notes, dialect.abilities.problems) == ((), ())
 
 
 async def test_a_user_who_may_not_ask_for_the_storage_mode_can_connect() -> None:

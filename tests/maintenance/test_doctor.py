@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -256,6 +257,20 @@ async def test_what_cannot_be_opened_is_a_finding_not_an_error(tmp_path: Path, k
         assert not report.healthy
         assert any(words in check.message for check in report.checks), words
     assert not (tmp_path / "none").exists()
+
+
+async def test_a_server_on_which_no_graph_can_be_kept_is_a_problem(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = await kb.client.connect()
+    told = replace(store.capabilities, notes=("No vectors.", "No transactions."), problems=("No transactions.",))
+    monkeypatch.setattr(type(store), "capabilities", told)
+    report = await kb.doctor()
+    assert [(c.level, c.message) for c in report.checks if c.name == "database"][1:] == [
+        ("note", "No vectors."),
+        ("problem", "No transactions."),
+    ]
+    assert not report.healthy
 
 
 async def test_settings_that_make_no_sense(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -135,6 +135,7 @@ class BoltStore:
             shared=True,
             read_only=settings.read_only,
             notes=(*abilities.notes, READING_ONLY) if settings.read_only else abilities.notes,
+            problems=abilities.problems,
         )
         for note in abilities.notes:
             _log.warning("%s", note)

@@ -45,12 +45,14 @@ class Abilities:
         vector_search: Whether it searches vectors.
         text_search: Whether it searches words.
         notes: What it cannot do, one sentence each.
+        problems: Those of the notes because of which a graph on it cannot be relied on.
     """
 
     version: str
     vector_search: bool
     text_search: bool
     notes: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
 
 
 class IndexMissingError(QueryError):

@@ -94,12 +94,15 @@ class MemgraphDialect:
                 " client."
             )
         mode = await _storage_mode(runner)
+        problems = []
         if mode not in ("", _STORAGE_MODE):
-            notes.append(
-                f"This server is in the storage mode {mode}, in which nothing can be ingested. Start it with"
-                f" --storage-mode={_STORAGE_MODE}, or run STORAGE MODE {_STORAGE_MODE} on it."
+            problems.append(
+                f"This server is in the storage mode {mode}, in which no graph can be created, and what is written to"
+                f" one that exists may be incomplete or lost. Start it with --storage-mode={_STORAGE_MODE}, or run"
+                f" STORAGE MODE {_STORAGE_MODE} on it."
             )
-        return cls(runner, Abilities(version, vectors, texts, tuple(notes)), limit_in_map="MAP" in search)
+        abilities = Abilities(version, vectors, texts, (*notes, *problems), tuple(problems))
+        return cls(runner, abilities, limit_in_map="MAP" in search)
 
     def hinted(self, statement: str) -> str:
         """See :class:`~core.rag.dbhandler.dialect.Dialect`.

@@ -137,7 +137,7 @@ async def _examine_graph(
             f"{engine.engine} {engine.version} at {engine.location} can be opened, and its schema is complete.",
         )
     ]
-    checks += [_check("database", "note", note) for note in engine.notes]
+    checks += [_check("database", "problem" if note in engine.problems else "note", note) for note in engine.notes]
     if isinstance(store, EmbeddedStore):
         checks += await _check_file(store)
     known = await client.namespaces()
