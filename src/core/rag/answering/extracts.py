@@ -12,6 +12,7 @@ from core.rag.analysis import analyze, query_terms
 from core.rag.analysis.language import detect_language
 from core.rag.answering.announced import announces, items_behind, lead_in
 from core.rag.answering.checking import citation
+from core.rag.answering.code_spans import Span, code_spans, comment_on, is_code, without_marks
 from core.rag.answering.markers import is_in_block, replace_markers
 from core.rag.answering.spelling import Together
 from core.rag.answering.substance import substance
@@ -117,6 +118,8 @@ _DESCRIBED = re.compile(r"^[ \t]*(?:`([^`\n]+)`[ \t]*$|(?:async[ \t]+)?((?:def|c
 #: The ends of questions, and of statements, behind which quotation marks, brackets and emphasis may be closed.
 _ASKS = re.compile(r"[?？؟][\s\"'”’»」)\]*_]*\Z")
 _STATES = re.compile(r"[.!;。！।۔…][\s\"'”’»」)\]*_`]*\Z")
+#: What part of its score a statement of source code keeps: comments say more of what it does.
+_STATEMENT = 0.7
 #: What a word of the question counts that the title or heading of a passage has: every sentence below is about it.
 _GIVEN = 0.2
 
@@ -131,6 +134,7 @@ class _Sentence:
     start: int
     end: int
     text: str
+    said: bool = True
     score: float = 0.0
     asked: Mapping[str, float] = field(default_factory=dict)
 
@@ -176,12 +180,12 @@ async def extract(
     for passage, taken in chosen:
         listed = ""
         for one in sorted(taken, key=lambda one: one.start):
-            said = _shown(with_head(passage.hit.content, one.start, one.end), passage, one.start)
+            starts = {other.start for other in taken}
+            said = _shown_of(passage, one, starts)
             # A passage that overlaps another begins within what that has as a whole.
             said = next((item for item in items if said.startswith("… ") and item.endswith(said[2:])), said)
             if said in listed:
                 continue
-            starts = {other.start for other in taken}
             said = f"{_lead_in(passage, one, starts)}{said}{_announced_code(passage.hit.content, one, starts)}"
             items.setdefault(said, {})[passage.number] = None
             listed = _announced_list(passage, one.end)
@@ -228,11 +232,12 @@ async def _scored(question: str, passages: Sequence[Passage], embedder: Embeddin
     """
     spans = [_spans(passage) for passage in passages]
     if not any(spans):  # where there is nothing but markup, that
-        spans = [sentence_spans(passage.hit.content) or [(0, len(passage.hit.content))] for passage in passages]
+        everything = [sentence_spans(passage.hit.content) or [(0, len(passage.hit.content))] for passage in passages]
+        spans = [[Span(*place, said=True) for place in places] for places in everything]
     found = [
-        _Sentence(index, start, end, passage.hit.content[start:end])
+        _Sentence(index, start, end, passage.hit.content[start:end], said)
         for index, (passage, places) in enumerate(zip(passages, spans, strict=True))
-        for start, end in places
+        for start, end, said in places
     ]
     wanted = set(query_terms(question))
     languages = [detect_language(passage.hit.content.split()) for passage in passages]
@@ -252,7 +257,7 @@ async def _scored(question: str, passages: Sequence[Passage], embedder: Embeddin
     totals = [sum(own.values()) or 1.0 for own in weights]
     scored = []
     for one, own, cosine in zip(found, words, cosines, strict=True):
-        part = substance(question, one.text)
+        part = substance(question, one.text) if one.said else _STATEMENT
         asked = {term: part * weights[one.passage][term] / totals[one.passage] for term in own & wanted}
         scored.append(replace(one, score=math.fsum(asked.values()) + part * max(cosine, 0.0), asked=asked))
     echoes = [
@@ -274,9 +279,11 @@ def _about(passage: Passage) -> str:
     return ", ".join(dict.fromkeys(part.strip() for part in parts if part.strip()))
 
 
-def _spans(passage: Passage) -> list[tuple[int, int]]:
+def _spans(passage: Passage) -> list[Span]:
     """Where sentences are that can be read, without headings and heads of tables where there is anything else."""
     text = passage.hit.content
+    if is_code(passage.hit.path):
+        return code_spans(text)
     headings = {normalize_name(part) for part in (passage.hit.title, *headings_of(passage.hit.heading))}
     hidden = [found.span() for found in _HIDDEN.finditer(text) if not is_in_block(text, found.start())]
     spans = [(_behind_fence(text, start, end), end) for start, end in sentence_spans(text, titles=True)]
@@ -296,7 +303,7 @@ def _spans(passage: Passage) -> list[tuple[int, int]]:
         and not (_EMPHASIZED.fullmatch(text, start, end) and not announces(text, end))
         and normalize_name(text[start:end]) not in headings
     ]
-    return said or read
+    return [Span(*place, said=True) for place in said or read]
 
 
 def _is_markup(text: str, start: int, end: int) -> bool:
@@ -321,6 +328,23 @@ async def _cosines(question: str, texts: Sequence[str], embedder: EmbeddingServi
         return [0.0] * len(texts)
     cosines: list[float] = (vectors[1:] @ vectors[0]).tolist()
     return cosines
+
+
+def _shown_of(passage: Passage, one: _Sentence, shown: set[int]) -> str:
+    """A sentence as it is shown; one of source code with what it belongs to, and a statement with its comment."""
+    text = passage.hit.content
+    if not is_code(passage.hit.path):
+        return _shown(with_head(text, one.start, one.end), passage, one.start)
+    if one.said:
+        said = _shown(without_marks(one.text), passage, one.start)
+    else:
+        line = " ".join(one.text.split())
+        said = f"`{line}`" if len(line) <= _LONGEST_EXTRACT and "`" not in line else _shown(one.text)
+        comment = comment_on(text, one.start, one.end)
+        if comment is not None and comment[0] not in shown:
+            said = f"{said} {_shown(without_marks(text[slice(*comment)]), longest=_LONGEST_ITEM)}"
+    of = last_heading(passage.hit.heading).strip()
+    return said if not of or said.startswith((of, f"`{of}", f"`async {of}")) else f"{of}: {said.removeprefix('… ')}"
 
 
 def _lead_in(passage: Passage, one: _Sentence, shown: set[int]) -> str:

@@ -16,7 +16,7 @@ _HEADING = re.compile(r"[ \t]*#{1,6}\s")
 #: Abbreviations, and German ordinals: der 2. Weltkrieg.
 _ABBREVIATION = re.compile(
     r"(?:\b(?:[Aa]m|[Ii]m|[Vv]om|[Zz]um|[Dd](?:er|en|em|es|ie|as)) \d{1,2}"
-    r"|\b(?:Mr|Mrs|Ms|Dr|Prof|St|Sr|Jr|Gen|Col|Capt|Lt|Rev|Hon|vs|etc|No|Nr|Fig|Vol|Co|Inc|Ltd|ca|approx|z\.B|d\.h|e\.g"
+    r"|(?<!['’])\b(?:Mr|Mrs|Ms|Dr|Prof|St|Sr|Jr|Gen|Col|Capt|Lt|Rev|Hon|vs|etc|No|Nr|Fig|Vol|Co|Inc|Ltd|ca|approx|z\.B|d\.h|e\.g"
     r"|i\.e|[^\W\d_]|(?:[^\W\d_]\.)+(?:[A-Z]|[a-z]{1,3})))\.[\"'”’)\]]*\s*$"
 )
 #: The number before a sentence, in emphasis with it or alone: "**1. Start the mill**".
@@ -28,6 +28,7 @@ _TITLE_LINE = re.compile(
     re.MULTILINE,
 )
 _FIRST_LETTER = re.compile(r"[^\W\d_]")
+_BLANK_LINE = re.compile(r"\n[ \t]*\n")
 #: A line of at least this length was wrapped, and continues in the next one.
 _PROSE_LINE = 40
 
@@ -53,7 +54,7 @@ def sentence_spans(text: str, *, titles: bool = False) -> list[tuple[int, int]]:
         while (end := lines.pop(start, 0)) and end <= match.start():
             _add(spans, text, start, end)
             start = end
-        paragraph = "\n" in match[0] and match[0].strip()[:1] in {"", "#"}
+        paragraph = "\n" in match[0] and (match[0].strip()[:1] in {"", "#"} or _BLANK_LINE.search(match[0]))
         so_far = text[start : match.end()]
         if not paragraph and (_ABBREVIATION.search(so_far[-24:]) or _NUMBER.fullmatch(so_far)):
             continue
