@@ -32,6 +32,13 @@ _FIELD = re.compile(r"\n(?=[ \t]*(?:@\w+|:?\*{0,2}\w[\w ,*|.\[\]]{0,60}:)[ \t])"
 _LABEL = re.compile(r"\s*(?:\w+ ){0,2}\w+:\s*")
 #: A sentence in a docstring that began before the passage and ends behind it.
 _PROSE = re.compile(r"(?:[^\s=(){};<>]+\s+){3,}[^\s=(){};<>]+[.!?]")
+#: The head of a definition, as many languages have it.
+_DEFINITION = re.compile(
+    r"^[ \t]*(?:(?:export|default|pub(?:\([^)\n]*\))?|public|private|protected|internal|static|final|abstract|async)"
+    r"[ \t]+)*"
+    r"((?:def|class|function|fn|func|fun|interface|struct|trait|enum|impl|module)[ \t]+\w+)",
+    re.MULTILINE,
+)
 #: A statement goes on while brackets are open, but for so many lines only: a quotation may hold one bracket.
 _MOST_LINES = 8
 
@@ -66,6 +73,12 @@ def code_spans(text: str) -> list[Span]:
         spans += _sentences(text, start, end)
         done = end
     return [*spans, *_statements(text, done, len(text))]
+
+
+def defined_above(text: str, place: int) -> str:
+    """Return the head of the last definition before a place, such as ``def grind``; an empty text if there is none."""
+    heads = [head[1] for head in _DEFINITION.finditer(text, 0, place)]
+    return " ".join(heads[-1].split()) if heads else ""
 
 
 def without_marks(text: str) -> str:

@@ -1,0 +1,128 @@
+"""How a sentence of a passage is shown in an answer: in one line, without markup."""
+
+from __future__ import annotations
+
+import re
+
+from core.rag.answering.markers import is_in_block, replace_markers
+from core.rag.answering.types import Passage
+from core.rag.headings import last_heading
+
+LONGEST_EXTRACT = 600
+#: So many lines of code are shown as such; more of them are put into one line.
+_FEW_LINES = 5
+#: Where a command goes on in the next line.
+_GOES_ON = re.compile(r"[ \t]*\\\n\s*")
+#: Tags of HTML, known by their names or attributes, and comments: ``Vec<T>`` and ``<path>`` are none.
+_ATTRIBUTE = r"\s+[A-Za-z_:][\w:.-]*=(?:\"[^\"]*\"|'[^']*')"
+_TAG = (
+    r"<!--.*?(?:-->|\Z)|</?(?:abbr|aside|b|blockquote|br|button|center|code|d[dlt]|del|details|div|em|figcaption|figure|h[1-6r]|i|img"
+    r"|ins|kbd|li|mark|[ou]l|p|picture|pre|section|small|span|strong|su[bp]|summary|table|tbody|t[dhr]|thead|tt)\s*/?>"
+    rf"|<[A-Za-z][\w-]*(?:{_ATTRIBUTE})+(?:\s+[A-Za-z][\w-]*)*\s*/?>|</a\s*>"
+    # Components of MDX: a placeholder in capitals, or a type behind its name, is none.
+    r"|</[A-Z][a-z][\w.]*\s*>|(?m:^)[ \t]*<[A-Z][a-z][\w.]*[ \t]*/?>[ \t]*(?=\n|\Z)"
+)
+#: What a generator of sites fills in, as Liquid, Nunjucks and Jinja have it: part of a target, or of what is read.
+_FILLED_IN = r"\{[%{][^{}\n]{0,300}[%}]\}"
+#: Links (group 2: their words), images and tags of Markdown; code, which may look like them, comes as it is.
+_TARGET = rf"\((?:<[^<>\n]*>|(?:{_FILLED_IN}|\{{(?![%{{])|[^\s(){{]|\([^\s()]*\))*)(?:\s+(?:\"[^\"]*\"|'[^']*'))?\)"
+_WORDS = r"(?:\\.|[^\[\]\\]|\[[^\[\]]*\](?:\([^()\s]*\))?){0,500}"
+_LINK = re.compile(
+    rf"(`+)[^`\n]*\1|!\[{_WORDS}\]{_TARGET}|(?<![A-Za-z0-9_)\]])\[({_WORDS})\]{_TARGET}"
+    rf"|(?<![A-Za-z0-9_)\]])\[(?!\d+\])({_WORDS})\]\[[^\[\]\n]{{0,200}}\]|{_TAG}",
+    re.DOTALL,
+)
+#: The second half of a link whose words began in the sentence or passage before.
+_HALF_LINK = re.compile(rf"\A([^\[\]]*)\]{_TARGET}")
+#: The second half of a tag, at the beginning of a passage: ``href="a.md"/>``.
+_HALF_TAG = re.compile(rf"\A(?:{_ATTRIBUTE.replace('+', '*', 1)})*\s*/?>")
+#: The lines of a table that has no bars, or is drawn as a grid.
+_RULE = re.compile(r"(?:(?<=\s)|\A)[+|]?[-=]{4}[-=+|:]*+(?:\s+[-=+|:]{4,}+)*+(?=\s|\Z)")
+#: What Markdown has before the definition of a word.
+_DEFINES = re.compile(r"\A:[ \t]+")
+#: What shows or says nothing by itself: a tag of a template, or the label that MkDocs has above a block or tab.
+_LABEL = re.compile(r"\{%[^{}]{0,300}%\}\s*|^(?:===\+?|[!?]{3}\+?)[ \t][^\n]*", re.MULTILINE)
+#: The line that opens or closes a note: ``:::caution``, ``:::note[Read this]{.wide}``, ``[!NOTE]``.
+_NOTE = re.compile(
+    r"^[ \t]*(?:>[ \t]*)?(?::{3,}[ \t]*[\w-]*(?:\[[^\]\n]*\])?(?:\{[^}\n]*\})?|\[![A-Z]+\])[ \t]*(?:\n|\Z)",
+    re.MULTILINE,
+)
+#: What a line of a docstring says of a parameter, a result or an error, up to there: ``:param int speed:``.
+_FIELD = re.compile(
+    r"^[ \t]*:(?:(?:param|parameter|arg|argument|key|keyword|var|ivar|cvar)[ \t]+([^:\n]{1,100})"
+    r"|(returns?|rtype|yields?|(?:raises?|except|exception|type|vartype)[ \t]+[^:\n]{1,100})):(?=\s|$)",
+    re.MULTILINE,
+)
+#: Version notes of documentation, in its markup and in words; they mean nothing without what they are about.
+_VERSIONS = {
+    "versionadded": "Added in version",
+    "versionchanged": "Changed in version",
+    "deprecated": "Deprecated since version",
+}
+_VERSION = re.compile(rf"\.\.[ \t]+({'|'.join(_VERSIONS)})::[ \t]*([\w.]+)\s*(?:[\"']{{3}}\s*$)?")
+_OF_VERSION = re.compile(r"\W*(?:new|added|changed|deprecated|removed) (?:in|since) version\b", re.IGNORECASE)
+#: The subject of documentation: code alone on a line, or a definition.
+_DESCRIBED = re.compile(r"^[ \t]*(?:`([^`\n]+)`[ \t]*$|(?:async[ \t]+)?((?:def|class)[ \t]+\w+))", re.MULTILINE)
+
+
+def shown(sentence: str, passage: Passage | None = None, start: int = 0, longest: int = LONGEST_EXTRACT) -> str:
+    """A sentence in one line, without markup and what would look like a citation; only a very long one is cut.
+
+    With its passage and position, a version note gets the subject that it is about.
+    """
+    in_block = passage is not None and is_in_block(passage.hit.content, start)
+    code = code_lines(sentence) if in_block and "`" not in sentence else ""
+    if 0 < len(code) <= longest and code.count("` `") < _FEW_LINES:
+        return code
+    plain = _FIELD.sub(_named_field, _VERSION.sub(_named_version, sentence))
+    if not in_block:
+        plain = _NOTE.sub("", _HALF_TAG.sub("", plain) if start == 0 else plain)
+        plain = _RULE.sub("", _HALF_LINK.sub(r"\1", _LINK.sub(_words_of_link, plain)))
+    if passage is not None and _OF_VERSION.match(plain):
+        described = [found[1] or found[2] for found in _DESCRIBED.finditer(passage.hit.content, 0, start)]
+        of = described[-1] if described else last_heading(passage.hit.heading) or passage.hit.title
+        plain = f"{of.strip()}: {plain}" if of.strip() else plain
+    words = plain if plain.strip() else sentence
+    if not in_block:
+        words = replace_markers(words, lambda _: "")
+    line = _DEFINES.sub("", " ".join(words.split()))
+    if passage is not None and start == 0 < passage.hit.start_char and line[:1].islower() and not in_block:
+        line = f"… {line}"  # the passage begins within a sentence
+    return line if len(line) <= longest else line[:longest].rsplit(" ", 1)[0] + " …"
+
+
+def has_words(sentence: str, *, begins: bool) -> bool:
+    """Return whether a sentence is more than markup: tags, images, or the label of a note.
+
+    Args:
+        sentence: A sentence that is in no block of code.
+        begins: Whether it is the first one of its passage, which may begin within a tag.
+    """
+    whole = _HALF_TAG.sub("", sentence) if begins else sentence
+    said = _LABEL.sub("", _LINK.sub(_words_of_link, _NOTE.sub("", whole)))
+    return bool(said.strip(" \t\n/>"))  # / and > end a tag
+
+
+def code_lines(code: str) -> str:
+    """The lines of a piece of code one behind the other; a command that goes on in the next line is one."""
+    lines = (line.strip() for line in _GOES_ON.sub(" ", code).splitlines())
+    return " ".join(f"`{line}`" for line in lines if line)
+
+
+def _named_version(version: re.Match[str]) -> str:
+    """Return a version note in words: ``.. versionchanged:: 8.0`` is "Changed in version 8.0:"."""
+    ends = version.end() == len(version.string)
+    return f"{_VERSIONS[version[1]]} {version[2]}{'.' if ends else ': '}"
+
+
+def _words_of_link(link: re.Match[str]) -> str:
+    """Return the text of a link; nothing for an image or a tag."""
+    if link[1]:
+        return link[0]
+    words = link[2] or link[3]
+    return _LINK.sub(_words_of_link, words) if words else " " if link[0].startswith("<br") else ""
+
+
+def _named_field(field: re.Match[str]) -> str:
+    """Return the name of a field, separated from the field above in the way of table cells."""
+    return f"{'| ' if field.string[: field.start()].strip() else ''}{field[1] or field[2]}:"

@@ -1,0 +1,148 @@
+"""What an answer without a model shows of source code."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.rag import KnowledgeBase
+from core.rag.answering.code_spans import code_spans, comment_on, is_code, without_marks
+
+PYTHON = '''\
+class Mill:
+    """Grinds grain.
+
+    Args:
+        stone: Of granite.
+        sails: How many there are.
+    """
+
+    def grind(
+        self, grain: str, *, fine: bool = False
+    ) -> str:
+        # Twice where it is
+        # to be fine.
+        return grind(grain) if fine else grain  # once
+'''
+JAVASCRIPT = """\
+/**
+ * Grinds grain. Needs wind.
+ */
+function grind(grain) {
+  // Nothing to do.
+  return grain;
+}
+"""
+GO = "// Grind makes flour\n// of grain.\nfunc Grind(grain string) string {\n\treturn grain\n}\n"
+RUST = "/// Makes flour.\npub fn grind(grain: &str) -> String {\n    grain.to_string()\n}\n"
+SQL = "-- All mills.\nSELECT name\nFROM mills;\n"
+INI = "[mill]\n; How many sails.\nsails = 4\n"
+
+
+def pieces(text: str) -> list[tuple[str, bool]]:
+    return [(" ".join(without_marks(text[start:end]).split()), said) for start, end, said in code_spans(text)]
+
+
+def test_python() -> None:
+    assert pieces(PYTHON) == [
+        ("class Mill:", False),
+        ("Grinds grain.", True),
+        ("stone: Of granite.", True),
+        ("sails: How many there are.", True),
+        ("def grind( self, grain: str, *, fine: bool = False ) -> str:", False),
+        ("Twice where it is to be fine.", True),
+        ("return grind(grain) if fine else grain # once", False),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "comments", "statement"),
+    [
+        (JAVASCRIPT, ["Grinds grain.", "Needs wind.", "Nothing to do."], "function grind(grain) {"),
+        (GO, ["Grind makes flour of grain."], "func Grind(grain string) string {"),
+        (RUST, ["Makes flour."], "pub fn grind(grain: &str) -> String {"),
+        (SQL, ["All mills."], "SELECT name"),
+        (INI, ["How many sails."], "sails = 4"),
+        ("#include <mill.h>\nint main(void);\n", [], "#include <mill.h>"),
+    ],
+)
+def test_comments_and_statements_of_other_languages(text: str, comments: list[str], statement: str) -> None:
+    found = pieces(text)
+    assert [piece for piece, said in found if said] == comments
+    assert (statement, False) in found
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "statement"),
+    [
+        ('stone: Of granite.\n    """\n    turn(stone)\n', ["stone: Of granite."], "turn(stone)"),
+        ('    """\n    turn(stone)\n', [], "turn(stone)"),
+        (" * Grinds. Needs wind.\n */\nfunction grind() {\n", ["Grinds.", "Needs wind."], "function grind() {"),
+        ('def turn():\n    """\n    Turns the stone.\n    """\n', ["Turns the stone."], "def turn():"),
+        ('def turn():\n    """\n    Turns the stone\n', ["Turns the stone"], "def turn():"),
+    ],
+)
+def test_a_passage_may_begin_or_end_in_a_comment(text: str, said: list[str], statement: str) -> None:
+    found = pieces(text)
+    assert [piece for piece, is_said in found if is_said] == said
+    assert [piece for piece, is_said in found if not is_said] == [statement]
+
+
+@pytest.mark.parametrize(
+    ("text", "statement", "comment"),
+    [
+        (PYTHON, "class Mill:", "Grinds grain."),
+        (PYTHON, "return grind(grain) if fine else grain  # once", "# Twice where it is\n        # to be fine."),
+        (JAVASCRIPT, "function grind(grain) {", "Grinds grain."),
+        (GO, "return grain", None),
+        ("# Of another.\n\nturn()\n", "turn()", None),
+    ],
+)
+def test_the_comment_on_a_statement(text: str, statement: str, comment: str | None) -> None:
+    start = text.index(statement)
+    place = comment_on(text, start, start + len(statement))
+    found = None if place is None else " ".join(without_marks(text[slice(*place)]).split())
+    assert found == (None if comment is None else " ".join(without_marks(comment).split()))
+
+
+@given(st.text("ab(]#/*\"'\n .:=", max_size=200))
+def test_pieces_are_in_order_apart_and_lose_no_letter(text: str) -> None:
+    spans = code_spans(text)
+    assert all(one.end <= other.start for one, other in pairwise(spans))
+    kept = "".join(text[span.start : span.end] for span in spans)
+    lost = sum(character.isalpha() for character in text) - sum(character.isalpha() for character in kept)
+    assert lost == 0 or ":" in text  # the head of a list of parameters, "Args:", says nothing
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("src/mill.py", True),
+        ("https://example.org/mill.rs", True),
+        ("mill.yaml", True),
+        ("mill.md", False),
+        ("py", False),
+    ],
+)
+def test_code_is_known_by_its_name(path: str, code: bool) -> None:
+    assert is_code(path) is code
+
+
+@pytest.mark.parametrize(
+    ("question", "item"),
+    [
+        ("What does the class Mill do?", "- `class Mill:` Grinds grain. [1]"),
+        ("How many sails are there?", "- class Mill: sails: How many there are. [1]"),
+        ("When is it done twice to be fine?", "- def grind: Twice where it is to be fine. [1]"),
+    ],
+)
+async def test_an_answer_from_source_code_can_be_read(question: str, item: str, tmp_path: Path) -> None:
+    (tmp_path / "mill.py").write_text(PYTHON)
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        await kb.ingest(tmp_path)
+        answer = await kb.ask(question)
+    assert item in [line.replace("[2]", "[1]") for line in answer.text.splitlines()]
