@@ -526,6 +526,17 @@ def test_rich_texts_escapes_and_cells_without_a_place() -> None:
     assert reason("a.xlsx", zipped(parts)) == "it is damaged: it has no text number 0"
 
 
+@pytest.mark.parametrize("number", ["9" * 5000, "-1", "x", ""])
+def test_rows_whose_number_is_none_come_one_after_the_other(number: str) -> None:
+    parts = unzipped(workbook(Data=[["name", "value"], ["a", 1], ["b", 2]]))
+    sheet = "xl/worksheets/sheet1.xml"
+    for row in (2, 3):
+        parts[sheet] = parts[sheet].replace(f'<row r="{row}"'.encode(), f'<row r="{number}"'.encode())
+    document = convert("a.xlsx", zipped(parts))
+    assert document.content == "| name | value |\n| --- | --- |\n| a | 1 |\n| b | 2 |"
+    assert [number for number, _ in places(document, "row")] == [2, 3]
+
+
 def test_an_odd_style_costs_nothing() -> None:
     parts = unzipped(workbook(Data=[["name", "when"], ["a", date(2024, 1, 2)]]))
     styles = parts["xl/styles.xml"].decode()

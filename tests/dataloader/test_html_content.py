@@ -291,3 +291,26 @@ def test_a_page_of_rustdoc() -> None:
     <h4>pub fn f()</h4></section><p>Does it.</p><section><a href="#v" class="anchor">§</a><h3>None</h3></section>
     </main></body></html>"""
     assert html_to_document(html, BASE).markdown == "A type.\n\n#### pub fn f()\n\n1.0.0\n\nDoes it.\n\n### None"
+
+
+@pytest.mark.parametrize(("heading", "is_text"), [("<h1>Tides</h1>", True), ("", False)])
+def test_a_header_with_much_text_is_text_where_it_has_the_heading(heading: str, is_text: bool) -> None:
+    lead = "Words that stand in the header of the page, and many of them, so that they may be its beginning. " * 2
+    text = body(f"<header>{heading}<p>{lead}</p></header><h2>Ebb</h2><p>{LONG}</p>")
+    assert (lead.strip() in text) is is_text and LONG.strip() in text
+
+
+@pytest.mark.parametrize(
+    ("page", "text"),
+    [
+        ("<main><p>Short.</p></main>", "Short."),
+        (f"<header>Site</header><main><h1>H</h1><p>{LONG}</p></main><div>Cookies</div>", f"# H\n\n{LONG.strip()}"),
+        (f"<section><p>{LONG}</p></section>between<p>and after</p>", f"{LONG.strip()}\n\nbetween\n\nand after"),
+        (f"<script>1</script><article>{LONG}</article><meta name=author content=Ann>", LONG.strip()),
+        (f"<link rel=canonical href=/c><my-bar>News</my-bar><body class=x><p>{LONG}</p>", f"News\n\n{LONG.strip()}"),
+    ],
+)
+def test_the_tags_of_head_and_body_may_be_left_out(page: str, text: str) -> None:
+    title = "A title that is longer than the text of a short page"
+    read = html_to_document(f"<!doctype html><meta charset=utf-8><title>{title}</title>{page}", BASE)
+    assert (read.title, read.markdown) == (title, text)

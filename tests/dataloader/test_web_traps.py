@@ -163,6 +163,17 @@ async def test_a_large_catalogue_behind_one_path_is_loaded_whole() -> None:
     assert len(found.documents) == 400 and loader.complete and not loader.skipped["trap"]
 
 
+async def test_pages_that_differ_in_their_titles_alone_are_loaded_whole() -> None:
+    def answer(request: Request) -> str:
+        at = number(request, "id=")
+        following = f'<a href="/item?id={at + 1}">Next</a>' if at < 150 else ""
+        return f"<title>{prose(request.target)}</title><main><p>Nothing is said of this yet.</p>{following}</main>"
+
+    async with WebServer(fallback=answer) as server:
+        found = await crawl(WebLoader(server.url("/item?id=0"), use_sitemap=False))
+    assert len(found.documents) == 151
+
+
 async def test_a_long_chain_of_chapters_is_loaded_whole() -> None:
     def answer(request: Request) -> str:
         at = number(request, "/")

@@ -39,6 +39,7 @@ _META_KEYS = {
     "datemodified": "modified",
     "og:site_name": "site_name",
 }
+_OF_HEAD = frozenset("base basefont bgsound link meta noscript object script style template title".split())  # noqa: SIM905
 _TITLE_KEYS = ("og:title", "twitter:title", "dc.title")
 _MAX_META_CHARS = 1000
 _NEIGHBOURS = frozenset(("next", "prev", "previous"))
@@ -199,7 +200,28 @@ def _parse(html: str) -> HtmlElement | None:
             tree = document_fromstring(flattened, parser=parser_of_pages(), ensure_head_body=False)
     except etree.ParserError:  # nothing but comments
         return None
+    _begin_body(tree)
     return tree
+
+
+def _begin_body(tree: HtmlElement) -> None:
+    """Move what is no part of a head into the body, as browsers do.
+
+    Where the tags of head and body are left out, as they may be, the parser only begins the body at an element of
+    HTML 4: ``<title>x</title><main>…`` is a head with a ``main`` in it.
+    """
+    from lxml import etree
+
+    head = tree.find("head")
+    first = next((node for node in head if node.tag not in _OF_HEAD), None) if head is not None else None
+    if first is None:
+        return
+    body = tree.find("body")
+    if body is None:
+        body = etree.SubElement(tree, "body")
+    moved = [first, *first.itersiblings()]
+    moved[-1].tail, body.text = (moved[-1].tail or "") + (body.text or ""), None
+    body[:0] = moved
 
 
 def _flattened(html: str) -> str:
