@@ -314,3 +314,8 @@ def test_the_tags_of_head_and_body_may_be_left_out(page: str, text: str) -> None
     title = "A title that is longer than the text of a short page"
     read = html_to_document(f"<!doctype html><meta charset=utf-8><title>{title}</title>{page}", BASE)
     assert (read.title, read.markdown) == (title, text)
+
+
+def test_what_a_head_holds_for_others_is_no_text() -> None:
+    page = "<head><title>T</title><noscript><main>Enable scripts</main></noscript></head><body><p>Short.</p></body>"
+    assert html_to_document(page, BASE).markdown == "Short."

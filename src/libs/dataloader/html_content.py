@@ -44,15 +44,17 @@ _NAMED_INLINE = frozenset(("span", "a"))  # only of names that are always left o
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 
 _MAIN_PATHS = (
-    "//main",
-    "//*[@role='main']",
-    "//article",
-    "//*[@id='content' or @id='main-content' or @id='mw-content-text' or @id='bodyContent' or @id='readme']",
+    "descendant-or-self::main",
+    "descendant-or-self::*[@role='main']",
+    "descendant-or-self::article",
+    "descendant-or-self::*"
+    "[@id='content' or @id='main-content' or @id='mw-content-text' or @id='bodyContent' or @id='readme']",
 )
 # ... and of these, with some more, what holds nothing but the text and what belongs to it:
 _TEXT_PATHS = (
     *_MAIN_PATHS[:3],
-    "//*[@itemprop='articleBody' or @id='mw-content-text' or @id='bodyContent' or @id='readme' or @class='body']",
+    "descendant-or-self::*"
+    "[@itemprop='articleBody' or @id='mw-content-text' or @id='bodyContent' or @id='readme' or @class='body']",
 )
 _MAIN_SHARE = 0.5  # a main element must hold at least this much of what is left
 _CORE_CHARS = 500  # with a smaller core the page may be an index, whose text is lists of links
