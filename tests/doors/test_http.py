@@ -25,6 +25,7 @@ from core.rag import KnowledgeBase
 from core.rag.errors import ConfigurationError
 from core.rag.indexing.report import IngestReport
 from dbhandler.kit import bolt_engine_for_a_test, make_settings
+from libs.dataloader import Document
 from mgrag.http.access import Access
 from mgrag.http.app import build_app
 from mgrag.http.records import RESERVED
@@ -716,12 +717,63 @@ async def test_the_description_is_enough_for_a_generated_client() -> None:
             if path != "/health":
                 (content,) = operation["responses"]["422"]["content"].values()
                 assert content["schema"] == {"$ref": "#/components/schemas/Problem"}, (method, path)
+            elsewhere = path.endswith("/stream") or "200" not in operation["responses"]
+            if not elsewhere:
+                assert operation["responses"]["200"]["content"]["application/json"]["schema"] != {}, (method, path)
         schemas = described["components"]["schemas"]
+        assert schemas["Passages"]["properties"]["hits"]["items"] == {"$ref": "#/components/schemas/Hit"}
+        assert schemas["Hit"]["properties"]["score"]["type"] == "number"
+        assert {"text", "citations", "found"} <= schemas["Answer"]["properties"].keys()
         assert schemas["Problem"]["required"] == ["error"]
         form = schemas["Body_documents_upload_files"]["properties"]["files"]
         assert form["items"] == {"type": "string", "format": "binary"}
     async with serving() as client:
         assert "securitySchemes" not in (await ok(await client.get("/openapi.json")))["components"]
+
+
+async def test_responses_have_all_that_the_results_have() -> None:
+    """What the description did not name would be left out of a response."""
+    async with serving() as client, KnowledgeBase.open("embedded::memory:") as kb:
+        texts = [Document(path=note["path"], content=note["content"]) for note in NOTES]
+        report = (await kb.ingest(texts)).to_dict()
+        await kb.insert("employees", ALICE)
+        await kb.remember("s1", "user", "Ada prefers tea.")
+        stored = await ok(await client.post("/db/default/documents", json={"documents": NOTES}))
+        await ok(await client.post("/db/default/employees", json=ALICE), 201)
+        await ok(await client.post("/db/default/memory/s1", json={"content": "Ada prefers tea."}))
+        way = await kb.shortest_path("Alice Johnson", "Bob Smith")
+        assert way is not None
+        ends = {"start": "Alice Johnson", "end": "Bob Smith"}
+        question = {"question": "What is the budget of Project Heron?"}
+        pairs = (
+            (stored, report),
+            ((await ok(await client.post("/db/default/graph/path", json=ends)))["path"], way.to_dict()),
+            ((await ok(await client.get("/db/default/employees")))["records"], await kb.records("employees")),
+            (
+                (await ok(await client.get("/db/default/memory/s1")))["memories"],
+                [memory.to_dict() for memory in await kb.memories("s1")],
+            ),
+            (
+                await ok(await client.post("/db/default/ask", json=question)),
+                (await kb.ask_context(**question)).to_dict(),
+            ),
+            (await ok(await client.post("/db/default/answer", json=question)), (await kb.ask(**question)).to_dict()),
+            (
+                (await ok(await client.post("/db/default/chunks/search", json={"query": "heron"})))["hits"],
+                [hit.to_dict() for hit in await kb.search("heron")],
+            ),
+        )
+        for told, result in pairs:
+            assert shape(told) == shape(json.loads(json.dumps(result)))
+
+
+def shape(value: Any) -> Any:
+    """Names and types of JSON, without what is different each time."""
+    if isinstance(value, dict):
+        return {name: shape(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [shape(item) for item in value]
+    return type(value).__name__
 
 
 # --- The command ---

@@ -12,8 +12,7 @@ from mgrag.cli.output import Styled, line, print_json
 from mgrag.cli.runtime import open_kb, run
 
 if TYPE_CHECKING:
-    from core.rag.retrieval.graph.why import Because
-    from core.rag.retrieval.hits import Hit
+    from core.rag.retrieval.hits import Because, Hit
 
 #: Characters that are shown of the sentence that led to a hit.
 _SENTENCE = 200

@@ -20,6 +20,7 @@ from mgrag.http import documents, graph, memory, records
 from mgrag.http.bases import Bases, Reading, Writing, bases_of, caller_of, check_parameters
 from mgrag.http.errors import DESCRIBED, Problem, add_handlers
 from mgrag.http.guard import HEALTH, Guard, origin_of
+from mgrag.http.results import Databases, Health
 from mgrag.sources import Allowed
 
 if TYPE_CHECKING:
@@ -96,14 +97,14 @@ def build_app(
 
 @_open.head(HEALTH, include_in_schema=False)  # some load balancers ask so
 @_open.get(HEALTH)
-async def health(request: Request) -> dict[str, str]:
+async def health(request: Request) -> Health:
     """Whether the server can reach its graph; needs no key."""
     await bases_of(request).kb.client.read("RETURN 1 AS one")
     return {"status": "ok"}
 
 
 @_own.get("/db")
-async def databases(request: Request) -> dict[str, Any]:
+async def databases(request: Request) -> Databases:
     """List the namespaces that the caller may use, with the number of their nodes by label."""
     found = await bases_of(request).kb.namespaces()
     caller = caller_of(request)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import AsyncIterator
 from dataclasses import asdict
 from mimetypes import guess_type
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 from fastapi import APIRouter, File, Form, Query, Request, UploadFile
 from fastapi.sse import EventSourceResponse, ServerSentEvent
@@ -17,13 +17,14 @@ from core.rag.answering.asking import MAX_PASSAGES, StrategyName
 from core.rag.answering.events import DoneEvent
 from core.rag.answering.types import Answer
 from core.rag.errors import InvalidInputError, MGRagError, NotFoundError
-from core.rag.indexing.report import IngestReport
+from core.rag.indexing.report import FailedDocument, IngestReport
 from core.rag.knowledge_base import KnowledgeBase
 from core.rag.retrieval.hits import SearchMode
 from libs.dataloader import Document
 from libs.dataloader.formats import FileData, UnreadableError, read_document
 from mgrag.http.bases import Bases, Body, Reading, Writing, bases_of, caller_of
 from mgrag.http.errors import body_of
+from mgrag.http.results import Deleted, Documents, Ingested, Passages
 from mgrag.sources import read_text
 
 router = APIRouter(tags=["documents"])
@@ -87,13 +88,13 @@ async def list_documents(
     prefix: str = "",
     limit: Annotated[int, Query(ge=1, le=_AT_ONCE)] = 100,
     after: Annotated[str, Query(description="The last path of the page before.")] = "",
-) -> dict[str, Any]:
+) -> Documents:
     """List documents by path."""
     return {"documents": await kb.documents(prefix=prefix, limit=limit, after=after)}
 
 
 @router.post("/documents")
-async def put_documents(kb: Writing, body: NewDocuments) -> dict[str, Any]:
+async def put_documents(kb: Writing, body: NewDocuments) -> Ingested:
     """Store texts as documents. Those that have not changed are left alone."""
     for path, times in Counter(document.path for document in body.documents).items():
         if times > 1:
@@ -101,12 +102,12 @@ async def put_documents(kb: Writing, body: NewDocuments) -> dict[str, Any]:
                 f"{times} documents of this request have the path {path[:200]!r}: each needs its own."
             )
     documents: list[Document] = []
-    failed: list[dict[str, str]] = []
+    failed: list[FailedDocument] = []
     for given in body.documents:
         try:
             documents.append(await asyncio.to_thread(_read, given))
         except UnreadableError as error:
-            failed.append({"path": given.path, "reason": error.reason})
+            failed.append(FailedDocument(given.path, error.reason))
     return await _stored(kb, documents, failed)
 
 
@@ -123,32 +124,32 @@ async def upload_files(
         ),
     ],
     prefix: Annotated[str, Form(description="Put before their names, such as handbook/.")] = "",
-) -> dict[str, Any]:
+) -> Ingested:
     """Store files as documents. A file that cannot be stored is reported with the reason."""
     documents: list[Document] = []
-    failed: list[dict[str, str]] = []
+    failed: list[FailedDocument] = []
     taken: set[str] = set()
     for file in files:
         path = prefix + (file.filename or "")
         if not path:
             raise InvalidInputError("A file has no name; documents are known by their names.")
         if path in taken:
-            failed.append({"path": path, "reason": "another file of this request has the same name"})
+            failed.append(FailedDocument(path, "another file of this request has the same name"))
             continue
         taken.add(path)
         data = FileData(path, await file.read(), max_bytes=bases_of(request).max_bytes)
         try:
             documents.append(await asyncio.to_thread(read_document, data, file.content_type))
         except UnreadableError as error:
-            failed.append({"path": path, "reason": error.reason})
+            failed.append(FailedDocument(path, error.reason))
     return await _stored(kb, documents, failed)
 
 
 @router.post("/ingest")
-async def ingest(kb: Writing, body: Sources, request: Request) -> dict[str, Any]:
+async def ingest(kb: Writing, body: Sources, request: Request) -> Ingested:
     """Load pages, sites or files; responds when all is stored. Use ``/ingest/stream`` for what takes minutes."""
     sources, options = _admitted(bases_of(request), body)
-    return (await kb.ingest(sources, prune=body.prune, **options)).to_dict()
+    return _told(await kb.ingest(sources, prune=body.prune, **options))
 
 
 @router.post("/ingest/stream", response_class=EventSourceResponse)
@@ -191,7 +192,7 @@ async def read(kb: Reading, path: str) -> dict[str, Any]:
 
 
 @router.delete("/documents/{path:path}")
-async def delete(kb: Writing, path: str) -> dict[str, str]:
+async def delete(kb: Writing, path: str) -> Deleted:
     """Remove a document with its passages, and everything that nothing else refers to."""
     if not await kb.delete(path):
         raise NotFoundError(await kb.explain_missing(path))
@@ -199,18 +200,17 @@ async def delete(kb: Writing, path: str) -> dict[str, str]:
 
 
 @router.post("/chunks/search")
-async def search_chunks(kb: Reading, body: ChunkSearch) -> dict[str, Any]:
+async def search_chunks(kb: Reading, body: ChunkSearch) -> Passages:
     """Find passages, by words, by meaning, and through the graph."""
-    hits = await kb.search(**body.model_dump())
-    return {"hits": [hit.to_dict() for hit in hits]}
+    return {"hits": await kb.search(**body.model_dump())}
 
 
 @router.post("/answer")
-async def answer(kb: Reading, body: Question, request: Request) -> dict[str, Any]:
+async def answer(kb: Reading, body: Question, request: Request) -> Answer:
     """Answer a question from the documents, with verified citations."""
     _check_recording(kb, body, request)
     answered: Answer = await kb.ask(**body.model_dump())
-    return answered.to_dict()
+    return answered
 
 
 @router.post("/answer/stream", response_class=EventSourceResponse)
@@ -236,11 +236,15 @@ def _read(given: NewDocument) -> Document:
     return read_text(given.path, given.content, kind, title=given.title, metadata=given.metadata)
 
 
-async def _stored(kb: KnowledgeBase, documents: list[Document], failed: list[dict[str, str]]) -> dict[str, Any]:
+async def _stored(kb: KnowledgeBase, documents: list[Document], failed: list[FailedDocument]) -> Ingested:
     """Store documents, and report them along with those that could not be read."""
-    report = (await kb.ingest(documents) if documents else IngestReport()).to_dict()
-    report["documents"]["failed"] += failed
-    return report
+    report = await kb.ingest(documents) if documents else IngestReport()
+    report.documents.failed += failed
+    return _told(report)
+
+
+def _told(report: IngestReport) -> Ingested:
+    return cast("Ingested", report.to_dict())
 
 
 def _check_recording(kb: KnowledgeBase, body: Question, request: Request) -> None:

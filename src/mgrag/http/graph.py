@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Annotated, cast
 
 from fastapi import APIRouter, Query
 from pydantic import AliasChoices, Field
 
 from core.rag.errors import NotFoundError
 from core.rag.graph.exploring import Direction
+from core.rag.graph.parts import EdgePage, GraphEdge, GraphStats, NeighbourPage, Piece
 from core.rag.graph.searching import KnowledgeMode
 from mgrag.http.bases import Body, Reading, Writing
+from mgrag.http.results import Context, FoundWay, NodePage, Nodes, Results, Way
 
 router = APIRouter(tags=["graph"])
 
@@ -88,22 +89,23 @@ class Triples(Body):
 
 
 @router.post("/search")
-async def search(kb: Reading, body: KnowledgeSearch) -> dict[str, Any]:
+async def search(kb: Reading, body: KnowledgeSearch) -> Results:
     """Find records and documents; for passages see ``/chunks/search``."""
     found = await kb.search_knowledge(body.query, body.mode, body.limit)
-    return {"results": [asdict(hit) for hit in found], "total": len(found)}
+    return {"results": found, "total": len(found)}
 
 
 @router.post("/ask")
-async def context(kb: Reading, body: ContextQuestion) -> dict[str, Any]:
+async def context(kb: Reading, body: ContextQuestion) -> Context:
     """Collect facts, records and passages for a language model; ``/answer`` gives an answer."""
-    return (await kb.ask_context(body.question, body.context_depth, body.limit)).to_dict()
+    found = await kb.ask_context(body.question, body.context_depth, body.limit)
+    return cast("Context", found.to_dict())
 
 
 @router.get("/graph/stats")
-async def stats(kb: Reading) -> dict[str, Any]:
+async def stats(kb: Reading) -> GraphStats:
     """Count entities and their edges, by type."""
-    return asdict(await kb.graph_stats())
+    return await kb.graph_stats()
 
 
 @router.get("/graph/search")
@@ -112,9 +114,9 @@ async def search_nodes(
     q: str,
     limit: _Limit = 20,
     type: str | None = None,  # noqa: A002
-) -> dict[str, Any]:
+) -> Nodes:
     """Find entities by name."""
-    return {"nodes": [asdict(node) for node in await kb.search_nodes(q, limit, type=type)]}
+    return {"nodes": await kb.search_nodes(q, limit, type=type)}
 
 
 @router.get("/graph/nodes")
@@ -123,41 +125,41 @@ async def nodes(
     type: str | None = None,  # noqa: A002
     limit: _Limit = 100,
     after: _After = "",
-) -> dict[str, Any]:
+) -> NodePage:
     """List entities by name."""
     found, more = await kb.entities(type=type, limit=limit, after=after)
-    return {"nodes": [asdict(node) for node in found], "next": more}
+    return {"nodes": found, "next": more}
 
 
 @router.get("/graph/edges")
-async def edges(kb: Reading, relation: str | None = None, limit: _Limit = 100, after: _After = "") -> dict[str, Any]:
+async def edges(kb: Reading, relation: str | None = None, limit: _Limit = 100, after: _After = "") -> EdgePage:
     """List the edges between entities."""
-    return (await kb.edges(relation=relation, limit=limit, after=after)).to_dict()
+    return await kb.edges(relation=relation, limit=limit, after=after)
 
 
 @router.get("/graph/node/{node:path}")
-async def neighbors(kb: Reading, node: str, limit: _Limit = 100, after: _After = "") -> dict[str, Any]:
+async def neighbors(kb: Reading, node: str, limit: _Limit = 100, after: _After = "") -> NeighbourPage:
     """Show a node (name or id; path of a document) and its neighbours."""
-    return (await kb.neighbors(node, limit=limit, after=after)).to_dict()
+    return await kb.neighbors(node, limit=limit, after=after)
 
 
 @router.post("/graph/traverse")
-async def traverse(kb: Reading, body: Walk) -> dict[str, Any]:
+async def traverse(kb: Reading, body: Walk) -> Piece:
     """List what is within some steps of a node, nearest first."""
-    return (await kb.traverse(**body.model_dump())).to_dict()
+    return await kb.traverse(**body.model_dump())
 
 
 @router.post("/graph/path")
-async def path(kb: Reading, body: Ends) -> dict[str, Any]:
+async def path(kb: Reading, body: Ends) -> FoundWay:
     """Find the shortest path between two nodes; ``null`` where there is none."""
     found = await kb.shortest_path(**body.model_dump())
-    return {"path": None if found is None else found.to_dict()}
+    return {"path": None if found is None else cast("Way", found.to_dict())}
 
 
 @router.post("/graph/link")
-async def link(kb: Writing, body: Link) -> dict[str, Any]:
+async def link(kb: Writing, body: Link) -> GraphEdge:
     """Link two entities by hand."""
-    return asdict(await kb.link(**body.model_dump()))
+    return await kb.link(**body.model_dump())
 
 
 @router.delete("/graph/link/{edge_id:path}")

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 from fastapi import APIRouter, Query, Request
 from pydantic import AliasChoices, Field
 
 from core.rag.errors import NotFoundError
+from core.rag.memory.records import Forgotten
+from core.rag.memory.records import Memory as Recalled
 from mgrag.http.bases import Body, Reading, Writing, caller_of
+from mgrag.http.results import (
+    Conversations,
+    Deleted,
+    Memories,
+    NewConversationId,
+    NewMessageId,
+    Rated,
+    Remembered,
+)
 
 router = APIRouter(tags=["memory"])
 
@@ -76,17 +88,17 @@ class NewMessage(Body):
 
 
 @router.post("/memory/remember")
-async def remember(kb: Writing, body: SessionMemory) -> dict[str, str]:
+async def remember(kb: Writing, body: SessionMemory) -> Remembered:
     """Remember something; exact repeats are counted, not stored again."""
     return {"memoryId": await kb.remember(**body.model_dump())}
 
 
 @router.post("/memory/recall")
-async def recall(kb: Reading, body: SessionRecall, request: Request) -> dict[str, Any]:
+async def recall(kb: Reading, body: SessionRecall, request: Request) -> Memories:
     """Search memories: of a session, of a user, or all."""
     # That something was recalled is noted, which a caller who only reads may not do.
     found = await kb.recall(**body.model_dump(), touch=caller_of(request).writes)
-    return {"memories": [memory.to_dict() for memory in found]}
+    return _told(found)
 
 
 @router.delete("/memory/forget")
@@ -97,46 +109,46 @@ async def forget(
     user_id: Annotated[str | None, Query(validation_alias=AliasChoices("userId", "user_id"))] = None,
     # Not a datetime: it would take 2020 for a second of the year 1970.
     before: Annotated[str | None, Query(json_schema_extra={"format": "date-time"}, description="ISO 8601.")] = None,
-) -> dict[str, int]:
+) -> Forgotten:
     """Forget a memory, a session, a user, or what is older than a time."""
-    return (await kb.forget(session_id=session_id, memory_id=memory_id, user_id=user_id, before=before)).to_dict()
+    return await kb.forget(session_id=session_id, memory_id=memory_id, user_id=user_id, before=before)
 
 
 @router.get("/memory/list")
 async def list_memories(
     kb: Reading, session_id: Annotated[str, Query(validation_alias=_Session)], limit: _Limit = None
-) -> dict[str, Any]:
+) -> Memories:
     """List the memories of a session in order; with a limit, the latest."""
-    return {"memories": [memory.to_dict() for memory in await kb.memories(session_id, limit=limit)]}
+    return _told(await kb.memories(session_id, limit=limit))
 
 
 @router.post("/memory/{session}")
-async def remember_in(kb: Writing, session: str, body: NewMemory) -> dict[str, str]:
+async def remember_in(kb: Writing, session: str, body: NewMemory) -> Remembered:
     """Remember something in a session."""
     return {"memoryId": await kb.remember(session, **body.model_dump())}
 
 
 @router.get("/memory/{session}")
-async def memories_of(kb: Reading, session: str, limit: _Limit = None) -> dict[str, Any]:
+async def memories_of(kb: Reading, session: str, limit: _Limit = None) -> Memories:
     """List the memories of a session in order; with a limit, the latest."""
-    return {"memories": [memory.to_dict() for memory in await kb.memories(session, limit=limit)]}
+    return _told(await kb.memories(session, limit=limit))
 
 
 @router.post("/memory/{session}/recall")
-async def recall_in(kb: Reading, session: str, body: Recall, request: Request) -> dict[str, Any]:
+async def recall_in(kb: Reading, session: str, body: Recall, request: Request) -> Memories:
     """Search the memories of a session."""
     found = await kb.recall(session, **body.model_dump(), touch=caller_of(request).writes)
-    return {"memories": [memory.to_dict() for memory in found]}
+    return _told(found)
 
 
 @router.delete("/memory/{session}")
-async def forget_session(kb: Writing, session: str) -> dict[str, int]:
+async def forget_session(kb: Writing, session: str) -> Forgotten:
     """Forget a session."""
-    return (await kb.forget(session_id=session)).to_dict()
+    return await kb.forget(session_id=session)
 
 
 @router.post("/feedback")
-async def feedback(kb: Writing, body: Feedback) -> dict[str, Any]:
+async def feedback(kb: Writing, body: Feedback) -> Rated:
     """Rate how helpful a passage or document was; later searches take it into account."""
     return {"rated": await kb.feedback(**body.model_dump())}
 
@@ -148,9 +160,9 @@ async def export_user(kb: Reading, user: str) -> dict[str, Any]:
 
 
 @router.delete("/users/{user}")
-async def forget_user(kb: Writing, user: str) -> dict[str, int]:
+async def forget_user(kb: Writing, user: str) -> Forgotten:
     """Forget everything about a user; documents stay."""
-    return (await kb.forget(user_id=user)).to_dict()
+    return await kb.forget(user_id=user)
 
 
 @router.get("/conversations")
@@ -159,13 +171,13 @@ async def list_conversations(
     user_id: Annotated[str | None, Query(validation_alias=AliasChoices("userId", "user_id"))] = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 50,
     offset: Annotated[int, Query(ge=0)] = 0,
-) -> dict[str, Any]:
+) -> Conversations:
     """List conversations, the latest first."""
     return {"conversations": await kb.client.list_conversations(user_id, limit, offset)}
 
 
 @router.post("/conversations")
-async def create_conversation(kb: Writing, body: NewConversation) -> dict[str, str]:
+async def create_conversation(kb: Writing, body: NewConversation) -> NewConversationId:
     """Begin a conversation."""
     return {"conversationId": await kb.client.create_conversation(**body.model_dump())}
 
@@ -186,14 +198,18 @@ async def read_conversation(
 
 
 @router.post("/conversations/{conversation}/messages")
-async def add_message(kb: Writing, conversation: str, body: NewMessage) -> dict[str, str]:
+async def add_message(kb: Writing, conversation: str, body: NewMessage) -> NewMessageId:
     """Add a message to a conversation."""
     return {"messageId": await kb.client.add_message(conversation, **body.model_dump())}
 
 
 @router.delete("/conversations/{conversation}")
-async def delete_conversation(kb: Writing, conversation: str) -> dict[str, str]:
+async def delete_conversation(kb: Writing, conversation: str) -> Deleted:
     """Delete a conversation with its messages."""
     if not await kb.client.delete_conversation(conversation):
         raise NotFoundError(f"There is no conversation {conversation[:200]!r}.")
     return {"deleted": conversation}
+
+
+def _told(memories: Iterable[Recalled]) -> Memories:
+    return cast("Memories", {"memories": [memory.to_dict() for memory in memories]})

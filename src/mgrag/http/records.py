@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 from fastapi import APIRouter, Body, Depends, Query
 
+from core.rag.dbhandler.recording import Inserted
 from core.rag.errors import InvalidInputError, NotFoundError
 from mgrag.http.bases import Reading, Writing
+from mgrag.http.results import Deleted, InsertedRecords, Record, Records
 
 #: The first words of all other routes: no collections, so that a request that misses its route stores nothing.
 RESERVED = frozenset(
@@ -34,13 +35,13 @@ router = APIRouter(tags=["records"], dependencies=[Depends(_check_collection)])
 @router.post("/{collection}", status_code=201)
 async def insert(
     kb: Writing, collection: str, body: Annotated[dict[str, Any] | list[dict[str, Any]], Body()]
-) -> dict[str, Any]:
+) -> Inserted | InsertedRecords:
     """Insert a record, or an array of up to 1,000; fields that name somebody or something become entities."""
     if isinstance(body, dict):
-        return asdict(await kb.insert(collection, body))
+        return await kb.insert(collection, body)
     if len(body) > _AT_ONCE:
         raise InvalidInputError(f"{len(body)} records are too many for one request: {_AT_ONCE} at most.")
-    return {"inserted": [asdict(inserted) for inserted in await kb.insert_many(collection, body)]}
+    return {"inserted": await kb.insert_many(collection, body)}
 
 
 @router.get("/{collection}")
@@ -49,22 +50,22 @@ async def list_records(
     collection: str,
     limit: Annotated[int, Query(ge=1, le=_AT_ONCE)] = 100,
     after: Annotated[str, Query(description="The last id of the page before.")] = "",
-) -> dict[str, Any]:
+) -> Records:
     """List the records of a collection by id."""
-    return {"records": await kb.records(collection, limit=limit, after=after)}
+    return cast("Records", {"records": await kb.records(collection, limit=limit, after=after)})
 
 
 @router.get("/{collection}/{record}")
-async def read(kb: Reading, collection: str, record: str) -> dict[str, Any]:
+async def read(kb: Reading, collection: str, record: str) -> Record:
     """Return a record."""
     found = (await kb.client.records_by_id([record])).get(record)
     if found is None or found["collection"] != collection:
         raise _missing(collection, record)
-    return found
+    return cast("Record", found)
 
 
 @router.delete("/{collection}/{record}")
-async def delete(kb: Writing, collection: str, record: str) -> dict[str, str]:
+async def delete(kb: Writing, collection: str, record: str) -> Deleted:
     """Remove a record, with the entities that nothing else supports."""
     await read(kb, collection, record)  # an id of another collection is a mistake of the caller
     if not await kb.delete_record(record):

@@ -3,17 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
 
 from core.rag.keyed import Keyed
-
-if TYPE_CHECKING:
-    from core.rag.retrieval.graph.why import Because
 
 SearchMode = Literal["auto", "graph", "hybrid", "vector", "keyword", "fuzzy"]
 
 MODES: tuple[SearchMode, ...] = ("auto", "graph", "hybrid", "vector", "keyword", "fuzzy")
+
+#: ``named``: its title is in the question; ``bridge``: a sentence of another passage names what it is about;
+#: ``mention``: it mentions what such a sentence names, and adds to the answer; ``related``: it mentions what the
+#: question names; ``words``: only its own words and meaning match.
+Reason = Literal["named", "bridge", "mention", "related", "words"]
+
+
+@dataclass(frozen=True, slots=True)
+class Because:
+    """Why a passage was found.
+
+    Attributes:
+        reason: The kind of reason.
+        path: Titles of the documents that led to it, in order, its own last; with the heading if there is one.
+        sentence: The sentence of the previous passage that names it; empty if there is none.
+        name: The name in the sentence or the question.
+    """
+
+    reason: Reason
+    path: tuple[str, ...]
+    sentence: str = ""
+    name: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Convert to plain values that JSON can hold."""
+        return asdict(self) | {"path": list(self.path)}
 
 
 @dataclass(slots=True)

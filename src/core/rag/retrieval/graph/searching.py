@@ -10,7 +10,7 @@ from core.rag.retrieval.graph.auto import LEAST_SHARE, blended, graph_share
 from core.rag.retrieval.graph.question import Question, shares, weigh
 from core.rag.retrieval.graph.ranking import Found, GraphRanking, Ranked
 from core.rag.retrieval.graph.reading import GraphReader
-from core.rag.retrieval.graph.why import Because
+from core.rag.retrieval.hits import Because
 from core.rag.together import together
 
 if TYPE_CHECKING:

@@ -3,36 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from dataclasses import dataclass
 
 from core.rag.retrieval.graph.bridging import Way
-
-#: ``named``: its title is in the question; ``bridge``: a sentence of another passage names what it is about;
-#: ``mention``: it mentions what such a sentence names, and adds to the answer; ``related``: it mentions what the
-#: question names; ``words``: only its own words and meaning match.
-Reason = Literal["named", "bridge", "mention", "related", "words"]
-
-
-@dataclass(frozen=True, slots=True)
-class Because:
-    """Why a passage was found.
-
-    Attributes:
-        reason: The kind of reason.
-        path: Titles of the documents that led to it, in order, its own last; with the heading if there is one.
-        sentence: The sentence of the previous passage that names it; empty if there is none.
-        name: The name in the sentence or the question.
-    """
-
-    reason: Reason
-    path: tuple[str, ...]
-    sentence: str = ""
-    name: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Convert to plain values that JSON can hold."""
-        return asdict(self) | {"path": list(self.path)}
+from core.rag.retrieval.hits import Because, Reason
 
 
 @dataclass(frozen=True, slots=True)

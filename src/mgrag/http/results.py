@@ -1,0 +1,191 @@
+"""The bodies of responses, as the description of the API tells them to generated clients.
+
+Where a result of the library is what is sent, the routes name it themselves.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NotRequired, TypedDict
+
+from core.rag.dbhandler.recording import Inserted
+from core.rag.graph.parts import GraphEdge, GraphNode
+from core.rag.graph.searching import KnowledgeHit
+from core.rag.indexing.report import DocumentCounts, VectorCounts
+from core.rag.retrieval.hits import Hit
+
+
+class Documents(TypedDict):
+    """Documents by path: ``id``, ``path``, ``title``, ``uri``, ``mime_type``, ``metadata``, ``chunk_count`` …"""
+
+    documents: list[dict[str, Any]]
+
+
+class Ingested(TypedDict):
+    """What was stored, and what was not."""
+
+    documents: DocumentCounts
+    chunks: int
+    vectors: VectorCounts
+    seconds: float
+    interrupted: bool
+    warnings: list[str]
+    facts: NotRequired[dict[str, Any]]
+
+
+class Deleted(TypedDict):
+    """What was removed: its path or id."""
+
+    deleted: str
+
+
+class Passages(TypedDict):
+    """Passages, best first."""
+
+    hits: list[Hit]
+
+
+class InsertedRecords(TypedDict):
+    """Records, in the order in which they were sent."""
+
+    inserted: list[Inserted]
+
+
+class Record(TypedDict):
+    """A record."""
+
+    id: str
+    collection: str
+    data: dict[str, Any]
+
+
+class Records(TypedDict):
+    """Records of a collection by id."""
+
+    records: list[Record]
+
+
+class Results(TypedDict):
+    """Records and documents, best first."""
+
+    results: list[KnowledgeHit]
+    total: int
+
+
+class ContextLine(TypedDict):
+    """A fact, record or passage."""
+
+    text: str
+    relevance: float
+    sourceDocId: str | None
+
+
+class Context(TypedDict):
+    """What a language model is given along with a question."""
+
+    contextChunks: list[ContextLine]
+    graphPath: list[str]
+    sourceDocuments: list[dict[str, Any]]
+    usage: str
+
+
+class Nodes(TypedDict):
+    """Entities, best first."""
+
+    nodes: list[GraphNode]
+
+
+class NodePage(TypedDict):
+    """Entities by name; ``next`` is the ``after`` of the next page."""
+
+    nodes: list[GraphNode]
+    next: str
+
+
+class Way(TypedDict):
+    """Nodes from one end to the other, and the edges between them."""
+
+    nodes: list[GraphNode]
+    edges: list[GraphEdge]
+    cost: float
+    exact: bool
+    length: int
+
+
+class FoundWay(TypedDict):
+    """The shortest path; ``null``: there is none."""
+
+    path: Way | None
+
+
+class Memory(TypedDict):
+    """Something that was said, or a summary of it."""
+
+    memoryId: str
+    sessionId: str
+    role: str
+    type: str
+    content: str
+    keywords: list[str]
+    tags: list[str]
+    metadata: dict[str, Any]
+    count: int
+    createdAt: str
+    lastSaidAt: str
+    lastAccessedAt: str
+    relevance: float | None
+    compactedInto: str | None
+
+
+class Memories(TypedDict):
+    """Memories, the best first where they were searched for, else in order."""
+
+    memories: list[Memory]
+
+
+class Remembered(TypedDict):
+    """What was stored."""
+
+    memoryId: str
+
+
+class Conversations(TypedDict):
+    """Conversations, the latest first."""
+
+    conversations: list[dict[str, Any]]
+
+
+class NewConversationId(TypedDict):
+    """The conversation that was begun."""
+
+    conversationId: str
+
+
+class NewMessageId(TypedDict):
+    """The message that was added."""
+
+    messageId: str
+
+
+class Rated(TypedDict):
+    """The ids of the passages that were rated."""
+
+    rated: list[str]
+
+
+class Health(TypedDict):
+    """Whether the graph can be reached."""
+
+    status: str
+
+
+class Database(TypedDict):
+    """A namespace, and how many nodes of each label it has."""
+
+    name: str
+    nodes: dict[str, int]
+
+
+class Databases(TypedDict):
+    """Namespaces by name."""
+
+    databases: list[Database]
