@@ -428,6 +428,32 @@ async def test_a_small_session_is_found_among_many_memories(kb: KnowledgeBase, m
     assert all(memory.session_id == "ann 1" for memory in await kb.recall("ann 1", "tea", limit=10))
 
 
+async def test_recall_after_a_change_is_that_of_somebody_who_reads_all_anew(kb: KnowledgeBase) -> None:
+    async def change(number: int) -> object:
+        match number % 5:
+            case 0:
+                return await kb.compact("s", keep=4)
+            case 1:
+                return await kb.remember("s", "user", "Tea and a remark of 2.", tags=[f"tag {number}"])
+            case 2:
+                return await kb.forget(memory_id=(await kb.memories("s"))[0].id)
+            case 3:
+                return await kb.client.add_message("s", "", "assistant")  # it has no vector
+        return await kb.remember("s", "user", f"The mill and remark {number}.")
+
+    for number in range(8):
+        await kb.remember("s", "user", f"Tea and a remark of {number}.")
+    for number in range(12):
+        other = KnowledgeBase(kb.client, kb.embedder, settings=kb._settings)
+        for question in ("tea remark 2", "the mill", "nothing of it"):
+            own, anew = [
+                [(memory.id, memory.relevance) for memory in await home.recall("s", question, limit=50)]
+                for home in (kb, other)
+            ]
+            assert own == anew
+        await change(number)
+
+
 async def test_recalls_at_once_do_not_take_sessions_from_each_other(
     kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:

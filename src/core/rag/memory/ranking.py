@@ -84,7 +84,13 @@ class Ranked:
     relevance: float
 
 
-def session_of(node: str, revision: str, rows: Sequence[Mapping[str, Any]], vectors: Mapping[str, Any]) -> Session:
+def session_of(
+    node: str,
+    revision: str,
+    rows: Sequence[Mapping[str, Any]],
+    vectors: Mapping[str, Any],
+    before: Session | None = None,
+) -> Session:
     """Make a session from its rows in order: ``id``, ``timestamp``, ``last_said_at``, ``terms``, ``tags``.
 
     Args:
@@ -93,13 +99,9 @@ def session_of(node: str, revision: str, rows: Sequence[Mapping[str, Any]], vect
         rows: Its turns, their tags as lists of analysed words; ``around`` of a row, if present, has further words that
             find it (speaker and time), which do not count towards its length.
         vectors: Vectors by id of the turn.
+        before: An earlier state of the session, whose turns have the vectors that they had then.
     """
-    matrix: NDArray[np.float32] | None = None
-    if vectors:
-        there = [number for number, row in enumerate(rows) if row["id"] in vectors]
-        known = float_rows([vectors[rows[number]["id"]] for number in there])
-        matrix = np.zeros((len(rows), known.shape[1]), dtype=np.float32)
-        matrix[there] = unit_vectors(known)
+    matrix = _matrix([row["id"] for row in rows], vectors, before)
     turns = [(row["terms"] or "").split() for row in rows]
     findable = tuple([*turn, *row.get("around", ())] for turn, row in zip(turns, rows, strict=True))
     return Session(
@@ -114,6 +116,31 @@ def session_of(node: str, revision: str, rows: Sequence[Mapping[str, Any]], vect
         vectors=matrix,
         around=None if matrix is None else unit_vectors(_windows(matrix).astype(np.float32)),
     )
+
+
+def embedded(session: Session) -> dict[str, int]:
+    """Return the numbers of the turns that have a vector, by their ids."""
+    if session.vectors is None:
+        return {}
+    return {session.ids[number]: number for number in np.flatnonzero(session.vectors.any(axis=1)).tolist()}
+
+
+def _matrix(ids: Sequence[str], vectors: Mapping[str, Any], before: Session | None) -> NDArray[np.float32] | None:
+    """Return one unit row per turn, zeros if it has no vector; ``None`` if no turn has one."""
+    kept = {} if before is None else embedded(before)
+    new = [(number, vectors[turn]) for number, turn in enumerate(ids) if turn in vectors]
+    old = [(number, kept[turn]) for number, turn in enumerate(ids) if turn in kept and turn not in vectors]
+    known = unit_vectors(float_rows([vector for _, vector in new])) if new else None
+    earlier = None if before is None or not old else before.vectors
+    width = next((rows.shape[1] for rows in (known, earlier) if rows is not None), 0)
+    if not width:
+        return None
+    matrix = np.zeros((len(ids), width), dtype=np.float32)
+    if known is not None:
+        matrix[[number for number, _ in new]] = known
+    if earlier is not None:
+        matrix[[number for number, _ in old]] = earlier[[number for _, number in old]]
+    return matrix
 
 
 def rank(sessions: Sequence[Session], terms: Sequence[str], vector: Sequence[float] | None, limit: int) -> list[Ranked]:
@@ -160,7 +187,7 @@ def rank(sessions: Sequence[Session], terms: Sequence[str], vector: Sequence[flo
     score[(window_words == 0) & (tagged == 0) & (meaning <= 0)] = 0.0
     times = [time for session in sessions for time in session.times]
     # Smaller differences come from sums in another order.
-    scores = _latest_of_alike(np.round(score, 9).tolist(), [row.tobytes() for row in all_counts > 0], times)
+    scores = _latest_of_alike(np.round(score, 9), all_counts > 0, times).tolist()
     order = sorted(range(len(ids)), key=lambda number: (scores[number], times[number], ids[number]), reverse=True)
     order = [number for number in order[:limit] if scores[number] > 0]
     if not order:
@@ -173,22 +200,25 @@ def rank(sessions: Sequence[Session], terms: Sequence[str], vector: Sequence[flo
     return [Ranked(ids[number], round(best * scores[number] / scores[order[0]], 6)) for number in order]
 
 
-def _latest_of_alike(scores: Sequence[float], matched: Sequence[bytes], times: Sequence[str]) -> list[float]:
+def _latest_of_alike(scores: Vector, matched: NDArray[np.bool_], times: Sequence[str]) -> Vector:
     """Raise the score of what was said later to that of what is hardly better and has the same words of the question.
 
     Facts change. "My desk is on floor 2" and, later, "My desk is on floor 5" differ in nothing that "Where is my desk?"
     asks for; their scores differ by what surrounds them, and by how near "2" and "5" happen to be to the question.
     """
-    raised = list(scores)
+    raised = scores.copy()
     best: dict[bytes, tuple[float, str]] = {}
-    for number in sorted(range(len(scores)), key=lambda number: -scores[number]):
-        if scores[number] <= 0 or not any(matched[number]):
+    for number in np.argsort(-scores, kind="stable").tolist():
+        score, words = scores[number], matched[number]
+        if score <= 0:
+            break
+        if not words.any():
             continue
-        score, time = best.setdefault(matched[number], (scores[number], times[number]))
-        if scores[number] < ALIKE * score:
-            best[matched[number]] = (scores[number], times[number])
+        most, time = best.setdefault(words.tobytes(), (score, times[number]))
+        if score < ALIKE * most:
+            best[words.tobytes()] = (score, times[number])
         elif times[number] > time:
-            raised[number] = score
+            raised[number] = most
     return raised
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from core.rag.analysis import analyze, index_terms, query_terms
 from core.rag.dbhandler.store import MAX_K, Row
-from core.rag.memory.ranking import Ranked, Session, rank, session_of
+from core.rag.memory.ranking import Ranked, Session, embedded, rank, session_of
 from core.rag.schema import Label
 from core.rag.together import together
 
@@ -103,7 +103,15 @@ class Recaller:
         missing = [row for row in wanted if row["node_id"] not in found]
         if missing:
             nodes = [row["node_id"] for row in missing]
-            rows, vectors = await together(client.session_rows(nodes), _vectors(client, nodes, store))
+            # Of sessions that have changed, only the vectors of new turns are read: who remembers and recalls in turn
+            # would read those of the whole session each time. A vector is that of its message for good.
+            before = {node: self._sessions[node, vectors_of] for node in nodes if (node, vectors_of) in self._sessions}
+            new = [node for node in nodes if node not in before]
+            rows, vectors = await together(client.session_rows(nodes), _vectors(client, new, store))
+            if store is not None and before:
+                kept = {turn for session in before.values() for turn in embedded(session)}
+                added = [row["id"] for row in rows if row["session"] in before and row["id"] not in kept]
+                vectors |= await client.message_vectors(added, store)
             by_node: dict[str, list[Row]] = {node: [] for node in nodes}
             for row in rows:
                 row["tags"] = [analyze(tag) for tag in row["tags"] or []]
@@ -112,7 +120,9 @@ class Recaller:
             for row in missing:
                 own = sorted(by_node[row["node_id"]], key=lambda turn: turn["sequence"])
                 known = {turn["id"]: vectors[turn["id"]] for turn in own if turn["id"] in vectors}
-                found[row["node_id"]] = session_of(row["node_id"], row["revision"], own, known)
+                found[row["node_id"]] = session_of(
+                    row["node_id"], row["revision"], own, known, before.get(row["node_id"])
+                )
         self._keep([found[row["node_id"]] for row in wanted], vectors_of)
         return [found[row["node_id"]] for row in wanted]
 
