@@ -20,7 +20,7 @@ from core.rag import KnowledgeBase
 from core.rag.dbhandler import MemGraphClient, grafeo_engine
 from core.rag.dbhandler.embedded import EmbeddedStore
 from core.rag.dbhandler.grafeo_digest import Digest, digest_of_file
-from core.rag.errors import BackupError, StoreLockedError, StoreReadOnlyError, StoreUnavailableError
+from core.rag.errors import BackupError, StoreFullError, StoreLockedError, StoreReadOnlyError, StoreUnavailableError
 from core.rag.maintenance import backup as backup_module
 from core.rag.maintenance import restore as restore_module
 from core.rag.maintenance.restore import restore
@@ -353,6 +353,24 @@ async def test_a_copy_that_cannot_be_begun_is_told_like_any_other(kb: KnowledgeB
         await kb.backup(tmp_path / name)
     with pytest.raises(BackupError, match=r"could not be restored: File name too long\. The graph is as it was"):
         await restore(f"embedded:{tmp_path / name}", tmp_path / "copy.bak")
+
+
+async def test_an_export_that_a_full_disk_cannot_hold_leaves_the_graph(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened(file) as kb:
+        await kb.ingest(documents())
+        await kb.export(tmp_path / "all.jsonl")
+    before = digest_of_file(file)
+
+    async def full(*_: object) -> None:
+        raise StoreFullError("A commit failed: the disk is full. Nothing of it was stored; free space and repeat.")
+
+    monkeypatch.setattr(MemGraphClient, "read_section", full)
+    with pytest.raises(StoreFullError, match=r"all\.jsonl could not be restored.* The graph is as it was; free space"):
+        await restore(f"embedded:{file}", tmp_path / "all.jsonl", force=True)
+    assert digest_of_file(file) == before
+    assert {path.name for path in tmp_path.iterdir()} == {file.name, "all.jsonl"}
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,14 @@ from core.rag.dbhandler.grafeo_digest import Digest, digest, digest_of_file
 from core.rag.dbhandler.grafeo_engine import KEPT, close_engine, lock_file, open_engine
 from core.rag.dbhandler.transfer_file import GRAPH_MAGIC, check_export
 from core.rag.dbhandler.versions import check_version
-from core.rag.errors import BackupError, StoreDamagedError, StoreLockedError, StoreReadOnlyError, StoreUnavailableError
+from core.rag.errors import (
+    BackupError,
+    StoreDamagedError,
+    StoreFullError,
+    StoreLockedError,
+    StoreReadOnlyError,
+    StoreUnavailableError,
+)
 from core.rag.maintenance.archive import export_namespaces, import_namespaces
 from core.rag.maintenance.backup import BackupReport, main_labels, sums
 from core.rag.maintenance.places import graph_file, is_there
@@ -46,6 +53,7 @@ async def restore(
     Raises:
         BackupError: if the backup is damaged, or the graph is not empty and ``force`` is false; nothing is changed.
         StoreLockedError: if the graph is open elsewhere.
+        StoreFullError: if there is no room for what an export holds; nothing is changed.
     """
     from core.rag.settings import settings_for
 
@@ -140,8 +148,14 @@ async def _import_graph(source: Path, part: Path, settings: Settings) -> Digest:
 
     promised = await asyncio.to_thread(check_export, source)
     quick = settings.model_copy(update={"sync_every_commit": False})
-    async with MemGraphClient(f"embedded:{part}", settings=quick) as client:
-        await import_namespaces(client, source, everything=True)
+    try:
+        async with MemGraphClient(f"embedded:{part}", settings=quick) as client:
+            await import_namespaces(client, source, everything=True)
+    except StoreFullError as error:
+        raise StoreFullError(
+            f"{source} could not be restored: the disk has no room for the new graph beside the old one. The graph is"
+            " as it was; free space and repeat."
+        ) from error
     await asyncio.to_thread(sync_file, part)
     found = await asyncio.to_thread(digest_of_file, part)
     nodes, edges = sums(promised)
