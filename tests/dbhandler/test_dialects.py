@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from core.rag.dbhandler.dialect import IndexMissingError, plain_words, words_query
+from core.rag.dbhandler.dialect import IndexMissingError, plain_words, text_index_name, words_query
 from core.rag.dbhandler.memgraph import MemgraphDialect
 from core.rag.dbhandler.neo4j import Neo4jDialect
 from core.rag.dbhandler.store import Match, Parameters, Row
-from core.rag.errors import InvalidInputError, ModelMismatchError, QueryError
+from core.rag.errors import InvalidInputError, ModelMismatchError, QueryError, StoreConflictError
 from core.rag.schema import SERVER_INDEXES, Label, TextIndex, VectorIndex
 
 INDEX = VectorIndex("vector_x", "Vector_0123456789ab", 3)
@@ -138,6 +138,55 @@ async def test_memgraph_gets_what_is_missing_and_nothing_else() -> None:
     runner = memgraph(VECTORS, MAP_TEXT, SHOW_INDEX_INFO=indexes, SHOW_CONSTRAINT_INFO=constraints)
     await (await MemgraphDialect.learn(runner)).ensure_schema()
     assert runner.defined == []
+
+
+def told_of_text_index(indexed: int, labelled: int) -> list[Row]:
+    name = text_index_name(Label.CHUNK)
+    return [
+        {"index type": "label", "label": "DocumentChunk", "property": None, "count": labelled},
+        {
+            "index type": f"label_text (name: {name})",
+            "label": "DocumentChunk",
+            "property": ["partition", "terms"],
+            "count": indexed,
+        },
+    ]
+
+
+@pytest.fixture
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("core.rag.dbhandler.memgraph._LOOK_AGAIN_SECONDS", 0.0)
+
+
+@pytest.mark.usefixtures("at_once")
+async def test_a_keyword_index_that_a_crash_left_behind_is_made_anew(caplog: pytest.LogCaptureFixture) -> None:
+    told = told_of_text_index(indexed=3, labelled=5)
+    runner = memgraph(VECTORS, MAP_TEXT, SHOW_INDEX_INFO=told, MATCH=[{"n": 5}])
+    await (await MemgraphDialect.learn(runner)).ensure_text_index(Label.CHUNK)
+    assert [statement.split()[0] for statement in runner.defined] == ["DROP", "CREATE"]
+    assert "lacks what was stored last before a crash" in caplog.text
+
+
+@pytest.mark.usefixtures("at_once")
+async def test_a_keyword_index_is_left_alone_while_others_write_or_nodes_were_removed() -> None:
+    removed = memgraph(VECTORS, MAP_TEXT, SHOW_INDEX_INFO=told_of_text_index(3, 5), MATCH=[{"n": 3}])
+    growing = iter(range(10, 20))
+    writing = memgraph(
+        VECTORS, MAP_TEXT, SHOW_INDEX_INFO=told_of_text_index(3, 5), MATCH=lambda _: [{"n": next(growing)}]
+    )
+    for runner in (removed, writing):
+        await (await MemgraphDialect.learn(runner)).ensure_text_index(Label.CHUNK)
+        assert runner.defined == []
+
+
+@pytest.mark.usefixtures("at_once")
+async def test_a_keyword_index_that_cannot_be_dropped_now_is_still_used() -> None:
+    def refuse(statement: str) -> None:
+        raise StoreConflictError("Others use the server.")
+
+    runner = memgraph(VECTORS, MAP_TEXT, SHOW_INDEX_INFO=told_of_text_index(3, 5), MATCH=[{"n": 5}], define=refuse)
+    await (await MemgraphDialect.learn(runner)).ensure_text_index(Label.CHUNK)
+    assert len(runner.defined) == 1
 
 
 def vector_row(name: str, label: str, dimension: int) -> Row:

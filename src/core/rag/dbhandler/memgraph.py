@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -26,8 +27,10 @@ from core.rag.dbhandler.dialect import (
     words_query,
 )
 from core.rag.dbhandler.store import MAX_K, Match, Row
-from core.rag.errors import QueryError
+from core.rag.errors import QueryError, StoreConflictError
 from core.rag.schema import SERVER_INDEXES, Label, TextIndex, VectorIndex, check_name
+
+_log = logging.getLogger("mgrag")
 
 #: Initial capacity of a vector index; the server doubles it when it is full.
 _CAPACITY = 4096
@@ -153,10 +156,19 @@ class MemgraphDialect:
         if not self.abilities.text_search:
             return
         name = text_index_name(label)
-        found = (await self._text_indexes()).get(name)
+        rows = await self._runner.query("SHOW INDEX INFO")
+        found = _text_indexes(rows).get(name)
         # Creating an index with an existing name succeeds silently, even with another definition.
         if found is not None and (found["label"], _names(found["property"])) != (label.value, ("partition", "terms")):
-            await self._define(f"DROP TEXT INDEX {name}", f"Dropping the keyword index of {label}")
+            await self._drop_text_index(label)
+            found = None
+        if found is not None and found["count"] < _labelled(rows, label) and await self._is_behind(label):
+            _log.warning("The keyword index of %s lacks what was stored last before a crash; it is made anew.", label)
+            try:
+                await self._drop_text_index(label)
+            except StoreConflictError as error:
+                _log.warning("%s The next command that writes tries again.", error)
+                return
             found = None
         if found is None:
             await self._define(
@@ -165,9 +177,16 @@ class MemgraphDialect:
             if name not in await self._text_indexes():
                 raise not_created(f"the keyword index of {label}")
 
+    async def _drop_text_index(self, label: Label) -> None:
+        await define(
+            self._runner,
+            f"DROP TEXT INDEX {text_index_name(label)}",
+            f"Dropping the keyword index of {label}",
+            there=_MISSING,
+        )
+
     async def _text_indexes(self) -> dict[str, Row]:
-        rows = await self._runner.query("SHOW INDEX INFO")
-        return {found[1]: row for row in rows if (found := _TEXT_INDEX.fullmatch(row["index type"]))}
+        return _text_indexes(await self._runner.query("SHOW INDEX INFO"))
 
     async def ensure_vector_index(self, index: VectorIndex) -> None:
         """See :class:`~core.rag.dbhandler.dialect.Dialect`."""
@@ -312,13 +331,10 @@ class MemgraphDialect:
         """
         problems = []
         for label in Label:
-            name = text_index_name(label)
-            there = f"MATCH (n:{label}) WHERE n.partition IS NOT NULL OR n.terms IS NOT NULL RETURN count(n) AS n"
-            if self.abilities.text_search and (counts := await self._differ(name, there)):
-                problems.append(differs(label, *counts))
+            if self.abilities.text_search and (looks := await self._differences(label)):
+                problems.append(differs(label, *looks[-1]))
                 if repair:
-                    if name in await self._text_indexes():
-                        await self._define(f"DROP TEXT INDEX {name}", f"Dropping the keyword index of {label}")
+                    await self._drop_text_index(label)
                     await self.ensure_text_index(label)
         if self.abilities.vector_search:
             problems += await self._check_vector_indexes(repair=repair)
@@ -345,17 +361,28 @@ class MemgraphDialect:
                 await self.ensure_vector_index(index)
         return problems
 
-    async def _differ(self, name: str, statement: str) -> tuple[int, int] | None:
-        """Return the sizes of a keyword index and of its nodes if they differ twice; once may be a concurrent write."""
+    async def _differences(self, label: Label) -> list[tuple[int, int]]:
+        """Return the sizes of a keyword index and of its nodes, as seen twice if they differ both times.
+
+        A difference that is seen only once may be a concurrent write.
+        """
+        statement = f"MATCH (n:{label}) WHERE n.partition IS NOT NULL OR n.terms IS NOT NULL RETURN count(n) AS n"
+        looks = []
         for delay in (0.0, _LOOK_AGAIN_SECONDS):
             await asyncio.sleep(delay)
             before = (await self._runner.query(statement))[0]["n"]
-            row = (await self._text_indexes()).get(name)
+            row = (await self._text_indexes()).get(text_index_name(label))
             indexed = row["count"] if row is not None else 0
             after = (await self._runner.query(statement))[0]["n"]
             if min(before, after) <= indexed <= max(before, after):
-                return None
-        return indexed, after
+                return []
+            looks.append((indexed, after))
+        return looks
+
+    async def _is_behind(self, label: Label) -> bool:
+        """Whether a keyword index has lost nodes. While others write, the sizes differ too, but they also change."""
+        looks = await self._differences(label)
+        return bool(looks) and looks[0] == looks[1]
 
     async def _define(self, statement: str, what: str) -> None:
         await define(self._runner, statement, what, there=_THERE)
@@ -376,6 +403,16 @@ def _hinted(statement: str) -> str:
     if not labels or not statement.startswith(_OF_READING):
         return statement
     return f"USING INDEX {', '.join(f':{label}(id)' for label in labels)} {statement}"
+
+
+def _text_indexes(rows: Sequence[Row]) -> dict[str, Row]:
+    """Return the keyword indexes by name, from what ``SHOW INDEX INFO`` returned."""
+    return {found[1]: row for row in rows if (found := _TEXT_INDEX.fullmatch(row["index type"]))}
+
+
+def _labelled(rows: Sequence[Row], label: Label) -> int:
+    """Return about how many nodes have a label (removed ones count for a while), from ``SHOW INDEX INFO``."""
+    return sum(row["count"] for row in rows if (row["index type"], row["label"]) == ("label", label.value))
 
 
 def _names(value: str | Sequence[str] | None) -> tuple[str, ...]:
