@@ -408,3 +408,27 @@ def test_german_nouns_that_are_no_names_are_none(text: str, expected: set[str]) 
 )
 def test_what_manuals_and_dialogues_say_around_a_name_is_left_out(text: str, expected: set[str]) -> None:
     assert set(spelt(text)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # A passage that begins within a block of code
+        ('    "Owner": "Alice Jones"\n}\n```\n\nThis is said by Bob Miller.\n', {"Bob Miller": 1}),
+        ('    "Owner": "Alice"\n}\n```\n\nIt is by Bob Miller.\n\n```\nAlice Jones\n```\n', {"Bob Miller": 1}),
+        ("By Bob Miller:\n```\nAlice Jones\n```\n\nAnd Carol Smith.\n", {"Bob Miller": 1, "Carol Smith": 1}),
+        # or is a piece of one that is data
+        ('"Status": "Active",\n"Owner": {\n  "Name": "Alice"\n},\n"Tags": [\n  "Key"\n]\n', {}),
+        ('She said "Open Sesame".\nThen "Yes".\nThen "No".\nIt was Ali Baba.\n', {"Open Sesame": 1, "Ali Baba": 1}),
+    ],
+)
+def test_code_of_which_the_passage_has_only_a_part_names_nothing(text: str, expected: dict[str, int]) -> None:
+    found = spelt(text)
+    assert found == {**found, **expected} and not {"Alice", "Alice Jones", "Owner", "Status", "Key"} & found.keys()
+
+
+def test_an_identifier_between_quotation_marks_leaves_no_gap_in_a_name() -> None:
+    assert spelt('It stopped: "Stop Reason FULL_LOAD_ONLY_FINISHED".') == {
+        "FULL_LOAD_ONLY_FINISHED": 1,
+        "Stop Reason": 1,
+    }

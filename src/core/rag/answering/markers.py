@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 
+from core.rag.extraction.code_blocks import block_before
+
 #: ``[1]``, ``[1, 2]``, ``[1-3]``, and what models write instead: ``[ 1 ]``, ``【1】``, ``[^1]``, ``[Source 1]``.
 MARKER = re.compile(
     r"[\[【][ \t\xa0]*\^?(?:(?:sources?|passages?|citations?|refs?)\s*)?"
@@ -18,8 +20,6 @@ MARKER = re.compile(
 #: A block of code, up to its end or that of the text.
 BLOCK = re.compile(r"`{3,}.*?(?:`{3,}|\Z)", re.DOTALL)
 _FENCE = re.compile(r"`{3,}")
-#: A first line of a block that ends one: it stands right below a line, and above none.
-_CLOSES = re.compile(r"[^`]*[^`\s][ \t]*\n[ \t]*`{3,}[ \t]*(?:\n[ \t]*(?:\n|\Z)|\Z)")
 _TICKS = re.compile(r"`+")
 #: Maximum length of inline code; the text of a longer one would be held back for too long.
 _LONGEST_SPAN = 200
@@ -101,7 +101,7 @@ def _name_before(text: str, end: int, indexed: Collection[str]) -> str:
 
 def is_in_block(text: str, place: int) -> bool:
     """Whether a place is in a block of code, which may have begun before the text."""
-    return len(_FENCE.findall(text, 0, place)) % 2 != (_CLOSES.match(text) is not None)
+    return len(_FENCE.findall(text, 0, place)) % 2 != (block_before(text) > 0)
 
 
 class MarkerFilter:

@@ -17,6 +17,7 @@ from core.rag.analysis.language import detect_language
 from core.rag.analysis.stopwords import stop_words
 from core.rag.extraction import patterns
 from core.rag.extraction.acronyms import is_acronym, is_behind_article, leads_name, may_be_acronym
+from core.rag.extraction.code_blocks import block_before, is_data
 from core.rag.extraction.dates import CALENDAR, is_date, is_in_date, named_by_date
 from core.rag.extraction.openers import is_key, may_command, may_lead_name, opens_sentence
 from core.rag.extraction.unnamed import (
@@ -229,6 +230,8 @@ def _explicit(text: str, found: dict[str, Found]) -> str:
     def quoted(match: re.Match[str]) -> str:
         term = match[1] or match[2]
         directed = match[1] is not None
+        if _MASK in term:
+            return match[0]
         few = term.count(" ") < (4 if directed else 6)
         if is_unspaced(term) and (len(term) > _MAX_UNSPACED_CHARS or _SPEECH.search(term)):
             return match[0]
@@ -240,7 +243,11 @@ def _explicit(text: str, found: dict[str, Found]) -> str:
         _add(found, term)
         return _MASK * len(match[0])
 
+    if is_data(text):
+        return _MASK * len(text)
     if "`" in text:
+        if begun := block_before(text):
+            text = _MASK * begun + text[begun:]
         text = patterns.CODE.sub(code, text)
     if "#" in text:
         text = patterns.HEADING.sub(usual, text)
