@@ -318,6 +318,20 @@ async def test_what_somebody_says_in_the_session_of_another_is_theirs(kb: Knowle
     assert await traces(kb.client, ["ann", "Ann"]) == []
 
 
+async def test_a_memory_says_whose_it_is(kb: KnowledgeBase) -> None:
+    await kb.remember("s", "user", "Ann likes tea.", user_id="ann")
+    await kb.remember("s", "assistant", "Noted: tea.")
+    await kb.remember("s", "user", "Bob likes tea, too.", user_id="bob")
+    await kb.remember("t", "user", "Somebody likes tea.")
+    whose = {"Ann likes tea.": "ann", "Noted: tea.": "ann", "Bob likes tea, too.": "bob"}
+    everybody = {**whose, "Somebody likes tea.": ""}
+    assert {memory.content: memory.user_id for memory in await kb.memories("s")} == whose
+    assert {memory.content: memory.user_id for memory in await kb.recall("s", "tea", limit=9)} == whose
+    found = await kb.recall(query="tea", limit=9)
+    assert {memory.content: memory.user_id for memory in found} == everybody
+    assert {memory.to_dict()["userId"] for memory in found} == {"ann", "bob", None}
+
+
 async def test_a_user_is_the_same_by_the_id_of_the_node(kb: KnowledgeBase) -> None:
     node = await kb.client.create_or_get_user("ann")
     await kb.remember("own", "user", FACTS[0], user_id="ann")

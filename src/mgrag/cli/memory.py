@@ -148,8 +148,9 @@ def _lines(memories: list[Memory]) -> str:
         head = memory.session_id if memory.relevance is None else f"{memory.relevance:.2f}  {memory.session_id}"
         said = memory.created_at[:16].replace("T", " ")
         times = f"  x{memory.count}" if memory.count > 1 else ""
+        role = f"{memory.role} ({memory.user_id})" if memory.user_id else memory.role
         # Its id is what forget --memory takes.
-        lines.append(f"{head}  {said}  {memory.role}{times}  {' '.join(memory.content.split())}  ({memory.id})")
+        lines.append(f"{head}  {said}  {role}{times}  {' '.join(memory.content.split())}  ({memory.id})")
     return "\n".join(lines)
 
 

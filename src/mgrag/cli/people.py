@@ -179,7 +179,8 @@ def show_conversation(
         return
     line((found["title"] or found["id"], "bold"))
     for message in messages:
-        line((f"{minute(message['timestamp'])}  {message['role']}", "cyan"))
+        said_by = f" ({message['user_id']})" if message["user_id"] else ""
+        line((f"{minute(message['timestamp'])}  {message['role']}{said_by}", "cyan"))
         for text in message["content"].splitlines():
             line("  ", text.expandtabs(4))
         for reference in message["references"]:

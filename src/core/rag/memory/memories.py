@@ -95,12 +95,14 @@ class Memories:
         """
         if limit is not None:
             limit = check_number("limit", limit, 1)
-        if await self._client.find_conversation(session_id) is None:
+        session = await self._client.find_conversation(session_id)
+        if session is None:
             return []
+        owner = session["user_id"]
         wanted = limit
         while True:
             messages = await self._client.get_conversation_messages(session_id, wanted, before=before)
-            found = [Memory.of(message) for message in messages if compacted or not message["compacted_into"]]
+            found = [Memory.of(message, owner) for message in messages if compacted or not message["compacted_into"]]
             if wanted is None or limit is None or len(found) >= limit or len(messages) < wanted:
                 return found if limit is None else found[-limit:]
             wanted *= 4  # some of these may be replaced by a summary
@@ -161,8 +163,15 @@ class Memories:
             if person is None or len(own) >= limit or len(ranked) < wanted:
                 break
             wanted *= 4  # some of these may be by other speakers
+        own = own[:limit]
+        if scope is None:
+            sessions = await self._client.sessions_of_messages([item.id for item in own])
+            owners = {messages[identifier]["session_id"]: row["user_id"] for identifier, row in sessions.items()}
         now = utc_now() if touch else ""
-        found = [Memory.of(messages[item.id], item.relevance, now) for item in own[:limit]]
+        found = [
+            Memory.of(messages[item.id], owners.get(messages[item.id]["session_id"]), item.relevance, now)
+            for item in own
+        ]
         if touch:
             await self._client.touch_messages([memory.id for memory in found], now)
         return found

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from core.rag.dbhandler.message_rows import speaker_of
+
 
 @dataclass(frozen=True, slots=True)
 class Memory:
@@ -25,6 +27,7 @@ class Memory:
         last_accessed_at: When it was last recalled, else when it was said.
         relevance: How well it fits the question, 0 to 1; ``None`` if it was not recalled by one.
         compacted_into: Id of the summary that replaced it; empty if none did.
+        user_id: Whose memory it is: the user who said it, else the owner of the session; empty if there is none.
     """
 
     id: str
@@ -41,10 +44,13 @@ class Memory:
     last_accessed_at: str = ""
     relevance: float | None = None
     compacted_into: str = ""
+    user_id: str = ""
 
     @classmethod
-    def of(cls, message: dict[str, Any], relevance: float | None = None, accessed: str = "") -> Memory:
-        """Make a memory from a message row of the graph."""
+    def of(
+        cls, message: dict[str, Any], owner: str | None = None, relevance: float | None = None, accessed: str = ""
+    ) -> Memory:
+        """Make a memory from a message row of the graph; ``owner`` is the user of its conversation."""
         return cls(
             id=message["id"],
             session_id=message.get("session_id") or message.get("conversation_id") or "",
@@ -60,6 +66,7 @@ class Memory:
             last_accessed_at=accessed or message["last_accessed_at"],
             relevance=relevance,
             compacted_into=message["compacted_into"] or "",
+            user_id=speaker_of(message, owner),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -67,6 +74,7 @@ class Memory:
         return {
             "memoryId": self.id,
             "sessionId": self.session_id,
+            "userId": self.user_id or None,
             "role": self.role,
             "type": "summary" if self.role == "summary" else "conversation",
             "content": self.content,
