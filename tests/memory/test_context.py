@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -36,6 +37,22 @@ async def test_the_day_is_a_word_to_find_it_by(engine: Engine) -> None:
         [found] = await kb.recall(query="the garden, in March 2025", limit=1)
         assert found.session_id == "s3"
     assert date_words("2026-07-04") == date_words("2026-07-04")
+
+
+async def test_the_agent_of_the_guide_remembers() -> None:
+    guide = (Path(__file__).parents[2] / "docs" / "memory.md").read_text(encoding="utf-8")
+
+    async def call_your_model(recent: list[Any], recalled: list[Any], passages: list[Any], text: str) -> str:
+        return f"{len(recent)} {[memory.content for memory in recalled]} {text}"
+
+    names: dict[str, Any] = {"call_your_model": call_your_model}
+    exec(compile(guide.split("```python\n")[1].split("```")[0], "memory.md", "exec"), names)
+    async with KnowledgeBase.open("embedded::memory:", embedder=HashEmbedder()) as kb:
+        await names["answer"](kb, "monday", "ann", "I like tea.")
+        await names["answer"](kb, "monday", "bob", "I like milk.")
+        said = await names["answer"](kb, "tuesday", "ann", "What do I like?")
+        assert "'I like tea.'" in said
+        assert "milk" not in said
 
 
 def model(server: OpenAIServer) -> OpenAICompatibleModel:

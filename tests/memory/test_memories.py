@@ -196,6 +196,11 @@ async def test_recalling_nonsense_is_refused(kb: KnowledgeBase, arguments: dict[
         await kb.recall(**arguments)  # type: ignore[arg-type]
 
 
+async def test_a_question_in_the_place_of_the_session_is_told(kb: KnowledgeBase) -> None:
+    with pytest.raises(InvalidInputError, match="first argument is the session"):
+        await kb.recall("What did she say about tea?")
+
+
 @pytest.mark.parametrize("limit", [0, -1, True, 2.5, "3"])
 async def test_a_limit_that_is_none_is_refused(kb: KnowledgeBase, limit: object) -> None:
     for number in range(3):

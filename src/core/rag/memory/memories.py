@@ -140,7 +140,8 @@ class Memories:
 
         check_text("A query", query)
         if not query.strip():
-            raise InvalidInputError("The query is empty.")
+            session_first = "" if session_id is None else " The first argument is the session: recall(query=…)."
+            raise InvalidInputError(f"The query is empty.{session_first}")
         limit = check_number("limit", limit, 1, 1000)
         scope = await self._scope(session_id, user_id)
         if scope is not None and not scope:
