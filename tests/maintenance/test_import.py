@@ -71,6 +71,23 @@ async def test_an_earlier_version_is_found_by_its_title_at_once(file: Path, tmp_
         assert await found("Kilimanjro Sumit") == []
 
 
+async def test_answers_know_only_the_earlier_fact_at_once(file: Path, tmp_path: Path) -> None:
+    async with opened(file) as kb:
+        await kb.ingest([Document(path="one", content="# Owners\n\nAnna Berg met Karl Stein and Olga Frost.")])
+        await kb.link("Anna Berg", "Karl Stein", "owns", fact="Anna Berg owns the red mill of Karl Stein.")
+        await kb.export(tmp_path / "earlier.jsonl")
+        await kb.link("Anna Berg", "Karl Stein", "owns", fact="Anna Berg owns the blue barn of Karl Stein.")
+        await kb.link("Olga Frost", "Karl Stein", "knows", fact="They met.")  # last, also after the import
+
+        async def facts() -> list[str]:
+            answer = await kb.ask("What does Anna Berg own?", strategy="flow")
+            return [fact.fact for fact in answer.facts if "owns" in fact.fact]
+
+        assert await facts() == ["Anna Berg owns the blue barn of Karl Stein."]
+        await kb.import_(tmp_path / "earlier.jsonl")
+        assert await facts() == ["Anna Berg owns the red mill of Karl Stein."]
+
+
 async def test_an_import_that_was_killed_is_completed_by_another(
     file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,7 +14,7 @@ from core.rag.answering.fact_table import NO_TYPE, FactColumns, FactTable
 from core.rag.answering.texts import Texts
 from core.rag.answering.types import FoundFact
 from core.rag.dbhandler.batches import batches
-from core.rag.dbhandler.kept import Kept
+from core.rag.dbhandler.kept import Kept, microseconds
 from core.rag.schema import Label
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ _kept: Kept[GraphIndex] = Kept(
     {Label.ENTITY},
     "MATCH (e:Entity) WHERE e.namespace = $namespace RETURN count(e) AS n, max(e.updated_at) AS last",
     "MATCH (a:Entity)-[r:RELATED]->(:Entity) WHERE a.namespace = $namespace "
-    "RETURN count(r) AS n, sum(r.weight) AS weight, max(r.updated_at) AS last",
+    f"RETURN count(r) AS n, sum(r.weight) AS weight, max(r.updated_at) AS last, {microseconds('r')} AS microseconds",
 )
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from core.rag.dbhandler.kept import Kept
+from core.rag.dbhandler.kept import Kept, microseconds
 from core.rag.dbhandler.store import Row
 from core.rag.headings import last_heading
 from core.rag.retrieval.fuzzy import FuzzyIndex
@@ -66,12 +66,10 @@ class _Names:
     documents: dict[str, _Chunks]
 
 
-# A change may have an earlier time than the last one: that of an import of an earlier version, of a client whose clock
-# is slow, or of a transaction that took longer. The sum of the microseconds changes with every time, whichever it is.
 _kept: Kept[_Names] = Kept(
     {Label.DOCUMENT},
     "MATCH (d:Document) WHERE d.namespace = $namespace RETURN count(d) AS n, max(d.updated_at) AS last, "
-    "sum(toInteger(substring(d.updated_at, 20, 6))) AS microseconds",
+    f"{microseconds('d')} AS microseconds",
 )
 
 
