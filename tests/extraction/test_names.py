@@ -432,3 +432,19 @@ def test_an_identifier_between_quotation_marks_leaves_no_gap_in_a_name() -> None
         "FULL_LOAD_ONLY_FINISHED": 1,
         "Stop Reason": 1,
     }
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("For more, see Working with Volumes in the *Mill Guide*.", {"Volumes": 1, "Mill Guide": 1}),
+        ("Then see Creating an IAM user, or Create a mill.", {"IAM": 1}),
+        (
+            "He worked for Boeing in Seattle, and flew to Beijing the next day. Beijing was cold.",
+            {"Boeing": 1, "Seattle": 1},
+        ),
+    ],
+)
+def test_what_begins_the_title_of_a_section_is_no_name(text: str, expected: dict[str, int]) -> None:
+    found = spelt(text)
+    assert found == {**found, **expected} and not {"Working", "Creating", "Create"} & found.keys()

@@ -19,7 +19,7 @@ from core.rag.extraction import patterns
 from core.rag.extraction.acronyms import is_acronym, is_behind_article, leads_name, may_be_acronym
 from core.rag.extraction.code_blocks import block_before, is_data
 from core.rag.extraction.dates import CALENDAR, is_date, is_in_date, named_by_date
-from core.rag.extraction.openers import is_key, may_command, may_lead_name, opens_sentence
+from core.rag.extraction.openers import begins_title, is_key, may_command, may_lead_name, opens_sentence
 from core.rag.extraction.unnamed import (
     heads_no_thing,
     is_description,
@@ -145,7 +145,9 @@ def names_in(text: str, heading: str = "") -> dict[str, Found]:
                     continue
                 start, end = match.span()
                 among_unspaced = unspaced and (is_unspaced(text[start - 1 : start]) or is_unspaced(text[end : end + 1]))
-                if not among_unspaced and (_begins_sentence(text, start) or _begins_link(text, start, end)):
+                if not among_unspaced and (
+                    _begins_sentence(text, start) or _begins_link(text, start, end) or begins_title(match[0], text, end)
+                ):
                     waiting.append(phrase.name)
                     continue
             dotted = has_dots and _DOT.match(text, match.start() - 1) and match[0].startswith(phrase.text)

@@ -50,6 +50,12 @@ use view visit
 
 _KEYS: Final = frozenset({"alt", "backspace", "ctrl", "enter", "esc", "escape", "return", "shift", "tab"})
 
+# What one does something to, or with. No more small words: "Boeing in Seattle", "Beijing and".
+_OBJECT: Final = re.compile(
+    r"\s+(?:an?|the|your|its|this|these|those|their|with|up|new|existing|multiple|custom|all)(?=\s)"
+)
+_SHORTEST_GERUND: Final = 5
+
 # Small words that lost their last letter before a word that is no name: L'arrêt, D'après, Nell'estate.
 _ELIDED: Final[dict[str, re.Pattern[str]]] = {
     "french": re.compile(r"(?:[cdjlmnst]|(?:jus|lors|puis|quoi)?qu)['’][^\W\d_]", re.IGNORECASE),
@@ -95,6 +101,18 @@ def opens_sentence(word: str, language: str) -> bool:
         return True
     elided = _ELIDED[language].match(word) if language in _ELIDED else None
     return elided is not None and word[elided.end() - 1].islower()
+
+
+def begins_title(word: str, text: str, end: int) -> bool:
+    """Return whether a capitalised English word begins the title of a section: see Working with Tags, Create a Mill.
+
+    Args:
+        word: The word.
+        text: The text that it is in.
+        end: Where it ends there.
+    """
+    does = (word.endswith("ing") and len(word) > _SHORTEST_GERUND) or may_command(word)
+    return does and _OBJECT.match(text, end) is not None
 
 
 @cache
