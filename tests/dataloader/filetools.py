@@ -39,6 +39,15 @@ def places(document: Document, kind: str) -> list[tuple[int | str, str]]:
     return [(value, document.content[start:].split("\n")[0]) for start, value in document.locations.get(kind, ())]
 
 
+def records(document: Document) -> list[dict[str, Any]]:
+    """The records, after checking that each begins where it says."""
+    for start, _ in document.records:
+        assert start == 0 or document.content[start - 1] == "\n"
+    rows = [start for start, _ in document.locations.get("row", ())]
+    assert [start for start, _ in document.records] == rows
+    return [dict(record) for _, record in document.records]
+
+
 def zipped(parts: Mapping[str, bytes | str], *, stored: Sequence[str] = ()) -> bytes:
     """A ZIP container."""
     stream = io.BytesIO()

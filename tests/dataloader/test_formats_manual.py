@@ -1,10 +1,206 @@
-"""Manual pages: macros that :mod:`test_formats_text` does not show."""
+"""Manual pages, in the macros of man and in those of BSD (mdoc)."""
 
 from __future__ import annotations
 
+import pytest
 from filetools import URI, convert, targets
 
-PAGE = r"""
+PAGE = r"""'\" t
+.\" A comment
+.TH FROB 1 "2024-01-01" "frob 1.0" "User Commands"
+.de Sp
+.sp 1
+..
+.if n \{\
+.ad l
+.\}
+.SH NAME
+frob \- frobnicate files
+.SH SYNOPSIS
+.B frob
+[\fB\-v\fR] [\fB\-o\fR \fIFILE\fR]
+.IR file ...
+.SH
+DESCRIPTION
+.PP
+Frob reads \fIfile\fP \(em and
+.BR ls (1)
+shows it.\" not shown
+.OP \-q quiet
+.TP
+.BR \-v ", " \-\-verbose
+Say
+more.
+.IP \(bu 2
+A point
+.nf
+  $ frob \e
+.BI "int f(int " a ", \
+int " b );
+.fi
+.SS Exit status
+.TS
+tab(:) box;
+l l.
+Code:Meaning
+_
+0:T{
+Well
+done,
+.BR frob ()
+.br
+T}
+.TE
+.SH "SEE ALSO"
+.UR https://example.org/x
+the site
+.UE .
+"""
+
+
+@pytest.mark.parametrize("name", ["frob.1", "frob.3pm", "frob"])
+def test_manual_page(name: str) -> None:
+    document = convert(name, PAGE)
+    assert document.content == (
+        "# frob(1)\n\n## NAME\n\nfrob - frobnicate files\n\n## SYNOPSIS\n\nfrob [-v] [-o FILE] file...\n\n"
+        "## DESCRIPTION\n\n"
+        "Frob reads file — and ls(1) shows it. -q quiet\n\n-v, --verbose\n: Say more.\n\n- A point\n\n"
+        "```\n  $ frob \\\nint f(int a, int b);\n```\n\n### Exit status\n\n"
+        "| Code | Meaning |\n| --- | --- |\n| 0 | Well done, frob() |\n\n## SEE ALSO\n\nthe site\n"
+    )
+    assert (document.title, document.format, document.mime_type) == ("frob(1)", "markdown", "text/troff")
+    assert document.metadata == {"created": "2024-01-01"}
+    assert targets(document) == ["https://example.org/x"]
+
+
+POD2MAN = r"""
+.de Sp \" Vertical space
+.if t .sp .5v
+..
+.ie n \{\
+.    ds -- -
+'br\}
+.el\{\
+.    ds PI p
+'br\}
+"""
+IGNORED = r"""
+.ig \"  -*- nroff -*-
+Copyright of somebody
+..
+"""
+RST2MAN = r"""
+.de1 INDENT
+level margin:
+..
+""" + ('.\\" A comment\n' * 500)
+
+
+@pytest.mark.parametrize("before", [POD2MAN, IGNORED, RST2MAN])
+def test_definitions_before_the_title_of_a_manual_page_are_not_text(before: str) -> None:
+    page = before + ".TH FROB 1\n.SH NAME\nfrob\n.INDENT 0.0\n.TP\n.B \\-a\nAll.\n.UNINDENT\n"
+    assert convert("frob.1", page).content == "# frob(1)\n\n## NAME\n\nfrob\n\n-a\n: All.\n"
+
+
+MDOC = r"""
+.\" A comment
+.Dd $Mdocdate: October 4 2023 $
+.Dt FROB 1
+.Os
+.Sh NAME
+.Nm frob
+.Nd frobnicate
+.Dq things ,
+quickly
+.Sh SYNOPSIS
+.In frob.h
+.Nm
+.Op Fl v | Fl -verbose
+.Oo Fl o Ar file Oc Ns Ar \&...
+.Bk -words
+.Op Fl e Ns = Ns Ar x
+.Ek
+.Nm frobd
+.Ar
+.Ft int
+.Fo frob
+.Fa "const char *name"
+.Fa "int count"
+.Fc
+.Sh DESCRIPTION
+.Nm
+reads
+.Pa /etc/frob.conf
+.Pq see Xr frob.conf 5 .
+The sign
+.Ql \&.
+ends it,
+.Em \&Ns
+is a word.
+.Pp
+.Bl -tag -width Ds -compact
+.It Fl v , Fl -verbose
+Say more.
+.Pp
+And more.
+.It Xo
+.Fl o
+.Ar file
+.Xc
+Write:
+.Bl -bullet
+.It
+One
+thing
+.It
+Two
+.El
+.El
+.Bd -literal -offset indent
+$ frob -v   x
+.Cm end
+.Ed
+.Bl -column "Name" "Meaning"
+.It Sy Code Ta Sy Meaning
+.It 0 Ta well
+done
+.El
+.Dl frob \-o y
+.Sh SEE ALSO
+.Lk https://example.org/x "the site" ,
+.Bx 4.4
+.Rs
+.%A B. Somebody
+.%T On Frobs
+.Re
+.Ex -std
+"""
+
+
+@pytest.mark.parametrize("name", ["frob.1", "frob"])
+def test_manual_page_of_bsd(name: str) -> None:
+    document = convert(name, MDOC)
+    assert document.content == (
+        "# frob(1)\n\n## NAME\n\nfrob - frobnicate “things”, quickly\n\n## SYNOPSIS\n\n"
+        "#include <frob.h>\nfrob [-v | --verbose] [-o file]... [-e=x]\nfrobd file ...\n"
+        "int frob(const char *name, int count)\n\n"
+        "## DESCRIPTION\n\nfrob reads /etc/frob.conf (see frob.conf(5)). The sign ‘.’ ends it, Ns is a word.\n\n"
+        "-v, --verbose\n: Say more.\n\nAnd more.\n\n-o file\n: Write:\n\n- One thing\n- Two\n\n"
+        "```\n$ frob -v   x\nend\n```\n\n"
+        "| Code | Meaning |\n| --- | --- |\n| 0 | well done |\n\n```\nfrob -o y\n```\n\n"
+        "## SEE ALSO\n\nthe site: https://example.org/x, 4.4BSD\nB. Somebody, “On Frobs”."
+        " The frob utility exits 0 on success, and >0 if an error occurs.\n"
+    )
+    assert (document.title, document.format, document.mime_type) == ("frob(1)", "markdown", "text/troff")
+    assert document.metadata == {"created": "2023-10-04"}
+    assert targets(document) == ["https://example.org/x"]
+
+
+def test_what_only_ends_like_a_manual_page_is_text() -> None:
+    assert convert("server.log.1", "Started\n.SH\n").content == "Started\n.SH\n"
+
+
+TAGS = r"""
 .TH FROB 1
 .SH OPTIONS
 .TP
@@ -24,14 +220,14 @@ One.
 
 
 def test_tags_that_are_plain_lines_and_breaks_and_included_pages() -> None:
-    document = convert("frob.1", PAGE)
+    document = convert("frob.1", TAGS)
     assert document.content == (
         "# frob(1)\n\n## OPTIONS\n\n-v\n: Say more.\n\n-o file\n: Write there.\nNothing else.\n\nfirst\n: One.\n\nété\n"
     )
     assert targets(document) == [f"{URI}man1/other.1"]
 
 
-MDOC = r"""
+WORDS = r"""
 .Dd October 4, 2023
 .Dt FROB 3
 .Os
@@ -73,7 +269,7 @@ Both.
 
 def test_macros_of_bsd_in_words() -> None:
     std = "otherwise -1 is returned, and errno is set to indicate the error."
-    assert convert("frob.3", MDOC).content == (
+    assert convert("frob.3", WORDS).content == (
         "# frob(3)\n\n## NAME\n\nfrob - frobnicate\n\n## RETURN VALUES\n\n"
         f"On success, frob() returns 0; {std}\n\nOn success, open() returns 0; {std}\n\n"
         "### Authors\n\nThe user Ns's file of Ann Lee on FreeBSD 13.2, AT&T UNIX v7 and UNIX. (file) and"

@@ -1,0 +1,131 @@
+"""Markdown, its front matter and MDX."""
+
+from __future__ import annotations
+
+import pytest
+from filetools import convert, targets
+
+
+def test_markdown_stays_as_it_is_and_its_links_are_found() -> None:
+    text = """# The *title* with `code`
+
+See [one](one.md#part "hint"), [two](../two.md), [web](https://example.org/a?b=c#d), [mail](mailto:me@example.org).
+![image](picture.png) and [![badge](https://img.example.org/b.svg)](https://ci.example.org/).
+A [reference][ref], a [collapsed][], a [shortcut], <https://auto.example.org/x>, https://bare.example.org/y_(z).
+[script](javascript:alert(1)) [top](#top) [space](<my file.md>) [escaped](my%20file.md) [root](/root.md)
+<a href="html.html">HTML</a>
+
+```sh
+curl [not](a-link.md) https://not.example.org/
+```
+
+`[not](either.md)` <!-- [nor](this.md) -->
+
+[ref]: reference.md
+[collapsed]: <collapsed.md> "title"
+[shortcut]: https://short.example.org/
+"""
+    document = convert("sub/page.md", text)
+    assert document.content == text
+    assert document.format == "markdown"
+    assert document.mime_type == "text/markdown"
+    assert document.title == "The title with code"
+    assert targets(document) == [
+        "file:///home/me/docs/sub/one.md",
+        "file:///home/me/docs/two.md",
+        "https://example.org/a?b=c",
+        "https://ci.example.org/",
+        "file:///home/me/docs/sub/reference.md",
+        "file:///home/me/docs/sub/collapsed.md",
+        "https://short.example.org/",
+        "https://auto.example.org/x",
+        "https://bare.example.org/y_(z)",
+        "file:///home/me/docs/sub/my file.md",
+        "file:///home/me/docs/root.md",
+        "file:///home/me/docs/sub/html.html",
+    ]
+    texts = {link.target: link.text for link in document.links}
+    assert texts["file:///home/me/docs/sub/one.md"] == "one"
+    assert texts["https://ci.example.org/"] == "badge"
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("Title\n=====\n\ntext", "Title"),
+        ("## Second\n\n# First\n", "First"),
+        ("text only", None),
+        ("```\n# not this\n```\n## This [one](x.md) #\n", "This one"),
+        ("<h1 align='center'>From <b>HTML</b></h1>\n", "From HTML"),
+        ("#hashtag is no heading\n", None),
+        ("- item\n---\n", None),
+        ("# **Bold** &amp; [link](a) ~~x~~\n", "Bold &amp; link x"),
+        ("# `json` --- JSON encoder\n", "json --- JSON encoder"),
+        ("## Install\n\n# `mgrag`\n", "mgrag"),
+        ("`json`\n======\n", "json"),
+        ("Write `<h1>Big</h1>` for it.\n\n## Second\n", "Second"),
+        ("# Anforderungen {#sec-anforderungen .unnumbered}\n", "Anforderungen"),
+        ("Usage {: #usage }\n=====\n", "Usage"),
+        ("# Preface {-}\n", "Preface"),
+        ("# Hello {name}\n", "Hello {name}"),
+        ("# `<details>`: more on request\n", "<details>: more on request"),
+        ("# `Vec<T>` and [`a_b_c`](x.md), \\<b\\>\n", "Vec<T> and a_b_c, <b>"),
+    ],
+)
+def test_markdown_titles(text: str, title: str | None) -> None:
+    assert convert("a.md", text).title == title
+
+
+def test_front_matter_becomes_metadata() -> None:
+    document = convert(
+        "a.md",
+        '---\ntitle: "From front matter"\nauthor: Ann\ntags: [a, b]\nkeywords:\n  - c\n  - d\n'
+        "date: 2024-05-01\n---\n\n# Heading\n",
+    )
+    assert document.title == "From front matter"
+    assert document.content == "# Heading\n"
+    assert document.metadata == {"author": "Ann", "tags": ["a", "b"], "keywords": ["c", "d"], "created": "2024-05-01"}
+    rule = "---\n\nNot front matter, but text between rules.\n\n---\n"
+    assert convert("a.md", rule).content == rule
+
+
+def test_front_matter_of_other_generators() -> None:
+    document = convert(
+        "a.md",
+        "---\ntitle: >-\n  A title that\n  is folded\ndescription: One sentence\n  that goes on.\nms.date: 07/29/2024\n"
+        "author: 'Ann O''Hara'\nno-loc: [Count, Length]\ntags: [\n  a,\n  b\n]\nhero:\n  tagline: nested\n"
+        "状态: fertig\nДата создания: 2024\n"
+        "---\n# Heading\n",
+    )
+    assert (document.title, document.content) == ("A title that is folded", "# Heading\n")
+    assert document.metadata == {
+        "description": "One sentence that goes on.",
+        "author": "Ann O'Hara",
+        "tags": ["a", "b"],
+    }
+    toml = convert("a.md", '+++\ntitle = "The page"\n[params]\ntitle = "not the page"\n+++\nText.\n')
+    assert (toml.title, toml.content) == ("The page", "Text.\n")
+
+
+def test_imports_of_mdx_are_not_text() -> None:
+    text = (
+        "---\ntitle: Birds\n---\nimport Tabs from '@theme/Tabs';\nimport {\n  Card,\n  Grid as G,\n} from \"./cards\"\n"
+        "import './style.css';\n\nKestrels import mice.\n\n```js\nimport Tabs from 'tabs';\n```\n"
+    )
+    shown = "Kestrels import mice.\n\n```js\nimport Tabs from 'tabs';\n```\n"
+    assert convert("a.mdx", text).content == shown
+    assert convert("a.md", text).content.startswith("import Tabs from")
+    assert convert("a.mdx", "import {" * 20_000).content.startswith("import {")
+
+
+def test_markdown_that_is_slow_to_match_is_not_slow() -> None:
+    for text in (
+        "[" * 50_000,
+        "](" * 50_000,
+        "`" * 50_000,
+        "<!--" * 20_000,
+        "[a](" * 20_000,
+        "*" * 50_000,
+        "# " + "\\" * 50_000,
+    ):
+        assert convert("a.md", text).content == text

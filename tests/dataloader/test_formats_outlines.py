@@ -1,0 +1,154 @@
+"""AsciiDoc, Org and the outlines of Logseq."""
+
+from __future__ import annotations
+
+import pytest
+from filetools import URI, convert, targets
+
+ASCIIDOC = """= The mill: a {what}
+Ann Author
+:description: How it runs
+:url: https://example.org/mill
+// a comment
+
+Water comes by {url}[the race], see <<wheel,the wheel>>, xref:guide/dam.adoc#crest[its dam] and {unknown}.
+
+[[wheel]]
+== The wheel ==
+
+include::parts.adoc[]
+ifdef::draft[]
+image::wheel.png[Drawing of the wheel]
+endif::[]
+
+[source,python]
+----
+= no heading
+link:no.adoc[none]
+----
+
+Gates
+~~~~~
+
+....
+```
+....
+
+////
+A comment, too
+////
+
+----
+is never closed
+"""
+
+ORG = """#+TITLE: The mill
+#+author: Ann
+#+LANGUAGE: en
+# a comment
+* TODO The wheel :wood:iron:
+:PROPERTIES:
+:ID: 17
+:END:
+Water comes by [[https://example.org/race][the race]], see [[file:dam.org::*Crest][its dam]] and [[*Gates]].
+#+BEGIN_SRC emacs-lisp :tangle no
+(message "[[no.org]]")
+,* no heading
+#+END_SRC
+** Gates
+| a | b |
+|---+---|
+| 1 | 2 |
+#+begin_src
+is never closed
+"""
+
+
+def test_asciidoc_has_headings_code_and_links() -> None:
+    document = convert("mill.adoc", ASCIIDOC)
+    assert (document.title, document.format, document.mime_type) == ("The mill: a {what}", "markdown", "text/asciidoc")
+    assert document.metadata == {"description": "How it runs"}
+    assert targets(document) == ["https://example.org/mill", f"{URI}guide/dam.adoc", f"{URI}parts.adoc"]
+    assert document.content == (
+        "# The mill: a {what}\nAnn Author\n\n"
+        "Water comes by the race, see the wheel, its dam and {unknown}.\n\n"
+        "## The wheel\n\nDrawing of the wheel\n\n"
+        "```python\n= no heading\nlink:no.adoc[none]\n```\n\n### Gates\n\n````\n```\n````\n\n\n----\nis never closed\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("table", "rows"),
+    [
+        (
+            "|===\n|Name |Meaning\n\n|`-f`\n|Overwrites\nfiles.\n\n|`-n` |{url}[Only] shows \\| tells.\n|===",
+            ["| Name | Meaning |", "| `-f` | Overwrites files. |", "| `-n` | Only shows \\| tells. |"],
+        ),
+        (
+            '[cols="1,2a",options="header"]\n.Options\n|===\n\n|Name\n|Meaning\n|a ^.>s| b\n|===',
+            ["| Name | Meaning |", "| a | b |"],
+        ),
+        (
+            "[cols=3*]\n|===\n|a|b\n|c\n2+|d e\n|f\n2*|g |h\n// no cell | at all\n|===",
+            ["| a | b | c |", "| d e |  | f |", "| g | g | h |"],
+        ),
+    ],
+)
+def test_tables_of_asciidoc(table: str, rows: list[str]) -> None:
+    document = convert("a.adoc", f":url: https://example.org/x\n\n== Text\n\n{table}\n")
+    assert [line for line in document.content.split("\n") if line.startswith("| ")] == [
+        rows[0],
+        "|" + " --- |" * (rows[0].count("|") - 1),
+        *rows[1:],
+    ]
+
+
+@pytest.mark.parametrize("table", ["|===\n|a |b\n.2+|c |d\n|e\n|===", "|===\n|a |b\n|c\n|===", "|===\nno cells\n|==="])
+def test_tables_of_asciidoc_that_are_not_plain_stay_as_written(table: str) -> None:
+    assert convert("a.adoc", f"== Text\n\n{table}\n").content == f"## Text\n\n{table}\n"
+
+
+def test_a_cell_of_asciidoc_repeated_without_end() -> None:
+    assert len(convert("a.adoc", "|===\n" + "999*|x\n" * 20_000 + "|===\n").content) < 200_000
+
+
+def test_values_of_asciidoc_do_not_make_a_small_file_a_huge_text() -> None:
+    document = convert("bomb.adoc", f":a: {'x' * 1000}\n\n" + "{a}" * 100_000 + "\n\nThe end.\n")
+    assert len(document.content) < 1_500_000
+    assert document.content.endswith("The end.\n")
+
+
+@pytest.mark.parametrize(("name", "mark"), [("wide.adoc", "="), ("wide.org", "*")])
+def test_headings_with_very_many_blanks_are_read(name: str, mark: str) -> None:
+    blanks = " " * 200_000
+    assert convert(name, f"{mark} Mill{blanks}wheel\n").content == f"# Mill{blanks}wheel\n"
+
+
+def test_org_has_headings_code_and_links() -> None:
+    document = convert("mill.org", ORG)
+    assert (document.title, document.format, document.mime_type) == ("The mill", "markdown", "text/x-org")
+    assert document.metadata == {"author": "Ann", "language": "en"}
+    assert [(link.target, link.text) for link in document.links] == [
+        ("https://example.org/race", "the race"),
+        (f"{URI}dam.org", "its dam"),
+    ]
+    assert document.content == (
+        "# TODO The wheel\nWater comes by the race, see its dam and Gates.\n"
+        '```emacs-lisp\n(message "[[no.org]]")\n* no heading\n```\n## Gates\n| a | b |\n|---|---|\n| 1 | 2 |\n'
+        "#+begin_src\nis never closed\n"
+    )
+
+
+@pytest.mark.parametrize("name", ["a.adoc", "a.org"])
+def test_nothing_but_settings_is_kept(name: str) -> None:
+    assert convert(name, ":toc: left\n" if name == "a.adoc" else "#+TITLE: A\n").content
+
+
+def test_properties_of_logseq() -> None:
+    text = "title:: My page\ntags:: [[boats]], #sea\nalias:: Shipyard\nrating:: 5\n\n"
+    document = convert("page.md", f"{text}- A block\n  id:: 63f1\n  collapsed:: true\n  - Child\n")
+    assert document.content == "rating:: 5\n\n- A block\n  - Child\n"
+    assert document.title == "My page"
+    assert document.metadata == {"tags": ["boats", "sea"], "aliases": ["Shipyard"]}
+    for kept in ("std::vector is a class\n", "Term:: a meaning\nthat goes on\n", "```\n  id:: 1\n```\n", "tags:: a\n"):
+        assert convert("page.md", kept).content == kept
