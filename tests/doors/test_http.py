@@ -26,6 +26,7 @@ from core.rag.errors import ConfigurationError
 from core.rag.indexing.report import IngestReport
 from dbhandler.kit import bolt_engine_for_a_test, make_settings
 from libs.dataloader import Document
+from mgrag.cli.serve import listening_socket
 from mgrag.http.access import Access
 from mgrag.http.app import build_app
 from mgrag.http.records import RESERVED
@@ -59,9 +60,7 @@ async def serving(
     async with knowledge or KnowledgeBase.open("embedded::memory:") as kb:
         app = build_app(kb, access or Access(make_settings()), **options)
         server = uvicorn.Server(uvicorn.Config(app, log_config=None, timeout_graceful_shutdown=1))
-        with socket.socket() as listening:
-            listening.bind(("127.0.0.1", 0))
-            listening.listen()
+        with listening_socket("127.0.0.1", 0) as listening:
             task = asyncio.create_task(server.serve([listening]))
             try:
                 async with httpx.AsyncClient(
@@ -847,6 +846,20 @@ def test_a_package_that_is_missing_is_named(package: str, tmp_path: Path) -> Non
     )
     assert done.returncode == 2
     assert "pip install 'memgraph-rag[http]'" in done.stderr
+
+
+async def test_responses_do_not_wait_for_acknowledgements() -> None:
+    without_delay: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+
+    def connected(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        without_delay.set_result(writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+        writer.close()
+
+    with listening_socket("127.0.0.1", 0) as listening:
+        async with await asyncio.start_server(connected, sock=listening):
+            _, writer = await asyncio.open_connection(*listening.getsockname())
+            assert await without_delay
+            writer.close()
 
 
 def test_a_port_that_is_taken_is_told(tmp_path: Path) -> None:
