@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import io
 import json
+import lzma
+import tarfile
 import tracemalloc
+from collections.abc import Callable
 
 import pytest
 from filetools import convert, reason, unzipped, zipped
@@ -206,6 +210,27 @@ def test_any_bytes_under_any_name(ending: str, data: bytes) -> None:
         read_document(FileData(f"a{ending}", data, "file:///x/a")).content.encode("utf-8")
     except UnreadableError as error:
         assert error.reason
+
+
+@pytest.mark.parametrize(("ending", "compress"), [("gz", gzip.compress), ("bz2", bz2.compress), ("xz", lzma.compress)])
+def test_compressed_files_are_read_as_what_they_hold(ending: str, compress: Callable[[bytes], bytes]) -> None:
+    document = read_document(FileData(f"docs/a.md.{ending}", compress(b"# Mill\n\nIt turns.")))
+    assert (document.path, document.title, document.format) == (f"docs/a.md.{ending}", "Mill", "markdown")
+    assert document.content == "# Mill\n\nIt turns."
+    assert convert(f"a.TXT.{ending.upper()}", compress(b"words")).content == "words"
+    assert convert(f"a.{ending}", b"only called so").content == "only called so"
+    assert "it is damaged" in reason(f"a.txt.{ending}", compress(b"words" * 100)[:-12])
+    assert "it is empty" in reason(f"a.txt.{ending}", compress(b""))
+    assert "a PNG image" in reason(f"a.{ending}", compress(b"\x89PNG\r\n\x1a\n" + bytes(200)))
+    bomb = compress(bytes(9_000_000))
+    assert "would expand to more than 4.0 MB" in reason(f"a.txt.{ending}", bomb, max_bytes=1_000_000)
+
+
+def test_an_archive_is_named_though_it_is_compressed() -> None:
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w:gz") as archive:
+        archive.addfile(tarfile.TarInfo("a.txt"), io.BytesIO())
+    assert reason("a.tar.gz", stream.getvalue()) == "it is a tar archive"
 
 
 @pytest.mark.parametrize(

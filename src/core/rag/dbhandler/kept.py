@@ -26,7 +26,8 @@ def microseconds(name: str) -> str:
     """An expression that changes whenever the ``updated_at`` of a node or edge does; for statements of :class:`Kept`.
 
     The latest time alone is not enough, since a change may have an earlier one: that of an import of an earlier
-    version, of a client whose clock is slow, or of a transaction that took longer. So the microseconds of all are added.
+    version, of a client whose clock is slow, or of a transaction that took longer. So the microseconds of all are
+    added.
 
     Args:
         name: The variable of the nodes or edges.

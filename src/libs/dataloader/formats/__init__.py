@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 
 from libs.dataloader.formats.base import Content, FileData, UnreadableError, check_length
-from libs.dataloader.formats.registry import FORMATS, MARKDOWN, Format, describe_binary, find_format
+from libs.dataloader.formats.registry import COMPRESSED, FORMATS, MARKDOWN, Format, describe_binary, find_format
 from libs.dataloader.types import Document
 
 __all__ = ["FORMATS", "MARKDOWN", "Content", "FileData", "Format", "UnreadableError", "read_document", "read_file"]
@@ -26,6 +26,10 @@ def read_file(file: FileData, mime_type: str | None = None) -> tuple[Content, Fo
     """
     if not file.data:
         raise UnreadableError("it is empty")
+    if file.extension in COMPRESSED:
+        from libs.dataloader.formats.compressed import expanded
+
+        file = expanded(file)
     kind = find_format(file.name, file.data, mime_type)
     reader = import_module(f"libs.dataloader.formats.{kind.reader}")
     try:

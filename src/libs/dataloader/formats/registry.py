@@ -67,6 +67,9 @@ FORMATS: dict[str, Format] = {
     ".ipynb": Format("notebook", "application/x-ipynb+json"),
 }
 
+#: Endings of files that are compressed as a whole; the ending before it tells the format.
+COMPRESSED = frozenset((".gz", ".bz2", ".xz"))
+
 _LANGUAGES = {
     "python": ".py .pyi .pyw .pyx",
     "javascript": ".js .mjs .cjs .jsx",
@@ -277,6 +280,8 @@ def _binary_kind(data: bytes) -> str | None:
     for signature, kind in _SIGNATURES:
         if data.startswith(signature):
             return kind
+    if data[257:262] == b"ustar":
+        return "a tar archive"
     if data[4:8] == b"ftyp":
         return "a video, audio or image file (MP4 family)"
     if data[:4] == b"RIFF":
