@@ -12,6 +12,12 @@ from core.rag.headings import heading_path
 #: How a section that is too large is split.
 Kind = Literal["prose", "markdown", "code", "table", "records"]
 
+#: From this position on, the text is under this heading path.
+Mark = tuple[int, str]
+
+#: How deep definitions within definitions are searched.
+MAX_NESTING = 16
+
 _LONGEST_HEADING = 200  # characters; anything longer is a paragraph that looks like a heading
 
 
