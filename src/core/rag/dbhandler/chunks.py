@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from core.rag.dbhandler.adding import add_chunks
 from core.rag.dbhandler.batches import MAX_ROWS
 from core.rag.dbhandler.checks import check_mapping, check_number, check_text
 from core.rag.dbhandler.documents import DocumentOperations, give_vector
 from core.rag.dbhandler.removing import release_vectors
 from core.rag.dbhandler.rows import CHUNK_COLUMNS, chunk_rows, found_chunk
 from core.rag.dbhandler.store import Transaction
-from core.rag.dbhandler.writing import ChunkRow, add_chunks
+from core.rag.dbhandler.writing import ChunkRow
 from core.rag.embedder.base import embed_texts
 from core.rag.errors import InvalidInputError
 from core.rag.schema import Label
