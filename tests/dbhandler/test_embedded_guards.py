@@ -14,6 +14,7 @@ import pytest
 from core.rag.dbhandler import grafeo_engine
 from core.rag.dbhandler.embedded import EmbeddedStore
 from core.rag.dbhandler.gate import WriterGate
+from core.rag.dbhandler.grafeo_errors import map_error
 from core.rag.dbhandler.store import Transaction
 from core.rag.errors import (
     InvalidInputError,
@@ -329,7 +330,7 @@ async def test_a_conflict_that_the_work_swallows_is_repeated_all_the_same(store:
     ],
 )
 def test_errors_are_told_by_their_code_alone(text: str, kind: type[StoreError]) -> None:
-    error = grafeo_engine.map_error(RuntimeError(text), "A test")
+    error = map_error(RuntimeError(text), "A test")
     assert type(error) is kind
     assert str(error).startswith("A test")
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from core.rag.dbhandler.grafeo_engine import map_error
+from core.rag.dbhandler.grafeo_errors import map_error
 from core.rag.dbhandler.versions import READ_VERSION, version_in
 from core.rag.schema import Label
 

@@ -1,4 +1,4 @@
-"""Calls into Grafeo: opening, running statements, closing, and mapping errors. Contains no Cypher.
+"""Calls into Grafeo: opening, running statements and closing. Contains no Cypher.
 
 Facts about the engine that the code relies on are those of Grafeo 0.6.
 """
@@ -6,7 +6,6 @@ Facts about the engine that the code relies on are those of Grafeo 0.6.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -14,20 +13,14 @@ from typing import Any
 
 from core.rag.dbhandler.checks import check_characters
 from core.rag.dbhandler.commitlog import discard, log_folder, sync_file, sync_folder
+from core.rag.dbhandler.grafeo_errors import error_code, first_line, map_error, not_opened, why_not_written
 from core.rag.dbhandler.grafeo_log import check_log
 from core.rag.dbhandler.store import Parameters, Row
 from core.rag.errors import (
     BackupError,
     InvalidInputError,
     MGRagError,
-    QueryError,
-    StoreConflictError,
-    StoreConstraintError,
-    StoreDamagedError,
     StoreError,
-    StoreFullError,
-    StoreLockedError,
-    StoreReadOnlyError,
     StoreUnavailableError,
 )
 
@@ -40,11 +33,6 @@ MAX_TEXT_BYTES = 16 << 20
 
 #: Suffix, followed by a date, of the graph that a restore replaced and keeps.
 KEPT = ".before-restore-"
-
-_CODE = re.compile(r"GRAFEO-([A-Z]\d{3})")
-_NO_SPACE = re.compile(r"os error (28|122|27)\b|no space|disk (is )?full|quota", re.IGNORECASE)
-
-_NO_PERMISSION = re.compile(r"os error (1|13|30)\b")  # not permitted, denied, a file system for reading only
 
 
 def graph_file(path: str) -> Path:
@@ -70,7 +58,7 @@ def graph_file(path: str) -> Path:
             " folder or the file, or name another one (--db)."
         ) from error
     except (RuntimeError, OSError) as error:  # no such home, too long
-        raise StoreUnavailableError(f"{path[:200]!r} cannot be the path of a graph: {_first_line(error)}.") from error
+        raise StoreUnavailableError(f"{path[:200]!r} cannot be the path of a graph: {first_line(error)}.") from error
     if not path or "\0" in path:
         raise StoreUnavailableError(f"{path[:200]!r} is not a file name: name a file, such as graph.grafeo.")
     if hanging:
@@ -124,7 +112,7 @@ def open_engine(file: Path | None) -> Any:
             " it, or name a graph elsewhere (--db)."
         ) from error
     except RuntimeError as error:
-        raise _not_opened(error, file) from error
+        raise not_opened(error, file) from error
     return db
 
 
@@ -233,43 +221,8 @@ def open_for_reading(file: Path) -> Any:
     except OSError as error:
         raise StoreUnavailableError(f"{file} cannot be read: {error.strerror or error}.") from error
     except RuntimeError as error:
-        raise _not_opened(error, file) from error
+        raise not_opened(error, file) from error
     return db
-
-
-def _not_opened(error: RuntimeError, file: Path) -> StoreError:
-    """Return the error for a graph that could not be opened."""
-    if _code(error) == "X001" and "locked" in str(error):
-        return StoreLockedError(
-            f"{file} is in use by another process, or open in this one already. Close it there, or put the graph"
-            " on a Memgraph server (bolt://), which many processes can share."
-        )
-    if "not a Grafeo database" in str(error) or "not a database file" in str(error):
-        return StoreUnavailableError(f"{file} is not a graph file; name another file.")
-    if refused := _NO_PERMISSION.search(str(error)):
-        return StoreReadOnlyError(_may_not_write(file, os.strerror(int(refused[1]))))
-    mapped = map_error(error, f"Opening {file}")
-    if isinstance(mapped, StoreFullError):
-        return StoreFullError(
-            f"{file} cannot be opened for writing: the disk has no room for the log beside it. Free some and repeat."
-        )
-    if isinstance(mapped, StoreDamagedError):
-        return mapped
-    return StoreUnavailableError(f"{file} cannot be opened: {_first_line(error)}.")
-
-
-def _may_not_write(file: Path, reason: str) -> str:
-    """Return the message for when the operating system refuses to write the file, or files beside it."""
-    if file.exists() and not os.access(file, os.R_OK | os.W_OK):
-        what = f"this user may not {'write' if os.access(file, os.R_OK) else 'read or write'} the file"
-    elif not os.access(file.parent, os.W_OK):
-        what = f"this user may not write to its folder {file.parent}"
-    else:
-        what = "this user may not write the file, its log (.wal) or its folder"
-    return (
-        f"{file} cannot be opened for writing: {what} ({reason}). A graph needs both its file and its folder, for the"
-        " log beside it. Permit it (chmod u+rw), copy the graph to a folder of your own, or name another one (--db)."
-    )
 
 
 def start_checkpoints(db: Any) -> None:
@@ -293,18 +246,11 @@ def close_engine(handles: list[Any]) -> None:
         db.close()
     except RuntimeError as error:
         raise type(map_error(error, "Closing"))(
-            f"The graph file could not be written on closing: {_why_not_written(error)}. What was committed"
+            f"The graph file could not be written on closing: {why_not_written(error)}. What was committed"
             " is in the log beside it, and there when it is opened again."
         ) from error
     finally:
         del db
-
-
-def _why_not_written(error: RuntimeError | OSError) -> str:
-    if isinstance(map_error(error, "Writing"), StoreFullError):
-        return "the disk is full; free space"
-    refused = _NO_PERMISSION.search(str(error))
-    return os.strerror(int(refused[1])) if refused else _first_line(error)
 
 
 def rows(runner: Any, statement: str, parameters: Parameters | None) -> list[Row]:
@@ -331,7 +277,7 @@ def roll_back(handle: Any) -> None:
         if handle.is_active:
             handle.rollback()
     except RuntimeError as error:
-        if _code(error) != "T004":
+        if error_code(error) != "T004":
             raise
 
 
@@ -354,7 +300,7 @@ def save(db: Any, destination: Path, name: Path | None = None) -> None:
         for ending in ("", ".partial", ".partial.creating"):
             discard(destination.with_name(destination.name + ending))
         raise BackupError(
-            f"The backup to {name or destination} could not be written: {_why_not_written(error)}."
+            f"The backup to {name or destination} could not be written: {why_not_written(error)}."
         ) from error
 
 
@@ -381,52 +327,4 @@ def call[T](function: Callable[[Any], T], db: Any, what: str) -> T:
     except BaseException as error:
         if type(error).__name__ != "PanicException":
             raise
-        raise StoreError(f"{what} crashed inside the engine: {_first_line(error)}. Open the graph again.") from error
-
-
-def map_error(error: BaseException, what: str) -> StoreError:
-    """Translate an engine error by its code; its text may quote anything in the statement.
-
-    Args:
-        error: What the engine raised.
-        what: What was being done, for the message.
-    """
-    text, line = str(error), _first_line(error)
-    match _code(error):
-        case "T001":
-            return StoreConflictError(f"{what} met a concurrent write: {line}.")
-        case "Q006" if "the writer does not see it" in text:
-            return StoreConflictError(f"{what} met a concurrent write: {line}.")
-        case "T009" | "X003" | "S001" if _NO_SPACE.search(text):
-            return StoreFullError(f"{what} failed: the disk is full. Nothing of it was stored; free space and repeat.")
-        case "V001" if "unique" in text.lower():
-            return StoreConstraintError(f"{what} would store a second node with the same id: {line}.")
-        case "V001" if "maximum size" in text:
-            return QueryError(
-                f"{what} holds a text of more than 16 MiB, and an embedded graph keeps none that is longer. Split it,"
-                " or put the graph on a server (bolt://)."
-            )
-        case "S001" | "S002" | "S003":
-            return StoreDamagedError(
-                f"{what} found the graph file damaged: {line}. Restore a backup (mgrag restore) or ingest again."
-            )
-        case "T003" | "T005" | "T006" if "read-only" in text:
-            return StoreReadOnlyError(f"{what} was refused: the graph is open for reading only.")
-        case "T007":
-            return StoreUnavailableError(f"{what} was sent after the graph was closed; open it again.")
-        case "T008" | "T009" | "T010" | "T011":
-            return StoreUnavailableError(f"{what} failed: {line}. Close the graph and open it again.")
-        case "X003":
-            return StoreUnavailableError(f"{what} failed: {line}.")
-        case _:
-            return QueryError(f"{what} was refused by the engine: {line}.")
-
-
-def _code(error: BaseException) -> str:
-    found = _CODE.match(str(error))
-    return found[1] if found else ""
-
-
-def _first_line(error: BaseException) -> str:
-    text = str(error)
-    return text.splitlines()[0].rstrip(".") if text else type(error).__name__
+        raise StoreError(f"{what} crashed inside the engine: {first_line(error)}. Open the graph again.") from error
