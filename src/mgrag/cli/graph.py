@@ -1,4 +1,4 @@
-"""``mgrag graph``: explores, edits and draws the entity graph."""
+"""``mgrag graph``: explores and draws the entity graph; what edits it is in :mod:`mgrag.cli.graph_editing`."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mgrag.cli import graph_editing
 from mgrag.cli.options import DbOption, JsonOption, NamespaceOption, common, target_file
 from mgrag.cli.output import counted, line, note, print_json, table
 from mgrag.cli.runtime import EXIT_FAILED, EXIT_NOT_FOUND, EXIT_USAGE, fail, with_kb
@@ -40,6 +41,7 @@ DepthOption = Annotated[int, typer.Option(metavar="STEPS", help="Maximum distanc
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
+    graph_editing.register(commands)
     app.add_typer(commands, name="graph")
 
 
@@ -225,153 +227,6 @@ def show(
         note("mgrag: There is more than this: raise --limit, or see mgrag graph neighbors.")
     for symbol in symbols:  # what texts mention under a name comes first
         note(f"mgrag: {symbol.name} is also a {symbol.type} in source code: mgrag graph show {symbol.id}")
-
-
-@commands.command()
-def link(
-    context: typer.Context,
-    source: Annotated[str, typer.Argument(help="Name or id of the node that the link starts at.")],
-    target: Annotated[str, typer.Argument(help="Name or id of the node that the link leads to.")],
-    relation: Annotated[str, typer.Option(metavar="TYPE", help="Type of the relation, such as works_at.")] = "related",
-    fact: Annotated[str, typer.Option(metavar="TEXT", help="The relation as a sentence.")] = "",
-    weight: Annotated[float, typer.Option(metavar="NUMBER", help="Weight of the link, above 0.")] = 1.0,
-    create: Annotated[
-        bool, typer.Option("--create", help="Create the entities, and the graph, if they do not exist.")
-    ] = False,
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Add a link between two entities or two concepts."""
-    chosen = common(context, db, namespace, as_json)
-    edge = with_kb(
-        chosen,
-        lambda kb: kb.link(source, target, relation, fact=fact, weight=weight, create=create),
-        create=create,
-    )
-    if chosen.json:
-        print_json(asdict(edge))
-    else:
-        line(f"Linked: {edge.id}")
-
-
-@commands.command()
-def unlink(
-    context: typer.Context,
-    source: Annotated[str, typer.Argument(help="Name or id of one end, or the id of the link.")],
-    target: Annotated[str | None, typer.Argument(help="Name or id of the other end.")] = None,
-    relation: Annotated[str | None, typer.Option(metavar="TYPE", help="Only links with this relation.")] = None,
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Remove links that were added by hand."""
-    chosen = common(context, db, namespace, as_json)
-    count = with_kb(chosen, lambda kb: kb.unlink(source, target, relation))
-    if chosen.json:
-        print_json({"removed": count})
-    elif count:
-        line(f"Removed: {counted(count, 'link')}.")
-    if not count:
-        fail(
-            "There is no such link that was added by hand; other links disappear with the documents they come from.",
-            EXIT_NOT_FOUND,
-        )
-
-
-@commands.command()
-def remove(
-    context: typer.Context,
-    name: Annotated[str, typer.Argument(help="Name or id of an entity.")],
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Remove an entity that was added by hand, and its links.
-
-    It stays if documents or records mention it.
-    """
-    chosen = common(context, db, namespace, as_json)
-    removed = with_kb(chosen, lambda kb: kb.remove_entity(name))
-    if chosen.json:
-        print_json({"removed": removed})
-    elif removed:
-        line(f"Removed: {name}.")
-    if not removed:
-        fail(
-            f"{name} was not added by hand; it disappears with the documents and records that mention it.",
-            EXIT_NOT_FOUND,
-        )
-
-
-@commands.command()
-def resolve(
-    context: typer.Context,
-    vectors: Annotated[
-        bool, typer.Option("--vectors/--no-vectors", help="Whether to compare the meaning of names, too.")
-    ] = True,
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Find and link different names of the same entity.
-
-    mgrag graph split undoes a wrong match.
-    """
-    chosen = common(context, db, namespace, as_json)
-
-    report = with_kb(
-        chosen, lambda kb: kb.resolve_entities(vectors=vectors), embedding=vectors, doing="Comparing names …"
-    )
-    if chosen.json:
-        print_json(report.to_dict())
-        return
-    for same in report.same:
-        line(f"  {same.alias} is ", (same.entity, "bold"), f"  ({same.method}, {same.score:.2f})")
-    line(f"{counted(len(report.same), 'alias', 'aliases')}: {report.added:,} new, {report.removed:,} removed.")
-
-
-@commands.command()
-def merge(
-    context: typer.Context,
-    alias: Annotated[str, typer.Argument(help="Name or id of the alias.")],
-    entity: Annotated[str, typer.Argument(help="Name or id of the main entity.")],
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Declare two entities to be the same; split undoes it."""
-    chosen = common(context, db, namespace, as_json)
-    with_kb(chosen, lambda kb: kb.merge_entities(alias, entity))
-    if chosen.json:
-        print_json({"alias": alias, "entity": entity})
-    else:
-        line(f"Merged: {alias} is {entity}.")
-
-
-@commands.command()
-def split(
-    context: typer.Context,
-    entity: Annotated[str, typer.Argument(help="Name or id of an entity.")],
-    other: Annotated[
-        str | None,
-        typer.Argument(help="The entity that it is not, merged or not. Default: all that it was merged with."),
-    ] = None,
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Undo a merge, and keep it from being made (again)."""
-    chosen = common(context, db, namespace, as_json)
-    count = with_kb(chosen, lambda kb: kb.split_entity(entity, other))
-    if chosen.json:
-        print_json({"split": count})
-    elif count:
-        line(f"Undone: {counted(count, 'merge')}.")
-    elif other is not None:
-        line(f"Stored: {entity} is not {other}. They were not merged.")
-    if not count and other is None:
-        fail(f"{entity} was not merged with anything.", EXIT_NOT_FOUND)
 
 
 def _write(kind: str, target: Path, piece: Piece) -> None:

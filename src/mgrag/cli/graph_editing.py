@@ -1,0 +1,159 @@
+"""The commands of ``mgrag graph`` that add, remove, merge and split entities and links."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from mgrag.cli.options import DbOption, JsonOption, NamespaceOption, common
+from mgrag.cli.output import counted, line, print_json
+from mgrag.cli.runtime import EXIT_NOT_FOUND, fail, with_kb
+
+
+def register(commands: typer.Typer) -> None:
+    """Add the commands."""
+    for command in (link, unlink, remove, resolve, merge, split):
+        commands.command()(command)
+
+
+def link(
+    context: typer.Context,
+    source: Annotated[str, typer.Argument(help="Name or id of the node that the link starts at.")],
+    target: Annotated[str, typer.Argument(help="Name or id of the node that the link leads to.")],
+    relation: Annotated[str, typer.Option(metavar="TYPE", help="Type of the relation, such as works_at.")] = "related",
+    fact: Annotated[str, typer.Option(metavar="TEXT", help="The relation as a sentence.")] = "",
+    weight: Annotated[float, typer.Option(metavar="NUMBER", help="Weight of the link, above 0.")] = 1.0,
+    create: Annotated[
+        bool, typer.Option("--create", help="Create the entities, and the graph, if they do not exist.")
+    ] = False,
+    db: DbOption = None,
+    namespace: NamespaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Add a link between two entities or two concepts."""
+    chosen = common(context, db, namespace, as_json)
+    edge = with_kb(
+        chosen,
+        lambda kb: kb.link(source, target, relation, fact=fact, weight=weight, create=create),
+        create=create,
+    )
+    if chosen.json:
+        print_json(asdict(edge))
+    else:
+        line(f"Linked: {edge.id}")
+
+
+def unlink(
+    context: typer.Context,
+    source: Annotated[str, typer.Argument(help="Name or id of one end, or the id of the link.")],
+    target: Annotated[str | None, typer.Argument(help="Name or id of the other end.")] = None,
+    relation: Annotated[str | None, typer.Option(metavar="TYPE", help="Only links with this relation.")] = None,
+    db: DbOption = None,
+    namespace: NamespaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Remove links that were added by hand."""
+    chosen = common(context, db, namespace, as_json)
+    count = with_kb(chosen, lambda kb: kb.unlink(source, target, relation))
+    if chosen.json:
+        print_json({"removed": count})
+    elif count:
+        line(f"Removed: {counted(count, 'link')}.")
+    if not count:
+        fail(
+            "There is no such link that was added by hand; other links disappear with the documents they come from.",
+            EXIT_NOT_FOUND,
+        )
+
+
+def remove(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="Name or id of an entity.")],
+    db: DbOption = None,
+    namespace: NamespaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Remove an entity that was added by hand, and its links.
+
+    It stays if documents or records mention it.
+    """
+    chosen = common(context, db, namespace, as_json)
+    removed = with_kb(chosen, lambda kb: kb.remove_entity(name))
+    if chosen.json:
+        print_json({"removed": removed})
+    elif removed:
+        line(f"Removed: {name}.")
+    if not removed:
+        fail(
+            f"{name} was not added by hand; it disappears with the documents and records that mention it.",
+            EXIT_NOT_FOUND,
+        )
+
+
+def resolve(
+    context: typer.Context,
+    vectors: Annotated[
+        bool, typer.Option("--vectors/--no-vectors", help="Whether to compare the meaning of names, too.")
+    ] = True,
+    db: DbOption = None,
+    namespace: NamespaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Find and link different names of the same entity.
+
+    mgrag graph split undoes a wrong match.
+    """
+    chosen = common(context, db, namespace, as_json)
+
+    report = with_kb(
+        chosen, lambda kb: kb.resolve_entities(vectors=vectors), embedding=vectors, doing="Comparing names …"
+    )
+    if chosen.json:
+        print_json(report.to_dict())
+        return
+    for same in report.same:
+        line(f"  {same.alias} is ", (same.entity, "bold"), f"  ({same.method}, {same.score:.2f})")
+    line(f"{counted(len(report.same), 'alias', 'aliases')}: {report.added:,} new, {report.removed:,} removed.")
+
+
+def merge(
+    context: typer.Context,
+    alias: Annotated[str, typer.Argument(help="Name or id of the alias.")],
+    entity: Annotated[str, typer.Argument(help="Name or id of the main entity.")],
+    db: DbOption = None,
+    namespace: NamespaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Declare two entities to be the same; split undoes it."""
+    chosen = common(context, db, namespace, as_json)
+    with_kb(chosen, lambda kb: kb.merge_entities(alias, entity))
+    if chosen.json:
+        print_json({"alias": alias, "entity": entity})
+    else:
+        line(f"Merged: {alias} is {entity}.")
+
+
+def split(
+    context: typer.Context,
+    entity: Annotated[str, typer.Argument(help="Name or id of an entity.")],
+    other: Annotated[
+        str | None,
+        typer.Argument(help="The entity that it is not, merged or not. Default: all that it was merged with."),
+    ] = None,
+    db: DbOption = None,
+    namespace: NamespaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Undo a merge, and keep it from being made (again)."""
+    chosen = common(context, db, namespace, as_json)
+    count = with_kb(chosen, lambda kb: kb.split_entity(entity, other))
+    if chosen.json:
+        print_json({"split": count})
+    elif count:
+        line(f"Undone: {counted(count, 'merge')}.")
+    elif other is not None:
+        line(f"Stored: {entity} is not {other}. They were not merged.")
+    if not count and other is None:
+        fail(f"{entity} was not merged with anything.", EXIT_NOT_FOUND)
