@@ -127,7 +127,8 @@ def body_of(body: str, meta: str = "") -> str:
     space = "urn:oasis:names:tc:opendocument:xmlns:"
     return (
         f'<o:document xmlns:o="{space}office:1.0" xmlns:t="{space}text:1.0" xmlns:b="{space}table:1.0"'
-        f' xmlns:d="{space}drawing:1.0" xmlns:m="{space}meta:1.0" xmlns:c="http://purl.org/dc/elements/1.1/">'
+        f' xmlns:d="{space}drawing:1.0" xmlns:m="{space}meta:1.0" xmlns:s="{space}style:1.0"'
+        ' xmlns:c="http://purl.org/dc/elements/1.1/">'
         f"{meta}<o:body><o:text>{body}</o:text></o:body></o:document>"
     )
 
@@ -169,6 +170,30 @@ def test_boxes_inside_of_boxes_are_read_once() -> None:
     assert convert("a.fodt", body_of(body)).content == "before\n\nfirst\n\nsecond\n\nthird"
     nested = begin * 40 + "deep" + end * 40  # read twice at each depth, it would be read 10^12 times
     assert convert("a.fodt", body_of(f"<t:p>{nested}</t:p>")).content == "deep"
+
+
+@pytest.mark.parametrize(
+    ("body", "content"),
+    [
+        ('<t:p>a <t:span t:style-name="Off">gone</t:span>b</t:p>', "a b"),
+        ('<t:p t:style-name="FromOff">gone</t:p><t:p t:style-name="BackOn">there</t:p>', "there"),
+        ('<t:section t:display="none"><t:p>gone</t:p></t:section><t:p>there</t:p>', "there"),
+        ('<t:section t:display="condition"><t:p>there</t:p></t:section>', "there"),
+        ('<t:section t:display="condition" t:is-hidden="true"><t:p>gone</t:p></t:section><t:p>there</t:p>', "there"),
+        ('<t:p><t:hidden-paragraph t:is-hidden="true"/>gone</t:p><t:p><t:hidden-paragraph/>there</t:p>', "there"),
+        ('<t:p>a <t:hidden-text t:is-hidden="true">gone</t:hidden-text>b</t:p>', "a b"),
+        ('<t:p>a <t:hidden-text t:is-hidden="false">b</t:hidden-text></t:p>', "a b"),
+    ],
+    ids=["span", "paragraph", "section", "shown", "condition", "field", "text", "shown text"],
+)
+def test_hidden_text_of_opendocument(body: str, content: str) -> None:
+    styles = (
+        '<o:automatic-styles><s:style s:name="Off"><s:text-properties t:display="none"/></s:style>'
+        '<s:style s:name="FromOff" s:parent-style-name="Off"/>'
+        '<s:style s:name="BackOn" s:parent-style-name="Off"><s:text-properties t:display="true"/></s:style>'
+        "</o:automatic-styles>"
+    )
+    assert convert("a.fodt", body_of(body, styles)).content == content
 
 
 def test_properties_of_opendocument() -> None:

@@ -58,6 +58,7 @@ def read(file: FileData, _kind: Format) -> Content:
     body = child(content, "body", "text")
     if body is None:
         raise UnreadableError("it is not an OpenDocument text, despite its name")
+    _drop_hidden(body, _hiding_styles(content))
     writer = _Writer(LinkCollector(file.uri, file.root_uri), _ordered_lists(content), _parents(content))
     writer.blocks(body, 0)
     title, metadata = _properties(meta)
@@ -259,6 +260,51 @@ def _parents(root: _Element) -> dict[str, str]:
     return {
         attribute(node, "name") or "": parent for node in styles if (parent := attribute(node, "parent-style-name"))
     }
+
+
+def _hiding_styles(root: _Element) -> frozenset[str]:
+    """The styles whose text is not shown, and those made from them that do not say otherwise."""
+    display: dict[str, str] = {}
+    for node in root.iter():
+        if local(node) == "style" and (name := attribute(node, "name")):
+            text = child(node, "text-properties")
+            display[name] = (attribute(text, "display") or "") if text is not None else ""
+    parents = _parents(root)
+
+    def hides(name: str) -> bool:
+        for _ in range(_MAX_DEPTH):
+            if display.get(name) or name not in parents:
+                break
+            name = parents[name]
+        return display.get(name) == "none"
+
+    return frozenset(filter(hides, display))
+
+
+def _drop_hidden(body: _Element, styles: frozenset[str]) -> None:
+    """Take out what the program does not show: text, paragraphs and sections that are hidden."""
+    hidden: list[_Element] = []
+    for node in body.iter():
+        name = local(node)
+        if name in ("p", "h", "span"):
+            if attribute(node, "style-name") in styles:
+                hidden.append(node)
+        elif name in ("section", "hidden-text", "hidden-paragraph") and (
+            # Of a condition, the program writes what came of it.
+            attribute(node, "is-hidden") == "true" or attribute(node, "display") == "none"
+        ):
+            paragraph = node.getparent() if name == "hidden-paragraph" else None
+            hidden.append(node if paragraph is None else paragraph)
+    for node in hidden:
+        parent = node.getparent()
+        if parent is None:
+            continue  # a field said it before
+        before = node.getprevious()
+        if before is None:
+            parent.text = (parent.text or "") + (node.tail or "")
+        else:
+            before.tail = (before.tail or "") + (node.tail or "")
+        parent.remove(node)
 
 
 def _table_rows(node: _Element) -> list[_Element]:
