@@ -61,15 +61,15 @@ class Archive:
 
     @property
     def names(self) -> list[str]:
-        """Names of the parts, in the order of the container."""
+        """The names of the parts, in the order of the container."""
         return list(self._entries)
 
     def has(self, name: str) -> bool:
-        """Whether there is such a part, in whatever case."""
+        """Return whether there is a part of this name; upper and lower case are the same."""
         return name.lstrip("/").casefold() in self._folded
 
     def read(self, name: str) -> bytes:
-        """The bytes of a part.
+        """Return the bytes of a part.
 
         Raises:
             UnreadableError: if it is missing or damaged.
@@ -77,10 +77,10 @@ class Archive:
         return b"".join(self._pieces(name))
 
     def check(self) -> None:
-        """Expand everything once, for a library that would do it without looking at what comes out.
+        """Expand all parts once, before a library reads them that does not check their sizes itself.
 
         Raises:
-            UnreadableError: if a part is damaged or larger than it says.
+            UnreadableError: if a part is damaged or larger than the container states.
         """
         for name in self._entries:
             for _ in self._pieces(name):
@@ -108,10 +108,10 @@ class Archive:
             raise UnreadableError(f"it is damaged: {name}: {error}") from error
 
     def xml(self, name: str) -> _Element:
-        """A part as XML.
+        """Parse a part as XML; see :func:`parse_xml`.
 
         Raises:
-            UnreadableError: if it is missing, damaged, no well-formed XML, or has entities.
+            UnreadableError: if it is missing, damaged, not well-formed XML, or declares entities.
         """
         return parse_xml(self.read(name), name)
 
@@ -141,27 +141,27 @@ def parse_xml(data: bytes, name: str = "the XML") -> _Element:
 
 
 def join_part(base: str, target: str) -> str:
-    """The name of a part that another part refers to."""
+    """Return the name of the part that ``target``, in the part ``base``, refers to."""
     if target.startswith("/"):
         return target.lstrip("/")
     return posixpath.normpath(posixpath.join(posixpath.dirname(base), target))
 
 
 def size_text(size: int) -> str:
-    """A size for people."""
+    """Return a size in bytes as people read it: ``1,234 bytes``, ``2.5 MB``."""
     if size < 100_000:
         return f"{size:,} bytes"
     return f"{size / 1_000_000:,.1f} MB" if size < 100_000_000 else f"{size / 1_000_000:,.0f} MB"
 
 
 def local(node: _Element | None) -> str:
-    """The name of an element without its namespace (strict and transitional Office files differ in that only)."""
+    """Return an element's name without its namespace; strict and transitional Office files differ only in that."""
     tag = node.tag if node is not None else None
     return tag.rpartition("}")[2] if isinstance(tag, str) else ""
 
 
 def attribute(node: _Element, name: str) -> str | None:
-    """An attribute by its name without namespace."""
+    """Return an attribute by its name without namespace; ``None`` if there is none."""
     value = node.get(name)
     if value is not None:
         return str(value)
@@ -169,12 +169,12 @@ def attribute(node: _Element, name: str) -> str | None:
 
 
 def children(node: _Element | None, name: str) -> Iterator[_Element]:
-    """The child elements of that name."""
+    """Return the child elements of this name (without namespace)."""
     return (item for item in (node if node is not None else ()) if local(item) == name)
 
 
 def child(node: _Element | None, *names: str) -> _Element | None:
-    """Follow a path of child elements."""
+    """Follow a path of child elements, the first of each name; ``None`` if it does not exist."""
     for name in names:
         if node is None:
             return None
@@ -183,7 +183,7 @@ def child(node: _Element | None, *names: str) -> _Element | None:
 
 
 def iter_xml(data: bytes, name: str, tags: frozenset[str]) -> Iterator[_Element]:
-    """The outermost elements of these names, one at a time; each is emptied when the next one is asked for.
+    """Yield the outermost elements with these names; each is emptied when the next one is requested, to save memory.
 
     Raises:
         UnreadableError: if it is not well-formed or declares entities.
@@ -220,7 +220,7 @@ def iter_xml(data: bytes, name: str, tags: frozenset[str]) -> Iterator[_Element]
 
 
 def _is_plain(data: bytes) -> bool:
-    """Whether it clearly has no document type, hence no entities: only then are libxml2's limits lifted."""
+    """Return whether XML is large and certainly declares no entities, so that libxml2's limits can be lifted safely."""
     if len(data) < _HUGE_FROM or not _PLAIN_START.match(data):
         return False
     return b"<!DOCTYPE" not in data and b"\x00" not in data

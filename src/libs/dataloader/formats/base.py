@@ -25,7 +25,7 @@ class UnreadableError(Exception):
     """A file cannot be converted.
 
     Attributes:
-        reason: Why, for a person to read; without the file's name.
+        reason: The reason, to show to users; without the name of the file.
     """
 
     def __init__(self, reason: str) -> None:
@@ -34,17 +34,17 @@ class UnreadableError(Exception):
 
 
 def check_length(chars: int) -> None:
-    """Refuse a text that becomes far longer than its file, which can refer to one part of it again and again.
+    """Refuse a text that becomes far longer than its file, for example by repeating one part of it very often.
 
     Raises:
-        UnreadableError: if it has that many characters.
+        UnreadableError: if it is longer than the limit.
     """
     if chars > _MAX_CHARS:
         raise UnreadableError(f"its text is longer than {_MAX_CHARS:,} characters")
 
 
 def join_lines(lines: Iterable[str]) -> str:
-    """Lines as a text.
+    """Join lines to a text.
 
     Raises:
         UnreadableError: if it becomes too long.
@@ -59,7 +59,7 @@ def join_lines(lines: Iterable[str]) -> str:
 
 
 def fenced(text: str, language: str) -> str:
-    """Code as a block of Markdown, whatever stands in it."""
+    """Return code as a fenced block of Markdown; the fence is longer than any in the code."""
     fence = "```"
     while fence in text:
         fence += "`"
@@ -67,7 +67,7 @@ def fenced(text: str, language: str) -> str:
 
 
 def lowered(text: str) -> str:
-    """Markdown with each heading a level lower, to stand below one of the first level."""
+    """Return Markdown with each heading one level lower, so that it fits below a heading of the first level."""
     parts = _FENCED.split(text)
     return "".join(part if index % 2 else _HEADING.sub(r"#\1 ", part) for index, part in enumerate(parts))
 
@@ -77,13 +77,13 @@ class FileData:
     """A file in memory.
 
     Attributes:
-        path: How people call it; its ending tells the format.
+        path: Its path as shown to users; the extension tells the format.
         data: Its bytes.
-        uri: ``file://`` URI or URL, for relative links; ``None`` where it has no place.
+        uri: ``file://`` URI or URL, for resolving relative links; ``None`` if it has none.
         root_uri: ``file://`` URI of the folder that links beginning with ``/`` start from.
-        encoding: Encoding that the user insists on.
-        declared: Encoding that came with it from outside (HTTP header).
-        notes: The files that ``[[Name]]`` in it may mean; ``None`` where nothing is written so.
+        encoding: Encoding that the user has set; ``None``: detected.
+        declared: Encoding that was declared outside of the file (in an HTTP header).
+        notes: The files that ``[[Name]]`` in it may refer to; ``None`` if there are no such links.
         max_bytes: Limit for the size of a file; what is compressed may expand to :data:`EXPANSION` times as much.
     """
 
@@ -98,19 +98,19 @@ class FileData:
 
     @property
     def name(self) -> str:
-        """Last part of the path."""
+        """The last part of the path."""
         return posixpath.basename(self.path.replace("\\", "/"))
 
     @property
     def extension(self) -> str:
-        """Ending of the name with its dot, lower case; empty where there is none."""
+        """The file extension in lower case, with its dot; empty if there is none."""
         return posixpath.splitext(self.name)[1].lower()
 
     def text(self) -> str:
-        """The bytes as clean text.
+        """Decode the bytes as clean text.
 
         Raises:
-            UnreadableError: if they are not text.
+            UnreadableError: if they are not text, or not in the encoding that the user has set.
         """
         if self.encoding is not None:
             try:
@@ -142,7 +142,7 @@ _NO_TITLE = re.compile(
 
 
 def sensible_title(title: str) -> str | None:
-    """A title from a file's properties; ``None`` where there is none or a program made it up."""
+    """Return the title from a file's properties; ``None`` if it is empty or a placeholder that a program filled in."""
     title = " ".join(title.split())
     return None if _NO_TITLE.match(title) else title[:500]
 
@@ -153,7 +153,7 @@ _CODE_STYLE = re.compile(
 
 
 def is_code_style(name: str) -> bool:
-    """Whether a style of a word processor is one for lines of code."""
+    """Return whether the name of a paragraph style of a word processor is that of a style for code."""
     return _CODE_STYLE.fullmatch(name) is not None
 
 
@@ -162,7 +162,7 @@ Locations = Mapping[str, Sequence[tuple[int, int | str]]]
 
 @dataclass(slots=True)
 class Content:
-    """What a reader makes of a file; the attributes are those of :class:`libs.dataloader.Document`."""
+    """The result of a reader; the attributes are those of :class:`libs.dataloader.Document`."""
 
     text: str
     format: str = "text"
@@ -175,7 +175,7 @@ class Content:
 
 
 class TextBuilder:
-    """Puts a text together from parts and remembers where each begins."""
+    """Builds a text from parts, and records where pages, rows and the like begin."""
 
     def __init__(self) -> None:
         self._parts: list[str] = []
@@ -187,7 +187,7 @@ class TextBuilder:
         """Append text, which must be clean already.
 
         Raises:
-            UnreadableError: if all of it is too long.
+            UnreadableError: if the whole text becomes too long.
         """
         if text:
             self.position += len(text)
@@ -196,21 +196,21 @@ class TextBuilder:
             self._separated = False
 
     def block(self, text: str, separator: str = "\n\n") -> None:
-        """Append a block, separated from the one before."""
+        """Append a block, separated from the previous one."""
         if text:
             self.separate(separator)
             self.add(text)
 
     def separate(self, separator: str = "\n\n") -> None:
-        """Separate what comes next from what there is; once is enough."""
+        """Append a separator, unless nothing was added since the last one."""
         if not self._separated:
             self.add(separator)
             self._separated = True
 
     def mark(self, kind: str, value: int | str) -> None:
-        """Say that a new page, slide, sheet, row or cell begins here."""
+        """Record that a new page, slide, sheet, row or cell (``kind``) begins here; ``value`` is its number or name."""
         self.locations.setdefault(kind, []).append((self.position, value))
 
     def text(self) -> str:
-        """All of it."""
+        """Return the whole text."""
         return "".join(self._parts)

@@ -16,7 +16,7 @@ _NAME = re.compile(r"^X-WR-CALNAME[^:\n]{0,500}:([^\n]+)$", re.MULTILINE | re.IG
 
 
 def read(file: FileData, _kind: Format) -> Content:
-    """Lines that were folded are put together, words with them; each entry is a record."""
+    """Convert each entry to a record; folded lines, and the words cut by folding, are joined again."""
     # Before they are decoded: lines are folded after so many bytes, within characters too.
     text = _PICTURE.sub("", replace(file, data=_FOLD.sub(b"", file.data)).text())
     name = _NAME.search(text)

@@ -15,12 +15,12 @@ _WORDS = {"text": "text", "file": "file", "link": "url", "group": "label"}  # wh
 
 
 def read_canvas(data: Any, file: FileData) -> Content | None:
-    """A board: the words of each card as they stand there, then what leads from one card to another.
+    """Convert a board: the text of each card as it is, then the connections between cards.
 
-    Cards for files and pages are links; paths begin at the folder that is loaded, as those of Obsidian at its vault.
+    Cards for files and pages become links; paths start from the folder that is loaded, as Obsidian's do from its vault.
 
     Returns:
-        Markdown; ``None`` if it is anything else.
+        Markdown; ``None`` if the data is not a board.
     """
     if not isinstance(data, dict) or not isinstance(data.get("nodes"), list) or set(data) - {"nodes", "edges"}:
         return None
@@ -58,6 +58,6 @@ def _edges(edges: list[Any], cards: Mapping[str, str]) -> Iterator[str]:
 
 
 def _name(words: str) -> str:
-    """What to call a card: its first line."""
+    """Return the name of a card: its first line, shortened."""
     name = words.split("\n", 1)[0].strip("# ")
     return name if len(name) <= 100 else f"{name[:99].rstrip()}…"

@@ -1,4 +1,4 @@
-"""What people wrote to each other, or to an assistant, as programs export it in JSON: who, when, what."""
+"""Conversations among people or with an assistant, as programs export them in JSON: who, when, what."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ class _Chat(NamedTuple):
 
 
 def read_chats(data: Any, file: FileData) -> Content | None:
-    """Conversations of ChatGPT and Claude, and of Slack, Discord and Telegram as their exports have them.
+    """Convert an export of conversations from ChatGPT, Claude, Slack, Discord or Telegram.
 
     Args:
-        data: What the file holds.
-        file: Where it is: Slack says the channel and the day there.
+        data: The parsed content of the file.
+        file: The file; in an export of Slack its path tells the channel and the day.
 
     Returns:
         Markdown with a heading for each conversation, and a paragraph for each message that says who wrote it and when;
-        ``None`` if it is anything else.
+        ``None`` if the data is something else.
     """
     collector = LinkCollector(file.uri, file.root_uri)
     found: list[_Chat] = []
@@ -100,7 +100,7 @@ def _assistant(item: Mapping[str, Any]) -> _Chat:
 
 
 def _branch(nodes: Mapping[str, Any], last: Any) -> list[Mapping[str, Any]]:
-    """The messages down to the one that was last seen: an answer that was asked for again has others beside it."""
+    """Return the messages on the path to the current one, without the alternatives of answers that were regenerated."""
     if not isinstance(last, str) or last not in nodes:
         return [node for node in nodes.values() if isinstance(node, dict)]
     branch: list[Mapping[str, Any]] = []
@@ -188,7 +188,7 @@ def _first(item: Mapping[str, Any], *keys: str) -> str | None:
 
 
 def _text(value: Any) -> str:
-    """Text as it is, in an object, or in parts, which are either."""
+    """Return a text that may be a string, inside an object, or a list of either."""
     if isinstance(value, dict):
         value = value.get("parts", value.get("text"))
     if not isinstance(value, list):
@@ -198,7 +198,7 @@ def _text(value: Any) -> str:
 
 
 def _moment(value: Any) -> str:
-    """A time as ``2024-03-01 09:00``; empty where it is none."""
+    """Return a time as ``2024-03-01 09:00``; empty if it is not a time."""
     try:
         if isinstance(value, str) and "T" in value:
             return f"{datetime.fromisoformat(value):%Y-%m-%d %H:%M}"

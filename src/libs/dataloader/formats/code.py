@@ -11,7 +11,7 @@ _OBJECTIVE_C = re.compile(r"^[^\S\n]*(?:#import|#include|@interface|@implementat
 
 
 def read(file: FileData, kind: Format) -> Content:
-    """Code as it is; the language is in the format."""
+    """Return code as it is; the format has its language."""
     text = file.text()
     language = kind.language
     if file.extension == ".m" and _OBJECTIVE_C.search(text) is None:

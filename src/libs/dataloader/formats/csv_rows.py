@@ -25,8 +25,8 @@ class CsvRow(NamedTuple):
     Attributes:
         first: Index of its first line.
         last: Index of the line after its last one.
-        cells: What is in it.
-        plain: Whether its quotes are characters like any other.
+        cells: Its cells.
+        plain: Whether its quotes are ordinary characters.
     """
 
     first: int
@@ -36,15 +36,16 @@ class CsvRow(NamedTuple):
 
 
 class CsvRows:
-    """The rows that are not empty.
+    """Iterates over the rows that are not empty.
 
-    A quote at the beginning of a cell opens a quoted one, which may go on over line ends. Some programs do not know of
-    quoting, and there such a quote (a title that begins with one) would swallow all lines up to the next. It is told
-    by the number of cells: the lines swallowed have, each for itself, as many as the table has columns.
+    A quote at the beginning of a cell opens a quoted cell, which may span several lines. But some programs write CSV
+    without quoting, and then such a quote (as in a title that begins with one) would swallow all lines up to the next
+    quote. This is recognised by the number of cells: each of the swallowed lines, read alone, has as many as the table
+    has columns.
 
     Args:
         lines: The lines, without their ends.
-        delimiter: What stands between cells.
+        delimiter: The character between cells.
     """
 
     def __init__(self, lines: Sequence[str], delimiter: str) -> None:
@@ -90,12 +91,12 @@ class CsvRows:
                     yield row
 
     def cells(self, first: int, last: int, *, plain: bool) -> list[str]:
-        """The cells of a row that was met before; the arguments are those of :class:`CsvRow`."""
+        """Return the cells of a row again; the arguments are the attributes of its :class:`CsvRow`."""
         lines = [line + "\n" for line in self._lines[first:last]]
         return next(csv.reader(lines, self._plain if plain else self._quoted), [])
 
     def _is_stray(self, first: int, last: int, width: int) -> bool:
-        """Whether the quote that makes one row of several lines is a character like any other."""
+        """Return whether the quote that joins several lines to one row is an ordinary character."""
         swallowed = [at for at in range(first + 1, last) if self._lines[at].strip()]
         misfits = 0
         for at in swallowed:
@@ -116,7 +117,7 @@ class CsvRows:
         return not any('"' in self._lines[at] for at in swallowed)
 
     def _line(self, at: int, width: int) -> CsvRow:
-        """The row that a line is for itself; its quotes count unless they do not fit."""
+        """Return a line as a row of its own; its quotes are ordinary characters if the row would not fit otherwise."""
         line = self._lines[at]
         cells = self.cells(at, at + 1, plain=False)
         if '"' in line and (len(cells) != width or cells[-1][-1:] == "\n") and not self._is_well_formed(at, at + 1):
@@ -126,19 +127,19 @@ class CsvRows:
         return CsvRow(at, at + 1, cells)
 
     def _is_well_formed(self, first: int, last: int) -> bool:
-        """Whether every quote that opens a cell has one at the cell's end."""
+        """Return whether every quote that opens a cell is closed at the end of the cell."""
         return _is_well_formed(self._lines[first:last], self._strict)
 
 
 def with_doubled_quotes(lines: list[str], delimiters: str) -> list[str]:
-    """Lines of a file in which a backslash stands before quotes within cells, with these doubled as is usual.
+    """Return lines with quotes doubled, as is usual in CSV, if the file escapes them by a backslash instead.
 
     Args:
-        lines: All of them.
-        delimiters: What may stand between cells.
+        lines: All lines of the file.
+        delimiters: Characters that may be between cells.
 
     Returns:
-        The same lines where a backslash before a quote is a character like any other, the last one of a cell.
+        The lines; unchanged if a backslash before a quote is an ordinary character, the last one of a cell.
     """
     judged = list(islice((line for line in lines if '\\"' in line), _JUDGED))
     if not judged:
@@ -162,9 +163,9 @@ def _is_well_formed(lines: Sequence[str], strict: Any) -> bool:
 
 
 def _allow_cells(length: int) -> None:
-    """Let the csv module read cells of that many characters.
+    """Allow the csv module to read cells of this many characters.
 
-    Its limit is one for the whole process, so it is only ever raised: another thread may be reading.
+    The limit applies to the whole process, so it is only ever raised: another thread may be reading.
     """
     with _limit_lock:
         if csv.field_size_limit() < length:

@@ -25,7 +25,7 @@ _LONGEST_NAME = 1000
 
 
 def read(file: FileData, kind: Format) -> Content:
-    """A Markdown table, or records where it is very wide. What cannot be read as rows stays as it is."""
+    """Convert to a Markdown table, or to records if it is very wide; text that is not rows is kept as it is."""
     text = file.text()
     lines = text.split("\n")
     if lines and not lines[-1]:
@@ -53,10 +53,10 @@ class _Table:
         self._plain: set[int] = set()  # records whose quotes are characters like any other
 
     def content(self) -> Content:
-        """Convert it.
+        """Convert the table.
 
         Raises:
-            csv.Error: if it cannot be read in this way.
+            csv.Error: if it cannot be read as rows.
         """
         head = [row.cells for row in islice(self._rows, 40)]
         captions, skipped = split_captions(head)
@@ -96,7 +96,7 @@ class _Table:
                 yield number, self._fitted(row.cells)
 
     def _fitted(self, row: list[str]) -> list[str]:
-        """The row with as many cells as there are columns; what has none of its own belongs to the last one."""
+        """Return a row with one cell for each column; surplus cells are joined to the last one."""
         width = len(self._names)
         if len(row) > width:
             return [*row[: width - 1], self._rows.delimiter.join(row[width - 1 :])]
@@ -108,7 +108,7 @@ class _Table:
 
 
 def _comments(lines: list[str], delimiter: str) -> list[str]:
-    """Take the comments off the top of a file. The last one may be the header, without its sign it stays then."""
+    """Remove and return the comments at the top of a file; if the last one is the header, it stays, uncommented."""
     count = next((number for number, line in enumerate(lines) if _COMMENT.match(line) is None), 0)
     if count:
         header, first = _COMMENT.sub("", lines[count - 1]), lines[count : count + _FIRST_LINES]
@@ -122,7 +122,7 @@ def _comments(lines: list[str], delimiter: str) -> list[str]:
 
 
 def _delimiter(lines: list[str]) -> str:
-    """The character that splits most lines into the same number of cells, more than one."""
+    """Return the character that splits the most lines into the same number of cells, at least two."""
     sample: list[str] = []
     size = 0
     for line in lines[:_SAMPLE_LINES]:

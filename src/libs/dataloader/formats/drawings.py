@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def drawing_texts(archive: Archive, part: str) -> Iterator[str]:
-    """The text of each shape of a drawing, and the entries of each diagram as a list.
+    """Yield the text of each shape of a drawing, and the entries of each diagram as a list.
 
     Raises:
         UnreadableError: if a part is damaged.
@@ -35,7 +35,7 @@ def drawing_texts(archive: Archive, part: str) -> Iterator[str]:
 
 
 def diagram_texts(root: _Element) -> Iterator[str]:
-    """What is written in each point of a diagram."""
+    """Yield the text of each point of a diagram."""
     for node in root.iter("{*}t"):
         if local(node.getparent()) == "pt" and (text := " ".join("".join(node.itertext()).split())):
             yield text

@@ -28,7 +28,7 @@ _PAGES = ("application/xhtml+xml", "text/html", "application/x-dtbook+xml")
 
 
 def read(file: FileData, _kind: Format) -> Content:
-    """The chapters as Markdown."""
+    """Convert the chapters to Markdown."""
     archive = Archive(file, "an EPUB book")
     _refuse_locked(archive)
     package, title, metadata = _package(archive)
@@ -55,7 +55,7 @@ def _refuse_locked(archive: Archive) -> None:
 
 
 def _package(archive: Archive) -> tuple[tuple[str, _Element] | None, str | None, dict[str, Any]]:
-    """The package document with its name, and what it says of the book."""
+    """Return the package document with its name, and the title and metadata of the book."""
     path = None
     if archive.has("META-INF/container.xml"):
         for node in archive.xml("META-INF/container.xml").iter():

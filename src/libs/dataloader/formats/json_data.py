@@ -57,7 +57,7 @@ def read(file: FileData, kind: Format) -> Content:
 
 
 def _lines(text: str) -> Content | None:
-    """JSON Lines; ``None`` where hardly a line is an object."""
+    """Convert JSON Lines; ``None`` unless most lines are objects."""
     lines: list[str] = []
     numbers: list[int] = []
     good = 0
@@ -117,7 +117,7 @@ def _kept(record: Callable[[int], Mapping[str, Any]], kept: Sequence[int], index
 
 
 def _flat(value: Any, name: str = "", depth: int = 0) -> Iterator[str]:
-    """``a.b: value`` lines."""
+    """Yield a value as lines of the form ``a.b: value``."""
     if isinstance(value, Mapping) and depth < _MAX_DEPTH:
         for key, inner in value.items():
             yield from _flat(inner, f"{name}.{key}" if name else str(key), depth + 1)
@@ -129,7 +129,7 @@ def _flat(value: Any, name: str = "", depth: int = 0) -> Iterator[str]:
 
 
 def _outline(value: Any, depth: int = 0) -> Iterator[str]:
-    """The value as indented lines without brackets and quotes."""
+    """Yield a value as indented lines, without brackets and quotes."""
     indent = "  " * depth
     if depth >= _MAX_DEPTH:
         yield indent + _scalar(value)

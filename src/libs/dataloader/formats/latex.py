@@ -80,7 +80,7 @@ _GAPS = re.compile(r"\n[ \t]*\n\s*")
 
 
 def read(file: FileData, _kind: Format) -> Content:
-    """The text as Markdown; files that it takes in are links, as they are documents of their own."""
+    """Convert to Markdown; included files become links, since they are documents of their own."""
     source = file.text().replace("\ue000", "").replace("\ue001", "")
     collector = LinkCollector(file.uri, file.root_uri)
     start = _BODY.search(source)
@@ -114,7 +114,7 @@ class _Reader:
         self._unclosed: set[str] = set()
 
     def read(self, source: str) -> str:
-        """What is shown of a part of the file."""
+        """Return what a part of the file shows, as Markdown."""
         self._source = source
         self._ends = _matching_braces(source)
         self._blocks: list[str] = []
@@ -138,7 +138,7 @@ class _Reader:
         return text + "\n" if text else ""
 
     def _token(self, token: re.Match[str]) -> int:
-        """Write what a token stands for, and say where to read on."""
+        """Write what a token stands for, and return where to continue."""
         what, place, out = token[0], token.end(), self._out
         if token["edge"]:
             return self._environment(token["edge"] == "begin", token["environment"], token)
@@ -233,7 +233,7 @@ class _Reader:
         return place + 1
 
     def _after_arguments(self, place: int, count: int) -> int:
-        """Where so many arguments end, of those that are there; a command counts as one, as in ``newcommand``."""
+        """Return where the next ``count`` arguments end, or as many as there are; a command counts as one."""
         for _ in range(count):
             while option := _OPTION.match(self._source, place):
                 place = option.end()
@@ -288,7 +288,7 @@ class _Reader:
         return self._after_arguments(place, _ENVIRONMENT_ARGUMENTS.get(name, 0))
 
     def _raw(self, token: re.Match[str], place: int, closing: str, kind: str) -> int:
-        """Write what stands before the closing mark as it is, and go past that."""
+        """Write the code or mathematics up to the closing mark, and return the place after the mark."""
         end = -1 if closing in self._unclosed else self._source.find(closing, place)
         while end > 0 and closing[0] == "$" and self._source[end - 1] == "\\" and self._source[end - 2] != "\\":
             end = self._source.find(closing, end + 1)
@@ -314,7 +314,7 @@ class _Reader:
         return end + len(closing)
 
     def _kept(self, text: str) -> str:
-        """A place for what is not to be changed any more."""
+        """Return a placeholder for text that must not be changed any more."""
         self._blocks.append(text)
         return f"\ue000{len(self._blocks) - 1}\ue001"
 
@@ -335,7 +335,7 @@ class _Reader:
 
 
 def _matching_braces(source: str) -> dict[int, int]:
-    """Where each brace that is closed is closed."""
+    """Return the position of the closing brace for each opening one that has one."""
     ends: dict[int, int] = {}
     opened: list[int] = []
     for token in _TOKEN.finditer(source):

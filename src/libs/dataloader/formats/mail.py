@@ -26,7 +26,7 @@ _MBOX_QUOTED = re.compile(rb"^>(>*From )", re.MULTILINE)  # a line of a message 
 
 
 def read(file: FileData, kind: Format) -> Content:
-    """The headers that people read, the text (HTML where plain text is missing), and the names of attachments."""
+    """Convert the headers that people read, the text (HTML if most of it is only there), and names of attachments."""
     data = file.data
     if looks_binary(data[:4096]):
         raise UnreadableError("it is binary, not text")
@@ -52,7 +52,7 @@ def read(file: FileData, kind: Format) -> Content:
 
 
 def _archive(data: bytes, places: Sequence[tuple[int, int]]) -> Content:
-    """The messages of an archive, each below its subject; the lines between them are at these places."""
+    """Convert the messages of an archive, each below its subject; ``places``: the spans of the lines between them."""
     collector = LinkCollector(None)
     ends = (*(start for start, _ in places[1:]), len(data))
     messages = (
@@ -76,7 +76,7 @@ def _message(message: Message[str, str], collector: LinkCollector, depth: int, s
 
 
 def _bodies(message: Message[str, str], collector: LinkCollector, depth: int) -> list[str]:
-    """The texts of a message, one for each part that is shown."""
+    """Return the texts of a message, one for each part that is shown."""
     if depth > _MAX_DEPTH:
         return []
     kind = message.get_content_type()
@@ -118,7 +118,7 @@ def _bodies(message: Message[str, str], collector: LinkCollector, depth: int) ->
 
 
 def _attachments(message: Message[str, str]) -> list[tuple[str, str]]:
-    """Names and types of the attachments of this message, not of one inside it."""
+    """Return names and types of the attachments of a message, without those of messages inside it."""
     if not message.is_multipart() or message.get_content_type() == "message/rfc822":
         return [(_attachment_name(message), message.get_content_type())] if _is_attachment(message) else []
     return [found for part in message.get_payload() if isinstance(part, Message) for found in _attachments(part)]
@@ -131,7 +131,7 @@ def _is_attachment(part: Message[str, str]) -> bool:
 
 
 def _attachment_name(part: Message[str, str]) -> str:
-    """What to call it: its file name, else the subject of an attached message."""
+    """Return the name of an attachment: its file name, or the subject of an attached message."""
     if name := _file_name(part):
         return name
     if part.get_content_type() != "message/rfc822":
@@ -140,7 +140,7 @@ def _attachment_name(part: Message[str, str]) -> str:
 
 
 def _forwarded(part: Message[str, str]) -> list[Message[str, str]]:
-    """The message that a part of another one holds."""
+    """Return the message that a part of another message contains."""
     inner = part.get_payload()
     messages = [found for found in inner if isinstance(found, Message)] if isinstance(inner, list) else []
     if str(part.get("Content-Transfer-Encoding", "")).strip().lower() == "base64":

@@ -49,12 +49,12 @@ _CODE = {"nf": "fi", "EX": "EE", "Vb": "Ve"}
 
 
 def read(file: FileData, _kind: Format) -> Content:
-    """The page as Markdown, titled as it is called: ``ls(1)``."""
+    """Convert the page to Markdown; the title is its name: ``ls(1)``."""
     return read_page(file, Page)
 
 
 def read_page(file: FileData, reader: type[Page]) -> Content:
-    """A page as Markdown, by a reader for the requests that it is written with."""
+    """Convert a page to Markdown with a reader for its macros."""
     collector = LinkCollector(file.uri, file.root_uri)
     page = reader(file.text(), collector)
     text = re.sub(r"\n{3,}", "\n\n", join_lines(page.lines())).strip("\n") + "\n"
@@ -63,11 +63,11 @@ def read_page(file: FileData, reader: type[Page]) -> Content:
 
 
 class Page:
-    """A page that is being read.
+    """Reads a page.
 
     Args:
-        text: Of the file.
-        collector: For its links.
+        text: The text of the file.
+        collector: Collects its links.
     """
 
     def __init__(self, text: str, collector: LinkCollector) -> None:
@@ -79,7 +79,7 @@ class Page:
         self._tag: str | None = None  # of the paragraph that comes next, as in a list of options
 
     def lines(self) -> Iterator[str]:
-        """Lines of Markdown; those that are filled when the page is shown are one."""
+        """Yield lines of Markdown; lines that are filled when the page is displayed are joined to one."""
         for line in self._lines:
             if line[:1] in (".", "'"):
                 for written in self._request(line):
@@ -154,7 +154,7 @@ class Page:
             self._say(" ".join(_arguments(rest)))  # what others add to the requests there are
 
     def _font(self, line: str) -> str:
-        """A line in one font, or word by word in two of them without blanks between: a whole one if it is no such."""
+        """Return the text of a request for a font, empty for other requests; words in alternating fonts are joined."""
         name, _, rest = line[1:].strip().partition(" ")
         if name not in _FONTS:
             return ""
@@ -182,11 +182,11 @@ class Page:
 
 
 def _whole_rows(lines: list[str], font: Callable[[str], str]) -> Iterator[str]:
-    """Rows, with the lines of a cell between ``T{`` and ``T}`` in one.
+    """Yield the rows of a table, with the lines of a cell between ``T{`` and ``T}`` joined to one.
 
     Args:
-        lines: Of the table.
-        font: Gives the words of a line in one or two fonts, and nothing for other requests.
+        lines: The lines of the table.
+        font: Returns the text of a request that sets a font; empty for other requests.
     """
     row: list[str] = []
     for line in lines:
@@ -205,14 +205,14 @@ def _whole_rows(lines: list[str], font: Callable[[str], str]) -> Iterator[str]:
 
 
 def _arguments(text: str) -> list[str]:
-    """Words, or what stands in quotes, as they are shown."""
+    """Return the arguments of a request (words or quoted text) as displayed."""
     return [
         shown(word.strip('"').replace('""', '"')) for word in re.findall(r'"(?:[^"]|"")*"?|(?:\\.|[^\s"\\])\S*', text)
     ]
 
 
 def shown(text: str) -> str:
-    """Text without its escapes."""
+    """Return text as displayed, with its escapes resolved."""
     return _ESCAPE.sub(_sign, text) if "\\" in text else text
 
 

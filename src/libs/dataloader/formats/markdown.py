@@ -82,7 +82,7 @@ _LONGEST_WORDS = 1000
 
 
 def read(file: FileData, _kind: Format) -> Content:
-    """Markdown as it is; the title is that of the front matter, else the first heading."""
+    """Return Markdown as it is; the title is that of the front matter, else the first heading."""
     text = file.text()
     fields: dict[str, Any] = {}
     properties = ""
@@ -122,7 +122,7 @@ def read(file: FileData, _kind: Format) -> Content:
 
 
 def without_code(text: str) -> str:
-    """The text with code and comments blanked out, every character at its place."""
+    """Return the text with code and comments replaced by blanks, so that all positions stay the same."""
     return _without_spans(_without_blocks(text))
 
 
@@ -136,7 +136,7 @@ def _without_spans(text: str) -> str:
 
 
 def _without(pattern: re.Pattern[str], text: str) -> str:
-    """Markdown without what no reader sees, such as the modules that MDX imports; in code it stays."""
+    """Return Markdown without what readers do not see, such as imports of MDX; code stays as it is."""
     parts: list[str] = []
     position = 0
     for match in pattern.finditer(_without_blocks(text)):
@@ -146,11 +146,11 @@ def _without(pattern: re.Pattern[str], text: str) -> str:
 
 
 def first_heading(text: str, prose: str | None = None) -> str | None:
-    """The first heading of the highest level, as plain words; code between single words is a part of it.
+    """Return the first heading of the highest level, as plain words, including inline code.
 
     Args:
         text: Markdown.
-        prose: The same without blocks of code and comments, if it is at hand.
+        prose: The same with blocks of code and comments blanked out; ``None``: computed here.
     """
     visible = _without_blocks(text) if prose is None else prose
     found: list[tuple[int, int, int, int]] = []
@@ -175,7 +175,7 @@ def first_heading(text: str, prose: str | None = None) -> str | None:
 
 
 def plain_words(text: str) -> str:
-    """Markdown on one line without its markup."""
+    """Return Markdown as one line without its markup."""
     text = text[:_LONGEST_WORDS]
     if _MARKUP.search(text) is None:
         return " ".join(text.split())
@@ -192,9 +192,9 @@ def plain_words(text: str) -> str:
 
 
 def kept_literal(text: str) -> str:
-    """Markdown whose code and escaped characters are out of reach of its markup until ``LITERAL`` translates them back.
+    """Protect code and escaped characters from being read as markup, until ``LITERAL`` translates them back.
 
-    Code is without its backticks: `` `Vec<T>` `` has no tag.
+    Code loses its backticks: in `` `Vec<T>` `` there is no tag.
     """
     if "`" in text:
         text = _CODE_SPAN.sub(lambda match: (match[2].strip(" ") or match[2]).translate(_AWAY), text)
@@ -202,11 +202,11 @@ def kept_literal(text: str) -> str:
 
 
 def find_links(text: str, visible: str | None = None) -> Iterator[tuple[str, str]]:
-    """Links as ``(href, words)``, in order; images are none.
+    """Yield links as ``(href, words)``, in order, without images.
 
     Args:
         text: Markdown.
-        visible: The same without code, if it is at hand.
+        visible: The same with code blanked out; ``None``: computed here.
     """
     visible = without_code(text) if visible is None else visible
     definitions = {_label(match[1]): match[2] or match[3] or "" for match in _DEFINITION.finditer(visible)}
@@ -215,7 +215,7 @@ def find_links(text: str, visible: str | None = None) -> Iterator[tuple[str, str
 
 
 def _scan(text: str, definitions: Mapping[str, str]) -> Iterator[tuple[tuple[int, int], str, int, int]]:
-    """Links as ``(span of the words, href, start, end)``; one pass, whatever the text."""
+    """Yield links as ``(span of the words, href, start, end)``, in linear time for any text."""
     opened: deque[tuple[int, int, bool]] = deque(maxlen=_DEEPEST)  # start, start of the words, is it an image?
     position = 0
     while (match := _TOKEN.search(text, position)) is not None:
@@ -243,7 +243,7 @@ def _scan(text: str, definitions: Mapping[str, str]) -> Iterator[tuple[tuple[int
 
 
 def _destination(text: str, words: int, close: int, definitions: Mapping[str, str]) -> tuple[str | None, int]:
-    """Where the link leads whose words end at ``close``, and where it ends itself."""
+    """Return the target of the link whose words end at ``close``, and where the link itself ends."""
     after = text[close + 1 : close + 2]
     if after == "(" and (inline := _INLINE.match(text, close + 1)):
         return _ESCAPE.sub(r"\1", inline[1] or inline[2] or ""), inline.end()
@@ -256,7 +256,7 @@ def _destination(text: str, words: int, close: int, definitions: Mapping[str, st
 
 
 def trim_url(url: str) -> str:
-    """A URL from running text, without the punctuation that follows it."""
+    """Return a URL from running text without the punctuation after it."""
     url = url.rstrip(".,;:!?*_~'\"")
     while url.endswith(")") and url.count("(") < url.count(")"):
         url = url[:-1].rstrip(".,;:!?*_~'\"")
@@ -264,7 +264,7 @@ def trim_url(url: str) -> str:
 
 
 def _front_matter(body: str) -> dict[str, Any]:
-    """Flat ``key: value`` fields and lists of them; nested structures are left out."""
+    """Return the ``key: value`` fields, whose values may be lists; nested structures are left out."""
     parts: dict[str, list[str]] = {}
     lists: set[str] = set()
     current: str | None = None
@@ -328,7 +328,7 @@ def _label(text: str) -> str:
 
 
 def _fences(text: str) -> Iterator[tuple[int, int]]:
-    """Spans of fenced code (CommonMark 4.5)."""
+    """Yield the spans of fenced code (CommonMark 4.5)."""
     start, fence = -1, ""
     for match in _FENCE_LINE.finditer(text):
         if start < 0:
@@ -349,7 +349,7 @@ def _comments(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _code_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Spans of inline code: from a run of backticks to the next run of the same length (CommonMark 6.1)."""
+    """Yield the spans of inline code: from a run of backticks to the next of the same length (CommonMark 6.1)."""
     runs = [(match.start(), match.end()) for match in _TICKS.finditer(text)]
     following: dict[int, int] = {}  # length: the next run of this length
     closing = [-1] * len(runs)

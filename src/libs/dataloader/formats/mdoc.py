@@ -44,19 +44,19 @@ _LIST_MARKS = {"-bullet": "- ", "-dash": "- ", "-hyphen": "- ", "-item": ""}
 
 
 def read(file: FileData, _kind: Format) -> Content:
-    """The page as Markdown, titled as it is called: ``ls(1)``."""
+    """Convert the page to Markdown; the title is its name: ``ls(1)``."""
     return read_page(file, _Page)
 
 
 class _Word(NamedTuple):
-    """A word of a request: as it is shown, and the name of the macro that it calls, if it does."""
+    """A word of a request: as displayed, and the name of the macro that it calls, if any."""
 
     text: str
     macro: str = ""
 
 
 class _List:
-    """A list that is open."""
+    """A list that has begun and not ended yet."""
 
     def __init__(self, kind: str) -> None:
         self.kind = kind
@@ -248,7 +248,7 @@ class _Page(Page):
     # -- words -----------------------------------------------------------------------------------------------------
 
     def _inline(self, words: Sequence[_Word]) -> list[str]:
-        """Words as they are shown, those that macros are called for among them."""
+        """Return words as displayed, including those that are calls of macros."""
         end = len(words)
         while end > 1 and words[end - 1].text in _CLOSING and not words[end - 1].macro:
             end -= 1  # what ends the sentence stands behind everything that is enclosed
@@ -276,7 +276,7 @@ class _Page(Page):
         return [*said, *reversed(closing), *_punctuated([word.text for word in words[end:]])]
 
     def _expanded(self, macro: str, arguments: list[str], *, is_last: bool) -> list[str]:
-        """What a macro shows for its arguments."""
+        """Return what a macro displays for its arguments."""
         first, rest = (arguments[0], _punctuated(arguments[1:])) if arguments else ("", [])
         if macro == "Ns":
             return [_GLUE, *_punctuated(arguments)]
@@ -323,7 +323,7 @@ class _Page(Page):
 
 
 def _words(text: str) -> list[_Word]:
-    """The words of a request; one in quotes, or one that begins with an escape, calls no macro."""
+    """Return the words of a request; a word in quotes, or one that begins with an escape, does not call a macro."""
     found = []
     for match in _WORD.finditer(text):
         quoted, word = match.groups()
@@ -343,7 +343,7 @@ def _meant(word: str) -> str:
 
 
 def _punctuated(words: Sequence[str]) -> list[str]:
-    """Words with what closes joined to the one before, and what opens to the one behind."""
+    """Return words with closing punctuation joined to the previous word, and opening punctuation to the next."""
     return [
         f"{_GLUE}{word}" if word in _CLOSING else f"{word}{_GLUE}" if word in _OPENING else word
         for word in words

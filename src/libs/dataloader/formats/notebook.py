@@ -17,7 +17,7 @@ _OBJECT = re.compile(r"<[^<>\n]*>")  # how an image is called: <Figure size 640x
 
 
 def read(file: FileData, _kind: Format) -> Content:
-    """Cells in order: Markdown as it is, code fenced, and the text that it printed."""
+    """Convert the cells in order: Markdown as it is, code in fences, and the text that the code printed."""
     try:
         notebook = json.loads(file.text())
     except (ValueError, RecursionError) as error:

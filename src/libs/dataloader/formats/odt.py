@@ -46,7 +46,7 @@ _MAX_DEPTH = 100
 
 
 def read(file: FileData, _kind: Format) -> Content:
-    """Headings, lists and tables as Markdown; footnotes follow at the end."""
+    """Convert to Markdown, with headings, lists and tables; footnotes follow at the end."""
     if file.data.lstrip()[:1] == b"<":
         content = meta = parse_xml(file.data)
     else:
@@ -85,7 +85,7 @@ class _Writer:
         self._code: list[str] = []
 
     def text(self) -> str:
-        """Everything that was written."""
+        """Return everything that was written, with the footnotes at the end."""
         self._end_code()
         notes = [f"[{number}] {note}" for number, note in enumerate(self._notes, 1)]
         return "".join(self._parts) + "".join(f"\n\n{note}" for note in notes)
@@ -125,7 +125,7 @@ class _Writer:
             self._in_list = item
 
     def _end_code(self) -> None:
-        """Write the lines of code that came one after the other."""
+        """Write the consecutive lines of code collected so far as one block."""
         code, self._code = "\n".join(self._code).strip("\n"), []
         if code.strip():
             self._add(fenced(code, ""))
@@ -255,7 +255,7 @@ def _ordered_lists(root: _Element) -> set[str]:
 
 
 def _parents(root: _Element) -> dict[str, str]:
-    """The styles that those made for single paragraphs come from."""
+    """Return the parent of each style: automatic styles of single paragraphs derive from named ones."""
     styles = (node for node in root.iter() if local(node) == "style")
     return {
         attribute(node, "name") or "": parent for node in styles if (parent := attribute(node, "parent-style-name"))
@@ -327,7 +327,7 @@ def _repeat(node: _Element, name: str) -> int:
 
 
 def _blanks(text: str | None) -> str:
-    """Line ends in the XML are blanks."""
+    """Return a text of the XML, where a line end means a blank."""
     return text.replace("\n", " ") if text else ""
 
 

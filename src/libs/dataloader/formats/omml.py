@@ -15,7 +15,7 @@ _MAX_DEPTH = 60
 
 
 def equation_text(node: _Element) -> str:
-    """The equation below an element as a line of text."""
+    """Return the equation below an element as a line of text."""
     return " ".join(_inside(node, 0).split())
 
 

@@ -11,7 +11,7 @@ from libs.dataloader.text import clean_text
 
 
 def relationships(archive: Archive, part: str) -> dict[str, tuple[str, str, bool]]:
-    """What a part of an Office file refers to: ``{id: (kind, target, outside)}``."""
+    """Return what a part of an Office file refers to: ``{id: (kind, target, whether it is external)}``."""
     name = posixpath.join(posixpath.dirname(part), "_rels", posixpath.basename(part) + ".rels")
     if not archive.has(name):
         return {}
@@ -25,7 +25,11 @@ def relationships(archive: Archive, part: str) -> dict[str, tuple[str, str, bool
 
 
 def main_part(archive: Archive, usual: str) -> str:
-    """The part that an Office file is about."""
+    """Return the name of the main part of an Office file: ``usual``, or the one that the package names.
+
+    Raises:
+        UnreadableError: if there is none.
+    """
     if archive.has(usual):
         return usual
     for kind, target, _ in relationships(archive, "").values():
@@ -35,7 +39,7 @@ def main_part(archive: Archive, usual: str) -> str:
 
 
 def core_properties(archive: Archive) -> tuple[str | None, dict[str, Any]]:
-    """Title and metadata of an Office file."""
+    """Return the title and the metadata of an Office file."""
     if not archive.has("docProps/core.xml"):
         return None, {}
     try:
