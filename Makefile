@@ -52,13 +52,17 @@ $(MERMAID)/node_modules: $(MERMAID)/package-lock.json
 
 .PHONY: test
 test: $(VENV)/.dev $(MERMAID)/node_modules ## Run all tests that need no server
-	@$(BIN)/pytest -q -n auto --maxprocesses 4 --dist worksteal -m "not bolt and not java" $(ARGS)
+	@$(BIN)/pytest -q -n auto --maxprocesses 4 --dist worksteal -m "not bolt and not java" \
+	$(if $(MGRAG_TEST_STATEMENTS),-p tests.statements) $(ARGS)
 
-# The tests on the server, then every statement that tests of the embedded engine alone give to it. A Neo4j that is ours
-# is two, one for each process; on a server that is given, one test runs at a time.
-BOLT_TESTS = env MGRAG_TEST_REQUIRE_BOLT=1 sh -c '$(BIN)/pytest -q $(1) -m bolt $(ARGS) && $(BIN)/pytest -q \
-	-n auto --maxprocesses 4 --dist worksteal -p tests.statements -m "not bolt and not java" \
-	tests/maintenance tests/cli/test_commands.py tests/answering tests/integrations'
+# Every statement of tests that run on the embedded engine alone is shown to the server, too: `make test` has put them
+# into the file MGRAG_TEST_STATEMENTS, or else these tests are run again.
+STATEMENTS = if [ -s "$$MGRAG_TEST_STATEMENTS" ]; then PYTHONPATH=tests $(BIN)/python -m tests.statements; else \
+	$(BIN)/pytest -q -n auto --maxprocesses 4 --dist worksteal -p tests.statements -m "not bolt and not java" \
+	$$(PYTHONPATH=tests $(BIN)/python -m tests.statements tests); fi
+
+# A Neo4j that is ours is two, one for each process; on a server that is given, one test runs at a time.
+BOLT_TESTS = env MGRAG_TEST_REQUIRE_BOLT=1 sh -c '$(BIN)/pytest -q $(1) -m bolt $(ARGS) && $(STATEMENTS)'
 
 .PHONY: test-bolt
 test-bolt: $(VENV)/.dev ## Run the tests on a server: MGRAG_TEST_BOLT_URI, or a Neo4j of their own (Java 17)
