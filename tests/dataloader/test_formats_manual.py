@@ -237,7 +237,7 @@ WORDS = r"""
 .Sh RETURN VALUES
 .Rv -std
 .Pp
-.Rv -std open
+.Rv -std open close
 .Ss Authors
 The user Ns
 .Ap s
@@ -271,7 +271,7 @@ def test_macros_of_bsd_in_words() -> None:
     std = "otherwise -1 is returned, and errno is set to indicate the error."
     assert convert("frob.3", WORDS).content == (
         "# frob(3)\n\n## NAME\n\nfrob - frobnicate\n\n## RETURN VALUES\n\n"
-        f"On success, frob() returns 0; {std}\n\nOn success, open() returns 0; {std}\n\n"
+        f"On success, frob() returns 0; {std}\n\nOn success, open() and close() return 0; {std}\n\n"
         "### Authors\n\nThe user Ns's file of Ann Lee on FreeBSD 13.2, AT&T UNIX v7 and UNIX. (file) and"
         " frob(int a, b). p1003.1-2008 says so, as [file] words\n\nA paragraph.\n\n-a\n\n-b\n: Both.\n"
     )

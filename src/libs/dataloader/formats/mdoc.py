@@ -241,8 +241,11 @@ class _Page(Page):
         yield from ()
 
     def _returns(self, words: list[_Word]) -> Iterator[str]:
-        called = " and ".join(f"{word.text}()" for word in words if word.text != "-std") or f"{self._name}()"
-        self._say(f"On success, {called} returns 0; otherwise -1 is returned, and errno is set to indicate the error.")
+        called = [f"{word.text}()" for word in words if word.text != "-std"] or [f"{self._name}()"]
+        self._say(
+            f"On success, {' and '.join(called)} return{'s' if len(called) == 1 else ''} 0;"
+            " otherwise -1 is returned, and errno is set to indicate the error."
+        )
         yield from ()
 
     # -- words -----------------------------------------------------------------------------------------------------
