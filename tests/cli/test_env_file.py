@@ -173,3 +173,17 @@ def test_lines_of_other_programs_are_theirs(env_file: Path, caplog: pytest.LogCa
     assert done.returncode == 4
     assert done.stderr.startswith(b"mgrag: There is no graph")
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_settings_are_passed_by_either_name_and_none_is_ignored(
+    env_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    env_file.write_text("MGRAG_CHUNK_SIZE=100\nMGRAG_CHUNK_OVERLAP=7\n", "utf-8")
+    monkeypatch.setenv("NAMESPACE", "of something else")
+    settings = Settings(api_keys="k" * 16, MGRAG_READ_ONLY=True, chunk_size=300)  # type: ignore[call-arg, arg-type]
+    assert settings.api_keys is not None and settings.api_keys.get_secret_value() == "k" * 16
+    assert (settings.read_only, settings.chunk_size, settings.chunk_overlap) == (True, 300, 7)
+    assert settings.namespace == "default"
+    for name in ("api_key", "MGRAG_API_KEY"):
+        with pytest.raises(ConfigurationError, match=f"There is no setting '{name}'"):
+            Settings(**{name: "k" * 16})

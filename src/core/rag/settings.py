@@ -120,7 +120,23 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Return the sources of values, highest priority first. ``Settings(_env_file=None)`` reads no file."""
+        """Return the sources of values, highest priority first. ``Settings(_env_file=None)`` reads no file.
+
+        Raises:
+            ConfigurationError: on an argument that is no setting; ignored, a misspelt key would leave a server open.
+        """
+        # By name, too, but only here: the environment has variables such as NAMESPACE for other purposes.
+        known = {
+            called.lower(): field.alias or name
+            for name, field in cls.model_fields.items()
+            for called in (name, field.alias or name)
+        }
+        passed = {}
+        for name, value in cast(InitSettingsSource, init_settings).init_kwargs.items():
+            if name.lower() not in known:
+                raise ConfigurationError(f"There is no setting {name!r}; .env.example lists all settings.")
+            passed[known[name.lower()]] = value
+        init_settings = InitSettingsSource(settings_cls, passed)
         given = cast(DotEnvSettingsSource, dotenv_settings).env_file
         file = _EnvFile(settings_cls, ENV_FILE if given == _NO_FILES else given)
         names = file().keys() - init_settings().keys() - env_settings().keys()
