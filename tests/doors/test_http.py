@@ -22,7 +22,7 @@ import pytest
 import uvicorn
 
 from core.rag import KnowledgeBase
-from core.rag.errors import ConfigurationError
+from core.rag.errors import ConfigurationError, StoreTimeoutError
 from core.rag.indexing.report import IngestReport
 from dbhandler.kit import bolt_engine_for_a_test, make_settings
 from libs.dataloader import Document
@@ -408,6 +408,26 @@ async def test_a_bug_is_told_as_json_and_stays_in_the_log(
         failed = await ok(await client.get("/db/default/status"), 500)
         assert "log" in failed["error"] and "secret" not in failed["error"]
         assert "a secret" in caplog.text
+
+
+async def test_what_is_wrong_with_the_server_is_in_its_log_with_the_route(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def slow(*_: Any, **__: Any) -> None:
+        raise StoreTimeoutError("db.internal took 60 s.")
+
+    async with serving() as client:
+        monkeypatch.setattr(KnowledgeBase, "export_user", slow)
+        monkeypatch.setattr(KnowledgeBase, "ingest", slow)
+        failed = await ok(await client.get("/db/default/users/ada%0Amgrag:%20all%20is%20well/export"), 504)
+        assert "too long" in failed["error"] and "db.internal" not in failed["error"]
+        said = await client.post("/db/default/ingest/stream", json={"sources": ["https://example.org/"]})
+        assert [name for name, _ in events(said.text)] == ["error"] and "db.internal" not in said.text
+    told = [record.getMessage() for record in caplog.records if record.name == "mgrag.http.errors"]
+    assert [line.replace("/db/{namespace}", "") for line in told] == [  # not with every FastAPI
+        "GET /users/{user}/export: StoreTimeoutError: db.internal took 60 s.",
+        "POST /ingest/stream: StoreTimeoutError: db.internal took 60 s.",
+    ]
 
 
 async def test_a_request_that_the_end_of_the_server_cuts_off_is_told(

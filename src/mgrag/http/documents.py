@@ -179,7 +179,7 @@ async def ingest_stream(kb: Writing, body: Sources, request: Request) -> AsyncIt
                 yield ServerSentEvent(event="progress", data=dict(latest))
         yield ServerSentEvent(event="done", data=task.result().to_dict())
     except MGRagError as error:
-        yield ServerSentEvent(event="error", data=body_of(error))
+        yield ServerSentEvent(event="error", data=body_of(error, request))
     finally:
         task.cancel()
         await asyncio.wait([task])
@@ -223,7 +223,7 @@ async def answer_stream(kb: Reading, body: Question, request: Request) -> AsyncI
             data = event.answer.to_dict() if isinstance(event, DoneEvent) else asdict(event)
             yield ServerSentEvent(event=event.type, data=data)
     except MGRagError as error:
-        yield ServerSentEvent(event="error", data=body_of(error))
+        yield ServerSentEvent(event="error", data=body_of(error, request))
     finally:
         await events.aclose()
 

@@ -67,7 +67,7 @@ def status_of(error: errors.MGRagError) -> int:
     return next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
 
 
-def body_of(error: errors.MGRagError) -> dict[str, str]:
+def body_of(error: errors.MGRagError, request: Request) -> dict[str, str]:
     """The JSON of an error. What is wrong with the server itself is for its log: a message may name hosts and files."""
     status = status_of(error)
     if status < 500:
@@ -75,7 +75,8 @@ def body_of(error: errors.MGRagError) -> dict[str, str]:
         for advice, own in _FOR_SERVICES.items():
             message = message.replace(advice, own)
         return {"error": message, "type": type(error).__name__}
-    _logger.error("%s: %s", type(error).__name__, error)
+    # The route without its values: these may be people, and hold lines of their own.
+    _logger.error("%s %s: %s: %s", request.method, request.scope["route"].path, type(error).__name__, error)
     return {"error": _TOLD.get(status, _FAILED), "type": type(error).__name__}
 
 
@@ -107,9 +108,9 @@ def add_handlers(app: FastAPI) -> None:
     app.add_exception_handler(Exception, _broken)
 
 
-async def _failed(_: Request, error: Exception) -> JSONResponse:
+async def _failed(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, errors.MGRagError)
-    return JSONResponse(body_of(error), status_of(error))
+    return JSONResponse(body_of(error, request), status_of(error))
 
 
 async def _refused(_: Request, error: Exception) -> JSONResponse:
