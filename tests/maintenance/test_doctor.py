@@ -368,6 +368,19 @@ async def test_what_is_wrong_with_conversations_is_found_and_mended(name: str, k
     assert (await kb.doctor()).healthy
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["a break in the chain", "a chain across", "another last message", "a wrong count", "a message that follows twice"],
+)
+async def test_the_last_messages_are_found_in_a_broken_chain(name: str, kb: KnowledgeBase) -> None:
+    await talked(kb)
+    wanted = [message["content"] for message in await kb.client.get_conversation_messages("talk")]
+    await damage(kb, SAID[name][0])
+    for limit in range(1, 8):
+        found = await kb.client.get_conversation_messages("talk", limit)
+        assert [message["content"] for message in found] == wanted[-limit:]
+
+
 async def test_a_conversation_that_was_lost_comes_back_with_its_messages(kb: KnowledgeBase) -> None:
     await talked(kb)
     await damage(kb, "MATCH (c:Conversation {session_id: 'talk'}) DETACH DELETE c")

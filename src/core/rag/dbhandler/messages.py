@@ -24,6 +24,8 @@ CONVERSATION_COLUMNS = (
 
 #: Higher than the number of any message.
 _MAX_SEQUENCE = 2**53
+#: Up to this many of the last messages are found along their chain, in a time that does not depend on all others.
+_LONGEST_WALK = 100
 
 _PUBLIC = ("id", "title", "user_id", "message_count", "created_at", "updated_at")
 
@@ -84,6 +86,11 @@ class MessageReading(UserOperations):
         if limit is not None:
             limit = check_number("limit", limit, 1)
         conversation = await self._require_conversation(conversation_id)
+        if limit is not None and limit <= _LONGEST_WALK and before is None and after is None:
+            rows = await self._last_messages(conversation, limit)
+            # else another client has just removed some, or the chain is broken
+            if rows and len(rows) == min(limit, conversation["message_count"]):
+                return await self._messages(conversation["id"], rows)
         low = 0 if after is None else await self._sequence_of(conversation, after)
         high = _MAX_SEQUENCE if before is None else await self._sequence_of(conversation, before)
         order = "" if after is not None else " DESC"
@@ -106,15 +113,19 @@ class MessageReading(UserOperations):
         """
         limit = check_number("limit", limit, 0)
         conversation = await self._require_conversation(conversation_id)
+        return await self._messages(conversation["id"], await self._last_messages(conversation, limit))
+
+    async def _last_messages(self, conversation: Row, limit: int) -> list[Row]:
+        """Return the rows of the last messages, at most ``_LONGEST_WALK``, in order: walks the chain from its end."""
         if limit < 1 or not conversation["last_id"]:
             return []
         rows = await self.read(
-            f"MATCH (l:Interaction {{id: $last}})-[:FOLLOWS*0..{int(min(limit, 100)) - 1}]->(m:Interaction) "
-            f"RETURN {MESSAGE_COLUMNS}",
+            f"MATCH (l:Interaction {{id: $last}})-[:FOLLOWS*0..{int(min(limit, _LONGEST_WALK)) - 1}]->(m:Interaction) "
+            f"WHERE m.session_id = $session RETURN {MESSAGE_COLUMNS}",
             last=conversation["last_id"],
+            session=conversation["id"],
         )
-        rows.sort(key=lambda row: row["sequence"])
-        return await self._messages(conversation["id"], rows)
+        return sorted(rows, key=lambda row: row["sequence"])
 
     async def conversations_of(self, user_id: str | None = None) -> list[Row]:
         """Return all conversations, or those of a user, with ``node_id``, ``revision`` and ``last_id``; not sorted."""
