@@ -8,21 +8,18 @@ one text (names in lower case, scripts without capitals) is found where it is th
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
-from typing import Final, NamedTuple
+from typing import Final
 
 from core.rag.analysis.language import detect_language
-from core.rag.analysis.stopwords import stop_words
 from core.rag.extraction import patterns
-from core.rag.extraction.acronyms import is_acronym, is_behind_article, leads_name, may_be_acronym
+from core.rag.extraction.acronyms import is_acronym
 from core.rag.extraction.code_blocks import block_before, is_data
-from core.rag.extraction.dates import CALENDAR, is_date, is_in_date, named_by_date
-from core.rag.extraction.openers import begins_title, is_key, may_command, may_lead_name, opens_sentence
+from core.rag.extraction.dates import is_in_date
+from core.rag.extraction.openers import begins_title, is_key
+from core.rag.extraction.phrases import MAX_WORDS, Phrase, function_words, phrase_of
 from core.rag.extraction.unnamed import (
     heads_no_thing,
-    is_description,
     is_literal,
     is_usual_heading,
     names_nothing,
@@ -33,23 +30,11 @@ from core.rag.headings import last_heading
 
 #: Maximum number of names of a chunk that are not titles; the first ones are kept.
 MAX_NAMES: Final = 48
-#: A longer phrase is a sentence.
-MAX_WORDS: Final = 8
 _MAX_CODE_CHARS: Final = 60
 
-#: Small words that the lists of function words lack.
-_SMALL_WORDS: Final = "mr mrs ms dr i'm i've i'll i'd i’m i’ve i’ll i’d"
-#: Function words that are nouns, too, and with a capital begin names: Stati Uniti, Stato Pontificio.
-_NOUNS: Final = {"italian": frozenset({"stato", "stati"})}
-#: Function words of languages with their own script, which are not words of any other language.
-_OTHER_SCRIPTS: Final = stop_words("russian") | stop_words("greek")
-#: Nouns that are numbered in Roman numerals, so that an I after them is the number one.
-_COUNTED: Final = frozenset("war phase stage type tier class part act book volume level".split())  # noqa: SIM905
 _BEFORE_SENTENCE: Final = frozenset(".!?:;…•|#>\n\r\t。")
 _SKIPPED: Final = frozenset(" \"'“”„«»‘’()[]*_-\u00a0")
-_POSSESSIVE: Final = re.compile(r"['’]s?$")
 _YEAR: Final = re.compile(r"1[0-9]{3}|20[0-9]{2}")
-_ACRONYM: Final = re.compile(r"(?:[A-Z][A-Z0-9&-]{1,7}|(?:[A-Z]\.){2,})")
 _CODE: Final = re.compile(
     r"\w+_\w[\w]*|\w+(?:\.\w+)*\(.*\)|[a-z]+[A-Z]\w*"
     # Commands of PowerShell: Copy-Item is not CopyItem, a method.
@@ -104,94 +89,30 @@ def names_in(text: str, heading: str = "") -> dict[str, Found]:
         Names by normalised name, in the order of the text, at most ``MAX_NAMES``.
     """
     found: dict[str, Found] = {}
-    whole_text = text
-    text = _explicit(text, found)
-    if "\n" in text:
-        text = unwrapped(text)
-    language = detect_language(text.split())
-    unspaced = is_unspaced(text)
-    pattern = patterns.names(language, ascii_only=text.isascii(), unspaced=unspaced)
-    waiting: list[str] = []  # single words that begin a sentence: names only if they are names elsewhere
-    opened: list[tuple[str, str]] = []  # phrases behind a word that opens the sentence, and with it
-    commanded: list[tuple[str, _Phrase]] = []  # behind a verb that begins a sentence, and with it
-    led: list[_Phrase] = []  # behind an article that begins a sentence
-    acronyms: list[tuple[str, int]] = []  # that spell a function word, and where: names only if the text says so
-    has_dots = _DOT.search(text) is not None
-    if not text.isupper():
-        for match in pattern.finditer(text):
-            phrase = _phrase(match[0], language)
-            if phrase is None:
-                continue
-            if phrase.dated and not is_in_date(text, *match.span()):
-                _add(found, phrase.dated)
-                continue
-            if phrase.opener and _begins_sentence(text, match.start()):
-                opened.append((match[0].split(maxsplit=1)[1], phrase.name))
-                continue
-            if phrase.command and _begins_sentence(text, match.start()):
-                commanded.append((phrase.text.split(maxsplit=1)[1], phrase))
-                continue
-            if phrase.led:
-                if _begins_sentence(text, match.start()):
-                    led.append(phrase)
-                else:
-                    _add(found, phrase.led)
-                continue
-            if not phrase.name:
-                continue
-            if not phrase.sure:
-                if phrase.function_word:
-                    acronyms.append((phrase.name, match.start()))
-                    continue
-                start, end = match.span()
-                among_unspaced = unspaced and (is_unspaced(text[start - 1 : start]) or is_unspaced(text[end : end + 1]))
-                if not among_unspaced and (
-                    _begins_sentence(text, start) or _begins_link(text, start, end) or begins_title(match[0], text, end)
-                ):
-                    waiting.append(phrase.name)
-                    continue
-            dotted = has_dots and _DOT.match(text, match.start() - 1) and match[0].startswith(phrase.text)
-            _count(found, phrase.name, f".{phrase.text}" if dotted else phrase.text)
-        for rest, whole in opened:
-            behind = _phrase(rest, language)
-            if whole in found:
-                found[whole].count += 1
-            elif behind is not None and behind.led:
-                _add(found, behind.led)
-            elif behind is not None and not behind.function_word and not behind.name.isdecimal():
-                _count(found, behind.name, behind.text)
-        for rest, phrase in commanded:
-            name = normalize_name(rest)
-            if names_nothing(rest, name) or name.isdecimal():
-                continue  # See Figure 3, Select 2
-            if phrase.name not in found and name and (name in found or _HUMP.search(rest) or is_key(rest)):
-                _count(found, name, rest)
-            else:
-                _count(found, phrase.name, phrase.text)
-        for phrase in led:
-            if (whole := normalize_name(phrase.led)) in found:
-                found[whole].count += 1
-            elif phrase.name:
-                _count(found, phrase.name, phrase.text)
-        if acronyms:
-            _add_acronyms(text, acronyms, found)
-        for name in waiting:
-            if name in found:
-                found[name].count += 1
-    for year in patterns.YEAR.findall(text):
+    rest = _explicit(text, found)
+    if "\n" in rest:
+        rest = unwrapped(rest)
+    language = detect_language(rest.split())
+    if not rest.isupper():
+        _Capitalised(rest, language, found).find()
+    for year in patterns.YEAR.findall(rest):
         _add(found, year)
-    last = last_heading(heading)
-    if defined := _DEFINITION.fullmatch(last):
-        last = defined[1] or defined[2]
-    elif (called := _CALLED.fullmatch(last)) and re.search(
-        rf"\b{re.escape(called[1].rpartition('.')[2])}\(", whole_text
-    ):
-        last = called[1]
-    if last and last.count(" ") < MAX_WORDS and normalize_name(last) not in _stop_words(language):
+    last = _headline(last_heading(heading), text)
+    if last and last.count(" ") < MAX_WORDS and normalize_name(last) not in function_words(language):
         name = normalize_name(last)
         if name and name not in found and not heads_no_thing(last, name):
             found[name] = Found(last.strip())
     return found if len(found) <= MAX_NAMES else dict(list(found.items())[:MAX_NAMES])
+
+
+def _headline(heading: str, text: str) -> str:
+    """Return a heading; of that of source code only the name of what is defined there."""
+    if defined := _DEFINITION.fullmatch(heading):
+        return str(defined[1] or defined[2])
+    called = _CALLED.fullmatch(heading)
+    if called and re.search(rf"\b{re.escape(called[1].rpartition('.')[2])}\(", text):
+        return called[1]
+    return heading
 
 
 def type_of(name: str) -> str:
@@ -203,7 +124,7 @@ def type_of(name: str) -> str:
     name = name.removeprefix(".")  # .NET
     if _CODE.fullmatch(name):
         return "code"
-    if _ACRONYM.fullmatch(name):
+    if patterns.ACRONYM.fullmatch(name):
         return "acronym"
     return "name" if any(map(str.isupper, name)) else "term"
 
@@ -275,100 +196,104 @@ def _explicit(text: str, found: dict[str, Found]) -> str:
     return text
 
 
-class _Phrase(NamedTuple):
-    """A phrase with capitals, or a year: as it is spelt, normalised, whether it is a name wherever it stands, whether
-    it is a function word in capitals, which is a name only where the text says so, and whether its first word is none
-    of the name where it begins a sentence, or may be a command there. Behind an article that is part of the name unless
-    a sentence begins there, it is ``led`` by that; the rest may be no name at all, and empty. It is ``dated`` with a
-    month or day at one end that belongs to the name unless a date is there.
+class _Capitalised:
+    """Finds the names among the capitalised phrases of a text.
+
+    Phrases that are no name for sure are kept until the whole text was read: what else it names decides about them.
+
+    Args:
+        text: The text, without the terms that are marked as such.
+        language: Its language.
+        found: The names so far; names are added to these.
     """
 
-    text: str
-    name: str
-    sure: bool
-    function_word: bool = False
-    opener: bool = False
-    command: bool = False
-    led: str = ""
-    dated: str = ""
+    def __init__(self, text: str, language: str, found: dict[str, Found]) -> None:
+        self._text = text
+        self._language = language
+        self._found = found
+        self._unspaced = is_unspaced(text)
+        self._has_dots = _DOT.search(text) is not None
+        self._waiting: list[str] = []  # single words that begin a sentence: names only if they are names elsewhere
+        self._opened: list[tuple[str, str]] = []  # phrases behind a word that opens the sentence, and with it
+        self._commanded: list[tuple[str, Phrase]] = []  # behind a verb that begins a sentence, and with it
+        self._led: list[Phrase] = []  # behind an article that begins a sentence
+        self._acronyms: list[tuple[str, int]] = []  # that spell a function word, and where: names if the text says so
 
+    def find(self) -> None:
+        """Add the names."""
+        text, language = self._text, self._language
+        pattern = patterns.names(language, ascii_only=text.isascii(), unspaced=self._unspaced)
+        for match in pattern.finditer(text):
+            phrase = phrase_of(match[0], language)
+            if phrase is not None:
+                self._take(match, phrase)
+        self._decide_opened()
+        self._decide_commanded()
+        for phrase in self._led:
+            if (whole := normalize_name(phrase.led)) in self._found:
+                self._found[whole].count += 1
+            elif phrase.name:
+                _count(self._found, phrase.name, phrase.text)
+        if self._acronyms:
+            _add_acronyms(text, self._acronyms, self._found)
+        for name in self._waiting:
+            if name in self._found:
+                self._found[name].count += 1
 
-@lru_cache(maxsize=100_000)
-def _phrase(found: str, language: str) -> _Phrase | None:
-    """A phrase without function words before and a possessive behind it; ``None`` where no name is left."""
-    text = _POSSESSIVE.sub("", found) if found[-1] in "'’s" else found
-    words = text.split()
-    if len(words) > 2 and words[-1].isdecimal() and words[-2].lower() in CALENDAR:
-        text = " ".join(words := words[:-2])  # in Paris May 12
-    if len(words) > 1 and is_date(words):
-        return None
-    stop = _stop_words(language)
-    if language == "german" and is_description(words[1:] if words[0].lower() in stop else words):
-        return _phrase(words[-1], language)  # of SVG-Dateien, that is
-    phrase = _without_small_words(text, words, language)
-    if len(words) > 1 and (dated := named_by_date(words, stop)):
-        return (phrase or _Phrase("", "", sure=False))._replace(dated=dated)
-    return phrase
+    def _take(self, match: re.Match[str], phrase: Phrase) -> None:
+        """Add a phrase if it is a name for sure, or keep it."""
+        text = self._text
+        start, end = match.span()
+        if phrase.dated and not is_in_date(text, start, end):
+            _add(self._found, phrase.dated)
+        elif phrase.opener and _begins_sentence(text, start):
+            self._opened.append((match[0].split(maxsplit=1)[1], phrase.name))
+        elif phrase.command and _begins_sentence(text, start):
+            self._commanded.append((phrase.text.split(maxsplit=1)[1], phrase))
+        elif phrase.led:
+            if _begins_sentence(text, start):
+                self._led.append(phrase)
+            else:
+                _add(self._found, phrase.led)
+        elif not phrase.name:
+            pass
+        elif phrase.function_word:
+            self._acronyms.append((phrase.name, start))
+        elif not phrase.sure and self._has_capital_by_place(match):
+            self._waiting.append(phrase.name)
+        else:
+            dotted = self._has_dots and _DOT.match(text, start - 1) and match[0].startswith(phrase.text)
+            _count(self._found, phrase.name, f".{phrase.text}" if dotted else phrase.text)
 
+    def _has_capital_by_place(self, match: re.Match[str]) -> bool:
+        """Return whether a word may only have its capital since it begins a sentence, a link or a title."""
+        text = self._text
+        start, end = match.span()
+        if self._unspaced and (is_unspaced(text[start - 1 : start]) or is_unspaced(text[end : end + 1])):
+            return False
+        return _begins_sentence(text, start) or _begins_link(text, start, end) or begins_title(match[0], text, end)
 
-def _without_small_words(text: str, words: list[str], language: str) -> _Phrase | None:
-    stop = _stop_words(language)
-    led = ""  # with the article before it
-    if (
-        1 < len(words) <= MAX_WORDS
-        and not (_is_small(words[0], stop) or words[-1].lower() in stop)
-        and not (words[1] == "the" and opens_sentence(words[0], language))
-    ):
-        text = " ".join(words)  # most that are more than a word
-        name = normalize_name(text)
-        if not name or names_nothing(text, name):
-            return None
-        first = words[0]
-        return _Phrase(text, name, sure=True, opener=opens_sentence(first, language), command=may_command(first))
-    if len(words) > 1:
-        kept = words[1:] if words[1] == "the" and opens_sentence(words[0], language) else words[:]
-        while kept and _is_small(kept[0], stop) and not leads_name(kept):
-            if len(kept) > 1 and kept[1][0].isupper() and may_lead_name(kept[0], language):
-                if len(kept) < len(words):
-                    break  # In Den Haag
-                led = " ".join(kept)
-            del kept[0]
-        if not kept and is_behind_article(words[-2], words[-1]) and may_be_acronym(words[-1]):
-            return _Phrase(words[-1], words[-1].lower(), sure=True)
-        while kept and kept[-1].lower() in stop and not _ACRONYM.fullmatch(kept[-1]) and not _is_first(kept):
-            del kept[-1]
-        if not kept or len(kept) > MAX_WORDS:
-            return None
-        if len(kept) == 1 and (len(kept[0].rstrip(".")) < 2 or kept[0][0].isdigit() or kept[0].endswith(".")):
-            return None
-        text = " ".join(kept)
-        sure = len(kept) > 1 or kept[0] != words[0]
-    elif len(text) < 2:
-        return None
-    elif text.lower() in stop:
-        return _Phrase(text, text.lower(), sure=False, function_word=True) if may_be_acronym(text) else None
-    else:
-        sure = False
-    sure = sure or _is_distinct(text)
-    if language == "german" and " " not in text and not _is_distinct(text):
-        return _Phrase("", "", sure=False, led=led) if led else None  # every noun has a capital
-    name = normalize_name(text)
-    return _Phrase(text, name, sure, led=led) if name and not names_nothing(text, name) else None
+    def _decide_opened(self) -> None:
+        """Add what is behind a word that opens a sentence, unless that word is part of a name found elsewhere."""
+        for rest, whole in self._opened:
+            behind = phrase_of(rest, self._language)
+            if whole in self._found:
+                self._found[whole].count += 1
+            elif behind is not None and behind.led:
+                _add(self._found, behind.led)
+            elif behind is not None and not behind.function_word and not behind.name.isdecimal():
+                _count(self._found, behind.name, behind.text)
 
-
-def _is_small(word: str, stop: frozenset[str]) -> bool:
-    """Whether the first word of a phrase is a function word or form of address, and no initial: ``T. S. Eliot``."""
-    return word.lower().rstrip(".") in stop and not (word.endswith(".") and len(word) == 2)
-
-
-def _is_first(words: Sequence[str]) -> bool:
-    """Return whether the last word is the number one: ``World War I``."""
-    return words[-1] == "I" and len(words) > 2 and words[-2].lower() in _COUNTED
-
-
-def _is_distinct(word: str) -> bool:
-    """Return whether a single word is always a name: it has a digit, or a capital that is not its first letter."""
-    return (not word.isalpha() and any(map(str.isdigit, word))) or any(map(str.isupper, word[1:]))
+    def _decide_commanded(self) -> None:
+        """Add what is behind a verb that begins a sentence, with the verb unless the rest is a name for itself."""
+        for rest, phrase in self._commanded:
+            name = normalize_name(rest)
+            if names_nothing(rest, name) or name.isdecimal():
+                continue  # See Figure 3, Select 2
+            if phrase.name not in self._found and name and (name in self._found or _HUMP.search(rest) or is_key(rest)):
+                _count(self._found, name, rest)
+            else:
+                _count(self._found, phrase.name, phrase.text)
 
 
 def _begins_sentence(text: str, start: int) -> bool:
@@ -402,9 +327,3 @@ def _count(found: dict[str, Found], name: str, text: str) -> None:
         found[name] = Found(text)
     else:
         known.count += 1
-
-
-@cache
-def _stop_words(language: str) -> frozenset[str]:
-    native = stop_words(language) - _NOUNS.get(language, frozenset[str]())
-    return stop_words("english") | native | _OTHER_SCRIPTS | set(_SMALL_WORDS.split()) | CALENDAR

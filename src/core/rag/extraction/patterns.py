@@ -87,6 +87,9 @@ ENCODED: Final = re.compile(rf"(?<![A-Za-z0-9+/=%_-])[A-Za-z0-9+/=%_-]{{{SHORTES
 #: A sign of ``camelCase``.
 HUMP: Final = re.compile(r"[a-z][A-Z]")
 
+#: A name in capitals only, such as an acronym: NASA, U.S.
+ACRONYM: Final = re.compile(r"(?:[A-Z][A-Z0-9&-]{1,7}|(?:[A-Z]\.){2,})")
+
 
 # Behind it come scripts without capitals, and ones of antiquity.
 _LAST_CAPITAL: Final = 0x2E00

@@ -1,0 +1,138 @@
+"""Reads a phrase with capitals: which of its words are a name, and whether that depends on where it is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache, lru_cache
+from typing import Final, NamedTuple
+
+from core.rag.analysis.stopwords import stop_words
+from core.rag.extraction import patterns
+from core.rag.extraction.acronyms import is_behind_article, leads_name, may_be_acronym
+from core.rag.extraction.dates import CALENDAR, is_date, named_by_date
+from core.rag.extraction.openers import may_command, may_lead_name, opens_sentence
+from core.rag.extraction.unnamed import is_description, names_nothing
+from core.rag.extraction.words import normalize_name
+
+#: A longer phrase is a sentence.
+MAX_WORDS: Final = 8
+#: Small words that the lists of function words lack.
+_SMALL_WORDS: Final = "mr mrs ms dr i'm i've i'll i'd i’m i’ve i’ll i’d"
+#: Function words that are nouns, too, and with a capital begin names: Stati Uniti, Stato Pontificio.
+_NOUNS: Final = {"italian": frozenset({"stato", "stati"})}
+#: Function words of languages with their own script, which are not words of any other language.
+_OTHER_SCRIPTS: Final = stop_words("russian") | stop_words("greek")
+#: Nouns that are numbered in Roman numerals, so that an I after them is the number one.
+_COUNTED: Final = frozenset("war phase stage type tier class part act book volume level".split())  # noqa: SIM905
+_POSSESSIVE: Final = re.compile(r"['’]s?$")
+
+
+class Phrase(NamedTuple):
+    """A phrase with capitals, or a year, without the function words around it.
+
+    Attributes:
+        text: How it is spelt.
+        name: The normalised name; empty if what is left behind an article is no name.
+        sure: Whether it is a name wherever it stands.
+        function_word: Whether it is a function word in capitals, which is only a name if the text says so.
+        opener: Whether its first word is not a part of the name if it begins a sentence.
+        command: Whether its first word may be a command if it begins a sentence.
+        led: The phrase with the article before it, which is a part of the name unless it begins a sentence.
+        dated: The name with a month or day at one end, which is a part of the name unless a date is there.
+    """
+
+    text: str
+    name: str
+    sure: bool
+    function_word: bool = False
+    opener: bool = False
+    command: bool = False
+    led: str = ""
+    dated: str = ""
+
+
+@lru_cache(maxsize=100_000)
+def phrase_of(found: str, language: str) -> Phrase | None:
+    """Return a phrase without function words before it and a possessive behind it; ``None`` if no name is left."""
+    text = _POSSESSIVE.sub("", found) if found[-1] in "'’s" else found
+    words = text.split()
+    if len(words) > 2 and words[-1].isdecimal() and words[-2].lower() in CALENDAR:
+        text = " ".join(words := words[:-2])  # in Paris May 12
+    if len(words) > 1 and is_date(words):
+        return None
+    stop = function_words(language)
+    if language == "german" and is_description(words[1:] if words[0].lower() in stop else words):
+        return phrase_of(words[-1], language)  # of SVG-Dateien, that is
+    phrase = _without_small_words(text, words, language)
+    if len(words) > 1 and (dated := named_by_date(words, stop)):
+        return (phrase or Phrase("", "", sure=False))._replace(dated=dated)
+    return phrase
+
+
+def _without_small_words(text: str, words: list[str], language: str) -> Phrase | None:
+    """Return a phrase without the function words and forms of address at its ends; ``None`` if no name is left."""
+    stop = function_words(language)
+    led = ""  # with the article before it
+    if (
+        1 < len(words) <= MAX_WORDS
+        and not (_is_small(words[0], stop) or words[-1].lower() in stop)
+        and not (words[1] == "the" and opens_sentence(words[0], language))
+    ):
+        text = " ".join(words)  # most that are more than a word
+        name = normalize_name(text)
+        if not name or names_nothing(text, name):
+            return None
+        first = words[0]
+        return Phrase(text, name, sure=True, opener=opens_sentence(first, language), command=may_command(first))
+    if len(words) > 1:
+        kept = words[1:] if words[1] == "the" and opens_sentence(words[0], language) else words[:]
+        while kept and _is_small(kept[0], stop) and not leads_name(kept):
+            if len(kept) > 1 and kept[1][0].isupper() and may_lead_name(kept[0], language):
+                if len(kept) < len(words):
+                    break  # In Den Haag
+                led = " ".join(kept)
+            del kept[0]
+        if not kept and is_behind_article(words[-2], words[-1]) and may_be_acronym(words[-1]):
+            return Phrase(words[-1], words[-1].lower(), sure=True)
+        while kept and kept[-1].lower() in stop and not patterns.ACRONYM.fullmatch(kept[-1]) and not _is_first(kept):
+            del kept[-1]
+        if not kept or len(kept) > MAX_WORDS:
+            return None
+        if len(kept) == 1 and (len(kept[0].rstrip(".")) < 2 or kept[0][0].isdigit() or kept[0].endswith(".")):
+            return None
+        text = " ".join(kept)
+        sure = len(kept) > 1 or kept[0] != words[0]
+    elif len(text) < 2:
+        return None
+    elif text.lower() in stop:
+        return Phrase(text, text.lower(), sure=False, function_word=True) if may_be_acronym(text) else None
+    else:
+        sure = False
+    sure = sure or _is_distinct(text)
+    if language == "german" and " " not in text and not _is_distinct(text):
+        return Phrase("", "", sure=False, led=led) if led else None  # every noun has a capital
+    name = normalize_name(text)
+    return Phrase(text, name, sure, led=led) if name and not names_nothing(text, name) else None
+
+
+def _is_small(word: str, stop: frozenset[str]) -> bool:
+    """Return whether the first word of a phrase is a function word or form of address, not an initial (``T. S.``)."""
+    return word.lower().rstrip(".") in stop and not (word.endswith(".") and len(word) == 2)
+
+
+def _is_first(words: Sequence[str]) -> bool:
+    """Return whether the last word is the number one: ``World War I``."""
+    return words[-1] == "I" and len(words) > 2 and words[-2].lower() in _COUNTED
+
+
+def _is_distinct(word: str) -> bool:
+    """Return whether a single word is always a name: it has a digit, or a capital that is not its first letter."""
+    return (not word.isalpha() and any(map(str.isdigit, word))) or any(map(str.isupper, word[1:]))
+
+
+@cache
+def function_words(language: str) -> frozenset[str]:
+    """Return the words of a language that are not names by themselves, with those of English and parts of dates."""
+    native = stop_words(language) - _NOUNS.get(language, frozenset[str]())
+    return stop_words("english") | native | _OTHER_SCRIPTS | set(_SMALL_WORDS.split()) | CALENDAR
