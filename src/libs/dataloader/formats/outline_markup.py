@@ -52,7 +52,7 @@ _FIELDS = {
 
 
 def read(file: FileData, kind: Format) -> Content:
-    """The text as Markdown, as far as headings, code, links and tables go."""
+    """Convert headings, code, links and tables to Markdown; the rest is kept as written."""
     collector = LinkCollector(file.uri, file.root_uri)
     fields: dict[str, str] = {}
     convert = _org if kind.mime_type == "text/x-org" else _asciidoc
@@ -64,7 +64,7 @@ def read(file: FileData, kind: Format) -> Content:
 
 
 class _Lines:
-    """The lines of a text, from the first to the last."""
+    """Iterates over the lines of a text; the code in the loop may look at, or skip, following lines."""
 
     def __init__(self, text: str) -> None:
         self._lines = text.split("\n")
@@ -77,15 +77,15 @@ class _Lines:
             yield self._lines[self._place - 1]
 
     def following(self) -> str:
-        """The next line, which stays the next."""
+        """Return the next line without consuming it; empty at the end."""
         return self._lines[self._place] if self._place < len(self._lines) else ""
 
     def skip(self) -> None:
-        """Go past the next line."""
+        """Skip the next line."""
         self._place += 1
 
     def until(self, closing: str) -> list[str] | None:
-        """Those before the line that closes a block, in whatever case, and go past it; ``None`` without one."""
+        """Consume the lines up to and including the closing one; return those before it, ``None`` if it is missing."""
         if closing in self._unclosed:
             return None
         for index in range(self._place, len(self._lines)):
@@ -154,13 +154,13 @@ def _asciidoc(lines: _Lines, fields: dict[str, str], collector: LinkCollector) -
 
 
 def _adoc_columns(told: str) -> int:
-    """How many columns a table has, as it says itself: ``1,2a`` or ``3*``."""
+    """Return the number of columns that the ``cols`` of a table states: ``1,2a`` or ``3*``."""
     counts = (part.strip().partition("*") for part in re.split("[,;]", told))
     return sum(int(count) if star and count.isdecimal() else 1 for count, star, _ in counts)
 
 
 def _adoc_rows(lines: list[str], columns: int) -> list[list[str]]:
-    """The rows of a table; none where its cells do not fill them, such as below one that takes two rows."""
+    """Return the rows of a table; none if its cells do not fill them, as when a cell spans two rows."""
     columns = columns or len(_adoc_cells(next((line for line in lines if line.strip()), "")) or ())
     cells = _adoc_cells("\n".join(lines)) or []
     if not columns or not cells or len(cells) % columns:
@@ -169,7 +169,7 @@ def _adoc_rows(lines: list[str], columns: int) -> list[list[str]]:
 
 
 def _adoc_cells(text: str) -> list[str] | None:
-    """The cells in order, with empty ones beside those that take several columns; ``None`` where some take rows."""
+    """Return the cells in order, with empty ones beside a cell that spans columns; ``None`` if any spans rows."""
     found = list(_ADOC_CELL.finditer(text))
     if not found or text[: found[0].start()].strip():
         return None
@@ -209,6 +209,6 @@ def _org(lines: _Lines, fields: dict[str, str], collector: LinkCollector) -> Ite
 
 
 def _without_last(heading: str, is_mark: Callable[[str], object]) -> str:
-    """A heading without its last word where that is a mark."""
+    """Return a heading without its last word if that is a mark."""
     words = heading.rsplit(maxsplit=1)
     return words[0] if len(words) == 2 and is_mark(words[1]) else heading.rstrip()

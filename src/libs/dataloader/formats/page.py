@@ -9,7 +9,7 @@ from libs.dataloader.text import bom_encoding
 
 
 def read(file: FileData, _kind: Format) -> Content:
-    """The main text of a page as Markdown."""
+    """Convert the main text of a page to Markdown."""
     data = file.data
     if b"\x00" in data[:1024] and bom_encoding(data) is None and file.encoding is None:
         file.text()  # raises if it is binary

@@ -41,11 +41,11 @@ _DATE = re.compile(r"D:(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:([+\-Z])(\d\
 
 
 class _Page(NamedTuple):
-    """What PDFium finds on a page.
+    """The content of a page as PDFium finds it.
 
     Attributes:
         lines: Its text.
-        links: Where its links lead, and the words that they are on.
+        links: The target and the words of each link.
         is_image: Whether there are images on it, but no text.
     """
 
@@ -55,11 +55,11 @@ class _Page(NamedTuple):
 
 
 def read(file: FileData, _kind: Format) -> Content:
-    """The text of each page, in reading order as far as the file tells it.
+    """Convert the text of each page, in reading order as far as the file tells it.
 
-    What looks like a heading is one. What was filled in is part of the text; text boxes, notes and comments follow at
-    the end of their page. Pages are separated by an empty line; the names of attached files follow at the end. The
-    metadata ``pages_without_text`` are the numbers of the pages that are images.
+    Headings are recognised by their looks. What was filled into forms is part of the text; text boxes, notes and
+    comments follow at the end of their page. Pages are separated by an empty line; the names of attached files follow
+    at the end. The metadata ``pages_without_text`` are the numbers of the pages that are images.
     """
     with _LOCK:
         found, fields, outline, attached = _pages(file)
@@ -145,7 +145,7 @@ def _outline(document: Any) -> list[Bookmark]:
 
 
 def _attached(document: Any) -> list[str]:
-    """The names of the files that are attached to the whole document."""
+    """Return the names of the files that are attached to the whole document."""
     import pypdfium2
 
     names: list[str] = []
@@ -204,7 +204,7 @@ def _has_image(page: Any) -> bool:
 
 
 class _Letter(NamedTuple):
-    """What the first or last letter of a line looks like."""
+    """The box and font of the first or last letter of a line."""
 
     left: float
     bottom: float
@@ -218,9 +218,9 @@ class _Letter(NamedTuple):
 
 
 def _lines(textpage: Any, text: str) -> list[Line]:
-    """The lines of a page, with what the first and the last of their letters look like.
+    """Return the lines of a page.
 
-    Behind a letter that is raised or lowered PDFium begins a line, which is put back to the one that it goes on.
+    PDFium begins a new line after a raised or lowered letter; such a line is joined again to the one that it continues.
     """
     found: list[tuple[str, _Letter | None, _Letter | None]] = []
     place = 0
@@ -240,7 +240,7 @@ def _lines(textpage: Any, text: str) -> list[Line]:
 
 
 def _letter(textpage: Any, place: int) -> _Letter | None:
-    """The letter at a place of the text."""
+    """Return the letter at a place of the text; ``None`` if PDFium does not know its box."""
     from pypdfium2 import raw
 
     rect, flags, name = raw.FS_RECTF(), ctypes.c_int(), ctypes.create_string_buffer(100)
@@ -253,7 +253,7 @@ def _letter(textpage: Any, place: int) -> _Letter | None:
 
 
 def _are_in_a_row(letter: _Letter, following: _Letter) -> bool:
-    """Whether a letter stands beside another one, close behind it."""
+    """Return whether a letter is on the same line as another one, and directly after it."""
     beside = min(letter.top, following.top) - max(letter.bottom, following.bottom)
     gap = following.left - letter.right
     size = max(letter.size, following.size)
@@ -261,7 +261,7 @@ def _are_in_a_row(letter: _Letter, following: _Letter) -> bool:
 
 
 def _with_raised_end(textpage: Any, start: int, words: str, last: _Letter) -> str:
-    """A line with a number set apart that is raised at its end: ``10^6``."""
+    """Return a line with a raised number at its end written as such: ``10^6``."""
     for count in range(1, min(_LONGEST_RAISED, len(words) - 1) + 1):
         if words[-count] not in _RAISED:
             break
@@ -278,7 +278,7 @@ def _is_raised(letter: _Letter, before: _Letter) -> bool:
 
 
 def _joined(words: str, letter: _Letter, more: str, following: _Letter) -> str:
-    """The two parts of a line: what the first of them ends with, and the second begins with, are such letters."""
+    """Join two parts of a line, given the last letter of the first part and the first letter of the second."""
     if following.left - letter.right > _BLANK * max(letter.size, following.size):
         return f"{words} {more}"
     number = _FIRST_NUMBER.match(more)
@@ -297,9 +297,9 @@ def _line(words: str, ends: Sequence[_Letter]) -> Line:
 
 
 def _turn(textpage: Any) -> Any:
-    """How to turn a page whose text runs up or down, such as one with a wide table; ``None`` for others.
+    """Return how to turn a page whose text runs up or down, such as one with a wide table; ``None`` for others.
 
-    PDFium finds the lines of such text only where all text of the page runs the same way: not below a running head.
+    PDFium finds the lines of such text only if all text of the page runs the same way, so not below a running head.
     """
     from pypdfium2 import raw
 
@@ -316,10 +316,10 @@ def _turn(textpage: Any) -> Any:
 
 
 def _with_ligatures(text: str, textpage: Any) -> str:
-    """Arabic text with the letters of its ligatures in the order in which they are read.
+    """Return Arabic text with the letters of its ligatures in reading order.
 
-    PDFium turns text that runs from right to left around character by character, also the two that one glyph stands
-    for. Both then have the place of this glyph, as no letters have that only follow each other.
+    PDFium reverses right-to-left text character by character, including the two letters of one glyph. These are
+    recognised by their place: both have that of the glyph, while separate letters never share one.
     """
     if _BEFORE_LAM.search(text) is None or len(text) != textpage.count_chars():
         return text
@@ -339,7 +339,7 @@ def _tidy(page: str, words: Counter[str]) -> str:
 
 
 def _join_words(page: str, words: Counter[str]) -> str:
-    """Put words together that were divided at the end of a line."""
+    """Join words that were hyphenated at the end of a line."""
     first, *rest = page.split(_HYPHEN)
     parts = [first]
     for part in rest:

@@ -11,11 +11,11 @@ Place = tuple[float, float, float, float]
 
 
 def read_annotations(document: Any, page: Any) -> tuple[list[str], list[tuple[str, Place]], bool]:
-    """What is on a page besides its text.
+    """Read what is on a page besides its text.
 
     Returns:
-        The texts of its text boxes, notes and comments; where its links lead, and their places; and whether there are
-        fields of a form.
+        The texts of its text boxes, notes and comments; the targets and places of its links; and whether it has form
+        fields.
     """
     from pypdfium2 import raw
 
@@ -57,7 +57,7 @@ def read_annotations(document: Any, page: Any) -> tuple[list[str], list[tuple[st
 
 
 def _target(document: Any, annotation: Any) -> str:
-    """The address or the file that a link leads to; empty for a place in the document itself."""
+    """Return the address or file that a link leads to; empty for a place in the document itself."""
     from pypdfium2 import raw
 
     action = raw.FPDFLink_GetAction(raw.FPDFAnnot_GetLink(annotation))

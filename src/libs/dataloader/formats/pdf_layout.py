@@ -33,7 +33,7 @@ class Line:
     """A line of a page.
 
     Attributes:
-        text: What it says.
+        text: Its text.
         size: Height of a line of its letters in points; 0 where they are of several sizes, or lie on their side.
         bold: Whether all of it is bold.
         left: Where it begins, in points from the left edge.
@@ -51,7 +51,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Bookmark:
-    """An entry of the outline that a file has of itself: what it says, the number of its page and its level, from 0."""
+    """An entry of the outline (bookmarks) of the file: its words, the number of its page and its level, both from 0."""
 
     words: str
     page: int
@@ -60,7 +60,7 @@ class Bookmark:
 
 @dataclass(frozen=True, slots=True)
 class _Heading:
-    """Lines of a page that are a heading: the first of them, how many there are, and their level in the outline."""
+    """A heading of one or more lines of a page: its first line, their number, and its level in the outline."""
 
     page: int
     index: int
@@ -71,11 +71,11 @@ class _Heading:
 
 
 def to_markdown(pages: Sequence[Sequence[Line]], outline: Iterable[Bookmark] = ()) -> tuple[list[str], bool]:
-    """The texts of the pages with empty lines between paragraphs, and with headings marked by ``#``.
+    """Return the texts of the pages, with empty lines between paragraphs and headings marked by ``#``.
 
     Args:
         pages: Their lines, in reading order.
-        outline: What the file says of its headings: lines of its words are headings, whatever they look like.
+        outline: The outline of the file: lines with the words of an entry are headings, whatever they look like.
 
     Returns:
         A text for each page, without what runs along the heads and feet of most, and whether there is any heading.
@@ -117,7 +117,7 @@ def _page(
 
 
 def _ends_of_paragraphs(lines: Sequence[Line]) -> set[int]:
-    """The lines behind which there is more room than between other lines there, or an indented one."""
+    """Return the indexes of the lines followed by more space than other lines there, or by an indented line."""
     steps = [line.last_bottom - following.bottom for line, following in pairwise(lines)]
     found = set()
     for index, step in enumerate(steps):
@@ -141,9 +141,9 @@ def _ends_of_paragraphs(lines: Sequence[Line]) -> set[int]:
 def _headings(
     pages: Sequence[Sequence[Line]], outline: Iterable[Bookmark], heads_and_feet: Collection[str]
 ) -> list[_Heading]:
-    """Lines that the outline names, and short ones that are larger or bolder than running text.
+    """Return the headings: lines that the outline names, and short ones that are larger or bolder than running text.
 
-    Of the latter none where most lines are such, as in a form or on a poster, and none that look like sentences do.
+    None of the latter if most lines are such, as in a form or on a poster, and none that look like sentences.
     """
     named = _named(pages, outline, heads_and_feet)
     found: list[_Heading] = []
@@ -164,7 +164,7 @@ def _headings(
 def _blocks(
     pages: Sequence[Sequence[Line]], named: Mapping[tuple[int, int], _Heading], heads_and_feet: Collection[str]
 ) -> Iterator[_Heading]:
-    """What may be headings: those that the outline names, and lines that stand out, with those in which they go on."""
+    """Yield possible headings: those that the outline names, and lines that stand out with their continuations."""
     body, is_bold = _running_text(pages)
     for number, lines in enumerate(pages):
         outstanding = [
@@ -194,7 +194,7 @@ def _heading(page: int, lines: Sequence[Line], index: int, count: int) -> _Headi
 def _named(
     pages: Sequence[Sequence[Line]], outline: Iterable[Bookmark], heads_and_feet: Collection[str]
 ) -> dict[tuple[int, int], _Heading]:
-    """The headings that the outline names, by page and first line: one to three lines with the words of an entry."""
+    """Return the headings that the outline names, by page and first line: one to three lines with an entry's words."""
     entries: dict[int, dict[str, Bookmark]] = {}
     for bookmark in outline:
         if 0 <= bookmark.page < len(pages) and (whole := _letters(bookmark.words)):
@@ -221,7 +221,7 @@ def _named(
 
 
 def _unnumbered(words: str) -> str:
-    """The letters of a heading without its number, which an outline may have or not."""
+    """Return the letters of a heading without its number, which the outline may lack."""
     return _letters(_NUMBER.sub("", words))
 
 
@@ -230,7 +230,7 @@ def _letters(words: str) -> str:
 
 
 def _running_text(pages: Sequence[Sequence[Line]]) -> tuple[float, bool]:
-    """The size of most of the text, and whether that is bold; a size that nothing has where no size is known."""
+    """Return the size of most of the text (infinite if no size is known), and whether most of it is bold."""
     sizes: Counter[float] = Counter()
     bold: Counter[bool] = Counter()
     for line in (line for lines in pages for line in lines if line.size):
@@ -240,7 +240,7 @@ def _running_text(pages: Sequence[Sequence[Line]]) -> tuple[float, bool]:
 
 
 def _repeated(pages: Sequence[Sequence[Line]]) -> set[str]:
-    """Lines that stand at one place of three or more pages, but for their numbers: heads and feet of pages."""
+    """Return lines that three or more pages have at the same place, apart from numbers: heads and feet of pages."""
     places: dict[tuple[str, int], set[int]] = {}
     for number, lines in enumerate(pages):
         for line in lines:
@@ -291,7 +291,7 @@ def _is_placed(line: Line) -> bool:
 
 
 def _counts_pages(pages: Sequence[Sequence[Line]], found: Sequence[tuple[int, int]]) -> bool:
-    """Whether lines that are alike but for numbers differ in none, or in one that follows the number of the page."""
+    """Return whether lines that only differ in numbers are equal, or differ in one that follows the page number."""
     if len({pages[number][index].text for number, index in found}) == 1:
         return True
     offsets = Counter(
@@ -305,7 +305,7 @@ def _counts_pages(pages: Sequence[Sequence[Line]], found: Sequence[tuple[int, in
 
 
 def _stands_out(lines: Sequence[Line], index: int, body: float, is_body_bold: bool) -> bool:
-    """Whether a line is larger than running text, or else bold, with room above and running text below."""
+    """Return whether a line is larger than running text, or bold with space above and running text below."""
     line = lines[index]
     if len(line.text) > _LONGEST or not line.size:
         return False
@@ -327,14 +327,14 @@ def _stands_out(lines: Sequence[Line], index: int, body: float, is_body_bold: bo
 
 
 def _goes_on(lines: Sequence[Line], index: int) -> bool:
-    """Whether a heading goes on in this line, from the one before."""
+    """Return whether a heading continues from the previous line to this one."""
     before, line = lines[index - 1], lines[index]
     step = before.last_bottom - line.bottom
     return _alike(before, line) and 0 < step < 1.7 * line.size and not _NUMBERED.match(line.text)
 
 
 def _reads_like_a_heading(words: str) -> bool:
-    """Whether words may be a heading: no sentence, no list that goes on, no formula."""
+    """Return whether words may be a heading: not a sentence, an unfinished list or a formula."""
     if not 2 <= len(words) <= _LONGEST or words.endswith((*_RUNS_ON, *_ENDS[:1], "。")):
         return False
     first = words[0]
@@ -352,7 +352,7 @@ def _alike(one: Line, other: Line) -> bool:
 
 
 def _levels(headings: Sequence[_Heading]) -> list[int]:
-    """A level for each heading.
+    """Return the level of each heading.
 
     The title is the largest or else the first one of the first page, if it looks like no other. Below it the larger,
     and of one size the bold, are above the others; what looks like nothing else, as on a cover, makes no level.

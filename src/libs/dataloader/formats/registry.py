@@ -10,12 +10,12 @@ from libs.dataloader.text import bom_encoding, is_mostly_text
 
 
 class Format(NamedTuple):
-    """A kind of file.
+    """A file format.
 
     Attributes:
-        reader: Module of this package whose ``read`` takes it.
+        reader: Name of the module of this package whose ``read`` converts it.
         mime_type: Its media type.
-        language: Of source code, its name; empty otherwise.
+        language: The programming language of source code; empty for other formats.
     """
 
     reader: str
@@ -228,15 +228,15 @@ _ZIP_MEMBERS = (
 
 
 def find_format(name: str, data: bytes, mime_type: str | None = None) -> Format:
-    """The format of a file.
+    """Return the format of a file.
 
-    What the bytes begin with decides where it is beyond doubt (a PDF called ``.txt`` is a PDF); then the media type it
-    came with, unless that says nothing (``text/plain``), then the ending of the name, then what the text looks like.
+    An unambiguous beginning of the content decides first (a PDF called ``.txt`` is a PDF); then the media type that
+    came with it, unless that says nothing (``text/plain``); then the file extension; then what the text looks like.
 
     Args:
         name: Name of the file.
         data: Its bytes.
-        mime_type: Media type that came with it from outside.
+        mime_type: Media type that came with it (in an HTTP header).
 
     Raises:
         UnreadableError: if it is of a kind that holds no text, naming the kind.
@@ -261,7 +261,7 @@ def find_format(name: str, data: bytes, mime_type: str | None = None) -> Format:
 
 
 def is_html(data: bytes) -> bool:
-    """Whether bytes begin as an HTML page does: with its first tags, after comments and the like."""
+    """Return whether bytes begin like an HTML page: with its first tags, after comments and the like."""
     head = data[:4096]
     position = 0
     while match := _PREAMBLE.match(head, position):
@@ -270,7 +270,7 @@ def is_html(data: bytes) -> bool:
 
 
 def describe_binary(data: bytes) -> str:
-    """What kind of binary file this is, as far as its first bytes tell."""
+    """Describe what kind of binary file this is, as far as its bytes tell, as the end of a sentence."""
     return _binary_kind(data) or "in an unknown binary format"
 
 

@@ -16,11 +16,11 @@ _LOOKED_AT = 30
 
 
 class Records(Sequence[tuple[int, Mapping[str, Any]]]):
-    """Records that are made when they are asked for, so that a large table is not held twice.
+    """Records that are created on access, so that a large table is not held in memory twice.
 
     Args:
-        starts: Where each begins in the document's content.
-        make: Gives the record by its number; can be pickled.
+        starts: Where each record begins in the content of the document.
+        make: Returns the record with a number (from 0); can be pickled.
     """
 
     def __init__(self, starts: Sequence[int], make: Callable[[int], Mapping[str, Any]]) -> None:
@@ -44,12 +44,12 @@ class Records(Sequence[tuple[int, Mapping[str, Any]]]):
 
 
 def is_wide(header: Sequence[str]) -> bool:
-    """Whether a table with this header is better written as records."""
+    """Return whether a table with this header is better written as records."""
     return sum(len(cell) + 3 for cell in header) > WIDE
 
 
 def column_names(header: Sequence[str], width: int) -> list[str]:
-    """A name for each column: none empty, none twice."""
+    """Return a name for each column; none is empty, and none occurs twice."""
     names: list[str] = []
     taken: dict[str, int] = {}  # and the number that the last column with this name got
     for number in range(width):
@@ -66,9 +66,9 @@ def column_names(header: Sequence[str], width: int) -> list[str]:
 
 
 def has_header(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether the first row names the columns.
+    """Return whether the first row names the columns.
 
-    It does unless it looks like all the rows below it: numbers where they have numbers.
+    It does unless it looks like all rows below it, with numbers where they have numbers.
     """
     if len(rows) < 2:
         return True
@@ -80,7 +80,7 @@ def has_header(rows: Sequence[Sequence[str]]) -> bool:
 
 
 def is_number(text: str) -> bool:
-    """Whether a cell holds a number."""
+    """Return whether a cell contains a number."""
     text = text.strip().rstrip("%").replace(" ", "").replace(",", "").replace("_", "")
     try:
         float(text)
@@ -90,7 +90,7 @@ def is_number(text: str) -> bool:
 
 
 def split_captions(rows: Sequence[Sequence[str]]) -> tuple[list[str], int]:
-    """Lines of text above a table, and how many rows they take: rows with one cell above rows with several."""
+    """Return the lines of text above a table (rows with one cell above rows with several) and their number of rows."""
     captions: list[str] = []
     for count, row in enumerate(islice(rows, 10)):
         filled = [cell for cell in row if cell.strip()]
@@ -111,10 +111,10 @@ def write_table(
     """Append a table.
 
     Args:
-        builder: Where to.
+        builder: What the table is appended to.
         header: Names of the columns.
         rows: ``(row number in the source, cells)``.
-        starts: Is told where each row begins.
+        starts: Called with the place where each row begins.
         as_records: Write ``name: value`` lines, one paragraph per row, instead of a Markdown table.
     """
     width = len(header)
@@ -134,7 +134,7 @@ def write_table(
 
 
 def record_text(items: Iterable[tuple[str, str]]) -> str:
-    """``name: value`` lines; empty values are left out."""
+    """Return ``name: value`` lines, without empty values."""
     lines: list[str] = []
     for name, value in items:
         parts = [line.rstrip() for line in value.split("\n") if line.strip()]

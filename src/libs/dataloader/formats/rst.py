@@ -62,7 +62,7 @@ _NOTES = frozenset("note warning tip hint important caution danger attention err
 
 
 def read(file: FileData, _kind: Format) -> Content:
-    """Headings, code, tables and links become Markdown; directives leave their text."""
+    """Convert headings, code, tables and links to Markdown; of directives the text is kept."""
     lines = file.text().expandtabs(8).split("\n")
     collector = LinkCollector(file.uri, file.root_uri)
     converter = _Converter(lines, collector, posixpath.splitext(file.path)[1])
@@ -92,7 +92,7 @@ class _Converter:
         return out
 
     def _block(self, at: int, out: list[str]) -> int:
-        """Convert what begins at a line; the number of the line after it."""
+        """Convert the block that begins at a line; return the number of the line after it."""
         line = self._lines[at]
         if (after := self._heading(at, out)) or (after := self._explicit(at, out)) or (after := self._table(at, out)):
             return after
@@ -112,11 +112,11 @@ class _Converter:
         return at + 1
 
     def _is_top(self, out: list[str]) -> bool:
-        """Whether nothing but the title was met so far: fields here are the document's metadata."""
+        """Return whether there was only the title so far, so that fields here are the metadata of the document."""
         return self._has_fields and len(out) < 10 and all(not line or line.startswith("# ") for line in out)
 
     def _fields(self, at: int, out: list[str]) -> int:
-        """The fields at the top, each of which may go on in indented lines; the number of the line after them."""
+        """Read the fields at the top, which may have indented lines; return the number of the line after them."""
         while at < len(self._lines) and (match := _FIELD.match(self._lines[at])):
             name, first = match[1].strip(), (match[2] or "").strip()
             body, at = self._indented(at + 1, 0)
@@ -155,7 +155,7 @@ class _Converter:
         out += ["", f"{'#' * level} {self._inline(title.strip())}", ""]
 
     def _explicit(self, at: int, out: list[str]) -> int:
-        """Directives, comments, targets and footnotes."""
+        """Convert a directive, comment, target or footnote; return the number of the line after it, 0 if it is none."""
         line = self._lines[at]
         if not line.lstrip().startswith("..") or (line.strip() != ".." and not line.lstrip().startswith(".. ")):
             return 0
@@ -212,7 +212,7 @@ class _Converter:
         return after
 
     def _entries(self, body: list[str], out: list[str]) -> None:
-        """What a table of contents calls in other words than their own, and links to all that is in it."""
+        """Convert a table of contents: write the entries that have words of their own, and link to all of them."""
         for line in body:
             match = _ENTRY.match(line)
             name, words = (match[2], match[1]) if match else (line.strip(), "")
@@ -234,7 +234,7 @@ class _Converter:
         return " ".join(" ".join(out).split())
 
     def _indented(self, at: int, depth: int) -> tuple[list[str], int]:
-        """The indented lines from here on, without their indentation."""
+        """Return the indented lines from here on, without their indentation, and the number of the line after them."""
         body: list[str] = []
         while at < len(self._lines) and (not self._lines[at].strip() or indent(self._lines[at]) > depth):
             body.append(self._lines[at])
@@ -288,7 +288,7 @@ class _Converter:
         return re.sub("\x00(\\d+)\x00", lambda match: literals[int(match[1])], text).rstrip()
 
     def _role(self, kind: str, words: str, keep: Callable[[str], str]) -> str:
-        """What a role such as ``:func:`name``` shows."""
+        """Return what a role such as ``:func:`name``` displays."""
         named = _ROLE_TARGET.match(words)
         is_document = kind.rpartition(":")[2] == "doc"
         if is_document:
@@ -303,7 +303,7 @@ class _Converter:
         return keep(name[1:].rpartition(".")[2] if name.startswith("~") else name.lstrip("."))
 
     def _add_document(self, name: str, words: str = "") -> None:
-        """A link to a document as Sphinx names it: without the ending that it has like this one."""
+        """Add a link to a document, which Sphinx names without its extension; it is that of this document."""
         name = name.strip()
         self._collector.add(name if name.endswith(self._ending) else name + self._ending, words)
 
@@ -323,7 +323,7 @@ class _Converter:
 
 
 def _version(form: str, argument: str, *, goes_on: bool) -> str:
-    """What a directive such as ``versionadded`` says: the version, and what is behind it on its line."""
+    """Return the text of a directive such as ``versionadded``: the version, and the words after it on its line."""
     parts = argument.split(maxsplit=form.count("{}"))
     versions, words = parts[: form.count("{}")], " ".join(parts[form.count("{}") :])
     said = form.format(*versions, *["?"] * (form.count("{}") - len(versions)))
@@ -331,7 +331,7 @@ def _version(form: str, argument: str, *, goes_on: bool) -> str:
 
 
 def _options(body: list[str]) -> dict[str, str]:
-    """Take the options of a directive from its body."""
+    """Remove the options of a directive from its body, and return them by name."""
     options: dict[str, str] = {}
     name = ""
     while body and ((match := _OPTION.match(body[0])) or (name and body[0].startswith(" "))):

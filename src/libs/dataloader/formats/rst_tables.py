@@ -17,10 +17,10 @@ _NAMED_CHARACTERS = {"space": " "}  # and "tab"; but tabs are blanks by now, in 
 
 
 def grid_rows(lines: Sequence[str]) -> list[list[str]]:
-    """The cells of a table drawn with ``+``, ``-`` and ``|``.
+    """Return the cells of a table drawn with ``+``, ``-`` and ``|``.
 
-    What a cell over several rows says stands in each of them, if it is short; that of one over several columns in the
-    first.
+    The text of a cell that spans rows is repeated in each of them, if it is short; that of a cell that spans columns is
+    in the first.
     """
     bounds = sorted(
         {place for line in lines if line.lstrip().startswith("+") for place, char in enumerate(line) if char == "+"}
@@ -49,7 +49,7 @@ def grid_rows(lines: Sequence[str]) -> list[list[str]]:
 
 
 def _grid_cells(line: str, bounds: Sequence[int]) -> Iterator[tuple[range, str, bool]]:
-    """The columns of every cell that a line goes through, what it says there, and whether it is the rule below it."""
+    """Yield for each cell that a line crosses its columns, the text, and whether the line is the rule below it."""
     wide = "".join(f"{char}\0" if east_asian_width(char) in "WF" else char for char in line)  # as wide as it is shown
     first = 0
     for last, right in enumerate(bounds[1:]):
@@ -63,7 +63,7 @@ def _grid_cells(line: str, bounds: Sequence[int]) -> Iterator[tuple[range, str, 
 
 
 def simple_rows(lines: Sequence[str]) -> list[list[str]]:
-    """The cells of a table whose columns are those of its lines of ``=``."""
+    """Return the cells of a table whose columns are given by its lines of ``=``."""
     starts = [match.start() for match in re.finditer(r"=+", lines[0])]
     rows: list[list[str]] = []
     for line in lines[1:]:
@@ -78,27 +78,27 @@ def simple_rows(lines: Sequence[str]) -> list[list[str]]:
 
 
 def list_rows(lines: Sequence[str]) -> list[list[list[str]]]:
-    """The cells of a ``list-table``, each as lines: a list of lists.
+    """Return the cells of a ``list-table`` (a list of lists), each as lines.
 
     Args:
         lines: Its body, without options and indentation.
 
     Returns:
-        The rows; none where the body is something else.
+        The rows; none if the body is something else.
     """
     rows = [list(_items(item)) for item in _items(lines)]
     return rows if all(rows) else []
 
 
 def csv_rows(lines: Sequence[str], options: Mapping[str, str]) -> list[list[list[str]]]:
-    """The cells of a ``csv-table``, each as lines, with those of its option ``header`` above them.
+    """Return the cells of a ``csv-table``, each as lines, with those of its option ``header`` above them.
 
     Args:
         lines: Its body, without options and indentation.
         options: Its options by name.
 
     Returns:
-        The rows; none where the body cannot be read.
+        The rows; none if the body cannot be read.
     """
     delimiter, quote, escape = (
         _NAMED_CHARACTERS.get(options.get(name, ""), options.get(name) or usual)
@@ -125,12 +125,12 @@ def csv_rows(lines: Sequence[str], options: Mapping[str, str]) -> list[list[list
 
 
 def indent(line: str) -> int:
-    """How many blanks a line begins with."""
+    """Return the number of blanks at the beginning of a line."""
     return len(line) - len(line.lstrip(" "))
 
 
 def dedented(lines: Sequence[str]) -> list[str]:
-    """Lines without the indentation that all of them have, and without empty ones around them."""
+    """Return lines without their common indentation, and without empty lines around them."""
     margin = min((indent(line) for line in lines if line.strip()), default=0)
     found = [line[margin:].rstrip() for line in lines]
     start, end = 0, len(found)
@@ -142,7 +142,7 @@ def dedented(lines: Sequence[str]) -> list[str]:
 
 
 def _items(lines: Sequence[str]) -> Iterator[list[str]]:
-    """The items of a list, without bullets and indentation; nothing if there is more than the list."""
+    """Yield the items of a list, without bullets and indentation; nothing if there is anything but the list."""
     items: list[list[str]] = []
     for line in lines:
         if bullet := _BULLET.match(line):

@@ -1,4 +1,4 @@
-"""RTF."""
+"""Rich Text Format (RTF)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _CODE_PAGE = re.compile(rb"\\ansicpg(\d+)")
 
 
 def read(file: FileData, _kind: Format) -> Content:
-    """The text; what is in rows becomes tables, and footnotes follow at the end."""
+    """Convert to Markdown; rows become tables, and footnotes follow at the end."""
     from striprtf import striprtf
 
     to_text: Callable[..., str] = striprtf.rtf_to_text
@@ -62,7 +62,7 @@ def read(file: FileData, _kind: Format) -> Content:
 
 
 def _without_hidden(source: str) -> str:
-    """The file without what its program does not show: hidden text, and what was deleted while changes were tracked."""
+    """Return the file without what its program does not display: hidden text and tracked deletions."""
     if _HIDING.search(source) is None:
         return source
     parts: list[str] = []
@@ -89,9 +89,9 @@ def _heading_mark(match: re.Match[str]) -> str:
 
 
 def _with_paragraphs(source: str) -> str:
-    """The file with an empty line behind each paragraph, to tell them from lines, but with none inside of cells.
+    """Return the file with an empty line after each paragraph, to tell paragraphs from lines, but none inside cells.
 
-    The library ends a line with a paragraph, which would end the row of a table, too.
+    The library writes a line end for each paragraph, which would also end the row of a table.
     """
     parts: list[str] = []
     groups: list[bool] = []  # those that are open: whether the text before each was in a table
@@ -115,7 +115,7 @@ def _with_paragraphs(source: str) -> str:
 
 
 def _with_groups(source: str) -> str:
-    """The file with marks around the groups that the library would leave out."""
+    """Return the file with marks around the groups that the library would leave out."""
     if not any(f"\\{name}" in source for name in _MARKS):
         return source
     parts: list[str] = []
@@ -137,7 +137,7 @@ def _with_groups(source: str) -> str:
 
 
 def _label(match: re.Match[str]) -> str:
-    """What stands before an item, behind the mark of a heading; one letter is a bullet in a font of symbols."""
+    """Return the label of an item, after the mark of a heading; a single letter is a bullet in a symbol font."""
     label = " ".join(match[1].split())
     if label:
         label = f"{label} " if any(map(str.isdigit, label)) or sum(map(str.isalnum, label)) < len(label) > 1 else "- "
@@ -145,7 +145,7 @@ def _label(match: re.Match[str]) -> str:
 
 
 def _split_notes(text: str) -> tuple[str, list[str]]:
-    """The text with the numbers of the footnotes in their place, and the footnotes as paragraphs."""
+    """Return the text with the numbers of the footnotes in their place, and the footnotes as paragraphs."""
     notes: list[str] = []
 
     def number(match: re.Match[str]) -> str:
@@ -159,7 +159,7 @@ def _split_notes(text: str) -> tuple[str, list[str]]:
 
 
 def _blocks(lines: list[str]) -> Iterator[str]:
-    """Lines with headings set apart, and rows (``a|b|``) as tables."""
+    """Yield the lines with headings set apart, and rows (``a|b|``) as tables."""
     rows: list[list[str]] = []
     for line in [*lines, ""]:
         if line.endswith("|"):
@@ -177,7 +177,7 @@ def _blocks(lines: list[str]) -> Iterator[str]:
 
 
 def _table(rows: list[list[str]]) -> str:
-    """Rows as a table; one of a single row or column is a frame around text, not data."""
+    """Return rows as a table; a table with one row or column is a frame around text, and becomes paragraphs."""
     rows = [row for row in rows if any(cell.strip(_IN_CELL) for cell in row)]
     if len(rows) > 1 and max(map(len, rows)) > 1:
         return markdown_table([[cell.replace(_IN_CELL, " ") for cell in row] for row in rows])

@@ -41,20 +41,20 @@ _BYTE = re.compile(r"'([0-9a-f]{2})", re.IGNORECASE)
 
 
 class _State(NamedTuple):
-    """What a group inherits: the code page, and how many bytes stand in for a character."""
+    """What a group inherits: the code page, and the number of fallback bytes after a Unicode character (``\\uc``)."""
 
     page: str | None
     stand_in: int
 
 
 def with_characters(source: str) -> str:
-    r"""RTF with the characters themselves for bytes (``\'e4``) in fonts that are not in the document's code page.
+    r"""Replace bytes (``\'e4``) by characters in text whose font has another code page than the document.
 
     Args:
         source: The file.
 
     Returns:
-        The file, otherwise as it was.
+        The file, otherwise unchanged.
     """
     fonts = {match[1]: page for match in _FONT.finditer(source) if (page := _CODE_PAGES.get(int(match[2])))}
     if not fonts:
