@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,6 +16,7 @@ from libs.dataloader.formats.base import Content, FileData, check_length, is_cod
 from libs.dataloader.formats.omml import equation_text
 from libs.dataloader.formats.ooxml import core_properties, main_part, relationships
 from libs.dataloader.formats.registry import Format
+from libs.dataloader.formats.word_styles import Styles, value_of
 from libs.dataloader.links import LinkCollector
 from libs.dataloader.tables import markdown_table
 from libs.dataloader.text import clean_text, raised
@@ -41,10 +41,8 @@ _SKIPPED = frozenset(
         "sdtEndPr",
     )
 )
-_HEADING_NAME = re.compile(r"heading\s*([1-9])$", re.IGNORECASE)
 _FIELD_LINK = re.compile(r'HYPERLINK\s+"([^"]+)"')
 _LIKE_MARKUP = re.compile(r"^(#{1,6} |```)", re.MULTILINE)
-_MAX_LEVEL = 9
 
 
 def read(file: FileData, _kind: Format) -> Content:
@@ -75,21 +73,6 @@ class _Block(NamedTuple):
     kind: str = ""
 
 
-@dataclass(slots=True)
-class _Style:
-    name: str = ""
-    based_on: str = ""
-    outline: int | None = None
-    number: tuple[str, int] | None = None
-
-
-@dataclass(slots=True)
-class _List:
-    """A list definition: format, label and start of each level."""
-
-    formats: dict[int, tuple[str, str, int]] = field(default_factory=dict)
-
-
 class _Reader:
     def __init__(self, archive: Archive, part: str, collector: LinkCollector) -> None:
         self.collector = collector
@@ -97,9 +80,7 @@ class _Reader:
         self.first_heading: str | None = None
         self._archive = archive
         self._relations = relationships(archive, part)
-        self._styles = self._read_styles()
-        self._lists = self._read_lists()
-        self._counters: dict[str, list[int]] = {}
+        self._styles = Styles(archive)
         self._notes: dict[tuple[str, str], int] = {}
         self._boxes: list[_Element] = []
 
@@ -122,16 +103,16 @@ class _Reader:
         raw = self._text(node)
         properties = child(node, "pPr")
         style = attribute(found, "val") or "" if (found := child(properties, "pStyle")) is not None else ""
-        if is_code_style(self._style_name(style)):
+        if is_code_style(self._styles.name(style)):
             out.append(_Block(raw.rstrip(), "code"))
             return
         lines = [" ".join(line.split()) for line in raw.split("\n")]
         text = "\n".join(line for line in lines if line)
-        level = self._outline(properties, style)
-        label, depth = self._number(properties, style)
+        level = self._styles.outline(properties, style)
+        label, depth = self._styles.number(properties, style)
         if not text:
             return
-        if self.title is None and self._style_name(style).lower() == "title":
+        if self.title is None and self._styles.name(style).lower() == "title":
             self.title, level = text.replace("\n", " "), 1
         if level is not None:
             heading = f"{label} {text}".strip().replace("\n", " ") if label != "-" else text.replace("\n", " ")
@@ -205,7 +186,7 @@ class _Reader:
                 parts.append(f"[{self._notes.setdefault(key, len(self._notes) + 1)}]")
             elif name == "r" and _is_on(child(item, "rPr", "vanish")):
                 continue  # hidden text, which Word does not show
-            elif name == "r" and _value(child(child(item, "rPr"), "vertAlign")) == "superscript":
+            elif name == "r" and value_of(child(child(item, "rPr"), "vertAlign")) == "superscript":
                 run: list[str] = []
                 self._collect(item, run, depth + 1)
                 parts.append(raised("".join(run), parts[-1] if parts else ""))
@@ -241,96 +222,6 @@ class _Reader:
                 if number is not None and text:
                     author = " ".join((attribute(node, "author") or "").split()) if kind == "comment" else ""
                     yield f"[{number}] {author}: {text}" if author else f"[{number}] {text}"
-
-    # -- styles and numbers --------------------------------------------------------------------------------------
-
-    def _read_styles(self) -> dict[str, _Style]:
-        styles: dict[str, _Style] = {}
-        if not self._archive.has("word/styles.xml"):
-            return styles
-        for node in children(self._archive.xml("word/styles.xml"), "style"):
-            properties = child(node, "pPr")
-            outline = _value(child(properties, "outlineLvl"))
-            styles[attribute(node, "styleId") or ""] = _Style(
-                _value(child(node, "name")) or "",
-                _value(child(node, "basedOn")) or "",
-                int(outline) if outline and outline.isdecimal() else None,
-                _number_of(child(properties, "numPr")),
-            )
-        return styles
-
-    def _read_lists(self) -> dict[str, _List]:
-        if not self._archive.has("word/numbering.xml"):
-            return {}
-        root = self._archive.xml("word/numbering.xml")
-        abstract: dict[str, _List] = {}
-        for node in children(root, "abstractNum"):
-            made = abstract.setdefault(attribute(node, "abstractNumId") or "", _List())
-            for level in children(node, "lvl"):
-                index, start = attribute(level, "ilvl") or "0", _value(child(level, "start")) or "1"
-                if index.isdecimal() and int(index) < _MAX_LEVEL:
-                    made.formats[int(index)] = (
-                        _value(child(level, "numFmt")) or "decimal",
-                        _value(child(level, "lvlText")) or "",
-                        int(start) if start.isdecimal() and len(start) < 9 else 1,
-                    )
-        lists: dict[str, _List] = {}
-        for node in children(root, "num"):
-            lists[attribute(node, "numId") or ""] = abstract.get(_value(child(node, "abstractNumId")) or "", _List())
-        return lists
-
-    def _style_name(self, style: str) -> str:
-        found = self._styles.get(style)
-        return found.name if found is not None else style
-
-    def _chain(self, style: str) -> Iterator[_Style]:
-        for _ in range(20):
-            found = self._styles.get(style)
-            if found is None:
-                return
-            yield found
-            style = found.based_on
-
-    def _outline(self, properties: _Element | None, style: str) -> int | None:
-        """Heading level from 1; ``None`` for text."""
-        own = _value(child(properties, "outlineLvl"))
-        if own is not None and own.isdecimal():
-            return int(own) + 1 if int(own) < _MAX_LEVEL else None
-        for found in self._chain(style):
-            if match := _HEADING_NAME.match(found.name):
-                return int(match[1])
-            if found.outline is not None:
-                return found.outline + 1 if found.outline < _MAX_LEVEL else None
-        match = _HEADING_NAME.match(style) if style not in self._styles else None
-        return int(match[1]) if match else None
-
-    def _number(self, properties: _Element | None, style: str) -> tuple[str, int]:
-        """Label and depth of a numbered paragraph or list item; an empty label where it is neither."""
-        number = _number_of(child(properties, "numPr"))
-        if number is None:
-            number = next((found.number for found in self._chain(style) if found.number is not None), None)
-        if number is None or number[0] == "0":
-            name = self._style_name(style).lower()
-            return ("-", 0) if name.startswith("list bullet") else ("", 0)
-        key, level = number
-        formats = self._lists.get(key, _List()).formats
-        kind, pattern, start = formats.get(level, ("bullet", "", 1))
-        counters = self._counters.setdefault(key, [])
-        while len(counters) <= level:
-            counters.append(formats.get(len(counters), ("decimal", "", 1))[2] - (1 if len(counters) == level else 0))
-        counters[level] += 1
-        del counters[level + 1 :]
-        if kind in ("bullet", "none"):
-            return "-" if kind == "bullet" else "", level
-        label = re.sub(
-            r"%([1-9])",
-            lambda match: _format(
-                counters[int(match[1]) - 1] if int(match[1]) <= len(counters) else start,
-                formats.get(int(match[1]) - 1, (kind, "", 1))[0],
-            ),
-            pattern or f"%{level + 1}.",
-        )
-        return label, level
 
 
 def _content(node: _Element) -> Iterator[_Element]:
@@ -369,36 +260,8 @@ def _is_on(node: _Element | None) -> bool:
 def _chosen(choice: _Element) -> str:
     """The entry of a list of a form that is shown."""
     entries = [attribute(entry, "val") or "" for entry in children(choice, "listEntry")]
-    number = _value(child(choice, "result")) or _value(child(choice, "default")) or "0"
+    number = value_of(child(choice, "result")) or value_of(child(choice, "default")) or "0"
     return entries[int(number)] if number.isdecimal() and len(number) < 5 and int(number) < len(entries) else ""
-
-
-def _value(node: _Element | None) -> str | None:
-    return attribute(node, "val") if node is not None else None
-
-
-def _number_of(node: _Element | None) -> tuple[str, int] | None:
-    if node is None:
-        return None
-    key, level = _value(child(node, "numId")), _value(child(node, "ilvl")) or "0"
-    return (key, min(int(level), _MAX_LEVEL - 1)) if key is not None and level.isdecimal() else None
-
-
-def _format(number: int, kind: str) -> str:
-    if kind in ("lowerLetter", "upperLetter") and number > 0:
-        letters = chr(ord("a") + (number - 1) % 26) * min((number - 1) // 26 + 1, 10)
-        return letters.upper() if kind == "upperLetter" else letters
-    if kind in ("lowerRoman", "upperRoman") and 0 < number < 4000:
-        roman = ""
-        for value, sign in zip(
-            (1000, 900, 500, 400, 100, 90, 50, 40, 10, 9, 5, 4, 1),
-            ("m", "cm", "d", "cd", "c", "xc", "l", "xl", "x", "ix", "v", "iv", "i"),
-            strict=True,
-        ):
-            roman += sign * (number // value)
-            number %= value
-        return roman.upper() if kind == "upperRoman" else roman
-    return str(number)
 
 
 def _join(blocks: Iterable[_Block]) -> str:
