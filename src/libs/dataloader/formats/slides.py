@@ -26,7 +26,7 @@ _MAX_DEPTH = 30
 
 
 def read(file: FileData, _kind: Format) -> Content:
-    """Each slide: its title as a heading, text, lists, tables and diagrams, then its notes."""
+    """Convert each slide: its title as a heading, text, lists, tables and diagrams, then its notes."""
     archive = Archive(file, "a PowerPoint presentation")
     part = main_part(archive, "ppt/presentation.xml")
     relations = relationships(archive, part)
@@ -74,7 +74,7 @@ class _Slide:
         self._notes = list(self._read_notes())
 
     def text(self, number: int) -> str:
-        """The slide as Markdown."""
+        """Return the slide as Markdown; empty if it has no text."""
         if not (self.title or self._blocks or self._notes):
             return ""
         notes = ["Notes: " + "\n".join(self._notes)] if self._notes else []
@@ -175,7 +175,7 @@ class _Slide:
 
 
 def _chart(root: _Element) -> Iterator[str]:
-    """The title of a chart and its numbers as a table."""
+    """Yield the title of a chart, and its numbers as a table."""
     chart = child(root, "chart")
     title = child(chart, "title")
     words = " ".join(run.text or "" for run in title.iter() if local(run) == "t") if title is not None else ""
@@ -195,7 +195,7 @@ def _chart(root: _Element) -> Iterator[str]:
 
 
 def _cached(node: _Element | None) -> dict[str, str]:
-    """The values that a chart keeps, by their number."""
+    """Return the values that a chart has stored, by their index."""
     if node is None:
         return {}
     found: dict[str, str] = {}
@@ -206,5 +206,5 @@ def _cached(node: _Element | None) -> dict[str, str]:
 
 
 def _relation_id(node: _Element) -> str:
-    """The ``r:id`` of an element, which may have an ``id`` of its own as well."""
+    """Return the ``r:id`` of an element, which may also have an ``id`` without a namespace."""
     return next((str(value) for key, value in node.attrib.items() if str(key).endswith("}id")), "")

@@ -7,5 +7,5 @@ from libs.dataloader.formats.registry import Format
 
 
 def read(file: FileData, _kind: Format) -> Content:
-    """Text as it is, cleaned."""
+    """Return the text as it is, decoded and cleaned."""
     return Content(file.text())

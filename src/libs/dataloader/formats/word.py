@@ -1,7 +1,7 @@
 """Word documents (docx).
 
-Read from the XML itself: python-docx leaves out what stands in content controls, text boxes and tracked insertions,
-and does not know the numbers of numbered paragraphs.
+The XML is read directly: python-docx leaves out text in content controls, text boxes and tracked insertions, and does
+not know the numbers of numbered paragraphs.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _LIKE_MARKUP = re.compile(r"^(#{1,6} |```)", re.MULTILINE)
 
 
 def read(file: FileData, _kind: Format) -> Content:
-    """Headings, lists and tables as Markdown; footnotes and comments follow at the end."""
+    """Convert to Markdown, with headings, lists and tables; footnotes and comments follow at the end."""
     archive = Archive(file, "a Word document")
     part = main_part(archive, "word/document.xml")
     reader = _Reader(archive, part, LinkCollector(file.uri, file.root_uri))
@@ -210,7 +210,7 @@ class _Reader:
                 self._collect(item, parts, depth + 1)
 
     def notes(self) -> Iterator[str]:
-        """Footnotes, endnotes and comments that were referred to, by number."""
+        """Yield the footnotes, endnotes and comments that were referred to, each with its number."""
         for kind in ("footnote", "endnote", "comment"):
             wanted = {key[1]: number for key, number in self._notes.items() if key[0] == kind}
             name = f"word/{kind}s.xml"
@@ -225,7 +225,7 @@ class _Reader:
 
 
 def _content(node: _Element) -> Iterator[_Element]:
-    """The outermost paragraphs and tables below a cell, box or note."""
+    """Yield the outermost paragraphs and tables in a cell, box or note."""
     for item in _through(node):
         if local(item) in _BLOCKS:
             yield item
@@ -236,7 +236,7 @@ def _rows(table: _Element) -> Iterator[_Element]:
 
 
 def _through(node: _Element) -> Iterator[_Element]:
-    """Children, looking through content controls and the like."""
+    """Yield the children of an element, with those of content controls and the like in place of these."""
     for item in node:
         if local(item) in ("sdt", "sdtContent", "customXml", "ins", "moveTo", "smartTag"):
             yield from _through(item)
@@ -245,7 +245,7 @@ def _through(node: _Element) -> Iterator[_Element]:
 
 
 def _is_checked(box: _Element) -> bool:
-    """Whether there is a cross in a box of a form: it, or what it begins with where nobody has been there."""
+    """Return whether a checkbox of a form is checked; by default if nobody has used it."""
     state = child(box, "checked")
     if state is None:
         state = child(box, "default")
@@ -253,19 +253,19 @@ def _is_checked(box: _Element) -> bool:
 
 
 def _is_on(node: _Element | None) -> bool:
-    """Whether a property is there, and not switched off."""
+    """Return whether a property exists and is not switched off."""
     return node is not None and (attribute(node, "val") or "1").lower() not in ("0", "false", "off")
 
 
 def _chosen(choice: _Element) -> str:
-    """The entry of a list of a form that is shown."""
+    """Return the selected entry of a drop-down list of a form; empty if there is none."""
     entries = [attribute(entry, "val") or "" for entry in children(choice, "listEntry")]
     number = value_of(child(choice, "result")) or value_of(child(choice, "default")) or "0"
     return entries[int(number)] if number.isdecimal() and len(number) < 5 and int(number) < len(entries) else ""
 
 
 def _join(blocks: Iterable[_Block]) -> str:
-    """Blocks separated by an empty line, items of a list by none; neighbouring lines of code in one fence."""
+    """Join blocks by empty lines, but items of a list by line ends; adjacent lines of code become one block."""
     parts: list[str] = []
     before = ""
     for kind, group in groupby(blocks, key=lambda block: block.kind):

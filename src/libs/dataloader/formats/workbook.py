@@ -27,9 +27,9 @@ _SPARSE = 100
 
 
 def read(file: FileData, _kind: Format) -> Content:
-    """Each sheet as a Markdown table (records where it is very wide), then its notes and what its drawings say.
+    """Convert each sheet to Markdown tables (records if very wide), its notes and the text of its drawings.
 
-    Formulas show the value that Excel stored, or themselves where a program wrote none.
+    A formula is shown as the value that Excel stored, or as it is if a program stored none.
     """
     archive = Archive(file, "an Excel workbook")
     book = Workbook(archive)
@@ -51,7 +51,7 @@ def read(file: FileData, _kind: Format) -> Content:
 
 
 def _beside(archive: Archive, part: str) -> Iterator[str]:
-    """What there is beside the cells of a sheet."""
+    """Yield the texts of a sheet that are not in cells: notes, and the text of drawings."""
     if notes := cell_notes(archive, part):
         yield notes
     for kind, target, _ in relationships(archive, part).values():
@@ -80,7 +80,7 @@ class _Writer:
         self._kinds: list[str] = []
 
     def sheet(self, name: str, rows: Sequence[Row], beside: Sequence[str], *, named: bool) -> None:
-        """Append a sheet, under its name where there are several."""
+        """Append a sheet, below its name if ``named``."""
         self.builder.separate()
         self.builder.mark("sheet", name)
         if named:
@@ -120,23 +120,23 @@ class _Writer:
         self.records += [(names, used, row) for row in rest]
 
     def format(self) -> str:
-        """How the whole is to be split."""
+        """Return the format of the whole text, which decides how it is split."""
         return self._kinds[0] if len(self._kinds) == 1 else "markdown"
 
 
 def _used(rows: Sequence[Row]) -> list[int]:
-    """The columns that have a cell in any of the rows."""
+    """Return the columns that have a cell in any of the rows."""
     return sorted(set().union(*{row.columns for row in rows}))
 
 
 def _is_sparse(rows: Sequence[Row]) -> bool:
-    """Whether hardly any of the places in a table are taken."""
+    """Return whether a table is large and nearly all of its places are empty."""
     taken = sum(len(row.cells) for row in rows)
     return len(rows) * len(_used(rows)) > 1_000_000 + _SPARSE * taken
 
 
 def _blocks(rows: Sequence[Row]) -> Iterator[list[Row]]:
-    """Tables below one another: a new one begins after an empty row with what looks like a header."""
+    """Yield the tables below one another; a new one begins after an empty row, with what looks like a header."""
     current: list[Row] = []
     for index, row in enumerate(rows):
         if current and row.number > current[-1].number + 1 and _begins_table(rows, index):

@@ -1,6 +1,6 @@
 """The cells of an Excel workbook, read from the XML directly and formatted as Excel displays them.
 
-openpyxl refuses a workbook over a style that it does not know, and reads none in the strict form of the format.
+openpyxl rejects a workbook with a style that it does not know, and cannot read the strict form of the format.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ class Row(NamedTuple):
     """The cells of a row that are not empty.
 
     Attributes:
-        number: Which row of the sheet it is, from 1.
-        columns: Where each cell stands, from 1.
-        cells: What is shown in it.
+        number: Number of the row in the sheet, from 1.
+        columns: Column of each cell, from 1.
+        cells: The displayed text of each cell.
     """
 
     number: int
@@ -48,11 +48,11 @@ class Row(NamedTuple):
     cells: list[str]
 
     def cell(self, column: int) -> str:
-        """The text in a column, empty where there is no cell."""
+        """Return the text in a column; empty if there is no cell."""
         return self.cells[self.columns.index(column)] if column in self.columns else ""
 
     def under(self, columns: Sequence[int]) -> list[str]:
-        """The text in each of these columns, empty where there is no cell. All cells of the row are in one of them."""
+        """Return the text in each of these columns, which must include all of the row; empty if there is no cell."""
         if len(columns) == len(self.columns):
             return self.cells
         found = dict(zip(self.columns, self.cells, strict=True))
@@ -72,7 +72,7 @@ def _number(row: Row) -> int:
 
 
 class _Area(NamedTuple):
-    """Cells that are merged into one: their first column, and their first and last row."""
+    """A merged cell: its first column, and its first and last row."""
 
     column: int
     first: int
@@ -80,7 +80,7 @@ class _Area(NamedTuple):
 
 
 class _Kind(Enum):
-    """What a number stands for."""
+    """What a number in a cell means."""
 
     NUMBER = 0
     PERCENT = 1
@@ -95,7 +95,7 @@ class Workbook:
         archive: The file.
 
     Attributes:
-        sheets: Name and part of each, in their order; sheets for charts have no cells.
+        sheets: Name and part of each sheet, in order; without chart sheets, which have no cells.
 
     Raises:
         UnreadableError: if it is damaged.
@@ -120,10 +120,10 @@ class Workbook:
         self._chars = 0
 
     def rows(self, part: str) -> list[Row]:
-        """The rows of a sheet that are not empty. What cells merged downwards say stands in each of their rows.
+        """Return the rows of a sheet that are not empty; the text of a cell merged across rows is in each of them.
 
         Raises:
-            UnreadableError: if the sheet is damaged, or the cells of all sheets so far hold too much.
+            UnreadableError: if the sheet is damaged, or the cells of all sheets so far contain too much.
         """
         rows: list[Row] = []
         merged: list[_Area] = []
@@ -153,7 +153,7 @@ class Workbook:
         return rows
 
     def _repeat(self, rows: list[Row], merged: Sequence[_Area], patterns: _Patterns) -> None:
-        """Write what merged cells say into each of their rows that has any cell; only the first of them holds it."""
+        """Copy the text of merged cells to all their rows that have any cell; the file has it in the first row only."""
         left = _MOST_REPEATED
         for area in merged:
             first = bisect_left(rows, area.first, key=_number)
@@ -175,7 +175,7 @@ class Workbook:
             yield _rich(node)
 
     def _show(self, cell: _Element) -> str:
-        """The value of a cell as a person would write it."""
+        """Return the value of a cell as people would write it."""
         kind = cell.get("t", "n")
         if kind == "inlineStr":
             inline = child(cell, "is")
@@ -212,7 +212,7 @@ class Workbook:
 
 
 def _kinds(root: _Element) -> list[_Kind]:
-    """What numbers of each style stand for."""
+    """Return what numbers mean in each style."""
     codes: dict[str, str] = {}
     for node in children(child(root, "numFmts"), "numFmt"):
         codes[node.get("numFmtId", "")] = node.get("formatCode", "")
@@ -240,10 +240,10 @@ def _usual_kind(key: str) -> _Kind:
 
 
 def _moment(value: float, epoch: datetime) -> str:
-    """Days since an epoch as a date, a time, or both.
+    """Return a number of days since an epoch as a date, a time, or both.
 
     Raises:
-        OverflowError, ValueError: where there is no such day.
+        OverflowError, ValueError: if there is no such day.
     """
     day, rest = divmod(value, 1)
     clock = timedelta(milliseconds=round(rest * 86_400_000))
@@ -269,7 +269,7 @@ def _iso(text: str) -> str:
 
 
 def _rich(node: _Element) -> str:
-    """The text of a string item, without how it is pronounced."""
+    """Return the text of a string item, without phonetic hints."""
     parts = [run.text or "" for run in children(node, "t")]
     parts += (text.text or "" for run in children(node, "r") for text in children(run, "t"))
     return _clean("".join(parts))

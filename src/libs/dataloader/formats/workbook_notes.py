@@ -18,7 +18,7 @@ _STAND_IN = "tc="  # what Excel writes as the author of a comment for versions t
 
 
 def cell_notes(archive: Archive, part: str) -> str:
-    """What is noted on the cells of a sheet, a line for each note and each comment with its cell and author."""
+    """Return the notes and comments on the cells of a sheet, one per line, each with its cell and author."""
     found = {kind: target for kind, target, _ in relationships(archive, part).values() if archive.has(target)}
     lines: list[str] = []
     for kind, read in (("comments", _notes), ("threadedComment", _comments)):
