@@ -1,4 +1,4 @@
-"""What servers store for their clients: files of some folders, pages of public addresses, and texts that they send."""
+"""Checks and reads what clients of the servers may store: files in some folders, public web pages, and texts."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from libs.dataloader.formats import FileData, read_document
 def read_text(
     path: str, content: str, mime_type: str, *, title: str | None = None, metadata: Mapping[str, Any] | None = None
 ) -> Document:
-    """A text that a client sent, read as a file of this type: with the title and the metadata that stand in it.
+    """Convert a text that a client sent as a file of this type, including the title and the metadata in it.
 
     Args:
-        path: Its name.
+        path: Path to store it under.
         content: The text.
-        mime_type: What it is, whatever the ending of its name says.
+        mime_type: Its media type, whatever the extension of the path says.
         title: Takes precedence over a title in the text.
-        metadata: Takes precedence over what stands in the text.
+        metadata: Takes precedence over metadata in the text, key by key.
 
     Raises:
-        UnreadableError: if there is nothing in it, or it cannot be read as this type.
+        UnreadableError: if it is empty, or cannot be read as this type.
     """
     # With a mark in front, it is UTF-8, whatever a page says that it is in.
     read = read_document(FileData(path, content.encode("utf-8-sig")), mime_type)
@@ -34,7 +34,7 @@ def read_text(
 
 
 class Allowed:
-    """What clients may have loaded.
+    """Decides what the server may load for clients.
 
     Args:
         roots: The folders that files may be ingested from; none: no files.
@@ -46,16 +46,16 @@ class Allowed:
         self._allow_private = allow_private
 
     def admit(self, source: str, *, max_pages: int, url_pattern: str | None) -> tuple[str, dict[str, Any]]:
-        """What to ingest for this source, and with which options.
+        """Return what to ingest for a source, and the options of the loader.
 
         Args:
-            source: A URL, file or folder. A relative path counts from the first allowed folder that has it: callers do
-                not know in which folder the server was started.
-            max_pages: At most so many pages of a site.
+            source: A URL, file or folder. A relative path starts from the first allowed folder that contains it, since
+                clients do not know in which folder the server was started.
+            max_pages: Maximum number of pages of a site.
             url_pattern: Only pages whose URL matches.
 
         Raises:
-            InvalidInputError: on a file or folder outside of what is allowed; names the folders that are.
+            InvalidInputError: if it is a file or folder outside of the allowed ones, which the message names.
         """
         if is_web(source):
             return source, {"max_urls": max_pages, "url_pattern": url_pattern, "allow_private": self._allow_private}

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Level(IntEnum):
-    """How good a place is to cut; higher is better."""
+    """How good a place to cut is; higher is better."""
 
     INSIDE = -1  # within a grapheme cluster
     CHARACTER = 0  # within a word
@@ -35,7 +35,7 @@ class Level(IntEnum):
 
 @dataclass(slots=True)
 class Breaks:
-    """A stretch of text as atoms, each with the place at its end.
+    """A stretch of text, divided into atoms that are not cut; each atom ends at a possible place to cut.
 
     Attributes:
         start: Where the stretch begins.
@@ -51,7 +51,7 @@ class Breaks:
 
     @property
     def end(self) -> int:
-        """The end of the last atom."""
+        """The end of the last atom, or the start of the stretch."""
         return self.ends[-1] if self.ends else self.start
 
     def add(self, end: int, level: int) -> None:
@@ -270,7 +270,7 @@ def _paragraph_lines(text: str, start: int, end: int) -> list[tuple[int, int, in
 
 
 def _sentences(text: str, blocks: Iterable[tuple[int, int, int]], piece: int) -> list[tuple[int, int, int]]:
-    """Blocks, those longer than ``piece`` sentence by sentence."""
+    """Return the blocks, dividing those longer than ``piece`` into sentences."""
     result: list[tuple[int, int, int]] = []
     for start, end, level in blocks:
         if end - start > piece:

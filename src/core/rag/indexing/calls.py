@@ -42,10 +42,10 @@ class Definitions:
         *,
         bare_methods: bool,
     ) -> None:
-        """The definitions of one file.
+        """Index the definitions of one file.
 
         Args:
-            symbols: All of them.
+            symbols: All symbols of the file.
             imports: Names of the modules that the file imports. What is called on these is not defined here.
             declared: The positions of those that are only declared, such as the methods of an interface. A call means
                 an implementation, if there is one.

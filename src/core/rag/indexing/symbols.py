@@ -62,7 +62,7 @@ _MAX_SIGNATURE_CHARS = 300
 
 
 def code_facts(text: str, language: str) -> CodeFacts | None:
-    """What source code defines, calls and imports.
+    """Extract what source code defines, calls and imports.
 
     Args:
         text: The code.
@@ -170,7 +170,7 @@ class _Reader:
         return CodeSymbol(qualified, kind, first.rstrip(" {:"), begin.start_point[0] + 1) if own else None
 
     def _word(self, node: Node) -> str | None:
-        """What a node defines, if it does."""
+        """Return the word for what a node defines; ``None`` if it defines nothing."""
         if is_default_export(node):
             return "class" if node.type == "class" else "function"
         word = self._grammar.words.get(node.type) or self._grammar.declared.get(node.type)
@@ -183,7 +183,7 @@ class _Reader:
         return word if node.type not in VALUES or is_function_value(node) else None
 
     def _stated(self, node: Node) -> Node:
-        """The whole of a definition. Go: ``type Mill struct``, of which the node is all but the first word."""
+        """Return the node of a whole definition: in Go, that of ``Mill struct`` lacks the first word, ``type``."""
         around = node.parent
         return around if around is not None and around.type == "type_declaration" and around.child_count == 2 else node
 

@@ -37,16 +37,16 @@ _CHUNKS_OF = f"UNWIND $ids AS i MATCH (d:Document {{id: i}})<-[:CHUNK_OF]-(c:Doc
 
 
 async def fuzzy_index(client: MemGraphClient) -> FuzzyIndex:
-    """Titles and file names (of first chunks) and headings of the client's namespace, by the id of the chunk."""
+    """Return an index of the titles and file names (of first chunks) and headings of the namespace, by chunk id."""
     return (await _kept.get(client, partial(_made, client), renew=partial(_renewed, client))).index
 
 
 class _Chunks(NamedTuple):
-    """What was read of a document.
+    """The chunks of a document that have names.
 
     Attributes:
         updated_at: When the document had been changed.
-        ids: Its chunks with names.
+        ids: Ids of these chunks.
     """
 
     updated_at: str
@@ -55,11 +55,11 @@ class _Chunks(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """What is kept of a namespace.
+    """The names of a namespace.
 
     Attributes:
         index: The names.
-        documents: What they were read from, by the id of the document.
+        documents: The chunks they were read from, by the id of the document.
     """
 
     index: FuzzyIndex
@@ -97,7 +97,7 @@ async def _renewed(client: MemGraphClient, before: _Names) -> _Names:
 
 
 def _names(documents: Collection[Row], chunks: Collection[Row]) -> tuple[list[tuple[str, str]], dict[str, _Chunks]]:
-    """The names of chunks, and what they were read from; not of documents that were added in between."""
+    """Return the names of chunks, and the documents they are from; without documents that were added in between."""
     known = {row["id"]: row for row in documents}
     ids: dict[str, list[str]] = {key: [] for key in known}
     names: list[tuple[str, str]] = []

@@ -47,7 +47,7 @@ class Test:
     values: tuple[Scalar, ...]
 
     def holds(self, row: Mapping[str, Any]) -> bool:
-        """Whether a document passes."""
+        """Return whether a document passes."""
         found = _lookup(row, self.field)
         if self.field in DATE_FIELDS:
             return any(_date_holds(item, self.operator, value) for item in found or [None] for value in self.values)
@@ -58,34 +58,34 @@ class Test:
 
 @dataclass(frozen=True, slots=True)
 class Not:
-    """The complement."""
+    """Negation: holds if the part does not."""
 
     node: Node
 
     def holds(self, row: Mapping[str, Any]) -> bool:
-        """Whether a document passes."""
+        """Return whether a document passes."""
         return not self.node.holds(row)
 
 
 @dataclass(frozen=True, slots=True)
 class All:
-    """All of the parts; holds if there are none."""
+    """Conjunction: holds if all parts hold, also if there are none."""
 
     nodes: tuple[Node, ...]
 
     def holds(self, row: Mapping[str, Any]) -> bool:
-        """Whether a document passes."""
+        """Return whether a document passes."""
         return all(node.holds(row) for node in self.nodes)
 
 
 @dataclass(frozen=True, slots=True)
 class Either:
-    """At least one of the parts; does not hold if there are none."""
+    """Disjunction: holds if at least one part holds, so not if there are none."""
 
     nodes: tuple[Node, ...]
 
     def holds(self, row: Mapping[str, Any]) -> bool:
-        """Whether a document passes."""
+        """Return whether a document passes."""
         return any(node.holds(row) for node in self.nodes)
 
 
@@ -94,7 +94,7 @@ NOTHING: Final = Either(())
 
 
 def all_of(nodes: Iterable[Node]) -> Node:
-    """The conjunction in its shortest form."""
+    """Return a conjunction in its simplest form."""
     flat = [part for node in nodes for part in (node.nodes if isinstance(node, All) else (node,))]
     if NOTHING in flat:
         return NOTHING
@@ -102,7 +102,7 @@ def all_of(nodes: Iterable[Node]) -> Node:
 
 
 def any_of(nodes: Iterable[Node]) -> Node:
-    """The disjunction in its shortest form."""
+    """Return a disjunction in its simplest form."""
     flat = [part for node in nodes for part in (node.nodes if isinstance(node, Either) else (node,))]
     if EVERYTHING in flat:
         return EVERYTHING
@@ -110,7 +110,7 @@ def any_of(nodes: Iterable[Node]) -> Node:
 
 
 def negation(node: Node) -> Node:
-    """The complement in its shortest form."""
+    """Return a negation in its simplest form."""
     if node in (EVERYTHING, NOTHING):
         return NOTHING if node == EVERYTHING else EVERYTHING
     return node.node if isinstance(node, Not) else Not(node)
@@ -136,7 +136,7 @@ def natural(field: str, value: Scalar) -> tuple[Operator, Scalar]:
 
 
 def field_name(name: str) -> str | None:
-    """The full name of a field, or None if there is no such field."""
+    """Return the full name of a field, or None if there is no such field."""
     lowered = name.lower()
     if lowered.startswith(METADATA) and len(name) > len(METADATA):
         return METADATA + name[len(METADATA) :]
