@@ -163,6 +163,25 @@ def test_lines_that_were_only_wrapped_are_not_ends_of_sentences() -> None:
     assert all(chunk.content.rstrip().endswith(".") for chunk in chunks)
 
 
+@pytest.mark.parametrize(
+    "start",
+    [
+        "2024-01-01T00:00:{:02}.003Z INFO ",
+        "[2024-01-01 00:00:{:02},003] INFO ",
+        "192.0.2.{} - - ",
+        "Jan  1 00:00:{:02} host ",
+        "[Mon Jan 01 00:00:{:02}.1 2024] [core:error] ",
+        "[   {}.003456] ",
+    ],
+    ids=["iso", "brackets", "address", "syslog", "apache", "kernel"],
+)
+def test_lines_of_a_log_were_not_wrapped(start: str) -> None:
+    lines = [f"{start.format(second)}request of a reader for {second} took {second * 7} ms" for second in range(60)]
+    chunks = split("\n".join(lines), 100)
+    assert len(chunks) > 10
+    assert all(chunk.content.rstrip().endswith(" ms") for chunk in chunks)
+
+
 def test_what_is_left_is_shared_between_the_last_two_chunks() -> None:
     text = "".join(SENTENCES[:12])
     splitter = TextSplitter(TextSplitter().count_tokens(text) - 5, 0)

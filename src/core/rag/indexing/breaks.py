@@ -89,7 +89,12 @@ SENTENCE_END = (
     rf"(?<![.!?…।॥؟۔።])[.!?…।॥؟۔።]++[\"'”’»)\]}}*_`]*+\s++(?![a-zß-öø-ÿа-яα-ω]|{_DATE})|[。！？｡]++[」』）】”’]*+\s*+"
 )
 _SENTENCE_END = re.compile(SENTENCE_END)
-_LIST_ITEM = re.compile(r"[ \t]*(?:[-*+•·‣▪#>|~=]|\d{1,4}[.)]|[A-Za-z][.)]\s|`{3})")
+# What continues no line before it: items of lists, headings, quotations, and the lines of logs, which begin with a
+# time, an address (web servers), or seconds in brackets (kernels).
+_NEW_LINE = re.compile(
+    r"[ \t]*(?:[-*+•·‣▪#>|~=]|\d{1,4}[.)]|[A-Za-z][.)]\s|`{3})"
+    r"|[\[(]?\d{1,4}[-/:.]\d{1,3}[-/:.]\d|\[ *\d+\.\d|\[?[A-Z][a-z]{2} (?:[A-Z][a-z]{2} )?[ \d]\d \d\d:\d\d"
+)
 _WRAPPED_AT_LEAST = 40  # characters; a shorter line was not wrapped
 _WINDOW = 8  # number of pieces that are found at once
 _LONGEST_SPACE = 64  # characters of whitespace that belong to what precedes them
@@ -260,7 +265,7 @@ def _paragraph_lines(text: str, start: int, end: int) -> list[tuple[int, int, in
                 blocks.append((position, after, level))
             wrapped = False
         else:
-            if wrapped and not line[0].isspace() and _LIST_ITEM.match(line) is None:
+            if wrapped and not line[0].isspace() and _NEW_LINE.match(line) is None:
                 blocks[-1] = (blocks[-1][0], after, Level.LINE)
             else:
                 blocks.append((position, after, Level.LINE))
