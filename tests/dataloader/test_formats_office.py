@@ -463,6 +463,23 @@ def test_rtf_tables_with_paragraphs_in_their_cells() -> None:
     assert content == ("Before\n\n| Code | Error more |\n| --- | --- |\n| 3 | Failed more |\n\nAfter\n\nThen")
 
 
+def nested_row(*cells: str) -> str:
+    """A row of a table inside of a cell, as Word writes it."""
+    texts = "".join(rf"\pard\intbl\itap2 {cell}\nestcell " for cell in cells)
+    return texts + r"{\*\nesttableprops\trowd\cellx1000\cellx2000\nestrow}{\nonesttables\par}"
+
+
+def test_rtf_tables_inside_of_cells() -> None:
+    inner = r"\pard\intbl Prices:\par " + nested_row("Size", "Price") + nested_row("10 mm", r"5 EUR\par each")
+    inner += r"\pard\intbl As of May\cell"
+    first = r"{\rtf1\ansi\trowd\cellx3000\cellx8000 \pard\intbl Nut\cell "
+    assert convert("a.rtf", first + inner + r"\row \pard\intbl Bolt\cell \pard\intbl none\cell\row}").content == (
+        "| Nut | Prices: Size Price 10 mm 5 EUR each As of May |\n| --- | --- |\n| Bolt | none |"
+    )
+    framed = convert("a.rtf", r"{\rtf1\ansi\trowd\cellx8000 " + inner + r"\row \pard after\par}").content
+    assert framed == "Prices:\n\n| Size | Price |\n| --- | --- |\n| 10 mm | 5 EUR each |\n\nAs of May\n\nafter"
+
+
 def test_what_rtf_hides_is_no_text() -> None:
     hiding = (
         r"{\rtf1\ansi Seen{\v  secret {\b words}\u8364?\'e9\{}\v0  again.\par "

@@ -23,7 +23,13 @@ _MARKS = {"footnote": ("\x01", "\x02"), "listtext": ("\x03", "\x04"), "pntext": 
 _NOTE = re.compile("\x01([^\x01\x02]*)\x02")
 _LABEL = re.compile(r"\x03([^\x03\x04]*)\x04\s*(#{1,6} )?")
 _IN_CELL = "\x05"  # between the paragraphs of a cell
-_TABLE_OR_PARAGRAPH = re.compile(r"\\(pard|par|intbl|row)(?![a-z]) ?|\\[\\{}]|[{}]")
+# Between the cells and the rows of a table inside of a cell.
+_NESTED_CELL = "\x06"
+_NESTED_ROW = "\x07"
+_ANY_IN_CELL = re.compile(f"[{_IN_CELL}{_NESTED_CELL}{_NESTED_ROW}]")
+_TABLE_OR_PARAGRAPH = re.compile(
+    r"\\(pard|par|intbl|row|nestcell)(?![a-z]) ?|(\{\s*\\\*\s*\\nesttableprops)|\\[\\{}]|[{}]"
+)
 _HIDING = re.compile(r"\\(?:v|deleted)(?:-?[1-9]\d*)?(?![a-z0-9])")
 _TOKEN = re.compile(r"\\(?:([a-z]+)(-?\d+)? ?|'[0-9a-fA-F]{2}|.)|[{}]|[^\\{}]+", re.DOTALL)
 _CODE_PAGE = re.compile(rb"\\ansicpg(\d+)")
@@ -91,7 +97,8 @@ def _heading_mark(match: re.Match[str]) -> str:
 def _with_paragraphs(source: str) -> str:
     """Return the file with an empty line after each paragraph, to tell paragraphs from lines, but none inside cells.
 
-    The library writes a line end for each paragraph, which would also end the row of a table.
+    The library writes a line end for each paragraph, which would also end the row of a table. It takes the cells of a
+    table within a cell for cells of the outer table, and does not see where the inner rows end: at their properties.
     """
     parts: list[str] = []
     groups: list[bool] = []  # those that are open: whether the text before each was in a table
@@ -101,8 +108,15 @@ def _with_paragraphs(source: str) -> str:
         word = match[1]
         if match[0] == "{":
             groups.append(in_table)
+        elif match[2]:
+            parts += (source[at : match.start()], f"{{{_NESTED_ROW}}}")
+            at = match.start()
+            groups.append(in_table)
         elif match[0] == "}" and groups:
             in_table = groups.pop()
+        elif word == "nestcell":
+            parts += (source[at : match.start()], f"{{{_NESTED_CELL}}}")
+            at = match.end()
         elif word == "par":
             # In a group of its own, lest its letters be taken for those of a control word.
             parts += (source[at : match.start()], f"{{{_IN_CELL}}}" if in_table else "\\par\\par ")
@@ -178,7 +192,25 @@ def _blocks(lines: list[str]) -> Iterator[str]:
 
 def _table(rows: list[list[str]]) -> str:
     """Return rows as a table; a table with one row or column is a frame around text, and becomes paragraphs."""
-    rows = [row for row in rows if any(cell.strip(_IN_CELL) for cell in row)]
+    rows = [row for row in rows if any(_ANY_IN_CELL.sub("", cell) for cell in row)]
     if len(rows) > 1 and max(map(len, rows)) > 1:
-        return markdown_table([[cell.replace(_IN_CELL, " ") for cell in row] for row in rows])
-    return "\n\n".join(cell.replace(_IN_CELL, "\n\n") for row in rows for cell in row)
+        return markdown_table([[_ANY_IN_CELL.sub(" ", cell) for cell in row] for row in rows])
+    return "\n\n".join(block for row in rows for cell in row for block in _framed(cell))
+
+
+def _framed(cell: str) -> Iterator[str]:
+    """The paragraphs of a cell, and the tables in it."""
+    *nested, rest = cell.split(_NESTED_ROW)
+    rows: list[list[str]] = []
+    for row in nested:
+        first, *others = row.removesuffix(_NESTED_CELL).split(_NESTED_CELL)
+        before, _, first = first.rpartition(_IN_CELL)  # paragraphs that precede the table
+        if before.strip(_IN_CELL):
+            if rows:
+                yield _table(rows)
+                rows = []
+            yield before.replace(_IN_CELL, "\n\n")
+        rows.append([first, *others])
+    if rows:
+        yield _table(rows)
+    yield _ANY_IN_CELL.sub("\n\n", rest)
