@@ -250,6 +250,24 @@ async def test_lists_of_the_files_in_a_folder_lead_on_but_are_no_documents() -> 
     assert loader.skipped["listing"] == 2 and loader.complete
 
 
+@pytest.mark.parametrize(
+    ("title", "is_listing"),
+    [
+        ("Directory Listing For [/docs/] - Up To [/]", True),  # Tomcat
+        ("Directory: /docs/", True),  # Jetty
+        ("localhost - /docs/", True),  # IIS
+        ("Unix - /dev/null and its uses", False),
+    ],
+)
+async def test_lists_of_other_servers(title: str, is_listing: bool) -> None:
+    listing = (
+        f'<title>{title}</title><h1>{title}</h1><pre><a href="/">Up</a> 1/1/2024 20 <a href="a.html">a.html</a></pre>'
+    )
+    async with WebServer({"/docs/": listing, "/docs/a.html": page(text="First")}) as server:
+        found = await crawl(WebLoader(server.url("/docs/"), url_pattern="/docs/"))
+    assert ("/docs/" not in found.documents) is is_listing and "/docs/a.html" in found.documents
+
+
 async def test_a_page_whose_frames_are_elsewhere_has_no_text() -> None:
     frames = '<html><frameset><frame src="http://other.example/"></frameset></html>'
     async with WebServer({"/": page("/a"), "/a": frames}) as server:

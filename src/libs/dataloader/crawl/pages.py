@@ -26,7 +26,8 @@ _JSON_LINES = ("jsonl", "ndjson")
 _LINK_HEADER = re.compile(r"<([^<>]*)>([^<]*)")
 _CANONICAL_RELATION = re.compile(r"""\brel\s*=\s*["']?(?:[^"';,]{0,200}\s)?canonical(?=["';,\s]|$)""", re.IGNORECASE)
 _DIGITS = re.compile(r"[0-9]+")
-_LISTING = re.compile(r"(?:Index of|Directory listing for) /")  # of Apache, nginx, lighttpd and Python
+# Titles of Apache, nginx, lighttpd and Python; of Tomcat, Jetty and IIS, which names its host.
+_LISTING = re.compile(r"(?:Index of|Directory listing for) /|Directory Listing For \[/|Directory: /|[\w.:-]+ - /.*/$")
 _LONG_ENOUGH = 200  # characters of text that make a page that refreshes to another one a page of its own
 _PLACEHOLDER = 16  # ... if it does so only without scripts: more than "Please wait …"
 
