@@ -78,6 +78,41 @@ def test_several_sheets_and_tables() -> None:
     ]
 
 
+def test_tables_beside_one_another() -> None:
+    rows = [
+        ["Parts", None, None, "Cities", None],
+        ["part", "price", None, "city", "people"],
+        ["nut", 5, None, "Bern", 134000],
+        [None, None, None, "Chur", 38000],
+    ]
+    document = convert("a.xlsx", workbook(Data=rows))
+    assert document.content == (
+        "Parts\n\n| part | price |\n| --- | --- |\n| nut | 5 |\n\n"
+        "Cities\n\n| city | people |\n| --- | --- |\n| Bern | 134000 |\n| Chur | 38000 |"
+    )
+    assert places(document, "row") == [(3, "| nut | 5 |"), (3, "| Bern | 134000 |"), (4, "| Chur | 38000 |")]
+    assert records(document)[1:] == [{"city": "Bern", "people": "134000"}, {"city": "Chur", "people": "38000"}]
+    halves = [["day", "tide", None, "day", "tide"], ["Monday", 1, None, "Tuesday", 2]]
+    assert convert("a.xlsx", workbook(Data=halves)).content == (
+        "| day | tide |\n| --- | --- |\n| Monday | 1 |\n\n| day | tide |\n| --- | --- |\n| Tuesday | 2 |"
+    )
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [["item", "unit", None, "note", "price"], ["nut", "kg", None, "new", 5], ["nail", "kg", None, "old", 6]],
+        [["item", "note", None, 2023, 2024], ["sales", "a", None, 5, 6], [None, None, None, 5, 6]],
+        [["item", "unit", None, "price", "tax"], ["nut", "kg", None, 5, 6], [None, None, None, 5, 6]],
+        [["item", "unit", None, "note", "by"], ["nut", "kg", None, "new", "Ann"], ["nail", "kg", None, None, "Bob"]],
+    ],
+    ids=["same height", "years", "sums", "gaps"],
+)
+def test_an_empty_column_within_a_table(rows: list[list[Any]]) -> None:
+    lines = convert("a.xlsx", workbook(Data=rows)).content.split("\n")
+    assert len(lines) == len(rows) + 1 and {line.count("|") for line in lines} == {5}
+
+
 def test_columns_that_are_empty_are_left_out() -> None:
     rows = [[None, "name", None, "price", None], [None, "a", None, 1, None], [None, "b", None, 2, None]]
     document = convert("a.xlsx", workbook(Data=rows))

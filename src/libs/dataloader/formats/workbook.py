@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from itertools import chain
 from typing import Any
 
 from libs.dataloader.formats.archive import Archive
@@ -86,7 +88,7 @@ class _Writer:
         if named:
             self.builder.block(f"## {name}")
             self._kinds.append("markdown")
-        for block in _blocks(rows):
+        for block in chain.from_iterable(map(_side_by_side, _blocks(rows))):
             captions, skipped = split_captions([row.cells for row in block[:10]])
             self.title = self.title or (captions[0] if captions else None)
             body = block[skipped:]
@@ -155,3 +157,39 @@ def _begins_table(rows: Sequence[Row], index: int) -> bool:
         return True
     below = rows[index + 1].cells
     return not any(is_number(cell) for cell in cells) and any(is_number(cell) for cell in below)
+
+
+def _side_by_side(rows: list[Row]) -> list[list[Row]]:
+    """Tables beside one another, with an empty column between them; the rows as they are where these are one table.
+
+    An empty column may as well be there for looks. What is told apart begins with a column of its own that is filled
+    and holds no numbers, and ends in another row than its neighbour, or has the same header.
+    """
+    groups: list[list[int]] = []
+    for column in _used(rows):
+        if groups and column == groups[-1][-1] + 1:
+            groups[-1].append(column)
+        else:
+            groups.append([column])
+    if len(groups) < 2 or min(map(len, groups)) < 2:
+        return [rows]
+    tables = [[row for row in (_part(row, columns) for row in rows) if row.cells] for columns in groups]
+    headers: list[list[str]] = []
+    for columns, table in zip(groups, tables, strict=True):
+        _, skipped = split_captions([row.cells for row in table[:10]])
+        header, *body = table[skipped:]
+        if (
+            not body
+            or len(header.cells) < len(columns)
+            or any(map(is_number, header.cells))
+            or any(row.columns[0] != columns[0] or is_number(row.cells[0]) for row in body)
+        ):
+            return [rows]
+        headers.append(header.cells)
+    same = all(header == headers[0] for header in headers)
+    return tables if same or len({table[-1].number for table in tables}) == len(tables) else [rows]
+
+
+def _part(row: Row, columns: Sequence[int]) -> Row:
+    first, last = bisect_left(row.columns, columns[0]), bisect_right(row.columns, columns[-1])
+    return Row(row.number, row.columns[first:last], row.cells[first:last])
