@@ -9,16 +9,15 @@ import lzma
 import zlib
 from collections.abc import Callable
 from dataclasses import replace
-from typing import IO
 
 from libs.dataloader.formats.archive import size_text
 from libs.dataloader.formats.base import EXPANSION, FileData, UnreadableError
 
 #: By the ending of the name: the first bytes of such a file, and what opens it.
-_KINDS: dict[str, tuple[bytes, Callable[[IO[bytes]], IO[bytes]]]] = {
-    ".gz": (b"\x1f\x8b", gzip.open),
-    ".bz2": (b"BZh", bz2.open),
-    ".xz": (b"\xfd7zXZ\x00", lzma.open),
+_KINDS: dict[str, tuple[bytes, Callable[[io.BytesIO], io.BufferedIOBase]]] = {
+    ".gz": (b"\x1f\x8b", lambda stream: gzip.GzipFile(fileobj=stream)),
+    ".bz2": (b"BZh", bz2.BZ2File),
+    ".xz": (b"\xfd7zXZ\x00", lzma.LZMAFile),
 }
 
 
