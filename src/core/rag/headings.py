@@ -13,10 +13,10 @@ def heading_path(parts: Iterable[str]) -> str:
 
 
 def headings_of(path: str) -> list[str]:
-    """The headings of a path, outermost first; one that is empty for an empty path."""
+    """Return the headings of a path, outermost first; one that is empty for an empty path."""
     return path.split(HEADING_SEPARATOR)
 
 
 def last_heading(path: str) -> str:
-    """The innermost heading of a path; empty for an empty one."""
+    """Return the innermost heading of a path; empty for an empty one."""
     return path.rpartition(HEADING_SEPARATOR)[2]

@@ -24,7 +24,7 @@ _DRIVE = re.compile(r"^[A-Za-z]:[\\/]")
 
 
 def stable_id(kind: str, namespace: str, *parts: str) -> str:
-    """The id of a thing: a version 3 UUID in the DNS namespace.
+    """Return the id of a thing: a version 3 UUID in the DNS namespace.
 
     Args:
         kind: What sort of thing, normally its label.
@@ -93,7 +93,7 @@ def vector_id(vector_store: str, text_hash: str) -> str:
 
 
 def knowledge_key(content: str) -> str:
-    """What identifies a knowledge node unless it is given an id: ``uuid3(NAMESPACE_DNS, content)``."""
+    """Return what identifies a knowledge node unless it is given an id: ``uuid3(NAMESPACE_DNS, content)``."""
     return str(uuid.uuid3(uuid.NAMESPACE_DNS, content))
 
 

@@ -28,11 +28,11 @@ class Keyed:
         return getattr(self, key)
 
     def __iter__(self) -> Iterator[str]:
-        """The names of the fields. Without it, ``in`` and loops would ask for item 0."""
+        """Yield the names of the fields. Without it, ``in`` and loops would ask for item 0."""
         return iter(self.__dataclass_fields__)
 
     def keys(self) -> Collection[str]:
-        """The names of the fields; ``dict(result)`` and ``{**result}`` go by them."""
+        """Return the names of the fields; ``dict(result)`` and ``{**result}`` go by them."""
         return self.__dataclass_fields__.keys()
 
     def get(self, key: str, default: Any = None) -> Any:

@@ -168,7 +168,7 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
         return self._client.namespace
 
     def in_namespace(self, namespace: str) -> Self:
-        """The same graph with another namespace.
+        """Return the same graph with another namespace.
 
         Args:
             namespace: Its name; nothing has to be in it yet.

@@ -12,7 +12,7 @@ class MalformedAnswerError(ValueError):
 
 
 async def server_sent_events(parts: AsyncIterator[bytes]) -> AsyncGenerator[str, None]:
-    """The data of server-sent events, in whatever pieces their bytes arrive (HTML standard, section 9.2.6).
+    """Yield the data of server-sent events, in whatever pieces their bytes arrive (HTML standard, section 9.2.6).
 
     Args:
         parts: The body of an answer.

@@ -144,7 +144,7 @@ class VectorIndex:
 def vector_index(
     namespace: str, store_id: str, dimension: int, target: Label = Label.CHUNK, name: str = ""
 ) -> VectorIndex:
-    """The index of a vector store for one kind of target.
+    """Return the index of a vector store for one kind of target.
 
     Args:
         namespace: The namespace.

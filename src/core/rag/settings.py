@@ -173,7 +173,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def _file_values(file: Path) -> dict[str, str | None]:
-    """The variables of an ``.env`` file.
+    """Return the variables of an ``.env`` file.
 
     Raises:
         ConfigurationError: if a line that names a setting of this package cannot be parsed, for example because a

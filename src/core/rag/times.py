@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 
 def utc_now() -> str:
-    """The present moment."""
+    """Return the present moment."""
     return iso(datetime.now(UTC))
 
 

@@ -41,7 +41,7 @@ async def together(*work: Awaitable[Any]) -> tuple[Any, ...]:
 
 
 async def all_together[T](work: Iterable[Awaitable[T]]) -> list[T]:
-    """The same for any number of the same kind."""
+    """Return the same for any number of the same kind."""
     try:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(item if iscoroutine(item) else _awaited(item)) for item in work]

@@ -278,7 +278,7 @@ def _is_chrome(node: HtmlElement, sizes: _Sizes) -> bool:
 
 
 def _holds_panels(node: HtmlElement) -> bool:
-    """Whether an accordion calls itself a list of tabs."""
+    """Return whether an accordion calls itself a list of tabs."""
     return node.get("role") == "tablist" and node.find(".//*[@role='tabpanel']") is not None
 
 

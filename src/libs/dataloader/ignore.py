@@ -48,13 +48,13 @@ class Patterns:
         return self._any is not None
 
     def match(self, path: str) -> bool | None:
-        """What the patterns say of a path.
+        """Return what the patterns say of a path.
 
         Args:
             path: With ``/`` between its parts, and at its end if it is a folder.
 
         Returns:
-            True where it is meant, false where it is exempted by ``!``, ``None`` where no pattern matches.
+            True where it is meant, false where it is exempted by ``!``, ``None`` if no pattern matches.
         """
         if self._any is None:
             return None
@@ -82,7 +82,7 @@ def expand_braces(patterns: Iterable[str]) -> list[str]:
 
 
 def read_patterns(path: Path, prefix: str = "", *, up: bool = False) -> Patterns | None:
-    """The patterns of a file; ``None`` where there are none or it cannot be read."""
+    """Return the patterns of a file; ``None`` if there are none or it cannot be read."""
     try:
         if not path.is_file() or path.stat().st_size > _MAX_BYTES:
             return None
@@ -94,7 +94,7 @@ def read_patterns(path: Path, prefix: str = "", *, up: bool = False) -> Patterns
 
 
 def is_ignored(chain: Sequence[Patterns], path: str) -> bool:
-    """Whether a path is ignored; files further down have the last word."""
+    """Return whether a path is ignored; files further down have the last word."""
     for patterns in reversed(chain):
         if (verdict := patterns.match(path)) is not None:
             return verdict
@@ -102,7 +102,7 @@ def is_ignored(chain: Sequence[Patterns], path: str) -> bool:
 
 
 def patterns_above(root: Path) -> tuple[Patterns, ...]:
-    """The patterns of the git repository around a folder that are kept above it.
+    """Return the patterns of the git repository around a folder that are kept above it.
 
     Where they ignore the folder itself there are none: it was asked for by name.
     """

@@ -28,7 +28,7 @@ def resolve_link(href: str, base: str | None, root: str | None = None) -> str | 
 
     Returns:
         An ``http(s)://`` URL in the spelling that a crawl has for it, or a ``file://`` URI without percent-encoding;
-        ``None`` where the link leads nowhere else: another scheme (``mailto:``, ``javascript:``, ``data:``), only a
+        ``None`` if the link leads nowhere else: another scheme (``mailto:``, ``javascript:``, ``data:``), only a
         fragment, or not a link at all.
     """
     href = _IGNORED.sub("", href).strip()
@@ -55,7 +55,7 @@ def resolve_link(href: str, base: str | None, root: str | None = None) -> str | 
 
 
 def resolve_base(href: str, page: str | None, root: str | None = None) -> str | None:
-    """What the links of a page are relative to where it says so itself (``<base href>``).
+    """Return what the links of a page are relative to where it says so itself (``<base href>``).
 
     Args:
         href: As written in the page; on the web or a local folder or file.
@@ -115,5 +115,5 @@ class LinkCollector:
             self.add(href, text)
 
     def links(self) -> tuple[Link, ...]:
-        """What was gathered."""
+        """Return what was gathered."""
         return tuple(Link(target, text) for target, text in self._texts.items())

@@ -145,7 +145,7 @@ def _load(reader: Any, *args: Any, **kwargs: Any) -> Iterator[Any]:
 
 
 def _overrides(reader: Any, name: str) -> bool:
-    """Whether a reader implements this method, rather than inheriting it from LlamaIndex's base classes."""
+    """Return whether a reader implements this method, rather than inheriting it from LlamaIndex's base classes."""
     method = getattr(reader, name, None)
     return callable(method) and not getattr(method, "__qualname__", "").startswith(_BASES)
 
@@ -217,14 +217,14 @@ def _document(items: list[Any], path: str, uri: str | None) -> Document:
 
 
 def _uri(path: str) -> str:
-    """The URI of a file, or the name itself."""
+    """Return the URI of a file, or the name itself."""
     if "://" in path or "\x00" in path or len(path) > 4096 or not os.path.exists(path):  # noqa: PTH110
         return path
     return "file://" + os.path.abspath(path).replace("\\", "/")  # noqa: PTH100 - links are not resolved in URIs
 
 
 def _is_plain(value: Any) -> bool:
-    """Whether a value can be kept as JSON."""
+    """Return whether a value can be kept as JSON."""
     if isinstance(value, list | tuple):
         return all(_is_plain(item) for item in value)
     return value is None or isinstance(value, str | int | float | bool)

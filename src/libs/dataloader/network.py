@@ -27,7 +27,7 @@ def retry_after(value: str, now: float) -> float | None:
 
 
 def causes_of(error: BaseException) -> Iterator[BaseException]:
-    """The error and all that led to it."""
+    """Yield the error and all that led to it."""
     waiting: list[BaseException | None] = [error]
     seen: set[int] = set()
     while waiting:

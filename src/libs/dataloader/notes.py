@@ -28,7 +28,7 @@ def find_note_links(text: str) -> Iterator[tuple[str, str]]:
 
 
 def without_brackets(text: str) -> str:
-    """The text with the words of such links alone; ``x[[1]]`` is none."""
+    """Return the text with the words of such links alone; ``x[[1]]`` is none."""
     return _LINK.sub(
         lambda match: match[0] if _NUMBER.fullmatch(match["name"]) else match["words"] or _name(match), text
     )
@@ -51,7 +51,7 @@ class Notes:
         self._list = files
 
     def find(self, name: str, uri: str) -> str | None:
-        """The file that a link means, as its URI: ``None`` where there is none.
+        """Return the file that a link means, as its URI: ``None`` if there is none.
 
         A link gives the name of a note in any folder, or the end of its path. Where several have it, the one with just
         this path is meant, else the one beside the note that links, else the one with the fewest folders above.

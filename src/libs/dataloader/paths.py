@@ -27,7 +27,7 @@ def printable(path: str) -> str:
 
 
 def uri_of_path(path: str) -> str:
-    """The URI of an absolute path."""
+    """Return the URI of an absolute path."""
     return "file://" + printable(path).replace("\\", "/")
 
 
@@ -40,12 +40,12 @@ def namesake(place: str) -> str | None:
 
 
 def is_file(uri: str) -> bool:
-    """Whether the file with a URI of :func:`uri_of_path` is there; also where nobody can tell."""
+    """Return whether the file with a URI of :func:`uri_of_path` is there; also where nobody can tell."""
     return any(_is_there(path) for path in _paths(uri))
 
 
 def folder_identity(uri: str) -> tuple[int, int] | None:
-    """What tells the folder with a URI of :func:`uri_of_path` from all others; ``None``: there is none."""
+    """Return what tells the folder with a URI of :func:`uri_of_path` from all others; ``None``: there is none."""
     for path in _paths(uri):
         with contextlib.suppress(OSError, ValueError):
             status = os.stat(path)  # noqa: PTH116 a path of bytes
@@ -55,7 +55,7 @@ def folder_identity(uri: str) -> tuple[int, int] | None:
 
 
 def _paths(uri: str) -> list[bytes]:
-    """What the path with a URI may be: as it is written, and with its escaped bytes."""
+    """Return what the path with a URI may be: as it is written, and with its escaped bytes."""
     if not uri.startswith("file://"):
         return []
     path = uri.removeprefix("file://").encode("utf-8", "surrogatepass")

@@ -16,7 +16,7 @@ def table_row(cells: Iterable[str]) -> str:
 
 
 def separator_row(columns: int) -> str:
-    """The row below the header."""
+    """Return the row below the header."""
     return "|" + " --- |" * columns
 
 

@@ -145,12 +145,12 @@ def clean_text(text: str) -> str:
 
 
 def bom_encoding(data: bytes) -> str | None:
-    """The encoding that a byte order mark tells, or ``None``."""
+    """Return the encoding that a byte order mark tells, or ``None``."""
     return next((name for mark, name in _BOMS if data.startswith(mark)), None)
 
 
 def python_codec(label: str | None) -> str | None:
-    """The Python codec for a charset label from a header or a document; ``None`` where there is none."""
+    """Return the Python codec for a charset label from a header or a document; ``None`` if there is none."""
     if not label:
         return None
     label = label.strip().strip("\"'").lower()
@@ -203,13 +203,13 @@ def decode_bytes(data: bytes, *, declared: str | None = None) -> Decoded:
 
 
 def detect_encoding(data: bytes) -> str | None:
-    """What the bytes look like.
+    """Return what the bytes look like.
 
     Args:
         data: Bytes without byte order mark.
 
     Returns:
-        The name of a Python codec, or ``None`` where they do not look like text.
+        The name of a Python codec, or ``None`` if they do not look like text.
     """
     import chardet
     from chardet import EncodingEra
@@ -248,19 +248,19 @@ def detect_encoding(data: bytes) -> str | None:
 
 
 def _is_western(sample: bytes) -> bool:
-    """Whether cp1252 makes nothing of the bytes but what Western languages are written with."""
+    """Return whether cp1252 makes nothing of the bytes but what Western languages are written with."""
     return all(char.isascii() or char in _WESTERN for char in sample.decode("cp1252", "replace").lower())
 
 
 def _is_central_european(sample: bytes, name: str) -> bool:
-    """Whether there is a language that has most of the letters which the encoding makes of the bytes."""
+    """Return whether there is a language that has most of the letters which the encoding makes of the bytes."""
     letters = [char for char in sample.decode(name, "ignore").lower() if not char.isascii() and char.isalpha()]
     most = max(sum(char in alphabet for char in letters) for alphabet in _CENTRAL_EUROPEAN.values())
     return bool(letters) and most >= _FITTING * len(letters)
 
 
 def _is_western_as_well(sample: bytes, name: str, confidence: float) -> bool:
-    """Whether cp1252, which is far more common, fits hardly less than the encoding."""
+    """Return whether cp1252, which is far more common, fits hardly less than the encoding."""
     import chardet
 
     found = chardet.detect_all(sample, ignore_threshold=True, compat_names=False, include_encodings=(name, "cp1252"))
@@ -268,7 +268,7 @@ def _is_western_as_well(sample: bytes, name: str, confidence: float) -> bool:
 
 
 def looks_binary(data: bytes) -> bool:
-    """Whether these bytes are not text in any encoding."""
+    """Return whether these bytes are not text in any encoding."""
     if bom_encoding(data) is not None or not data:
         return False
     sample = data[:_SAMPLE]
@@ -283,7 +283,7 @@ def looks_binary(data: bytes) -> bool:
 
 
 def is_mostly_text(sample: bytes) -> bool:
-    """Whether hardly any control characters are among the bytes; in a short text one or two say nothing."""
+    """Return whether hardly any control characters are among the bytes; in a short text one or two say nothing."""
     allowed = len(sample) // 100
     if _is_utf8(sample):
         allowed = max(allowed, min(len(sample) // 16, 4))
@@ -316,7 +316,7 @@ def _is_damaged_utf8(sample: bytes) -> bool:
 
 
 def _is_east_asian(sample: bytes, name: str) -> bool:
-    """Whether the bytes make sense as Chinese, Japanese or Korean in UTF-16 without byte order mark."""
+    """Return whether the bytes make sense as Chinese, Japanese or Korean in UTF-16 without byte order mark."""
     try:
         text = sample[: len(sample) // 2 * 2].decode(name)
     except UnicodeDecodeError:

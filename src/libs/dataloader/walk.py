@@ -169,7 +169,7 @@ class Walker:
         return not self._selection.include or self._include.match(path) is True
 
     def _is_new(self, folder: str) -> bool:
-        """Whether to walk a folder that was reached by a link: not if it is walked elsewhere, too."""
+        """Return whether to walk a folder that was reached by a link: not if it is walked elsewhere, too."""
         real = os.path.realpath(folder)
         if self._is_loaded_itself(real, folder=True):
             return False
@@ -219,7 +219,7 @@ def _as_completed(patterns: Iterable[str], root: str) -> Iterator[str]:
 
 
 def describe_os_error(error: OSError) -> str:
-    """What happened, for a person to read."""
+    """Return what happened, for a person to read."""
     if isinstance(error, PermissionError):
         return "permission denied"
     return (error.strerror or str(error)).lower()

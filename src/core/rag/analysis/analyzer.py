@@ -67,7 +67,7 @@ def _surfaces() -> re.Pattern[str]:
 
 
 def _split(token: str) -> list[str]:
-    """The surface words in a token: runs of letters and digits with what joins them."""
+    """Return the surface words in a token: runs of letters and digits with what joins them."""
     if token.isascii():
         return _ascii_surfaces().findall(token)
     return _surfaces().findall(unicodedata.normalize("NFKC", token))
@@ -85,7 +85,7 @@ def _terms(token: str, language: str, *, keep_stop_words: bool = False) -> list[
 
 
 def _learn(tokens: Iterable[str], language: str) -> dict[str, str]:
-    """The index words of ``tokens``: plain ASCII words all at once, the others one by one."""
+    """Return the index words of ``tokens``: plain ASCII words all at once, the others one by one."""
     stop = folded_stop_words(language)
     words: dict[str, str] = {}
     learned: dict[str, str] = {}
@@ -123,7 +123,7 @@ def _analyze(tokens: list[str], language: str) -> str:
 
 
 def analyze(text: str, language: str | None = None) -> list[str]:
-    """The index words of ``text``, in order, with repetitions.
+    """Return the index words of ``text``, in order, with repetitions.
 
     Args:
         text: Any text.
@@ -138,7 +138,7 @@ def analyze(text: str, language: str | None = None) -> list[str]:
 
 
 def index_terms(title: str | None, heading: str | None, content: str) -> str:
-    """The value of a chunk's ``terms``: the index words of its title, heading and content, joined by spaces.
+    """Return the value of a chunk's ``terms``: the index words of its title, heading and content, joined by spaces.
 
     The words of the title stand there three times: a word of the title says more about a chunk than one of its text.
 
@@ -159,7 +159,7 @@ def query_terms(
     *,
     limit: int = MAX_QUERY_TERMS,
 ) -> list[str]:
-    """The distinct words to look for in the text index.
+    """Return the distinct words to look for in the text index.
 
     Args:
         text: The query as typed; only its first ``MAX_QUERY_CHARACTERS`` count.

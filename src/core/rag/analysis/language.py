@@ -57,13 +57,13 @@ def language_name(value: str | None) -> str | None:
 
 @cache
 def _votes(language: str) -> frozenset[str]:
-    """The function words of ``language`` as typed with and without accents."""
+    """Return the function words of ``language`` as typed with and without accents."""
     return frozenset(stop_words(language) | {fold(word) for word in stop_words(language)})
 
 
 @cache
 def _foreign() -> frozenset[str]:
-    """The function words of all languages but English."""
+    """Return the function words of all languages but English."""
     return frozenset().union(*(_votes(name) for name in LATIN_LANGUAGES if name != DEFAULT_LANGUAGE))
 
 
@@ -74,7 +74,7 @@ def _strange() -> frozenset[str]:
 
 
 def detect_language(words: Iterable[str]) -> str:
-    """The language of a text given as its words.
+    """Return the language of a text given as its words.
 
     Args:
         words: The words as they stand in the text; the first 150 count.
@@ -95,7 +95,7 @@ def detect_language(words: Iterable[str]) -> str:
 
 
 def question_language(words: Iterable[str]) -> str:
-    """The language of a question given as its words.
+    """Return the language of a question given as its words.
 
     Args:
         words: The words as they stand in the question.
@@ -112,7 +112,7 @@ def question_language(words: Iterable[str]) -> str:
 
 
 def is_surely_english(words: Iterable[str]) -> bool:
-    """Whether a text shows a word that is English only, and no more than half as many of other languages."""
+    """Return whether a text shows a word that is English only, and no more than half as many of other languages."""
     sample = {word.strip(_AROUND_WORDS).lower() for word in islice(words, SAMPLE_WORDS)}
     english = sample & _votes(DEFAULT_LANGUAGE)
     return not english <= _foreign() and len(english) >= 2 * len(sample & _strange())

@@ -84,12 +84,12 @@ def _stemmer(language: str) -> Stemmer.Stemmer:
 
 @cache
 def folded_stop_words(language: str) -> frozenset[str]:
-    """The function words of ``language`` as they are after folding."""
+    """Return the function words of ``language`` as they are after folding."""
     return frozenset(fold(word) for word in stop_words(language))
 
 
 def _keep(character: str) -> bool:
-    """Whether every engine takes ``character`` for a part of a word."""
+    """Return whether every engine takes ``character`` for a part of a word."""
     category = unicodedata.category(character)
     # Vowel signs of Indic scripts are letters to Unicode ("Alphabetic"), viramas and nuktas are not.
     return category[0] in "LN" or (
@@ -134,7 +134,7 @@ def _script(character: str) -> str:
 
 
 def stem(word: str, language: str) -> str:
-    """The stem of one folded ``word``: by its script, and by ``language`` if it is written in Latin letters."""
+    """Return the stem of one folded ``word``: by its script, and by ``language`` if it is written in Latin letters."""
     if not word.isalpha() and any(character.isdigit() for character in word):
         return _plain(word)
     name = "" if word.isascii() else _SCRIPT_STEMMERS.get(_script(word[0]), "")
@@ -147,7 +147,7 @@ def stem(word: str, language: str) -> str:
 
 
 def latin_stems(words: list[str], language: str) -> list[str]:
-    """The stems of many folded words in Latin letters, in one call."""
+    """Return the stems of many folded words in Latin letters, in one call."""
     with _lock:
         stems: list[str] = _stemmer(language).stemWords(words)
     if not words or ("".join(stems).isascii() and max(map(len, stems)) <= MAX_TERM_BYTES):
@@ -185,7 +185,7 @@ def _segments(word: str) -> Iterable[tuple[str, bool]]:
 
 
 def parts(surface: str) -> list[tuple[str, bool]]:
-    """The folded words of one surface word: the whole of a compound and its parts.
+    """Return the folded words of one surface word: the whole of a compound and its parts.
 
     Args:
         surface: A run of letters and digits with what joins them (``don't``, ``snake_case``, ``3.11``, ``C++``).
@@ -234,7 +234,7 @@ def _possessive(pieces: list[str], body: str) -> list[str]:
 
 
 def _humps(piece: str) -> list[str]:
-    """The parts of a camelCase name, or ``[piece]``; names like McDonald and DeVito are left whole."""
+    """Return the parts of a camelCase name, or ``[piece]``; names like McDonald and DeVito are left whole."""
     if not piece.isascii() or piece.islower() or piece.isupper():
         return [piece]
     humps = _CAMEL.split(piece)

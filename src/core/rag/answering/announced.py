@@ -34,12 +34,12 @@ class Item(NamedTuple):
 
 
 def announces(text: str, end: int) -> bool:
-    """Whether the sentence that ends at a place announces what comes next; code announces nothing."""
+    """Return whether the sentence that ends at a place announces what comes next; code announces nothing."""
     return _ANNOUNCES.search(text, max(0, end - 6), end) is not None and not is_in_block(text, end)
 
 
 def items_behind(text: str, end: int, most: int) -> list[Item]:
-    """The items of the list, or the rows of the table, that a sentence announces; none where it announces neither.
+    """The items of the list, or the rows of the table, that a sentence announces; none if it announces neither.
 
     Items of lists within a list are not among them, nor is the head of a table.
 
@@ -70,7 +70,7 @@ def lead_in(text: str, start: int) -> tuple[int, int] | None:
 
 
 def _lines_below(text: str, end: int) -> Iterator[tuple[int, int]]:
-    """The lines below the one in which a place is; none where that one goes on."""
+    """Yield the lines below the one in which a place is; none if that one goes on."""
     stop = text.find("\n", end)
     if stop < 0 or text[end:stop].strip():
         return

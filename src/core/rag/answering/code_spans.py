@@ -116,7 +116,7 @@ def _comments(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _ends_docstring(text: str, words: str) -> bool:
-    """Whether the first quotes, in a line of their own behind ``words``, end a docstring and do not open one."""
+    """Return whether the first quotes, in a line of their own behind ``words``, end a docstring and do not open one."""
     quotes = max(text.count(mark) for mark in _QUOTES)
     return quotes % 2 == 1 and not words.rstrip().endswith((":", "{", ")"))
 

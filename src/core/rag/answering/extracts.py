@@ -147,7 +147,7 @@ def _completing(taken: Sequence[_Sentence], own: Sequence[_Sentence]) -> list[_S
 
 
 async def _scored(question: str, passages: Sequence[Passage], embedder: EmbeddingService | None) -> list[_Sentence]:
-    """The sentences, scored by the share of the question's words that they have, and by their cosine with it.
+    """Return the sentences, scored by the share of the question's words that they have, and by their cosine with it.
 
     Those that only repeat the question, or ask one themselves, are left out where the passage has others.
     Below a title "Blue whale", "It eats krill." says what a blue whale eats: the words of the title count little, and
@@ -192,7 +192,7 @@ async def _scored(question: str, passages: Sequence[Passage], embedder: Embeddin
 
 
 def _echoes(sentence: str, said: bool) -> bool:
-    """Whether a sentence only asks, or is a name or a phrase that says no more than the question (``said``)."""
+    """Return whether a sentence only asks, or is a name or a phrase that says no more than the question (``said``)."""
     return _ASKS.search(sentence) is not None or (said and _STATES.search(sentence) is None)
 
 

@@ -85,11 +85,11 @@ class FactTable:
         self._first = np.searchsorted(self._said[self._by_saying], np.arange(len(self._sayings) + 1))
 
     def __len__(self) -> int:
-        """How many there are."""
+        """Return how many there are."""
         return len(self._said)
 
     def fact(self, place: int, method: str, similarity: float = 0.0) -> FoundFact:
-        """The relation at a place."""
+        """Return the relation at a place."""
         columns = self._columns
         source, target = columns.sources[place], columns.targets[place]
         type_, fact = self._sayings[columns.said[place]]
@@ -108,7 +108,7 @@ class FactTable:
         )
 
     def weight(self, place: int) -> float:
-        """How certain or frequent the relation at a place is."""
+        """Return how certain or frequent the relation at a place is."""
         return self._columns.weights[place]
 
     def containing(self, part: str) -> list[int]:

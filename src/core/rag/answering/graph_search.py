@@ -143,11 +143,11 @@ class GraphSearch:
         return list(found.values())[:limit]
 
     async def entities_by_id(self, ids: Sequence[str]) -> list[FoundEntity]:
-        """The ends of relations that were not found themselves."""
+        """Return the ends of relations that were not found themselves."""
         return [_entity(row, "end") for row in await self._entities(ids)] if ids else []
 
     async def names_in(self, words: Sequence[str]) -> dict[str, str]:
-        """Which of these normalised names are entities; by normalised name, the name as it is written."""
+        """Return which of these normalised names are entities; by normalised name, the name as it is written."""
         if not words:
             return {}
         rows = await self._client.read(
@@ -157,7 +157,7 @@ class GraphSearch:
         return {row["normalized"]: row["name"] for row in rows}
 
     def _ids(self, names: Sequence[str]) -> list[str]:
-        """The ids that entities with these normalised names have."""
+        """Return the ids that entities with these normalised names have."""
         return [entity_id(self._client.namespace, name) for name in names]
 
     async def _entities(self, ids: Sequence[str]) -> list[dict[str, Any]]:
@@ -167,7 +167,7 @@ class GraphSearch:
         )
 
     async def _index(self) -> GraphIndex:
-        """The index, looked at once for all searches of this object."""
+        """Return the index, looked at once for all searches of this object."""
         if self._opened is None:
             self._opened = asyncio.ensure_future(graph_index(self._client))
         return await self._opened

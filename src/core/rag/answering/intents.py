@@ -90,7 +90,7 @@ def subject_of(question: str) -> str:
 
 
 def has_words(question: str) -> bool:
-    """Whether a question has words other than function words: "And when?" has none.
+    """Return whether a question has words other than function words: "And when?" has none.
 
     Example:
         >>> has_words("And when?"), has_words("And when does it open?")

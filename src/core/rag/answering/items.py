@@ -80,7 +80,7 @@ def code_behind(text: str, place: Span, others: set[int]) -> str:
 
 
 def list_behind(passage: Passage, end: int) -> str:
-    """The list or table that a sentence announces ("The steps are:"), as lines below its own; else nothing."""
+    """Return the list or table that a sentence announces ("The steps are:"), as lines below its own; else nothing."""
     text = passage.hit.content
     items = items_behind(text, end, _MOST_ITEMS + 1)
     lines = []
@@ -91,7 +91,7 @@ def list_behind(passage: Passage, end: int) -> str:
 
 
 def _before_code(text: str, start: int) -> tuple[int, int] | None:
-    """Where the sentence is right before a block of code that begins at a place; ``None`` for other places."""
+    """Return where the sentence is right before a block of code that begins at a place; ``None`` for other places."""
     fence = _OPENS.search(text, 0, start)
     before = sentence_spans(text[: fence.start()], titles=True) if fence is not None else []
     if not before or is_heading(text, before[-1][0]):

@@ -69,7 +69,7 @@ def replace_markers(text: str, replacement: Callable[[re.Match[str]], str]) -> s
 
 
 def indexed_names(texts: Iterable[str]) -> frozenset[str]:
-    """The names that texts use with an index, in code.
+    """Return the names that texts use with an index, in code.
 
     Example:
         >>> sorted(indexed_names(["Take `ports[i]`, or a.hosts[0]; not Paris[1] nor `list[int]`."]))
@@ -94,13 +94,13 @@ def in_backticks(text: str, indexed: Collection[str]) -> str:
 
 
 def _name_before(text: str, end: int, indexed: Collection[str]) -> str:
-    """The name that ends at a place if it is one of these; else nothing."""
+    """Return the name that ends at a place if it is one of these; else nothing."""
     name = _NAME.search(text, max(0, end - _LONGEST_NAME), end) if indexed else None
     return name[0] if name is not None and name[0] in indexed else ""
 
 
 def is_in_block(text: str, place: int) -> bool:
-    """Whether a place is in a block of code, which may have begun before the text."""
+    """Return whether a place is in a block of code, which may have begun before the text."""
     return len(_FENCE.findall(text, 0, place)) % 2 != (block_before(text) > 0)
 
 

@@ -65,7 +65,7 @@ class Statement:
     plain: bool = True
 
     def opposes(self, other: Statement) -> bool:
-        """Whether it denies what the other, of the same words, states, or the other way round."""
+        """Return whether it denies what the other, of the same words, states, or the other way round."""
         return self.plain and other.plain and self.denies != other.denies and self.limits == other.limits
 
 
@@ -87,7 +87,7 @@ def statement_of(sentence: str, language: str) -> Statement:
 
 
 def contradicts(claim: Statement, said: Iterable[Statement], given: Collection[str]) -> bool:
-    """Whether sentences say the opposite of a claim, and none says the same.
+    """Return whether sentences say the opposite of a claim, and none says the same.
 
     Args:
         claim: What is claimed.

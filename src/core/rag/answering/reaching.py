@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def tried_once(services: Services) -> Services:
-    """The services for one question, with a model that is not tried again once it could not be reached.
+    """Return the services for one question, with a model that is not tried again once it could not be reached.
 
     A question is answered in several steps, each of which asks the model, and each would repeat its requests for as
     long as a server may take to start. One such wait is enough.

@@ -17,13 +17,13 @@ SINGLE_CONNECTION_BONUS = 1.0
 
 
 def search_terms(entities: Iterable[str]) -> list[str]:
-    """What to look for: the normalised names of entities, each once."""
+    """Return what to look for: the normalised names of entities, each once."""
     texts = (name.encode("utf-8", "replace").decode() for name in entities)  # lone surrogates are not text
     return list(dict.fromkeys(name for name in map(normalize_name, texts) if name))
 
 
 def matches(text: str, terms: Iterable[str]) -> bool:
-    """Whether a text contains one of the terms, as whole words."""
+    """Return whether a text contains one of the terms, as whole words."""
     padded = f" {' '.join(normalized_words(text))} "
     return any(f" {term} " in padded for term in terms)
 

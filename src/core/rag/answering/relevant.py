@@ -68,7 +68,7 @@ class Passage(NamedTuple):
         return cls(hit, set(index_terms(hit.title, hit.heading, hit.content).split()))
 
     def likelihood(self, share: float, trust: float = 1.0) -> float:
-        """How likely it is that it has to do with a question, from 0 to 1.
+        """Return how likely it is that it has to do with a question, from 0 to 1.
 
         Args:
             share: How much of the question its words are.
@@ -131,11 +131,11 @@ class Asked:
         return cls(forms, tuple(names), stems, is_named, earlier, _is_english(subject), says_nothing, Together(subject))
 
     def trust(self, share: float) -> float:
-        """How much the cosine counts of a passage whose words are this share of the question."""
+        """Return how much the cosine counts of a passage whose words are this share of the question."""
         return 1.0 if self.in_english else math.sqrt(share)
 
     def goes_on(self, passage: Passage) -> bool:
-        """Whether a passage is about what was said before; the question itself does not count."""
+        """Return whether a passage is about what was said before; the question itself does not count."""
         return bool(self.before) and passage.likelihood(_share(self.before, passage.words)) >= RELEVANT
 
     def is_unknown(self, passages: Iterable[Passage], knowledge: Knowledge) -> bool:
@@ -161,7 +161,7 @@ class Asked:
         )
 
     def share(self, passage: Passage) -> float:
-        """How much of the question the words of a passage are, from 0 to 1."""
+        """Return how much of the question the words of a passage are, from 0 to 1."""
         words = passage.words | self.together.terms(passage.hit.content, passage.words)
         return max(_share(form, words) for form in self.forms)
 
@@ -200,7 +200,7 @@ async def judge(analysis: Analysis, knowledge: Knowledge, client: MemGraphClient
 
 
 def relevance(asked: Asked, knowledge: Knowledge, likelihoods: Mapping[str, float]) -> float:
-    """How likely it is that anything of what was found has to do with the question, from 0 to 1.
+    """Return how likely it is that anything of what was found has to do with the question, from 0 to 1.
 
     An entity or a relation that the question names is certain to have; else the likeliest passage counts.
 

@@ -135,7 +135,7 @@ class _Written:
 async def _written(
     analysis: Analysis, context: Context, model: LanguageModel, metrics: Metrics, dialogue: str, written: _Written
 ) -> AsyncGenerator[str, None]:
-    """The parts of what a model writes, without markers of passages that do not exist."""
+    """Yield the parts of what a model writes, without markers of passages that do not exist."""
     prompt = AnswerPrompt(
         question=analysis.query, context=context.text, dialogue=dialogue, style=STYLES[analysis.intent]
     )

@@ -193,7 +193,7 @@ class _Retrieval:
         return found + new
 
     async def _near(self) -> list[Hit]:
-        """The passages nearest to the question, searched once."""
+        """Return the passages nearest to the question, searched once."""
         if self._nearest is None:
             self._nearest = asyncio.create_task(self._find_nearest())
         return await self._nearest
@@ -223,7 +223,7 @@ class _Retrieval:
         return resolved
 
     async def _fact_passages(self, facts: Iterable[FoundFact], hits: Iterable[Hit]) -> list[Hit]:
-        """The passages of the best relations that the search did not find."""
+        """Return the passages of the best relations that the search did not find."""
         known = {hit.chunk_id for hit in hits}
         sure = [fact for fact in facts if fact.score >= 1]
         wanted = dict.fromkeys(chunk for fact in sure for chunk in fact.chunk_ids[:1] if chunk not in known)
@@ -260,7 +260,7 @@ _COPIED = (
 
 
 def _shared[Found](pattern: list[Found], trigram: list[Found], key: Callable[[Found], Any], limit: int) -> list[Found]:
-    """The best ``limit`` of two lists: 60 % from ``pattern``, the rest from ``trigram``; each once.
+    """Return the best ``limit`` of two lists: 60 % from ``pattern``, the rest from ``trigram``; each once.
 
     Where one of the lists is too short, the other one fills its places.
     """

@@ -104,7 +104,7 @@ def has_words(sentence: str, *, begins: bool) -> bool:
 
 
 def code_lines(code: str) -> str:
-    """The lines of a piece of code one behind the other; a command that goes on in the next line is one."""
+    """Return the lines of a piece of code one behind the other; a command that goes on in the next line is one."""
     lines = (line.strip() for line in _GOES_ON.sub(" ", code).splitlines())
     return " ".join(f"`{line}`" for line in lines if line)
 

@@ -29,7 +29,7 @@ class Together:
         self._pattern = re.compile(rf"\b(?:{'|'.join(spaced)})\b", re.IGNORECASE) if self._apart else None
 
     def terms(self, text: str, words: Set[str]) -> set[str]:
-        """The words of the question that a text has in another spelling.
+        """Return the words of the question that a text has in another spelling.
 
         Args:
             text: The text.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 async def chosen_strategy(name: str, question: str, client: MemGraphClient) -> Strategy:
-    """The strategy of this name.
+    """Return the strategy of this name.
 
     Args:
         name: ``auto``, ``flow``, ``basic`` or ``drift``. ``auto`` is ``flow``, unless the question has several parts

@@ -62,7 +62,7 @@ class Source:
     said: tuple[Statement, ...] = ()
 
     def has(self, name: str) -> bool:
-        """Whether it has a word, or one of the same stem (German, Germany)."""
+        """Return whether it has a word, or one of the same stem (German, Germany)."""
         size = max(_SHORTEST_STEM, len(name) - 3)
         return name in self.terms or (
             len(name) > size - 1
@@ -125,7 +125,7 @@ class _Check:
         self._known = _merged(sources.values())
 
     def fit(self, numbers: Collection[int]) -> float:
-        """How much of it is in passages: the share of its words, raised where the vectors are near."""
+        """Return how much of it is in passages: the share of its words, raised where the vectors are near."""
         source = _merged(self._sources[number] for number in numbers)
         names = self._names(source.language)
         share = _share(analyze(self._sentence, source.language), names, source)
@@ -133,7 +133,7 @@ class _Check:
         return max(share, ENOUGH_WORDS) if share >= SOME_WORDS and near >= NEAR else share
 
     def says(self, numbers: Collection[int]) -> bool:
-        """Whether passages support it: enough words, every number, every name that any passage has."""
+        """Return whether passages support it: enough words, every number, every name that any passage has."""
         source = _merged(self._sources[number] for number in numbers)
         if not _numbers(self._sentence) <= source.numbers or self.fit(numbers) < ENOUGH_WORDS:
             return False
@@ -144,7 +144,7 @@ class _Check:
         return not any(self._known.has(name) for name in lacking) and len(lacking) <= UNKNOWN_NAMES * len(names)
 
     def adds_nothing(self, number: int, cited: Collection[int]) -> bool:
-        """Whether one of several citations says nothing that the others do not say, nor the whole by itself."""
+        """Return whether one of several citations says nothing that the others do not say, nor the whole by itself."""
         rest = [other for other in cited if other != number]
         if self.says([number]) or not self.says(rest):
             return False

@@ -14,7 +14,7 @@ _BAR = re.compile(r"(?<!\\)\|")
 
 
 def is_head(text: str, start: int) -> bool:
-    """Whether the line around a place is the head of a table: names of columns above a rule."""
+    """Return whether the line around a place is the head of a table: names of columns above a rule."""
     end = text.find("\n", start)
     if end < 0 or not _line(text, start).startswith("|"):
         return False
@@ -45,7 +45,7 @@ def with_head(text: str, start: int, end: int) -> str:
 
 
 def _head_above(text: str, start: int) -> str:
-    """The head of the table that a line belongs to; empty where it is the head, or has none."""
+    """Return the head of the table that a line belongs to; empty if it is the head, or has none."""
     lines = text[: text.rfind("\n", 0, start) + 1].splitlines()
     for place in range(len(lines) - 1, 0, -1):
         line = lines[place].strip()

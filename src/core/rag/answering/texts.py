@@ -30,7 +30,7 @@ class Texts:
         self._starts = np.cumsum([0, *(length + 1 for length in self.lengths[:-1])]) if normalized else np.zeros(0)
 
     def __len__(self) -> int:
-        """How many there are."""
+        """Return how many there are."""
         return len(self.lengths)
 
     def containing(self, part: str) -> list[int]:
@@ -60,7 +60,7 @@ class Texts:
 
 
 def best_places(scores: NDArray[np.float64], limit: int, threshold: float) -> dict[int, float]:
-    """The places with the highest scores from a threshold on, best first, equal ones in order."""
+    """Return the places with the highest scores from a threshold on, best first, equal ones in order."""
     import numpy as np
 
     places = np.flatnonzero(scores >= threshold)

@@ -59,11 +59,11 @@ class TrigramIndex:
         self._sizes = np.bincount(self._rows, minlength=self._count)
 
     def __len__(self) -> int:
-        """How many texts there are."""
+        """Return how many texts there are."""
         return self._count
 
     def similarities(self, text: str) -> NDArray[np.float64]:
-        """How similar a text is to each of the texts, 0 to 1."""
+        """Return how similar a text is to each of the texts, 0 to 1."""
         import numpy as np
 
         wanted = np.unique(_trigrams([text])[0])
@@ -80,7 +80,7 @@ class TrigramIndex:
 
 
 def _trigrams(texts: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """The trigrams of texts as numbers, and the text of each; with repetitions."""
+    """Return the trigrams of texts as numbers, and the text of each; with repetitions."""
     import numpy as np
 
     padded = ["".join(f"  {word} " for word in _WORD.findall(fold(text[:MAX_CHARS]))) for text in texts]

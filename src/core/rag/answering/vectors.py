@@ -22,7 +22,7 @@ async def sentence_vectors(embedder: EmbeddingService, texts: Sequence[str]) -> 
     """Vectors of length 1, a row for each text.
 
     Returns:
-        Them; ``None`` where the provider fails: what compares texts goes on by words alone.
+        Them; ``None`` if the provider fails: what compares texts goes on by words alone.
     """
     from core.rag.embedder import embed_texts
 

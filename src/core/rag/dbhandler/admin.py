@@ -154,7 +154,7 @@ class AdminOperations(RevectoringOperations):
         return sorted(rows, key=lambda row: row["path"])
 
     async def folder_uris(self) -> list[str]:
-        """The URIs of all sources that are folders, in order."""
+        """Return the URIs of all sources that are folders, in order."""
         rows = await self.read(
             "MATCH (s:Source) WHERE s.namespace = $namespace AND s.type = $type RETURN s.uri AS uri", type="folder"
         )

@@ -138,7 +138,7 @@ def failure(error: BaseException, what: str, address: Address) -> Failure:
 
 
 def timed_out(what: str, seconds: float, address: Address) -> StoreTimeoutError:
-    """The error for a server that has not answered in time; its connection was cut."""
+    """Return the error for a server that has not answered in time; its connection was cut."""
     return StoreTimeoutError(
         f"{what} got no answer from {address.location} for {seconds:g} seconds. Ask for less at once, or raise"
         " MGRAG_QUERY_TIMEOUT."
@@ -146,12 +146,12 @@ def timed_out(what: str, seconds: float, address: Address) -> StoreTimeoutError:
 
 
 def closed(what: str) -> StoreUnavailableError:
-    """The error for a store that was closed."""
+    """Return the error for a store that was closed."""
     return StoreUnavailableError(f"{what} was sent after the graph was closed; open it again.")
 
 
 def exhausted(connections: int, seconds: float, address: Address) -> StoreUnavailableError:
-    """The error for a pool that stays empty."""
+    """Return the error for a pool that stays empty."""
     return StoreUnavailableError(
         f"None of the {connections} connections to {address.location} became free within {seconds:g} seconds. Use fewer"
         " tasks at once, or set a larger MGRAG_MAX_CONNECTIONS (max_connection_pool_size)."
@@ -159,7 +159,7 @@ def exhausted(connections: int, seconds: float, address: Address) -> StoreUnavai
 
 
 def wrong_product(agent: str, address: Address) -> ConfigurationError:
-    """The error for a server of another kind."""
+    """Return the error for a server of another kind."""
     return ConfigurationError(
         f"The server at {address.location} identifies itself as {agent!r}, and is neither Memgraph nor Neo4j. If it is"
         " compatible with one of them, say so: MGRAG_FORCE_ENGINE=memgraph or neo4j."
@@ -167,7 +167,7 @@ def wrong_product(agent: str, address: Address) -> ConfigurationError:
 
 
 def wrongly_forced(engine: str, agent: str, address: Address) -> ConfigurationError:
-    """The error for a server that does not understand statements of the engine that the settings force."""
+    """Return the error for a server that does not understand statements of the engine that the settings force."""
     return ConfigurationError(
         f"MGRAG_FORCE_ENGINE says {engine}, but the server at {address.location} identifies itself as {agent!r} and"
         " does not"
@@ -176,7 +176,7 @@ def wrongly_forced(engine: str, agent: str, address: Address) -> ConfigurationEr
 
 
 def not_a_cluster(address: Address) -> StoreUnavailableError:
-    """The error for ``neo4j://`` on a server that stands alone."""
+    """Return the error for ``neo4j://`` on a server that stands alone."""
     return StoreUnavailableError(
         f"The server at {address.location} is there, but does not know about routing, as a single Memgraph does not:"
         f" use {address.without_routing().uri}."

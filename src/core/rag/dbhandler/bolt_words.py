@@ -67,7 +67,7 @@ class WordSearch:
         self._numbers: dict[TextIndex, _Numbers] = {}
 
     async def search(self, index: TextIndex, words: Mapping[str, float], k: int) -> list[Match]:
-        """The ``k`` best nodes for words as ``plain_words`` gives them; see ``GraphStore.text_search``.
+        """Return the ``k`` best nodes for words as ``plain_words`` gives them; see ``GraphStore.text_search``.
 
         Raises:
             IndexMissingError: if the server has no such index.
@@ -108,7 +108,7 @@ class WordSearch:
         return [text for text in texts if text.counts]  # else it was changed since
 
     async def _of(self, index: TextIndex, words: Collection[str]) -> _Numbers:
-        """The numbers of a namespace, with how many texts hold each of these words."""
+        """Return the numbers of a namespace, with how many texts hold each of these words."""
         numbers = await self._counted(index)
         if unknown := [word for word in words if word not in numbers.holding]:
             numbers.holding |= dict.fromkeys(unknown, 0) | await self._dialect.text_counts(index, unknown)
@@ -153,7 +153,7 @@ def _hopeful(ranked: Sequence[Match], found: Mapping[str, float], k: int) -> lis
 
 
 def _others_may_be_better(ranked: Sequence[Match], found: Mapping[str, float], k: int) -> bool:
-    """Whether a text that the server ranks below all that it gave may be among the ``k`` best of our ranking."""
+    """Return whether a text that the server ranks below all that it gave may be among the ``k`` best of our ranking."""
     if len(ranked) < k:
         return True
     return ranked[k - 1].score < _SLACK * _gain(ranked, found) * min(found.values())
@@ -165,5 +165,5 @@ def _gain(ranked: Iterable[Match], found: Mapping[str, float]) -> float:
 
 
 def _holding(texts: Sequence[Text], words: Collection[str]) -> dict[str, int]:
-    """How many of the texts hold each of the words."""
+    """Return how many of the texts hold each of the words."""
     return {word: sum(word in text.counts for text in texts) for word in words}

@@ -286,7 +286,7 @@ _MAY_HOLD = frozenset({memoryview, list, dict})
 
 
 def sendable(value: Any) -> Any:
-    """The value with lists for memoryviews of floats, which the driver would send as bytes."""
+    """Return the value with lists for memoryviews of floats, which the driver would send as bytes."""
     if isinstance(value, memoryview):
         return value.tolist()
     if isinstance(value, dict):

@@ -241,7 +241,7 @@ class ConversationOperations(MessageReading):
     async def _open_conversation(
         self, title: str | None = None, user_id: str | None = None, conversation_id: str | None = None
     ) -> Row:
-        """The conversation with this id, created if missing."""
+        """Return the conversation with this id, created if missing."""
         if title is not None:
             title = checked_name(title, "The title")
         existing: Row | None = None

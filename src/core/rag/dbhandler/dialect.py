@@ -83,7 +83,7 @@ class Dialect(Protocol):
         ...
 
     def hinted(self, statement: str) -> str:
-        """The statement with what the server needs to know to look nodes up by their ids."""
+        """Return the statement with what the server needs to know to look nodes up by their ids."""
         ...
 
     async def ensure_schema(self) -> None:
@@ -99,7 +99,7 @@ class Dialect(Protocol):
         ...
 
     async def has_vector_index(self, index: VectorIndex) -> bool:
-        """Whether a vector index is there."""
+        """Return whether a vector index is there."""
         ...
 
     async def drop_vector_index(self, index: VectorIndex) -> None:
@@ -115,7 +115,7 @@ class Dialect(Protocol):
         ...
 
     async def text_counts(self, index: TextIndex, words: Sequence[str]) -> dict[str, int]:
-        """How many nodes of the index hold each word; those that none holds may be left out."""
+        """Return how many nodes of the index hold each word; those that none holds may be left out."""
         ...
 
     def path(self, start: Label, end: Label, types: Sequence[str], depth: int) -> str:
@@ -128,17 +128,17 @@ class Dialect(Protocol):
 
 
 def text_index_name(label: Label) -> str:
-    """The name of the keyword index of a label on a server."""
+    """Return the name of the keyword index of a label on a server."""
     return f"mgrag_text_{label.value.lower()}"
 
 
 def vector_index_names(index: VectorIndex) -> tuple[str, str]:
-    """The name of a vector index, and another one where somebody else's index has that name."""
+    """Return the name of a vector index, and another one where somebody else's index has that name."""
     return check_name(index.name), check_name(f"mgrag_{index.label.lower()}")
 
 
 def plain_words(terms: Mapping[str, float]) -> dict[str, float]:
-    """The words of a search that an index can hold: letters, digits and their marks, as the analysis makes them.
+    """Return the words of a search that an index can hold: letters, digits and their marks, as the analysis makes them.
 
     Anything else could be query syntax, or would be cut into other words; no node has it among its terms.
 
@@ -194,31 +194,31 @@ def word_queries(prefix: str, key: str, words: Sequence[str]) -> list[dict[str, 
 
 
 def matches(rows: Sequence[Row], score: Callable[[float], float], k: int) -> list[Match]:
-    """The ``k`` best rows of ``id`` and ``score``, equal ones by id."""
+    """Return the ``k`` best rows of ``id`` and ``score``, equal ones by id."""
     found = [Match(row["id"], score(row["score"])) for row in rows if row["id"] is not None]
     found.sort(key=lambda match: (-match.score, match.id))
     return found[:k]
 
 
 def more_than(k: int, factor: int, least: int) -> int:
-    """How many to ask an approximate index for, to get the ``k`` best."""
+    """Return how many to ask an approximate index for, to get the ``k`` best."""
     return min(MAX_K, max(factor * k, least))
 
 
 def labels_statement() -> str:
-    """The statement that finds the labels of the nodes with an id: ``label`` for each that has ``$id``."""
+    """Return the statement that finds the labels of the nodes with an id: ``label`` for each that has ``$id``."""
     return " UNION ALL ".join(
         f"MATCH (n:{label} {{id: $id}}) WHERE n.namespace = $namespace RETURN '{label}' AS label" for label in Label
     )
 
 
 def bfs_nodes(start: Label, end: Label) -> str:
-    """The beginning of a path statement: both ends, found by their indexes."""
+    """Return the beginning of a path statement: both ends, found by their indexes."""
     return f"MATCH (a:{check_name(start)} {{id: $start}}) MATCH (b:{check_name(end)} {{id: $end}}) "
 
 
 def cause_matches(error: BaseException, pattern: re.Pattern[str]) -> bool:
-    """Whether what the server said matches."""
+    """Return whether what the server said matches."""
     cause = error.__cause__
     return cause is not None and pattern.search(str(cause)) is not None
 
@@ -256,7 +256,7 @@ async def index_search(
 async def keyword_candidates(
     runner: Runner, statement: str, index: TextIndex, query: str, k: int, *, missing: re.Pattern[str]
 ) -> dict[str, float]:
-    """The scores of nodes, by id, that the server finds in its keyword index.
+    """Return the scores of nodes, by id, that the server finds in its keyword index.
 
     Args:
         runner: The store.
@@ -305,12 +305,12 @@ async def define(runner: Runner, statement: str, what: str, *, there: re.Pattern
 
 
 def scores_by_id(rows: Sequence[Row]) -> dict[str, float]:
-    """The scores of nodes by id, from rows that hold the two as lists ``ids`` and ``scores``."""
+    """Return the scores of nodes by id, from rows that hold the two as lists ``ids`` and ``scores``."""
     return {i: score for row in rows for i, score in zip(row["ids"], row["scores"], strict=True)}
 
 
 def other_dimension(index: VectorIndex, dimension: int) -> ModelMismatchError:
-    """The error for a vector index that is there with another dimension."""
+    """Return the error for a vector index that is there with another dimension."""
     return ModelMismatchError(
         f"The vector index {index.name} holds vectors of {dimension} dimensions, not of {index.dimension}: use the"
         " embedding model that it was built with, or another vector store."
@@ -318,12 +318,12 @@ def other_dimension(index: VectorIndex, dimension: int) -> ModelMismatchError:
 
 
 def differs(label: Label, indexed: int, there: int) -> str:
-    """What is said about a keyword index that does not agree with the graph."""
+    """Return what is said about a keyword index that does not agree with the graph."""
     return f"The keyword index of {label} has {indexed} nodes, but the graph has {there}."
 
 
 def not_created(what: str) -> StoreDamagedError:
-    """The error for something that a server said to have created, but does not list."""
+    """Return the error for something that a server said to have created, but does not list."""
     return StoreDamagedError(
         f"The server did not create {what}, though it reported success. Look at its log, and try again."
     )

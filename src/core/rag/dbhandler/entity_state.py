@@ -32,7 +32,7 @@ class EntityChange:
     fields: dict[str, int] | None = None
 
     def is_count_of(self, text: str) -> bool:
-        """Whether the only change is the number of mentions, and all of these are spelt like ``text``."""
+        """Return whether the only change is the number of mentions, and all of these are spelt like ``text``."""
         if self.titled or self.titles or self.untitled or self.fields:
             return False
         return self.forms is not None and self.forms == {text: self.mentions} and self.mentions != 0
@@ -103,7 +103,7 @@ class EntityState:
         self.type = min(self.fields, key=lambda kind: (-self.fields[kind], kind), default="") or type_of(self.name)
 
     def properties(self) -> dict[str, Any]:
-        """The properties to store. Spellings are left out where all mentions are spelt like the name."""
+        """Return the properties to store. Spellings are left out where all mentions are spelt like the name."""
         plain = {self.name: self.mentions} if self.mentions else {}
         return {
             "name": self.name,

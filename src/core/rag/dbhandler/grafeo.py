@@ -72,7 +72,7 @@ class Runner(Protocol):
 
 
 def schema_statements() -> list[str]:
-    """The statements that create every constraint and property index; each may be repeated."""
+    """Return the statements that create every constraint and property index; each may be repeated."""
     statements = []
     for label in Label:
         statements.append(f"CREATE CONSTRAINT {label}_id_unique IF NOT EXISTS FOR (n:{label}) REQUIRE n.id IS UNIQUE")
@@ -153,7 +153,7 @@ def _nodes_outside(db: Runner, index: TextIndex) -> int:
 
 
 def _lost(db: Runner, index: TextIndex) -> int:
-    """How many nodes of a sample are not found by their own words."""
+    """Return how many nodes of a sample are not found by their own words."""
     if not has_text_index(db, index):
         return count(db, index.partition)
     statement = (
@@ -182,7 +182,7 @@ def text_search(db: Runner, index: TextIndex, terms: Mapping[str, float], k: int
 
 
 def word_search(db: Runner, index: TextIndex, words: str, k: int = _ALL) -> list[tuple[int, float]]:
-    """The engine's own nodes with any of some words and what they score; nothing without such an index."""
+    """Return the engine's own nodes with any of some words and what they score; nothing without such an index."""
     try:
         return db.text_search(index.partition, "terms", words, k)
     except RuntimeError as error:
@@ -192,7 +192,7 @@ def word_search(db: Runner, index: TextIndex, words: str, k: int = _ALL) -> list
 
 
 def ids_of(db: Runner, nodes: Sequence[tuple[int, float]]) -> list[tuple[str, float]]:
-    """The ids of the engine's own nodes, with their scores; those that were deleted since are left out."""
+    """Return the ids of the engine's own nodes, with their scores; those that were deleted since are left out."""
     ids = db.get_property_batch([node for node, _ in nodes], "id")
     return best_first([(key, score) for key, (_, score) in zip(ids, nodes, strict=True) if key is not None])
 
@@ -227,7 +227,7 @@ def vector_search(db: Runner, index: VectorIndex, query: tuple[float, ...], k: i
 
 
 def cosines(db: Runner, index: VectorIndex, query: tuple[float, ...], ids: Sequence[str]) -> list[tuple[str, float]]:
-    """The cosines of those of the vectors that are in the index."""
+    """Return the cosines of those of the vectors that are in the index."""
     statement = (
         f"UNWIND $ids AS i MATCH (v:{index.label} {{id: i}}) "
         "WITH v.id AS id, cosine_similarity(v.embedding, $query) AS score WHERE score IS NOT NULL RETURN id, score"
@@ -245,7 +245,7 @@ def vector_nodes(db: Runner, index: VectorIndex, skip: int, limit: int) -> list[
 def vectors_of(
     db: Runner, index: VectorIndex, nodes: Sequence[tuple[int, str]]
 ) -> tuple[list[str], NDArray[np.float32]]:
-    """The vectors of some nodes.
+    """Return the vectors of some nodes.
 
     Properties by the numbers of nodes are read in a third of the time of a statement.
 
@@ -268,7 +268,7 @@ def best_first(found: list[tuple[str, float]]) -> list[tuple[str, float]]:
 
 
 def has_more_than(db: Runner, label: str, number: int) -> bool:
-    """Whether a label has that many nodes; to count all takes longer than to skip some."""
+    """Return whether a label has that many nodes; to count all takes longer than to skip some."""
     return bool(list(db.execute_cypher(f"MATCH (n:{label}) RETURN 1 AS one SKIP {number} LIMIT 1")))
 
 

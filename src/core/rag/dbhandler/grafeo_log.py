@@ -47,7 +47,7 @@ def check_log(folder: Path) -> None:
 
 
 def damage_in(log: bytes) -> int | None:
-    """Where the last segment of a log is damaged; ``None``: nowhere, apart from an end that a crash has torn.
+    """Return where the last segment of a log is damaged; ``None``: nowhere, apart from an end that a crash has torn.
 
     A write that was cut short ends the file. One that did not reach the disk in a power cut, though the file had grown
     already, leaves a page of zeros, or ends in zeros; others behind it were not acknowledged either.
@@ -71,7 +71,7 @@ def damage_in(log: bytes) -> int | None:
 
 
 def _whole(log: bytes, place: int, shift: int) -> int:
-    """Where the record at a place ends; 0 where there is none that is whole."""
+    """Return where the record at a place ends; 0 if there is none that is whole."""
     if place + _RECORD.size > len(log):
         return 0
     length, checksum, position, _, _ = _RECORD.unpack_from(log, place)
@@ -97,7 +97,7 @@ def _candidates(log: bytes, place: int, shift: int) -> Iterator[int]:
 
 
 def _has_empty_page(log: bytes, place: int) -> bool:
-    """Whether a page of the file from a place on holds nothing but zeros."""
+    """Return whether a page of the file from a place on holds nothing but zeros."""
     import numpy as np
 
     first = -(-place // _PAGE) * _PAGE

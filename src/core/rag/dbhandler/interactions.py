@@ -336,7 +336,7 @@ async def _set_state(tx: Transaction, conversation: str, *, last: str, count: in
     Args:
         tx: The transaction.
         conversation: Id of the node.
-        last: Id of the last message; empty where there is none.
+        last: Id of the last message; empty if there is none.
         count: How many there are.
         sequence: The number of the last message ever added; ``None``: it stays.
     """

@@ -159,7 +159,7 @@ class KnowledgeOperations(DocumentOperations, ConceptOperations):
         return await self._merge(Label.TOOL, stable_id(Label.TOOL, self._namespace, name), properties)
 
     async def create_or_get_concept(self, name: str, description: str | None = None) -> str:
-        """The concept with this name, created if missing; it is a node of the knowledge graph.
+        """Return the concept with this name, created if missing; it is a node of the knowledge graph.
 
         Args:
             name: Its name, which is also the content of the node; the label of the node is ``concept``.

@@ -389,7 +389,7 @@ class MemgraphDialect:
 
 
 async def _storage_mode(runner: Runner) -> str:
-    """The storage mode of the server; empty where it does not tell (the user may need the right STATS)."""
+    """Return the storage mode of the server; empty if it does not tell (the user may need the right STATS)."""
     try:
         rows = await runner.query("SHOW STORAGE INFO")
     except QueryError:

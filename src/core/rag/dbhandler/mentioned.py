@@ -31,7 +31,7 @@ class Mentioned:
     others: list[tuple[str, str]] = field(default_factory=list)
 
     def __bool__(self) -> bool:
-        """Whether the chunk mentions anything."""
+        """Return whether the chunk mentions anything."""
         return bool(self.edges)
 
     def plain(self, namespace: str) -> list[Mention]:

@@ -36,7 +36,7 @@ def record_row(
     document: str | None = None,
     occurrence: int = 0,
 ) -> RecordRow:
-    """The row of a record.
+    """Return the row of a record.
 
     Args:
         namespace: Where it goes.
@@ -73,7 +73,7 @@ def record_row(
 
 
 def _own_id(record: Mapping[str, Any]) -> str | None:
-    """What a record says it is, as text."""
+    """Return what a record says it is, as text."""
     for key in _IDENTIFIERS:
         value = record.get(key)
         if isinstance(value, str | int | float) and not isinstance(value, bool) and value != "":
@@ -82,7 +82,7 @@ def _own_id(record: Mapping[str, Any]) -> str | None:
 
 
 def _name(collection: str, record: Mapping[str, Any]) -> str:
-    """What messages call a record."""
+    """Return what messages call a record."""
     try:
         own = _own_id(record)
     except ValueError:  # a number with thousands of digits, which is not JSON either
@@ -118,6 +118,6 @@ def _check(record: Mapping[str, Any], what: str) -> None:
 
 
 def collection_of(path: str) -> str:
-    """The collection of the rows of a document: ``grants`` for ``data/grants.csv``."""
+    """Return the collection of the rows of a document: ``grants`` for ``data/grants.csv``."""
     name = posixpath.basename(path.replace("\\", "/").rstrip("/"))
     return (_EXTENSION.sub("", name) or name or path)[:MAX_COLLECTION_CHARS]

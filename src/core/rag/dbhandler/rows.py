@@ -85,12 +85,12 @@ def from_json(text: str | None) -> dict[str, Any]:
 
 
 def uri_of(document: Document) -> str:
-    """The standardized URI that identifies a document."""
+    """Return the standardized URI that identifies a document."""
     return document.uri or standardize_resource_uri(document.path)
 
 
 def display_title(document: Document) -> str:
-    """The title, or the last part of the path for a document without one."""
+    """Return the title, or the last part of the path for a document without one."""
     if document.title and document.title.strip():
         return " ".join(document.title.split())
     path = document.path
@@ -101,7 +101,7 @@ def display_title(document: Document) -> str:
 
 
 def fingerprint_json(document: Document) -> str:
-    """The fingerprint of a document as JSON.
+    """Return the fingerprint of a document as JSON.
 
     Raises:
         InvalidInputError: if it is not JSON.
@@ -131,7 +131,7 @@ def document_row(
     state_hash: str = "",
     embedded_in: Sequence[str] = (),
 ) -> DocumentRow:
-    """The row of a document.
+    """Return the row of a document.
 
     Args:
         document: What was loaded.
@@ -174,7 +174,7 @@ def document_row(
 
 
 def chunk_ids(document: str, contents: Sequence[str]) -> list[str]:
-    """The ids of all chunks of a document, whose texts may be equal."""
+    """Return the ids of all chunks of a document, whose texts may be equal."""
     ids = []
     occurrences: dict[str, int] = {}
     for content in contents:
@@ -193,7 +193,7 @@ def chunk_terms(title: str, heading: str, metadata: Mapping[str, Any], content: 
 def chunk_rows(
     document: str, title: str, chunks: Sequence[DocumentChunk], terms: Sequence[str] | None = None
 ) -> list[ChunkRow]:
-    """The rows of the chunks of a document, without vectors.
+    """Return the rows of the chunks of a document, without vectors.
 
     Args:
         document: Id of the document.

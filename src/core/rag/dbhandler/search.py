@@ -141,7 +141,7 @@ class SearchOperations(VectorStoreOperations):
         return await graph.text_search(TextIndex(label, self._namespace), terms, k) if terms else []
 
     async def count_chunks(self) -> int:
-        """How many chunks the namespace has."""
+        """Return how many chunks the namespace has."""
         graph = await self.connect()
         statement = "MATCH (c:DocumentChunk) WHERE c.namespace = $namespace RETURN count(*) AS n"
         if graph.capabilities.text_index_per_namespace:  # the label of one's own is counted much faster

@@ -305,7 +305,7 @@ def _grouped(entries: list[dict[str, Any]], key: Any) -> Iterable[tuple[str, lis
 
 
 def _edge(row: Row) -> tuple[str, ...]:
-    """What there is one edge of."""
+    """Return what there is one edge of."""
     return row["type"], row["label"], row["a"], row["b"], row["props"].get("key", "")
 
 

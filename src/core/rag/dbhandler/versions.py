@@ -18,7 +18,7 @@ READ_VERSION = (
 
 
 async def stored_version(store: GraphStore) -> int:
-    """The version of a graph; 0 where it does not say, because it is empty or older than this mark.
+    """Return the version of a graph; 0 if it does not say, because it is empty or older than this mark.
 
     Raises:
         StoreUnavailableError: if it is newer than what this code knows.
@@ -29,7 +29,7 @@ async def stored_version(store: GraphStore) -> int:
 
 
 def version_in(rows: Sequence[Row]) -> int:
-    """The version in what :data:`READ_VERSION` returned."""
+    """Return the version in what :data:`READ_VERSION` returned."""
     return max((row["version"] for row in rows), default=0)
 
 

@@ -158,7 +158,7 @@ async def write_documents(
 async def _stored_alike(
     tx: Transaction, documents: Sequence[DocumentRow], existing: Mapping[str, Mapping[str, Row]]
 ) -> dict[str, Row]:
-    """The stored state of those documents, by id, whose content and chunks are the same as given here."""
+    """Return the stored state of those documents, by id, whose content and chunks are the same as given here."""
     compared = [document for document in documents if document.id in existing and document.properties["state_hash"]]
     rows = await run_for_ids(
         tx,
@@ -177,7 +177,7 @@ async def _stored_alike(
 
 
 def _is_stored(document: DocumentRow, row: Row, vector_store: str | None) -> bool:
-    """Whether a document is stored as it is given here: another ingest of it was faster.
+    """Return whether a document is stored as it is given here: another ingest of it was faster.
 
     An ingest does not write what it finds unchanged. But of two that run at once, both find the documents missing; on a
     server that lets the later one fail, it comes back to write all of them again.

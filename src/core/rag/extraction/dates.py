@@ -77,7 +77,7 @@ def named_by_date(words: Sequence[str], stop: frozenset[str]) -> str:
 
 
 def is_in_date(text: str, start: int, end: int) -> bool:
-    """Whether what stands around a phrase makes its month or day one of a date: ``in June Carter``, ``May 5``.
+    """Return whether what stands around a phrase makes its month or day one of a date: ``in June Carter``, ``May 5``.
 
     Args:
         text: The text.

@@ -82,7 +82,7 @@ class NameTable:
 
 
 def _is_inside_word(words: Sequence[str], first: int, end: int) -> bool:
-    """Whether a name in katakana continues before or behind: テスト is no part of コンテスト."""
+    """Return whether a name in katakana continues before or behind: テスト is no part of コンテスト."""
     before, behind = words[first - 1 : first], words[end : end + 1]
     return bool(
         (before and is_katakana(before[0]) and is_katakana(words[first]))

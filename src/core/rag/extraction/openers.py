@@ -86,7 +86,7 @@ def may_command(word: str) -> bool:
 
 
 def is_key(word: str) -> bool:
-    """Whether a word is what an English keyboard has on a key: ``Press Enter``."""
+    """Return whether a word is what an English keyboard has on a key: ``Press Enter``."""
     return word.lower() in _KEYS
 
 

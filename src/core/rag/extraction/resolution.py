@@ -170,7 +170,7 @@ def _usable(candidates: Iterable[Candidate]) -> list[Candidate]:
 
 
 def _spellings(name: str, text: str = "") -> Collection[str]:
-    """The letters of a name, without accents, spaces, an article before and a legal form behind.
+    """Return the letters of a name, without accents, spaces, an article before and a legal form behind.
 
     Args:
         name: Normalised.

@@ -80,7 +80,7 @@ _QUESTION_MARKS: Final = ("?", "？", "\u037e")
 
 
 def is_literal(name: str) -> bool:
-    """Whether a normalised name is a value that all code has: ``None``, ``true``."""
+    """Return whether a normalised name is a value that all code has: ``None``, ``true``."""
     return name in _LITERALS
 
 
@@ -101,7 +101,7 @@ def names_nothing(text: str, name: str) -> bool:
 
 
 def is_description(words: Sequence[str]) -> bool:
-    """Whether a German phrase with ``von`` or ``für`` joins two common nouns, as far as their endings tell.
+    """Return whether a German phrase with ``von`` or ``für`` joins two common nouns, as far as their endings tell.
 
     ``Sicherung von Daten`` and ``Repositorien für Dokumente`` do, ``Vertrag von Rom`` and ``Institut für Physik`` do
     not.
@@ -120,7 +120,7 @@ def is_usual_heading(name: str) -> bool:
 
 
 def heads_no_thing(heading: str, name: str) -> bool:
-    """Whether what a heading says is no name: a question, a numbered part, or what sections are usually called.
+    """Return whether what a heading says is no name: a question, a numbered part, or what sections are usually called.
 
     Args:
         heading: As it is spelt.

@@ -260,7 +260,7 @@ async def _path(
 
 
 async def _as_symbol(client: MemGraphClient, name: str, node: GraphNode) -> GraphNode:
-    """The only symbol with the name of an entity; any other node as it is."""
+    """Return the only symbol with the name of an entity; any other node as it is."""
     symbols = await client.symbols_called(name, 2) if node.label == Label.ENTITY else []
     return GraphNode.of(symbols[0]) if len(symbols) == 1 else node
 

@@ -216,14 +216,14 @@ _ALIASES = {
 
 
 def language_of(name: str) -> str:
-    """The name of a language as :data:`GRAMMARS` has it, where it is there."""
+    """Return the name of a language as :data:`GRAMMARS` has it, where it is there."""
     name = name.strip().lower()
     return _ALIASES.get(name, name)
 
 
 @lru_cache(maxsize=1)
 def grammar_versions() -> str:
-    """Which grammars are installed; part of the splitter's fingerprint."""
+    """Return which grammars are installed; part of the splitter's fingerprint."""
     packages = sorted({"tree_sitter", *(grammar.module for grammar in GRAMMARS.values())})
     return ",".join(f"{package[12:]}{_version(package)}" for package in packages)
 

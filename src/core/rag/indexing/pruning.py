@@ -112,7 +112,7 @@ async def _renamed(client: MemGraphClient, gone: str, folders: Sequence[ReadSour
 
 
 async def _why_not_all(client: MemGraphClient, one: ReadSource) -> str | None:
-    """Why a source may have documents that were not seen; ``None`` where it has none."""
+    """Why a source may have documents that were not seen; ``None`` if it has none."""
     if not getattr(one.loader, "complete", True):
         return getattr(one.loader, "why_incomplete", None) or "it was not read to the end"
     if one.source.type != "web":

@@ -102,7 +102,7 @@ def sections_of(
 
 
 def _is_between(places: Sequence[int], start: int, end: int) -> bool:
-    """Whether one of the places is after the start, and not after the end."""
+    """Return whether one of the places is after the start, and not after the end."""
     return bisect_right(places, end) > bisect_right(places, start)
 
 

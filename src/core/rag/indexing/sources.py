@@ -119,7 +119,7 @@ _WEB_OPTIONS = frozenset(
 
 
 def is_web(source: str) -> bool:
-    """Whether a source is a web address, not a file or folder."""
+    """Return whether a source is a web address, not a file or folder."""
     return source.lower().startswith(("http://", "https://"))
 
 

@@ -158,7 +158,7 @@ class TextSplitter:
         return self.chunks(document, self.spans(document), parent_id)
 
     def spans(self, document: Document) -> list[Span]:
-        """Where the chunks of a document begin and end: all of :meth:`split` that takes long."""
+        """Return where the chunks of a document begin and end: all of :meth:`split` that takes long."""
         if type(self).split is not TextSplitter.split:
             return list(map(_span_of, self.split(document)))  # that of a subclass, which may know better
         content = document.content
@@ -175,7 +175,7 @@ class TextSplitter:
         return spans
 
     def chunks(self, document: Document, spans: Sequence[Span], parent_id: str | None = None) -> list[DocumentChunk]:
-        """The chunks of a document with these spans; see :meth:`split`."""
+        """Return the chunks of a document with these spans; see :meth:`split`."""
         content = document.content
         if parent_id is None:
             parent_id = _default_id(document)

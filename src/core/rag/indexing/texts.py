@@ -7,7 +7,7 @@ from libs.dataloader import DocumentChunk
 
 
 def embedding_text(title: str | None, chunk: DocumentChunk, title_weight: int = 1, *, words_only: bool = False) -> str:
-    """The text whose vector stands for a chunk: title, heading path, table header and content.
+    """Return the text whose vector stands for a chunk: title, heading path, table header and content.
 
     A title that is only the name of the file says nothing about the text and is left out, so that equal texts have
     equal vectors wherever they lie.

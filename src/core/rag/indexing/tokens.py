@@ -47,11 +47,11 @@ class TokenCounter(Protocol):
         ...
 
     def count(self, text: str) -> int:
-        """The number of tokens of a text."""
+        """Return the number of tokens of a text."""
         ...
 
     def fits(self, text: str, limit: int) -> bool:
-        """Whether a text has at most ``limit`` tokens; may be much cheaper than :meth:`count`.
+        """Return whether a text has at most ``limit`` tokens; may be much cheaper than :meth:`count`.
 
         May answer no for a text too long to be worth counting; never answers yes wrongly.
         """
@@ -104,7 +104,7 @@ class WordLlamaTokens:
         return f"wordllama-{importlib.metadata.version('wordllama')}"
 
     def count(self, text: str) -> int:
-        """The number of tokens of a text, the beginning-of-text mark included."""
+        """Return the number of tokens of a text, the beginning-of-text mark included."""
         words = self._words()
         if _is_plain(text):
             return 1 + sum(map(words.__getitem__, text.split(" ")))
@@ -115,7 +115,7 @@ class WordLlamaTokens:
         return 1 + sum(map(words.runs.__getitem__, parts))
 
     def fits(self, text: str, limit: int) -> bool:
-        """Whether a text has at most ``limit`` tokens. No text has more than its UTF-8 bytes and two."""
+        """Return whether a text has at most ``limit`` tokens. No text has more than its UTF-8 bytes and two."""
         if 4 * len(text) + 2 <= limit or utf8_length(text) + 2 <= limit:
             return True
         if len(text) > 16 * limit:
@@ -184,7 +184,7 @@ class FunctionTokens:
         return f"{name}-{hashlib.sha256(repr(counts).encode()).hexdigest()[:12]}"
 
     def count(self, text: str) -> int:
-        """What the function says.
+        """Return what the function says.
 
         Raises:
             InvalidInputError: if that is no whole number >= 0.
@@ -195,11 +195,11 @@ class FunctionTokens:
         return number
 
     def fits(self, text: str, limit: int) -> bool:
-        """Whether the function says at most ``limit``; no, without asking it, for a text that is much longer."""
+        """Return whether the function says at most ``limit``; no, without asking it, for a text that is much longer."""
         return len(text) <= 64 * limit and self.count(text) <= limit
 
     def weights(self, texts: Sequence[str]) -> list[int]:
-        """What the function says of each."""
+        """Return what the function says of each."""
         return [self.count(text) for text in texts]
 
 
@@ -209,7 +209,7 @@ def utf8_length(text: str) -> int:
 
 
 def _is_plain(text: str) -> bool:
-    """Whether splitting at spaces gives the runs: single spaces only, none at the start, nothing special."""
+    """Return whether splitting at spaces gives the runs: single spaces only, none at the start, nothing special."""
     return "  " not in text and text[:1] not in {"", " "} and not _has_special(text)
 
 

@@ -42,7 +42,7 @@ class SearchOptions:
     user_id: str | None = None
 
     def arguments(self) -> dict[str, Any]:
-        """The arguments of the search, those that are not set left out."""
+        """Return the arguments of the search, those that are not set left out."""
         given = {
             "k": self.k,
             "mode": self.mode,
@@ -121,7 +121,7 @@ class Bridge:
 
     @classmethod
     def to(cls, kb: KnowledgeBase) -> Bridge:
-        """The bridge that opened a knowledge base; else one to it, as the class itself makes it.
+        """Return the bridge that opened a knowledge base; else one to it, as the class itself makes it.
 
         Frameworks make copies of a retriever from its fields. They have to reach the thread of the first one.
         """

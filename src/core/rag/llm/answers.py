@@ -30,7 +30,7 @@ class AnswerPart:
     model: str = ""
 
     def followed_by(self, other: AnswerPart) -> AnswerPart:
-        """What is known after another part; the text of parts is not kept."""
+        """Return what is known after another part; the text of parts is not kept."""
         return AnswerPart(
             finish_reason=self.finish_reason or other.finish_reason,
             refusal=self.refusal + other.refusal,

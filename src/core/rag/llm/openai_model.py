@@ -179,7 +179,7 @@ class OpenAICompatibleModel:
     async def _events(
         self, messages: list[Message], temperature: float, max_tokens: int, tally: Tally
     ) -> AsyncGenerator[AnswerPart, None]:
-        """The parts as they arrive; with other parameters where the server refuses some."""
+        """Yield the parts as they arrive; with other parameters where the server refuses some."""
         while True:
             options = self._options.streamed(temperature, max_tokens)
             options["messages"] = self._options.dialogue(messages)

@@ -29,7 +29,7 @@ class Options:
     system: bool = True
 
     def dialogue(self, messages: Sequence[Message]) -> list[dict[str, str]]:
-        """The messages as they are sent."""
+        """Return the messages as they are sent."""
         sent: list[dict[str, str]] = []
         for message in messages:
             # Half characters (of file names, say) are no UTF-8 and cannot be sent.
@@ -42,14 +42,14 @@ class Options:
         return sent
 
     def plain(self, temperature: float, max_tokens: int) -> dict[str, Any]:
-        """The parameters of a request for a whole answer."""
+        """Return the parameters of a request for a whole answer."""
         options: dict[str, Any] = {self.limit: max_tokens}
         if self.temperature:
             options["temperature"] = temperature
         return options
 
     def streamed(self, temperature: float, max_tokens: int) -> dict[str, Any]:
-        """The parameters of a request for a stream."""
+        """Return the parameters of a request for a stream."""
         more = {"stream_options": {"include_usage": True}} if self.usage else {}
         return self.plain(temperature, max_tokens) | more
 

@@ -38,7 +38,7 @@ class Mode(Enum):
         return steps[min(steps.index(self) + 1, len(steps) - 1)]
 
     def is_unknown_to(self, message: str) -> bool:
-        """Whether a refusal is about this step."""
+        """Return whether a refusal is about this step."""
         words = {
             Mode.SCHEMA: ("response_format", "json_schema", "schema"),
             Mode.TOOL: ("tool", "function"),
@@ -47,7 +47,7 @@ class Mode(Enum):
         return any(word in message.casefold() for word in words)
 
     def options(self, schema: type[BaseModel]) -> dict[str, Any]:
-        """The parameters of the request."""
+        """Return the parameters of the request."""
         if self is Mode.OBJECT:
             return {"response_format": {"type": "json_object"}}
         if self is Mode.TEXT:
@@ -63,14 +63,14 @@ class Mode(Enum):
         return {"response_format": {"type": "json_schema", "json_schema": strict}}
 
     def instructions(self, schema: type[BaseModel]) -> list[Message]:
-        """What has to be said where the server is not told the schema."""
+        """Return what has to be said where the server is not told the schema."""
         if self in (Mode.SCHEMA, Mode.TOOL):
             return []
         return SchemaPrompt(schema_text=schema_text(schema)).messages()
 
 
 def schema_text(schema: type[BaseModel]) -> str:
-    """The JSON schema of a model type, for a prompt."""
+    """Return the JSON schema of a model type, for a prompt."""
     return json.dumps(schema.model_json_schema(), ensure_ascii=False)
 
 
@@ -94,7 +94,7 @@ def parse[Parsed: BaseModel](text: str, schema: type[Parsed]) -> Parsed | str:
 
 
 def repair(messages: list[Message], text: str, problem: str, schema: type[BaseModel]) -> list[Message]:
-    """The dialogue that asks once more."""
+    """Return the dialogue that asks once more."""
     # An empty message of the assistant is refused by some servers.
     said = [Message("assistant", text[:_REPAIRED_CHARS])] if text.strip() else []
     return [*messages, *said, *RepairPrompt(problem=problem, schema_text=schema_text(schema)).messages()]

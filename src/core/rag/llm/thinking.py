@@ -25,7 +25,7 @@ class ThinkingFilter:
         self._passes = False
 
     def feed(self, part: str) -> str:
-        """What can be passed on now that a part is there."""
+        """Return what can be passed on now that a part is there."""
         if self._passes:
             return part
         self._held += part
@@ -52,7 +52,7 @@ class ThinkingFilter:
         return self._pass()
 
     def end(self) -> str:
-        """What was held back, now that nothing follows; nothing where the thinking has no end."""
+        """Return what was held back, now that nothing follows; nothing where the thinking has no end."""
         return "" if self._thinks else self._pass()
 
     def _pass(self) -> str:
@@ -67,6 +67,6 @@ def without_thinking(text: str) -> str:
 
 
 def opened_before(text: str) -> bool:
-    """Whether the thinking of a whole answer has begun before it: only its end is there."""
+    """Return whether the thinking of a whole answer has begun before it: only its end is there."""
     before, closed, _ = text.partition(_CLOSED)
     return bool(closed) and _OPENED not in before

@@ -116,7 +116,7 @@ class Filter:
     node: Node
 
     def matches(self, row: Mapping[str, Any]) -> bool:
-        """Whether a document passes.
+        """Return whether a document passes.
 
         Args:
             row: The fields of the document, as strings; dates in ISO 8601; ``source`` may also be a list of names and
@@ -133,7 +133,7 @@ class Filter:
         return write_text(self.node)
 
     def to_dict(self) -> dict[str, Any]:
-        """The dict form; parsing it gives an equal filter."""
+        """Return the dict form; parsing it gives an equal filter."""
         return _write_dict(self.node)
 
     def pushdown(self) -> Pushdown:

@@ -19,7 +19,7 @@ class Candidate:
     Attributes:
         entry: The page's own URL.
         canonical: The canonical URL that the page names, if it is not its own.
-        document: The page; ``None`` where it is stored already, or was dropped to save memory.
+        document: The page; ``None`` if it is stored already, or was dropped to save memory.
         stored_as: The URL under which the graph has the page unchanged, if it has.
         same_as_canonical: Whether the graph has exactly this page under the canonical URL.
     """

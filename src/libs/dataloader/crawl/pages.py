@@ -154,7 +154,7 @@ def _html(url: str, headers: httpx.Headers, body: bytes) -> Page:
 
 
 def _is_inside(links: Iterable[str], url: str) -> bool:
-    """Whether all links lead to what is in the folder of a page, or to the folder above."""
+    """Return whether all links lead to what is in the folder of a page, or to the folder above."""
     folder = join_url(url, ".")
     above = join_url(url, "..")
     return folder is not None and all(link == above or link.startswith(folder) for link in links)

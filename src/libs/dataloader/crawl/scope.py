@@ -41,7 +41,7 @@ class Scope:
         return None if self._pattern is None else self._pattern.pattern
 
     def allows_host(self, url: str) -> bool:
-        """Whether the URL's host belongs to the crawl."""
+        """Return whether the URL's host belongs to the crawl."""
         if not self._same_host:
             return True
         netloc, host = host_and_port(url), host_of(url)
@@ -53,7 +53,7 @@ class Scope:
         )
 
     def matches(self, url: str) -> bool:
-        """Whether the URL matches the pattern."""
+        """Return whether the URL matches the pattern."""
         if self._pattern is None or self._pattern.search(url):
             return True
         return "%" in url and self._pattern.search(unquote(url)) is not None

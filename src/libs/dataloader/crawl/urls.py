@@ -151,7 +151,7 @@ def query_of(url: str) -> str:
 
 
 def without_www(host: str) -> str:
-    """The host without the ``www.`` that most sites answer to with and without."""
+    """Return the host without the ``www.`` that most sites answer to with and without."""
     return host.removeprefix("www.")
 
 
@@ -166,7 +166,7 @@ def path_key(url: str) -> str:
 
 
 def extension_of(url: str) -> str:
-    """File extension of a normalised URL's path, lower case, without the dot; empty where there is none."""
+    """File extension of a normalised URL's path, lower case, without the dot; empty if there is none."""
     name = path_of(url).rpartition("/")[2]
     stem, dot, extension = name.rpartition(".")
     return extension.lower() if dot and stem else ""

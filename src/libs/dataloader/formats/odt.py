@@ -263,7 +263,7 @@ def _parents(root: _Element) -> dict[str, str]:
 
 
 def _hiding_styles(root: _Element) -> frozenset[str]:
-    """The styles whose text is not shown, and those made from them that do not say otherwise."""
+    """Return the styles whose text is not shown, and those made from them that do not say otherwise."""
     display: dict[str, str] = {}
     for node in root.iter():
         if local(node) == "style" and (name := attribute(node, "name")):

@@ -250,7 +250,7 @@ def _repeated(pages: Sequence[Sequence[Line]]) -> set[str]:
 
 
 def _running(pages: Sequence[Sequence[Line]]) -> dict[int, set[int]]:
-    """The running heads and feet by page, and its number among them.
+    """Return the running heads and feet by page, and its number among them.
 
     These are lines near the edge that most pages have at one place, or most on the left or on the right, as in a book.
     They differ in the number of the page at most: "Question 7" at the top of a page is none. Where words are among

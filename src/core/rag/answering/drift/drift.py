@@ -217,7 +217,7 @@ class DRIFTRAG(DRIFTBase):
     def aggregate_and_rank_paths(
         self, paths: Iterable[Path], inferences: Sequence[InferredConnection] = ()
     ) -> list[Path]:
-        """The best paths without duplicates, ranked by the score in :mod:`core.rag.answering.drift.scoring`.
+        """Return the best paths without duplicates, ranked by the score in :mod:`core.rag.answering.drift.scoring`.
 
         Args:
             paths: From any number of traversals.

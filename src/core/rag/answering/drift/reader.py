@@ -117,7 +117,7 @@ class GraphReader:
         edge_types: Sequence[str] | None = None,
         liked: Sequence[str] = (),
     ) -> dict[str, list[Hop]]:
-        """The edges of nodes in one direction.
+        """Return the edges of nodes in one direction.
 
         Args:
             ids: Ids of nodes by label.
@@ -168,7 +168,7 @@ class GraphReader:
         edge_types: Sequence[str] | None = None,
         liked: Collection[str] = (),
     ) -> dict[str, list[Hop]]:
-        """The edges of nodes in the direction of a traversal, which may be both; see :meth:`hops`."""
+        """Return the edges of nodes in the direction of a traversal, which may be both; see :meth:`hops`."""
         ways: tuple[Literal["forward", "backward"], ...]
         ways = ("forward", "backward") if direction == "bidirectional" else (direction,)
         found: dict[str, list[Hop]] = {}
@@ -226,21 +226,21 @@ class GraphReader:
         return found
 
     async def find(self, identifier: str) -> Node | None:
-        """The node with this id, whatever its label; ``None`` where there is none that a path may visit."""
+        """Return the node with this id, whatever its label; ``None`` if there is none that a path may visit."""
         if not identifier:
             return None
         found = await self.nodes({label: [identifier] for label in LABELS})
         return found[identifier][0] if identifier in found else None
 
     async def is_empty(self) -> bool:
-        """Whether the namespace has no node at all that a path may visit."""
+        """Return whether the namespace has no node at all that a path may visit."""
         for label in LABELS:
             if await self._read(f"MATCH (n:{label}) WHERE n.namespace = $namespace RETURN 1 AS one LIMIT 1"):
                 return False
         return True
 
     async def degrees(self, ids: Mapping[Label, Sequence[str]]) -> dict[str, int]:
-        """How many edges of knowledge nodes have."""
+        """Return how many edges of knowledge nodes have."""
 
         async def read(label: Label, part: list[str]) -> list[Row]:
             return await self._read(
@@ -253,7 +253,7 @@ class GraphReader:
         return {row["id"]: row["n"] for some in rows for row in some}
 
     async def joined(self, pairs: Sequence[tuple[Node, Node]]) -> set[frozenset[str]]:
-        """Those of the pairs of nodes that an edge of knowledge joins, as sets of their ids."""
+        """Return those of the pairs of nodes that an edge of knowledge joins, as sets of their ids."""
         rows: dict[tuple[Label, Label], list[Row]] = {}
         for a, b in pairs:
             rows.setdefault((Label(a.label), Label(b.label)), []).append({"a": a.id, "b": b.id})
@@ -285,7 +285,7 @@ def by_label(pairs: Iterable[tuple[str, Label]]) -> dict[Label, list[str]]:
 
 
 def _narrowed(edge_types: Sequence[str] | None) -> tuple[str, dict[str, list[str]]]:
-    """The condition for edge types, as they are called in the graph or in facts, in capitals or not."""
+    """Return the condition for edge types, as they are called in the graph or in facts, in capitals or not."""
     if edge_types is None:
         return "", {}
     types = {form for name in edge_types for form in (name, name.lower(), name.upper())}

@@ -41,7 +41,7 @@ class DRIFTResponse:
     notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        """The text."""
+        """Return the text."""
         return self.text
 
 

@@ -79,5 +79,5 @@ class DRIFTResult(Exploration):
         return self.response.answer
 
     def __str__(self) -> str:
-        """The text of the answer."""
+        """Return the text of the answer."""
         return self.text

@@ -27,7 +27,7 @@ _ABOUT_TEXTS = frozenset({EdgeType.MENTIONS, EdgeType.TITLED, EdgeType.CHUNK_OF,
 
 
 def clamp(value: float) -> float:
-    """The value, or the nearer of 0 and 1; 0 for NaN."""
+    """Return the value, or the nearer of 0 and 1; 0 for NaN."""
     return min(max(value, 0.0), 1.0) if value == value else 0.0
 
 
@@ -37,12 +37,12 @@ def length_penalty(num_nodes: int) -> float:
 
 
 def mean_weight(weights: Sequence[float]) -> float:
-    """The mean of the weights, each clamped; 0 without edges."""
+    """Return the mean of the weights, each clamped; 0 without edges."""
     return sum(map(clamp, weights)) / len(weights) if weights else 0.0
 
 
 def path_score(content_relevance: float, weights: Sequence[float], num_nodes: int) -> float:
-    """The score of a path without inferences.
+    """Return the score of a path without inferences.
 
     Args:
         content_relevance: 0 to 1.
@@ -64,7 +64,7 @@ def path_score(content_relevance: float, weights: Sequence[float], num_nodes: in
 
 
 def scored(path: Path, inferences: Sequence[InferredConnection] = ()) -> Path:
-    """The path with its score and bonus."""
+    """Return the path with its score and bonus."""
     base = path_score(path.content_relevance, [edge.weight for edge in path.edges], len(path.nodes))
     ids = set(path.ids)
     touching = [item.confidence for item in inferences if item.source in ids or item.target in ids]
@@ -101,7 +101,7 @@ def rank(
 
 
 def order(path: Path) -> tuple[float, int, tuple[str, ...]]:
-    """The key that sorts paths best first."""
+    """Return the key that sorts paths best first."""
     return (-path.score, len(path.nodes), path.ids)
 
 

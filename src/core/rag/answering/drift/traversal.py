@@ -156,7 +156,7 @@ class Traversal:
         return any(self.reads.hops.get(walk.node.id) for walk in frontier)
 
     async def _extended(self, beams: dict[str, list[_Walk]]) -> dict[str, list[_Walk]]:
-        """The next beam of each entry point."""
+        """Return the next beam of each entry point."""
         await self._read_promising([walk for beam in beams.values() for walk in beam])
         width = self._limits.beam_width
         extended: dict[str, list[_Walk]] = {}
@@ -227,7 +227,7 @@ class Traversal:
         return known[1] if known else self._words.mask(analyze(f"{start.name} {start.content}"))
 
     def _score(self, covered: int, weights: float, length: int) -> float:
-        """The same as :func:`core.rag.answering.drift.scoring.path_score`, for tens of thousands of paths."""
+        """Return the same as :func:`core.rag.answering.drift.scoring.path_score`, for tens of thousands of paths."""
         mean = weights / (length - 1) if length > 1 else 0.0
         return self._share * covered.bit_count() + EDGE_SHARE * mean + LENGTH_SHARE * length_penalty(length)
 

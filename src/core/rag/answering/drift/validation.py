@@ -12,7 +12,7 @@ MAX_REASONING_CHARS = 4000
 
 
 def problems_of(inference: InferredConnection, known_ids: Collection[str] | None = None) -> list[str]:
-    """What is wrong with an inference.
+    """Return what is wrong with an inference.
 
     Args:
         inference: From whatever source; its fields may hold anything.
@@ -41,14 +41,14 @@ def problems_of(inference: InferredConnection, known_ids: Collection[str] | None
 
 
 def is_valid(inference: InferredConnection, known_ids: Collection[str] | None = None) -> bool:
-    """Whether nothing is wrong with it; see :func:`problems_of`."""
+    """Return whether nothing is wrong with it; see :func:`problems_of`."""
     return not problems_of(inference, known_ids)
 
 
 def valid_only(
     inferences: Iterable[InferredConnection], known_ids: Collection[str] | None = None
 ) -> list[InferredConnection]:
-    """The valid ones, best first, each pair of nodes and type once, whichever way round."""
+    """Return the valid ones, best first, each pair of nodes and type once, whichever way round."""
     best: dict[tuple[frozenset[str], str], InferredConnection] = {}
     for inference in inferences:
         if problems_of(inference, known_ids):

@@ -39,7 +39,7 @@ class Vectors:
         return self._client.embedder is not None
 
     async def store(self) -> VectorStoreInfo | None:
-        """The vector store of the embedder's model; ``None`` where nothing was embedded with it yet."""
+        """Return the vector store of the embedder's model; ``None`` if nothing was embedded with it yet."""
         embedder = self._client.embedder
         if not self._looked and embedder is not None:
             stores = await self._client.vector_stores()
@@ -49,7 +49,7 @@ class Vectors:
         return self._store
 
     async def of_nodes(self, nodes: Iterable[Node]) -> dict[str, NDArray[np.float32]]:
-        """The unit vector of each node by its id; empty without an embedding service."""
+        """Return the unit vector of each node by its id; empty without an embedding service."""
         embedder = self._client.embedder
         if embedder is None:
             return {}

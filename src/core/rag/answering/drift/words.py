@@ -50,13 +50,13 @@ class QueryWords:
         return found
 
     def named(self, mask: int) -> frozenset[str]:
-        """The words that a mask stands for."""
+        """Return the words that a mask stands for."""
         return frozenset(word for position, word in enumerate(self.words) if mask >> position & 1)
 
     def covered(self, terms: Collection[str]) -> frozenset[str]:
-        """Those of the words that are among analysed words."""
+        """Return those of the words that are among analysed words."""
         return self.named(self.mask(terms))
 
     def relevance(self, covered: Collection[str]) -> float:
-        """The share of the words that these are, 0 to 1; 0 for a query without words."""
+        """Return the share of the words that these are, 0 to 1; 0 for a query without words."""
         return len(covered) / len(self.words) if self.words else 0.0

@@ -22,7 +22,7 @@ def to_graphml(piece: Piece) -> str:
 
 
 def to_networkx(piece: Piece) -> networkx.MultiDiGraph:
-    """The same as a networkx graph, for everything that it can compute."""
+    """Return the same as a networkx graph, for everything that it can compute."""
     import networkx
 
     graph: networkx.MultiDiGraph = networkx.MultiDiGraph()

@@ -76,7 +76,7 @@ def _summary(piece: Piece) -> str:
 
 
 def _points(piece: Piece, size: float) -> dict[str, Point]:
-    """Where nodes stand: a spring layout (Fruchterman and Reingold 1991), the same every time."""
+    """Return where nodes stand: a spring layout (Fruchterman and Reingold 1991), the same every time."""
     import networkx
 
     graph = networkx.Graph(to_networkx(piece))
@@ -132,7 +132,7 @@ def _edges(piece: Piece, points: Mapping[str, Point]) -> str:
 
 
 def _data(piece: Piece) -> str:
-    """What the script needs, as JSON that no HTML parser takes for anything else."""
+    """Return what the script needs, as JSON that no HTML parser takes for anything else."""
     nodes = {node.id: {"name": printable(node.name), "kind": _kind(node)} for node in (piece.start, *piece.nodes)}
     edges = [
         {"source": edge.source, "target": edge.target, "says": printable(edge.fact or edge.type)}

@@ -46,7 +46,7 @@ class Prompt(BaseModel):
         return f"{cls.prompt}.v{cls.version}"
 
     def messages(self) -> list[Message]:
-        """The messages to send.
+        """Return the messages to send.
 
         Raises:
             LookupError: The file has a place that is no field, or the other way round.

@@ -86,7 +86,7 @@ class Ranked:
         return any(self.around.mentions.values())
 
     def places(self) -> dict[str, str]:
-        """The documents of passages, or their sections if the graph led to the section.
+        """Return the documents of passages, or their sections if the graph led to the section.
 
         Documents of the same title count as one, since a name leads to all of them alike.
         """
