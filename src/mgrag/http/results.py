@@ -122,6 +122,7 @@ class Memory(TypedDict):
 
     memoryId: str
     sessionId: str
+    userId: str | None
     role: str
     type: str
     content: str
