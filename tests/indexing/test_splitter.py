@@ -6,6 +6,7 @@ import itertools
 from typing import Any
 
 import pytest
+from tests.growth import check_growth
 
 from core.rag.errors import InvalidInputError
 from core.rag.identity import document_id
@@ -482,3 +483,14 @@ def test_a_megabyte_without_a_place_to_cut(text: str, kind: str) -> None:
     chunks = splitter.split(Document(path="x", content=text, format=kind), "id")
     assert chunks[-1].end_char == len(text)
     assert max(splitter.count_tokens(chunk.content) for chunk in chunks) <= 256
+
+
+def test_the_rows_of_a_long_table_are_counted_once() -> None:
+    splitter = TextSplitter(chunk_size=16, chunk_overlap=0)
+
+    def split(rows: int) -> None:
+        table = "| a | b |\n|---|---|\n" + "".join(f"| {row} | the mill of number {row} |\n" for row in range(rows))
+        spans = splitter.spans(Document(path="t.md", content=table, format="markdown"))
+        assert spans[-1][3]["row"] == rows
+
+    check_growth(split, 15_000)

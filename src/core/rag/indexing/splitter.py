@@ -165,10 +165,11 @@ class TextSplitter:
         if not content:
             return []
         spans: list[Span] = []
+        rows = _Rows(content)
         for start, end, heading, table in self._spans(document):
             extra: dict[str, Any] = {}
             if table is not None:
-                _add_table(extra, content, start, table, document.format)
+                _add_table(extra, rows, start, table, document.format)
             if document.locations:
                 _add_places(extra, document.locations, content, start, end)
             spans.append((start, end, heading, extra))
@@ -289,11 +290,27 @@ def _whole_table(section: Section) -> Table:
     return Table(section.start, section.start, section.end, "")
 
 
-def _add_table(metadata: dict[str, Any], content: str, start: int, table: Table, kind: str) -> None:
+class _Rows:
+    """Numbers of rows in tables; of places in ascending order, each row is counted once."""
+
+    def __init__(self, content: str) -> None:
+        self._content = content
+        self._body = self._place = self._before = 0
+
+    def number(self, body: int, place: int) -> int:
+        """Return the number (from 1) of the row at a place in a table whose rows begin at ``body``."""
+        if body != self._body or place < self._place:
+            self._body, self._place, self._before = body, body, 0
+        self._before += self._content.count("\n", self._place, place)
+        self._place = place
+        return self._before + 1
+
+
+def _add_table(metadata: dict[str, Any], rows: _Rows, start: int, table: Table, kind: str) -> None:
     if start >= table.body and table.header:
         metadata["table_header"] = table.header
     if table.header or kind == "table":
-        metadata["row"] = 1 + content.count("\n", table.body, max(start, table.body))
+        metadata["row"] = rows.number(table.body, max(start, table.body))
 
 
 def _add_places(
