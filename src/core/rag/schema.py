@@ -122,7 +122,7 @@ class TextIndex:
 
 
 def text_partition(namespace: str) -> str:
-    """The property ``partition`` of all nodes with ``terms``: the namespace as one word that no tokenizer changes."""
+    """Return the ``partition`` of all nodes with ``terms``: the namespace as a word that no tokenizer changes."""
     return f"n{_digest(namespace)}"
 
 

@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 
 
 def utc_now() -> str:
-    """Return the present moment."""
+    """Return the current time."""
     return iso(datetime.now(UTC))
 
 
 def iso(moment: datetime) -> str:
-    """A moment as text; a naive one is taken as local time."""
+    """Return a moment as ISO 8601 text; a naive one is taken as local time."""
     # strftime writes a year before 1000 with fewer digits, which would stand behind all others.
     return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"

@@ -41,7 +41,7 @@ async def together(*work: Awaitable[Any]) -> tuple[Any, ...]:
 
 
 async def all_together[T](work: Iterable[Awaitable[T]]) -> list[T]:
-    """Return the same for any number of the same kind."""
+    """Await any number of awaitables of the same type; see :func:`together`."""
     try:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(item if iscoroutine(item) else _awaited(item)) for item in work]

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def unit_vectors[Kind: np.floating](vectors: NDArray[Kind]) -> NDArray[Kind]:
-    """Return the same directions, of length 1.
+    """Return vectors scaled to length 1.
 
     Args:
         vectors: One, or a row for each; of 32 or 64 bits.

@@ -115,5 +115,5 @@ class LinkCollector:
             self.add(href, text)
 
     def links(self) -> tuple[Link, ...]:
-        """Return what was gathered."""
+        """Return the links collected so far."""
         return tuple(Link(target, text) for target, text in self._texts.items())

@@ -15,7 +15,7 @@ _ESCAPED = re.compile(rb"%(25|[89A-F][0-9A-F])")
 
 
 def printable(path: str) -> str:
-    """A path that can be stored: bytes that are not UTF-8 are written as ``%E9``, and ``%`` beside them as ``%25``."""
+    """Return a path that can be stored: bytes that are not UTF-8 become ``%E9``, and ``%`` beside them ``%25``."""
     if path.isascii():
         return path
     return "/".join(

@@ -203,7 +203,7 @@ def decode_bytes(data: bytes, *, declared: str | None = None) -> Decoded:
 
 
 def detect_encoding(data: bytes) -> str | None:
-    """Return what the bytes look like.
+    """Guess the encoding of bytes.
 
     Args:
         data: Bytes without byte order mark.
@@ -307,7 +307,7 @@ def _is_cp932(sample: bytes) -> bool:
 
 
 def _is_damaged_utf8(sample: bytes) -> bool:
-    """Whether this is UTF-8 apart from a few bytes: another encoding hardly ever has whole UTF-8 sequences in it."""
+    """Return whether this is UTF-8 except for a few bytes; other encodings rarely contain valid UTF-8 sequences."""
     if sample.isascii():
         return False
     whole = len(_MULTIBYTE.findall(sample))

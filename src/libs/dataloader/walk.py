@@ -181,7 +181,7 @@ class Walker:
         return True
 
     def _is_loaded_itself(self, real: str, *, folder: bool) -> bool:
-        """Whether the walk reaches this file or folder without the link that leads to it, under its real path."""
+        """Return whether the walk reaches this file or folder under its real path, without the link to it."""
         if real == self._real_root:
             return True
         prefix = self._real_root.rstrip("/") + "/"
@@ -200,7 +200,7 @@ class Walker:
 
 
 def _as_completed(patterns: Iterable[str], root: str) -> Iterator[str]:
-    """The patterns, and for those that a shell completed (``./x``; ``docs/x`` below ``docs``) what they stand for.
+    """Yield the patterns, those completed by a shell (``./x``; ``docs/x`` below ``docs``) also as they are meant.
 
     Patterns are relative to the walked folder, and shells complete from the working directory. As it is written, such
     a pattern matches nothing, and would let in what was to stay out.
@@ -219,7 +219,7 @@ def _as_completed(patterns: Iterable[str], root: str) -> Iterator[str]:
 
 
 def describe_os_error(error: OSError) -> str:
-    """Return what happened, for a person to read."""
+    """Describe an error of the operating system for users."""
     if isinstance(error, PermissionError):
         return "permission denied"
     return (error.strerror or str(error)).lower()

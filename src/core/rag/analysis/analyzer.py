@@ -55,7 +55,7 @@ def _ascii_surfaces() -> re.Pattern[str]:
 
 @cache
 def letters() -> str:
-    """The pattern of a run of letters and digits, with the marks that stand inside words, which ``\\w`` leaves out."""
+    """Return the pattern of a run of letters and digits with the marks inside words, which ``\\w`` leaves out."""
     codes = (code for code in range(0x300, 0x10000) if unicodedata.category(chr(code)) in {"Mn", "Mc", "Me"})
     return rf"(?:[^\W_]++[{''.join(map(chr, codes))}\u200c\u200d]*+)++"
 
@@ -185,7 +185,7 @@ def query_terms(
 
 
 def joined_terms(text: str, language: str | None = None, *, verbs: bool = False) -> dict[str, frozenset[str]]:
-    """The words that two words of a query make, written together: ``backup`` of "back up", ``database`` of "data base".
+    """Return two words of a query joined to one: ``backup`` of "back up", ``database`` of "data base".
 
     Args:
         text: The query as typed; only its first ``MAX_QUERY_CHARACTERS`` count.

@@ -43,7 +43,7 @@ _CODES: Final = {
 
 
 def language_name(value: str | None) -> str | None:
-    """The Snowball name of a language given by name or code (``German``, ``de``, ``de-AT``); None if it has none here.
+    """Return the Snowball name of a language (``German``, ``de``, ``de-AT``); None if it is not supported.
 
     Scripts other than Latin need no name: the script of a word decides.
     """

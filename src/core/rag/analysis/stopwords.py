@@ -213,5 +213,5 @@ LATIN_LANGUAGES: Final[tuple[str, ...]] = (
 
 @cache
 def stop_words(language: str) -> frozenset[str]:
-    """The function words of ``language`` (a Snowball name) in lower case with accents; empty for an unknown one."""
+    """Return the function words of a language (a Snowball name), in lower case with accents; none if it is unknown."""
     return frozenset(_WORDS.get(language, "").split())

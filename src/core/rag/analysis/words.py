@@ -157,14 +157,14 @@ def latin_stems(words: list[str], language: str) -> list[str]:
 
 
 def is_stop_word(word: str, language: str) -> bool:
-    """Whether a folded ``word`` is left out: by its script, and by ``language`` if it is written in Latin letters."""
+    """Return whether a folded word is left out: by its script, and by ``language`` if it has Latin letters."""
     if word.isascii():
         return word in folded_stop_words(language)
     return word in folded_stop_words("russian") or word in folded_stop_words("greek")
 
 
 def _segments(word: str) -> Iterable[tuple[str, bool]]:
-    """The words in one folded run of letters, and whether each is an ordinary word (stem it, check for stop words)."""
+    """Return the words in a folded run of letters, and whether each is ordinary (to be stemmed, maybe a stop word)."""
     if word.isascii():
         yield word, True
         return

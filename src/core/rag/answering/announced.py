@@ -39,7 +39,7 @@ def announces(text: str, end: int) -> bool:
 
 
 def items_behind(text: str, end: int, most: int) -> list[Item]:
-    """The items of the list, or the rows of the table, that a sentence announces; none if it announces neither.
+    """Return the items of the list or the rows of the table that a sentence announces; none if it announces neither.
 
     Items of lists within a list are not among them, nor is the head of a table.
 
@@ -58,7 +58,7 @@ def items_behind(text: str, end: int, most: int) -> list[Item]:
 
 
 def lead_in(text: str, start: int) -> tuple[int, int] | None:
-    """Where the sentence is that announces the list to which the item at a place belongs; ``None`` for other places."""
+    """Return the place of the sentence that announces the list of the item at a place; ``None`` for other places."""
     line = text.rfind("\n", 0, start) + 1
     item = _ITEM.match(text, line)
     if item is None or item.end() != start:
@@ -70,7 +70,7 @@ def lead_in(text: str, start: int) -> tuple[int, int] | None:
 
 
 def _lines_below(text: str, end: int) -> Iterator[tuple[int, int]]:
-    """Yield the lines below the one in which a place is; none if that one goes on."""
+    """Yield the lines below the line of a place; none if the line goes on after the place."""
     stop = text.find("\n", end)
     if stop < 0 or text[end:stop].strip():
         return

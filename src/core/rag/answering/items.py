@@ -54,7 +54,7 @@ def said_by(passage: Passage, place: Span, others: set[int]) -> str:
 
 
 def introduction(passage: Passage, place: Span, others: set[int]) -> str:
-    """The sentence before a list of which an item that is none is shown: "The note has to include:" (a diagnosis).
+    """Return the sentence before a list if an item of it is shown that is no sentence: "The note has to include:".
 
     Likewise the one before a block of code of which the beginning is shown. The arguments are those of :func:`said_by`.
 
@@ -71,7 +71,7 @@ def introduction(passage: Passage, place: Span, others: set[int]) -> str:
 
 
 def code_behind(text: str, place: Span, others: set[int]) -> str:
-    """The first lines of the code that a sentence introduces ("Run:"), where it is not shown anyway; else nothing."""
+    """Return the first lines of the code that a sentence introduces ("Run:"); empty if it is shown anyway."""
     introduces = announces(text, place.end) or _SHOWS.search(text, place.start, place.end)
     code = _CODE.match(text, place.end) if introduces else None
     if code is None or code.start(1) in others or is_in_block(text, place.start):
@@ -91,7 +91,7 @@ def list_behind(passage: Passage, end: int) -> str:
 
 
 def _before_code(text: str, start: int) -> tuple[int, int] | None:
-    """Return where the sentence is right before a block of code that begins at a place; ``None`` for other places."""
+    """Return the place of the sentence directly before the block of code at a place; ``None`` for other places."""
     fence = _OPENS.search(text, 0, start)
     before = sentence_spans(text[: fence.start()], titles=True) if fence is not None else []
     if not before or is_heading(text, before[-1][0]):

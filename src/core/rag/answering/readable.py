@@ -25,7 +25,7 @@ _DEFINITIONS = re.compile(r"(?:\[[^\]\n]{1,200}\]:\s*\S+(?:\s+|\Z)(?:\"[^\"]*\"\
 
 
 def readable_spans(passage: Passage) -> list[Span]:
-    """Where sentences are that can be read, without headings and heads of tables where there is anything else."""
+    """Return the spans of readable sentences; headings and heads of tables only if there is nothing else."""
     text = passage.hit.content
     if is_code(passage.hit.path):
         return code_spans(text)

@@ -75,7 +75,7 @@ async def recorded(
 
 
 def _gone_on_with(question: str, messages: Sequence[Mapping[str, Any]]) -> str:
-    """What was said before that a question may refer to, as a text: the last question, and what it points back at.
+    """Return as a text what a question may refer to: the question before it, and what it points back at.
 
     Questions of nothing but function words ("and why?") are passed over.
     """

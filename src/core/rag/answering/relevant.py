@@ -139,7 +139,7 @@ class Asked:
         return bool(self.before) and passage.likelihood(_share(self.before, passage.words)) >= RELEVANT
 
     def is_unknown(self, passages: Iterable[Passage], knowledge: Knowledge) -> bool:
-        """Whether it is about what it names, and neither a passage nor an entity or relation has any of its names."""
+        """Return whether the question is about what it names, and nothing that was found has any of these names."""
         if not self.is_named or any(self._has_name(passage) for passage in passages):
             return False
         others = [name for name in self.names if name not in self.written]
@@ -220,7 +220,7 @@ def relevance(asked: Asked, knowledge: Knowledge, likelihoods: Mapping[str, floa
 
 
 def _german_nouns(text: str) -> dict[str, frozenset[str]]:
-    """The nouns of a German question with their stems, by their capitals; none of a question in another language."""
+    """Return the nouns of a German question (words with capitals after the first) with their stems; else none."""
     first, *words = [word.strip(".,;:!?()\"'„“") for word in text.split()[:_MOST_WORDS]] or [""]
     if question_language([first, *words]) != "german":
         return {}
@@ -229,7 +229,7 @@ def _german_nouns(text: str) -> dict[str, frozenset[str]]:
 
 
 def _is_english(text: str) -> bool:
-    """Whether a question may be in English: its letters are, and it has function words of no other language alone."""
+    """Return whether a question may be English: by its letters, and without function words of only other languages."""
     is_latin = all(character < _LAST_LATIN for character in text if character.isalpha())
     return is_latin and question_language(text.split()) == DEFAULT_LANGUAGE
 

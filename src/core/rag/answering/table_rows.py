@@ -22,13 +22,13 @@ def is_head(text: str, start: int) -> bool:
 
 
 def is_row(text: str, start: int) -> bool:
-    """Whether the line around a place is a row of a table, its head included; the rule below the head is none."""
+    """Return whether the line at a place is a row of a table; the head is one, the rule below it is not."""
     line = _line(text, start)
     return line.startswith("|") and _BAR.search(line, 1) is not None and not _is_rule(line)
 
 
 def with_head(text: str, start: int, end: int) -> str:
-    """What stands at a place; of a row of a table each cell with the name of its column, as ``Team: Blues | Won: 1``.
+    """Return the text of a span; in a row of a table each cell has the name of its column: ``Team: Blues | Won: 1``.
 
     Of a row whose head is not in the passage, the cells alone: ``Blues | 1``.
 

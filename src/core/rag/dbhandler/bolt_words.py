@@ -145,7 +145,7 @@ def _ranked(texts: Sequence[Text], words: Mapping[str, float], numbers: _Numbers
 
 
 def _hopeful(ranked: Sequence[Match], found: Mapping[str, float], k: int) -> list[str]:
-    """Those of the texts that a server has found which may be among the ``k`` best, by what was ranked already."""
+    """Return the texts found by a server that may be among the ``k`` best, judging by what was ranked already."""
     if len(ranked) < k:
         return list(found)
     least = ranked[k - 1].score / (_SLACK * _gain(ranked, found) or 1.0)

@@ -111,7 +111,7 @@ class Dialect(Protocol):
         ...
 
     async def text_candidates(self, index: TextIndex, words: Mapping[str, float], k: int) -> dict[str, float]:
-        """The ``k`` best nodes with words as :func:`plain_words` gives them, with the server's own scores by id."""
+        """Return the ``k`` best nodes for words from :func:`plain_words`, by id, with the server's own scores."""
         ...
 
     async def text_counts(self, index: TextIndex, words: Sequence[str]) -> dict[str, int]:
@@ -119,7 +119,7 @@ class Dialect(Protocol):
         ...
 
     def path(self, start: Label, end: Label, types: Sequence[str], depth: int) -> str:
-        """The statement that finds ``ids``, one shortest path from ``$start`` to ``$end``, nodes of these labels."""
+        """Return the statement that finds ``ids``, a shortest path from ``$start`` to ``$end``, with these labels."""
         ...
 
     async def check_indexes(self, *, repair: bool) -> list[str]:

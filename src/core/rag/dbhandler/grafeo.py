@@ -86,7 +86,7 @@ def schema_statements() -> list[str]:
 
 
 def has_text_index(db: Runner, index: TextIndex) -> bool:
-    """Whether the index is there. The engine lists no indexes, but refuses to search one that it does not have."""
+    """Return whether an index exists. The engine cannot list indexes, but refuses to search a missing one."""
     try:
         db.text_search(index.partition, "terms", "x", 1)
     except RuntimeError as error:
@@ -97,7 +97,7 @@ def has_text_index(db: Runner, index: TextIndex) -> bool:
 
 
 def lacks_text_index(db: Runner, index: TextIndex) -> bool:
-    """Whether the index is not there although it would hold something: something was killed before it made it anew."""
+    """Return whether an index is missing that would not be empty: a process was killed before it recreated it."""
     return not has_text_index(db, index) and has_more_than(db, index.partition, 0)
 
 
@@ -237,7 +237,7 @@ def cosines(db: Runner, index: VectorIndex, query: tuple[float, ...], ids: Seque
 
 
 def vector_nodes(db: Runner, index: VectorIndex, skip: int, limit: int) -> list[tuple[int, str]]:
-    """The numbers and ids of some vectors of an index, in the engine's own order; what is skipped takes time, too."""
+    """Return numbers and ids of some vectors of an index, in the engine's order; those skipped take time, too."""
     statement = f"MATCH (v:{index.label}) RETURN id(v) AS node, v.id AS id SKIP {skip} LIMIT {limit}"
     return [(row["node"], row["id"]) for row in db.execute_cypher(statement)]
 

@@ -380,7 +380,7 @@ class MemgraphDialect:
         return looks
 
     async def _is_behind(self, label: Label) -> bool:
-        """Whether a keyword index has lost nodes. While others write, the sizes differ too, but they also change."""
+        """Return whether a keyword index has lost nodes. While others write, the sizes also differ, but change."""
         looks = await self._differences(label)
         return bool(looks) and looks[0] == looks[1]
 

@@ -41,7 +41,7 @@ class RecordRow:
 
 
 def relation_id(source: str, target: str, origin: str, relation: str) -> str:
-    """The id of a RELATED edge that was extracted: the ids of its ends, and a hash of where it is from and its type."""
+    """Return the id of an extracted RELATED edge: the ids of its ends, and a hash of its origin and type."""
     return f"{source}/{target}/{content_hash(origin, relation)[:12]}"
 
 

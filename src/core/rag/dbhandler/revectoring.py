@@ -26,7 +26,7 @@ class RevectoringOperations(VectorStoreOperations):
     """What :mod:`core.rag.maintenance.reembed` needs."""
 
     async def prepare_vector_store(self, model: str, dimension: int) -> VectorStoreInfo:
-        """The vector store of a model, to be filled; a new one is not searched before it is made the active one."""
+        """Return the vector store of a model, to be filled; a new one is not searched until it is made active."""
         check_text("The name of a model", model)
         dimension = check_number("The dimension of an embedding", dimension, 1)
         for store in await self.vector_stores():
@@ -164,7 +164,7 @@ class RevectoringOperations(VectorStoreOperations):
             await self._write(work)
 
     async def embeddable_chunks(self, ids: Sequence[str]) -> list[Row]:
-        """What the text to embed is made of: ``id, path, title, heading, content, metadata, chunk_index`` of chunks."""
+        """Return chunks with what is embedded of them: ``id, path, title, heading, content, metadata, chunk_index``."""
         return await self.read(
             "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i})-[:CHUNK_OF]->(d:Document) RETURN c.id AS id, "
             "d.path AS path, d.title AS title, c.heading AS heading, c.content AS content, c.metadata AS metadata, "

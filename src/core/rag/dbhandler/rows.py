@@ -185,7 +185,7 @@ def chunk_ids(document: str, contents: Sequence[str]) -> list[str]:
 
 
 def chunk_terms(title: str, heading: str, metadata: Mapping[str, Any], content: str) -> str:
-    """The words that a chunk is found by: of the title of its document, of its heading, table header and content."""
+    """Return the words that find a chunk: of its document's title, of its heading, table header and content."""
     header = metadata.get("table_header")
     return index_terms(title, " ".join(filter(None, (heading, str(header)))) if header else heading, content)
 
@@ -229,7 +229,7 @@ def chunk_rows(
 
 
 def found_chunk(row: Row, score: float | None = None) -> dict[str, Any]:
-    """What users get for a chunk: ``CHUNK_COLUMNS`` with metadata as a dict, and a score where it was searched for."""
+    """Return a chunk as users get it: ``CHUNK_COLUMNS`` with metadata as a dict, and a score if it was searched for."""
     found = dict(row)
     found["metadata"] = from_json(row.get("metadata"))
     if score is not None:
@@ -238,7 +238,7 @@ def found_chunk(row: Row, score: float | None = None) -> dict[str, Any]:
 
 
 def found_document(row: Row, score: float | None = None) -> dict[str, Any]:
-    """What users get for a document: ``DOCUMENT_COLUMNS`` with metadata as a dict, and a score where it has one."""
+    """Return a document as users get it: ``DOCUMENT_COLUMNS`` with metadata as a dict, and a score if it has one."""
     return found_chunk(row, score)
 
 

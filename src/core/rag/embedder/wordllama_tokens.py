@@ -44,7 +44,7 @@ _BYTES_PER_ENTRY = 150
 
 @cache
 def load_tokenizer(path: Path) -> Tokenizer:
-    """The tokenizer of a JSON file, without padding and truncation; loaded once (0.15 s) for all who count or embed."""
+    """Return the tokenizer of a JSON file, without padding and truncation; loaded once per process (0.15 s)."""
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_file(str(path))

@@ -42,7 +42,7 @@ _REACH: Final = 16
 
 
 def is_date(words: Sequence[str]) -> bool:
-    """Whether the words of a phrase are nothing but a date or a time: ``Sun Apr 02``, ``Oct 1``, ``Friday Night``."""
+    """Return whether a phrase is nothing but a date or a time: ``Sun Apr 02``, ``Oct 1``, ``Friday Night``."""
     lowered = [word.lower().rstrip(".") for word in words]
     if lowered[0] in _DAYS and len(words) == 2 and lowered[1] in _PARTS_OF_DAY:
         return True
@@ -52,7 +52,7 @@ def is_date(words: Sequence[str]) -> bool:
 
 
 def named_by_date(words: Sequence[str], stop: frozenset[str]) -> str:
-    """The name in a phrase that begins or ends with a month or day, if that may be a part of it; empty otherwise.
+    """Return the name in a phrase with a month or day at one end that may be a part of the name; empty otherwise.
 
     Args:
         words: Of the phrase.

@@ -85,7 +85,7 @@ def is_literal(name: str) -> bool:
 
 
 def names_nothing(text: str, name: str) -> bool:
-    """Whether a phrase with capitals is no name: a literal, a numbered part, a numeral, or a heading in capitals.
+    """Return whether a phrase with capitals is no name: a literal, numbered part, numeral, or heading in capitals.
 
     Args:
         text: As it is spelt. In capitals, a single word for a part is a keyword (``TABLE``).
@@ -115,7 +115,7 @@ def is_description(words: Sequence[str]) -> bool:
 
 
 def is_usual_heading(name: str) -> bool:
-    """Whether sections of all sorts of documents have this normalised heading, with or without a number before it."""
+    """Return whether this normalised heading is usual in documents of all sorts, with or without a number."""
     return name in _headings() or _NUMBERS.sub("", name, count=1) in _headings()
 
 

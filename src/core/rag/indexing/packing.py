@@ -195,7 +195,7 @@ class Packer:
         return zlib.crc32(self._text[max(0, end - _DIGESTED) : end].encode())
 
     def _overlapping(self, begin: int, done: int) -> int:
-        """Where the next chunk begins: at the first sentence, line or word from which at most ``overlap`` is shared.
+        """Return where the next chunk begins: at the first sentence, line or word that shares at most ``overlap``.
 
         It is searched for in the text before the cut, independently of the atoms.
         """

@@ -184,7 +184,7 @@ class FunctionTokens:
         return f"{name}-{hashlib.sha256(repr(counts).encode()).hexdigest()[:12]}"
 
     def count(self, text: str) -> int:
-        """Return what the function says.
+        """Return the number of tokens by the given function.
 
         Raises:
             InvalidInputError: if that is no whole number >= 0.
@@ -199,7 +199,7 @@ class FunctionTokens:
         return len(text) <= 64 * limit and self.count(text) <= limit
 
     def weights(self, texts: Sequence[str]) -> list[int]:
-        """Return what the function says of each."""
+        """Return the number of tokens of each text by the given function."""
         return [self.count(text) for text in texts]
 
 

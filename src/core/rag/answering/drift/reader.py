@@ -240,7 +240,7 @@ class GraphReader:
         return True
 
     async def degrees(self, ids: Mapping[Label, Sequence[str]]) -> dict[str, int]:
-        """Return how many edges of knowledge nodes have."""
+        """Return the number of knowledge edges of each node."""
 
         async def read(label: Label, part: list[str]) -> list[Row]:
             return await self._read(
@@ -253,7 +253,7 @@ class GraphReader:
         return {row["id"]: row["n"] for some in rows for row in some}
 
     async def joined(self, pairs: Sequence[tuple[Node, Node]]) -> set[frozenset[str]]:
-        """Return those of the pairs of nodes that an edge of knowledge joins, as sets of their ids."""
+        """Return the pairs of nodes that a knowledge edge connects, as sets of their ids."""
         rows: dict[tuple[Label, Label], list[Row]] = {}
         for a, b in pairs:
             rows.setdefault((Label(a.label), Label(b.label)), []).append({"a": a.id, "b": b.id})
@@ -285,7 +285,7 @@ def by_label(pairs: Iterable[tuple[str, Label]]) -> dict[Label, list[str]]:
 
 
 def _narrowed(edge_types: Sequence[str] | None) -> tuple[str, dict[str, list[str]]]:
-    """Return the condition for edge types, as they are called in the graph or in facts, in capitals or not."""
+    """Return the condition for edge types, named as in the graph or in facts, in upper or lower case."""
     if edge_types is None:
         return "", {}
     types = {form for name in edge_types for form in (name, name.lower(), name.upper())}
@@ -346,7 +346,7 @@ def _node(label: Label, row: Row) -> Node:
 
 
 def _json(text: Any) -> dict[str, Any]:
-    """A stored JSON object; whatever else somebody may have put there says nothing."""
+    """Return a stored JSON object; empty if something else was stored."""
     try:
         value = json.loads(text) if isinstance(text, str) and text else {}
     except ValueError:

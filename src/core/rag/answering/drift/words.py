@@ -43,7 +43,7 @@ class QueryWords:
         self.words = tuple(forms)
 
     def mask(self, terms: Collection[str]) -> int:
-        """Which of the words are among analysed words (see :func:`core.rag.analysis.analyze`): one bit for each."""
+        """Return which of the words are among analysed words (:func:`core.rag.analysis.analyze`), one bit for each."""
         found = 0
         for form in self._masks.keys() & set(terms):
             found |= self._masks[form]
