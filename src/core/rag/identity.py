@@ -42,7 +42,7 @@ def stable_id(kind: str, namespace: str, *parts: str) -> str:
 
 
 def content_hash(*parts: str) -> str:
-    """SHA-256 over the parts, as 64 hex digits.
+    """Return the SHA-256 of the parts, as 64 hex digits.
 
     Parts are joined by U+001F, so at most one of them may be a text that can hold it.
     """

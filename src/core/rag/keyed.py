@@ -18,7 +18,7 @@ class Keyed:
         return asdict(self)
 
     def __getitem__(self, key: str) -> Any:
-        """A field by its name.
+        """Return a field by its name.
 
         Raises:
             KeyError: if there is no such field; methods and properties are none.
@@ -36,5 +36,5 @@ class Keyed:
         return self.__dataclass_fields__.keys()
 
     def get(self, key: str, default: Any = None) -> Any:
-        """A field by its name, or ``default`` where there is no such field."""
+        """Return a field by its name, or ``default`` if there is no such field."""
         return self[key] if key in self.__dataclass_fields__ else default

@@ -372,7 +372,7 @@ class ApiClient:
         return longest * (0.5 + 0.5 * jitter)
 
     def redact(self, text: str) -> str:
-        """A text without the key."""
+        """Return a text with the API key replaced by ``***``."""
         key = self.endpoint.key.get_secret_value()
         return text if key == PLACEHOLDER_KEY else text.replace(key, "***")
 

@@ -35,7 +35,7 @@ class Port[Service]:
         self._load = load
 
     def get(self) -> Service:
-        """What was provided.
+        """Return what was provided.
 
         Raises:
             LookupError: if nothing was; importing ``core.rag`` provides everything.

@@ -69,7 +69,7 @@ class _HasRegex(Protocol):
 
 
 def expand_braces(patterns: Iterable[str]) -> list[str]:
-    """``*.{md,txt}`` as ``*.md`` and ``*.txt``, as in a shell."""
+    """Expand braces as a shell does: ``*.{md,txt}`` to ``*.md`` and ``*.txt``."""
     done: list[str] = []
     waiting = list(patterns)[::-1]
     while waiting and len(done) < _MAX_EXPANSIONS:

@@ -98,5 +98,5 @@ def _folded(name: str) -> str:
 
 
 def _loose(name: str) -> str:
-    """As wikis call files: "My page" is ``My-page.md``."""
+    """Return a form of a name in which ``My-page.md`` and "My page", as wikis name the same file, are alike."""
     return _SPACES.sub(" ", _folded(name))

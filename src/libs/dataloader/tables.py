@@ -11,7 +11,7 @@ _SUFFIXES = frozenset((")", "%", ")%", "%)"))
 
 
 def table_row(cells: Iterable[str]) -> str:
-    """One row, ``| a | b |``; pipes are escaped, line ends inside a cell become blanks."""
+    """Return a row, ``| a | b |``; pipes are escaped, line ends inside a cell become blanks."""
     return "| " + " | ".join(_cell(cell) for cell in cells) + " |"
 
 
@@ -21,7 +21,7 @@ def separator_row(columns: int) -> str:
 
 
 def markdown_table(rows: Sequence[Sequence[str]]) -> str:
-    """A Markdown table whose first row is the header; short rows are filled up with empty cells.
+    """Return a Markdown table whose first row is the header; short rows are filled with empty cells.
 
     Raises:
         UnreadableError: if it becomes too long.

@@ -126,7 +126,7 @@ class Decoded(NamedTuple):
 
 
 def raised(text: str, before: str) -> str:
-    """A superscript as plain text: ``10`` and a raised ``6`` are ``10^6``; an ordinal stays as it is."""
+    """Return a superscript as plain text: ``10`` and a raised ``6`` are ``10^6``; ordinals stay as they are."""
     return f"^{text}" if before[-1:].isalnum() and _SUPERSCRIPT.fullmatch(text) else text
 
 

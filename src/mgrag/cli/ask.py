@@ -154,7 +154,7 @@ def _turn(
     *,
     show_context: bool,
 ) -> None:
-    """One question and its answer; one that fails does not end the conversation."""
+    """Ask one question and print the answer; a failure does not end the conversation."""
     from core.rag.errors import EmbeddingError, InvalidInputError, LanguageModelError
 
     try:
@@ -166,7 +166,7 @@ def _turn(
 
 
 def _question() -> str | None:
-    """What is typed next; ``None`` at the end."""
+    """Return what is typed next; ``None`` at the end of the input."""
     sys.stdout.flush()  # whoever reads the answers through a pipe has them before the next question
     if not sys.stdin.isatty():
         text = sys.stdin.readline()

@@ -99,7 +99,7 @@ def _keep(character: str) -> bool:
 
 @lru_cache(maxsize=20_000)
 def fold(word: str) -> str:
-    """``word`` in lower case without accents: NFKC, full case folding, marks removed where they are accents.
+    """Return a word in lower case without accents: NFKC, full case folding, marks removed where they are accents.
 
     Indic vowel signs, kana voicing marks and the Russian й stay, for they make other letters.
     """
@@ -119,7 +119,7 @@ def fold(word: str) -> str:
 
 
 def _plain(word: str) -> str:
-    """``word`` reduced to what every engine takes for one word, cut to ``MAX_TERM_BYTES``."""
+    """Return a word reduced to what every engine takes for one word, cut to ``MAX_TERM_BYTES``."""
     if not (word.isascii() and word.isalnum()):
         word = "".join(filter(_keep, word))
     if len(word) * 4 <= MAX_TERM_BYTES:
@@ -223,7 +223,7 @@ def parts(surface: str) -> list[tuple[str, bool]]:
 
 
 def _possessive(pieces: list[str], body: str) -> list[str]:
-    """``pieces`` without an English possessive or a French or Italian article before the apostrophe."""
+    """Return the pieces without an English possessive, or a French or Italian article before the apostrophe."""
     if "'" not in body and "’" not in body:
         return pieces
     if pieces[-1] in {"s", "S"}:

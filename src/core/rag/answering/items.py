@@ -30,7 +30,7 @@ _STATES = re.compile(r"[.!;。！।۔…][\s\"'”’»」)\]*_`]*\Z")
 
 
 def said_by(passage: Passage, place: Span, others: set[int]) -> str:
-    """A sentence as it is shown; one of source code with what it belongs to, and a statement with its comment.
+    """Return a sentence as displayed; one of source code with the definition around it, a statement with its comment.
 
     Args:
         passage: The passage.

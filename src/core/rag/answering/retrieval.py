@@ -128,7 +128,7 @@ class _Retrieval:
         self._nearest: asyncio.Task[list[Hit]] | None = None
 
     async def run(self) -> Knowledge:
-        """All legs, scored."""
+        """Run all legs, and return their scored results."""
         entities, facts, hits = await together(
             self._both(
                 "entities",

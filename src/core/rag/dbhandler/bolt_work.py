@@ -278,7 +278,7 @@ async def _close_behind(session: AsyncSession, task: asyncio.Future[Any]) -> Non
 
 
 async def rows(result: AsyncResult) -> list[Row]:
-    """All rows of a result."""
+    """Return all rows of a result."""
     return [dict(zip(record.keys(), record.values(), strict=True)) async for record in result]
 
 

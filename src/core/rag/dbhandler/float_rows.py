@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def float_rows(vectors: Sequence[Sequence[float]]) -> NDArray[np.float32]:
-    """A row of 32-bit floats for each vector; all have the same length. Three times as fast as ``numpy.array``."""
+    """Return a row of 32-bit floats per vector, all of the same length; three times as fast as ``numpy.array``."""
     import numpy as np
 
     if not vectors:

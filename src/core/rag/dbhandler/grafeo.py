@@ -63,7 +63,7 @@ class Runner(Protocol):
         ...
 
     def get_property_batch(self, node_ids: list[int], property: str) -> list[Any]:  # noqa: A002
-        """A property of several nodes, ``None`` for those that are gone."""
+        """Return a property of several nodes, ``None`` for those that do not exist any more."""
         ...
 
     def drop_text_index(self, label: str, property: str) -> bool:  # noqa: A002
@@ -168,7 +168,7 @@ def _lost(db: Runner, index: TextIndex) -> int:
 
 
 def text_search(db: Runner, index: TextIndex, terms: Mapping[str, float], k: int) -> list[tuple[str, float]]:
-    """BM25 over weighted terms: one search per distinct weight, added up; equal scores in the engine's order."""
+    """Search by BM25 over weighted terms: one search per distinct weight, added up; ties in the engine's order."""
     by_weight: dict[float, list[str]] = {}
     for term, weight in terms.items():
         by_weight.setdefault(weight, []).append(term)
@@ -295,7 +295,7 @@ def check_dimension(db: Runner, index: VectorIndex) -> None:
 def shortest_path(
     db: Runner, start_id: str, end_id: str, edge_types: Sequence[str], max_depth: int, namespace: str
 ) -> list[str] | None:
-    """One shortest undirected path, as ids."""
+    """Return one of the shortest undirected paths, as ids."""
     if start_id == end_id:
         statement = "MATCH (a {id: $start}) WHERE a.namespace = $namespace RETURN [a.id] AS ids LIMIT 1"
         found = list(db.execute_cypher(statement, {"start": start_id, "namespace": namespace}))

@@ -367,7 +367,7 @@ async def _create(
     indexes: Indexes,
     now: str,
 ) -> None:
-    """The nodes of messages, with ascending numbers from ``first`` on."""
+    """Create the nodes of messages, with ascending numbers from ``first`` on."""
     common = {"namespace": namespace, "partition": text_partition(namespace), "session_id": session}
     rows = [
         {"id": message.id, "props": {**message.properties, **common, "sequence": number}}
@@ -398,7 +398,7 @@ async def _remove(tx: Transaction, ids: Sequence[str]) -> None:
 
 
 async def _chain(tx: Transaction, pairs: Sequence[Row]) -> None:
-    """FOLLOWS edges from each ``a`` to the ``b`` before it."""
+    """Create a FOLLOWS edge from each ``a`` to the ``b`` before it."""
     await run_for_rows(
         tx,
         "UNWIND $rows AS row MATCH (a:Interaction {id: row.a}) MATCH (b:Interaction {id: row.b}) "

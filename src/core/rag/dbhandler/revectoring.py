@@ -193,7 +193,7 @@ class RevectoringOperations(VectorStoreOperations):
         return missing
 
     async def text_label(self, label: Label = Label.CHUNK) -> str:
-        """``:Label`` that nodes need in order to be in their keyword index, or nothing; the index exists afterwards."""
+        """Return the ``:Label`` that nodes need for their keyword index, or nothing; create the index if missing."""
         return await self._text_label(label, patient=True)
 
     async def _document_ids(self) -> list[str]:

@@ -46,7 +46,7 @@ class RewritingOperations(ErasureOperations):
     """Rewriting messages; :meth:`core.rag.KnowledgeBase.anonymize` does it."""
 
     async def message_contents(self) -> list[Row]:
-        """``id``, ``session_id``, ``content``, ``tags`` and ``metadata`` of all messages of the namespace."""
+        """Return ``id``, ``session_id``, ``content``, ``tags`` and ``metadata`` of all messages of the namespace."""
         rows = await self.read(
             "MATCH (m:Interaction) WHERE m.namespace = $namespace RETURN m.id AS id, m.session_id AS session_id, "
             "m.content AS content, m.tags AS tags, m.metadata AS metadata"

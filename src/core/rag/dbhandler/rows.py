@@ -55,7 +55,7 @@ _encode_metadata = json.JSONEncoder(
 
 
 def to_json(value: Any, what: str, encode: Callable[[Any], str] = _encode) -> str:
-    """A value as compact JSON with sorted keys.
+    """Return a value as compact JSON with sorted keys.
 
     Raises:
         InvalidInputError: if it is not JSON-serialisable, or nested more deeply than Python's encoder goes.

@@ -128,7 +128,7 @@ class WordLlamaEmbedding(EmbeddingService):
 
 
 def _as_said(text: str) -> str:
-    """A text in capitals as one in small letters: the model hardly knows words in capitals, but for acronyms."""
+    """Return a text in capitals in lower case, since the model hardly knows words in capitals except acronyms."""
     return text.lower() if text.isupper() and len(text.split()) > _ACRONYMS else text
 
 

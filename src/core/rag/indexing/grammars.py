@@ -230,7 +230,7 @@ def grammar_versions() -> str:
 
 @lru_cache(maxsize=32)
 def load_language(module: str, function: str) -> Language | None:
-    """A language, or ``None`` where its grammar is not installed or does not go with the installed tree-sitter."""
+    """Load a language; ``None`` if its grammar is not installed or does not fit the installed tree-sitter."""
     try:
         from tree_sitter import Language
 

@@ -95,7 +95,7 @@ async def doubled_folders(client: MemGraphClient, read: Sequence[ReadSource]) ->
 
 
 async def _renamed(client: MemGraphClient, gone: str, folders: Sequence[ReadSource]) -> list[str]:
-    """A note if most documents of a folder that is gone are in another one now, at the same places."""
+    """Return a note if most documents of a missing folder are in another folder now, at the same places."""
     places = [
         row["uri"].removeprefix(f"{gone}/")
         for row in await client.documents_of_source(source_id(client.namespace, gone))

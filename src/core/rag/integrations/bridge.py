@@ -249,7 +249,7 @@ class Retrieves:
         user_id: str | None = None,
         **arguments: Any,
     ) -> Self:
-        """A retriever with a knowledge base of its own, for programs without an event loop; close it.
+        """Make a retriever with a knowledge base of its own, for programs without an event loop; close it after use.
 
         Args:
             uri: ``embedded:PATH``, ``bolt://HOST:7687`` …; ``None``: ``MEMGRAPH_URI``, else the embedded default.

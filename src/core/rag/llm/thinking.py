@@ -61,7 +61,7 @@ class ThinkingFilter:
 
 
 def without_thinking(text: str) -> str:
-    """A whole answer without the thinking before it."""
+    """Return a whole answer without the thinking before it."""
     filtering = ThinkingFilter(opened=opened_before(text))
     return filtering.feed(text) + filtering.end()
 

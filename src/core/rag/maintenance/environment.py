@@ -34,7 +34,7 @@ _AREA: Literal["environment"] = "environment"
 
 
 def check_python() -> Iterator[Check]:
-    """The interpreter."""
+    """Check the interpreter."""
     found = f"Python {platform.python_version()} on {platform.system()} {platform.machine()}"
     yield _check("python", "ok", f"{found}.")
 

@@ -19,7 +19,7 @@ class Clock:
         return time.time()
 
     def chance(self) -> float:
-        """A random number from 0 to 1."""
+        """Return a random number from 0 to 1."""
         return random.random()  # noqa: S311  (jitter, not a secret)
 
     async def sleep(self, seconds: float) -> None:

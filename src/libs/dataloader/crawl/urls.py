@@ -249,7 +249,7 @@ def _drop_sessions(path: str) -> str:
 
 
 def _remove_dots(path: str) -> str:
-    """RFC 3986, section 5.2.4."""
+    """Remove dot segments from a path (RFC 3986, section 5.2.4)."""
     if "/." not in path:
         return path
     kept: list[str] = []

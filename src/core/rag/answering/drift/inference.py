@@ -158,7 +158,7 @@ class InferenceEngine:
         return found
 
     async def _structural(self, nodes: Sequence[Node]) -> list[InferredConnection]:
-        """Adamic-Adar, as a confidence: 1 - exp(-sum over shared neighbours of 1 / ln(degree))."""
+        """Return the Adamic-Adar index as a confidence: 1 - exp(-sum over shared neighbours of 1 / ln(degree))."""
         reader = GraphReader(self._client)
         ids = by_label((node.id, Label(node.label)) for node in nodes)
         ahead, back = await together(

@@ -99,7 +99,7 @@ class Traversal:
         self.reads = Reads()
 
     async def run(self, starts: Sequence[Node], max_depth: int) -> list[Path]:
-        """All paths that were followed, the entry points themselves included, best first."""
+        """Return all paths that were followed, including the entry points themselves, best first."""
         await self._read_nodes([(node.id, Label(node.label)) for node in starts])
         beams: dict[str, list[_Walk]] = {}
         done: list[_Walk] = []

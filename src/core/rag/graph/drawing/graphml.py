@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def to_graphml(piece: Piece) -> str:
-    """GraphML with ``name``, ``label``, ``type``, ``distance`` of nodes and ``type``, ``fact``, ``weight`` of edges."""
+    """Write GraphML: nodes with ``name, label, type, distance``, and edges with ``type, fact, weight``."""
     import networkx
 
     buffer = io.BytesIO()
@@ -22,7 +22,7 @@ def to_graphml(piece: Piece) -> str:
 
 
 def to_networkx(piece: Piece) -> networkx.MultiDiGraph:
-    """Return the same as a networkx graph, for everything that it can compute."""
+    """Return a piece of the graph as a networkx graph, for all that networkx can compute."""
     import networkx
 
     graph: networkx.MultiDiGraph = networkx.MultiDiGraph()

@@ -45,7 +45,7 @@ Point = tuple[float, float]
 
 
 def to_html(piece: Piece) -> str:
-    """A whole page, in UTF-8."""
+    """Return a whole page, in UTF-8."""
     here = files(__package__)
     script = here.joinpath("page.js").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
@@ -100,7 +100,7 @@ def _kind(node: GraphNode) -> str:
 
 
 def _colours(nodes: tuple[GraphNode, ...]) -> dict[str, str]:
-    """A colour for each kind, the most frequent first; all beyond the palette have the last one."""
+    """Return a colour for each kind, the most frequent first; those beyond the palette share the last one."""
     count: dict[str, int] = {}
     for node in nodes:
         count[_kind(node)] = count.get(_kind(node), 0) + 1

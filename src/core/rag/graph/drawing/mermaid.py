@@ -18,7 +18,7 @@ _DIRECTION = re.compile(r"direction(?=\s)", re.IGNORECASE)
 
 
 def to_mermaid(piece: Piece) -> str:
-    """A flowchart, valid whatever names contain, and not too large for Mermaid.
+    """Return a flowchart that is valid whatever names contain, and not too large for Mermaid.
 
     Returns:
         Lines, the last one ended, too. If Mermaid does not draw all nodes, those behind the first that is too many are
@@ -52,7 +52,7 @@ def _arrow(edge: GraphEdge, short: Mapping[str, str]) -> str:
 
 
 def mermaid_label(text: str, max_chars: int = MAX_LABEL_CHARS) -> str:
-    """A text that can stand between double quotes in a diagram.
+    """Return a text that can stand between double quotes in a diagram.
 
     Letters and digits of any script stay; every other character becomes an entity code such as ``#34;``, which is
     shown as the character. What cannot be shown (control characters, half characters) is left out.

@@ -6,7 +6,7 @@ import unicodedata
 
 
 def printable(text: str) -> str:
-    """Text in one line, without what no document format takes: controls, lone surrogates, changes of direction."""
+    """Return text as one line, without control characters, lone surrogates and changes of direction."""
     kept = (c if unicodedata.category(c) not in {"Cc", "Cs", "Cn", "Zl", "Zp"} else " " for c in text)
     flat = "".join(c for c in kept if c not in _DIRECTIONS)
     return " ".join(flat.split())

@@ -42,7 +42,7 @@ class Prompt(BaseModel):
 
     @classmethod
     def label(cls) -> str:
-        """``NAME.vVERSION``."""
+        """The name and version of the prompt: ``NAME.vVERSION``."""
         return f"{cls.prompt}.v{cls.version}"
 
     def messages(self) -> list[Message]:
