@@ -18,8 +18,8 @@ import numpy as np
 from neo4j import AsyncDriver, AsyncGraphDatabase
 
 from core.rag.dbhandler import MemGraphClient
+from core.rag.dbhandler.documents.writing import ChunkRow, DocumentRow
 from core.rag.dbhandler.store import Parameters, Row, Transaction
-from core.rag.dbhandler.writing import ChunkRow, DocumentRow
 from core.rag.schema import Label, TextIndex
 from core.rag.settings import Settings
 

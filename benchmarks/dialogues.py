@@ -22,8 +22,8 @@ from typing import Any
 from benchmarks.data import load
 from core.rag import KnowledgeBase
 from core.rag.analysis import analyze, index_terms, query_terms
-from core.rag.dbhandler.interactions import InteractionRow
-from core.rag.dbhandler.message_rows import message_properties
+from core.rag.dbhandler.messages.interactions import InteractionRow
+from core.rag.dbhandler.messages.rows import message_properties
 from core.rag.retrieval.bm25 import Bm25
 
 SET = "mtrag_un_dev"

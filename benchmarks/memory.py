@@ -11,8 +11,8 @@ from typing import Any
 
 from benchmarks.data import load
 from core.rag import KnowledgeBase
-from core.rag.dbhandler.interactions import InteractionRow
-from core.rag.dbhandler.message_rows import message_properties
+from core.rag.dbhandler.messages.interactions import InteractionRow
+from core.rag.dbhandler.messages.rows import message_properties
 
 SESSIONS = 500
 TURNS = 20

@@ -15,7 +15,7 @@ import numpy as np
 
 from benchmarks.data import load
 from core.rag import KnowledgeBase
-from core.rag.dbhandler.embedded import EmbeddedStore
+from core.rag.dbhandler.embedded.store import EmbeddedStore
 from libs.dataloader import Document
 
 SIZES = (1_000, 10_000, 50_000)

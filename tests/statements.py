@@ -35,7 +35,7 @@ _refused: list[str] = []
 
 def pytest_configure(config: pytest.Config) -> None:
     """Listen to the embedded engine."""
-    from core.rag.dbhandler import grafeo_engine
+    from core.rag.dbhandler.embedded import engine as grafeo_engine
 
     if not BOLT_URI and not _FILE:
         raise pytest.UsageError("MGRAG_TEST_BOLT_URI names no server to show the statements to.")

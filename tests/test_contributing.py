@@ -13,7 +13,7 @@ CODE = re.findall(r"`([^`\n]+)`", TEXT)
 
 #: Where a path that is written short begins.
 SHORT = [ROOT, ROOT / "src/libs/dataloader", *(ROOT / "src/core/rag" / part for part in ("", "answering", "retrieval"))]
-SHORT += [ROOT / "src/core/rag/dbhandler"]
+SHORT += [ROOT / "src/core/rag/dbhandler", ROOT / "src/core/rag/indexing"]
 
 
 def test_every_path_is_there() -> None:

@@ -99,3 +99,12 @@ def test_the_public_names_import_nothing_at_once_but_ports() -> None:
 
 def test_every_floor_is_there() -> None:
     assert {part_of(module) for module in MODULES} == set(LEVELS)
+
+
+@pytest.mark.parametrize("engine", ["bolt", "embedded"])
+def test_engines_know_nothing_of_what_is_stored(engine: str) -> None:
+    operations = tuple(f"core.rag.dbhandler.{part}." for part in ("documents", "knowledge", "messages", "transfer"))
+    modules = [name for name in MODULES if name.startswith(f"core.rag.dbhandler.{engine}.")]
+    assert len(modules) > 5
+    for module in modules:
+        assert not [name for name in imports(MODULES[module]) if name.startswith(operations)], module

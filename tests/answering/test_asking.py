@@ -19,7 +19,7 @@ from answering.people import DOCUMENTS, fill
 from core.rag import KnowledgeBase
 from core.rag.answering.basic import BasicRAG
 from core.rag.answering.events import AnalysisEvent, CitationEvent, DoneEvent, RetrievalEvent, TokenEvent
-from core.rag.answering.extracts import LABEL
+from core.rag.answering.extracts.composing import LABEL
 from core.rag.answering.response import NOTHING_FOUND
 from core.rag.answering.services import AnsweringBase
 from core.rag.answering.types import Answer

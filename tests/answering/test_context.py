@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from core.rag.answering.context import build_context
 from core.rag.answering.types import FoundEntity, FoundFact, Knowledge
-from core.rag.indexing.sentences import sentence_spans, sentences
-from core.rag.indexing.tokens import WordLlamaTokens
+from core.rag.indexing.splitting.sentences import sentence_spans, sentences
+from core.rag.indexing.splitting.tokens import WordLlamaTokens
 from core.rag.retrieval.hits import Hit
 
 COUNTER = WordLlamaTokens()

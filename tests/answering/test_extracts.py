@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from core.rag import KnowledgeBase
-from core.rag.answering.extracts import extract
+from core.rag.answering.extracts.composing import extract
 from core.rag.answering.markers import is_in_block
 from core.rag.answering.types import Passage
-from core.rag.indexing.sentences import sentences
+from core.rag.indexing.splitting.sentences import sentences
 from core.rag.retrieval.hits import Hit
 from libs.dataloader import Document
 

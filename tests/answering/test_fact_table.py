@@ -7,9 +7,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.rag.answering.fact_table import FactColumns, FactTable
-from core.rag.answering.texts import MOST_PLACES
-from core.rag.answering.trigrams import TrigramIndex
+from core.rag.answering.graph_index.fact_table import FactColumns, FactTable
+from core.rag.answering.graph_index.texts import MOST_PLACES
+from core.rag.answering.graph_index.trigrams import TrigramIndex
 from core.rag.answering.types import FoundFact
 from core.rag.extraction.words import normalized_words
 

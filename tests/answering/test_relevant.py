@@ -11,7 +11,7 @@ import pytest
 from answering.models import talking
 from core.rag import KnowledgeBase
 from core.rag.analysis import analyze
-from core.rag.answering.extracts import LABEL, NEAREST, STATEMENTS
+from core.rag.answering.extracts.composing import LABEL, NEAREST, STATEMENTS
 from core.rag.answering.relevant import NEAR, RELEVANT, Asked, Passage
 from core.rag.answering.relevant import relevance as relevance_of
 from core.rag.answering.response import NOTHING_FOUND

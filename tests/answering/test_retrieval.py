@@ -14,12 +14,12 @@ from tests.graphs import listen
 from answering.drift_graph import Fact, put_entities
 from answering.people import fill
 from core.rag import KnowledgeBase
-from core.rag.answering import graph_index
-from core.rag.answering.graph_search import GraphSearch
+from core.rag.answering.graph_index import index as graph_index
+from core.rag.answering.graph_index.search import GraphSearch
+from core.rag.answering.graph_index.trigrams import TrigramIndex
 from core.rag.answering.metrics import Metrics
 from core.rag.answering.relevance import best_facts, entity_score, fact_score, search_terms
 from core.rag.answering.retrieval import RetrievalOptions, retrieve_knowledge
-from core.rag.answering.trigrams import TrigramIndex
 from core.rag.answering.types import Analysis, FoundEntity, FoundFact
 from core.rag.errors import StoreError, StoreTimeoutError
 from dbhandler.kit import Engine

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.rag import KnowledgeBase
-from core.rag.answering.extracts import LABEL, NOT_ASKED, NOT_SET, extract
-from core.rag.answering.table_rows import is_head, with_head
+from core.rag.answering.extracts.composing import LABEL, NOT_ASKED, NOT_SET, extract
+from core.rag.answering.extracts.table_rows import is_head, with_head
 from core.rag.answering.types import Passage
 from core.rag.retrieval.hits import Hit
 from libs.dataloader import Document

@@ -10,9 +10,9 @@ import pytest
 from tests.cli.command import Command
 
 from core.rag.dbhandler import MemGraphClient
-from core.rag.dbhandler.embedded import EmbeddedStore
-from core.rag.dbhandler.grafeo_digest import digest_of_file
-from core.rag.dbhandler.grafeo_engine import close_engine, open_engine
+from core.rag.dbhandler.embedded.digest import digest_of_file
+from core.rag.dbhandler.embedded.engine import close_engine, open_engine
+from core.rag.dbhandler.embedded.store import EmbeddedStore
 from core.rag.errors import StoreFullError
 from core.rag.indexing.titles import TitleLinker
 from mgrag.cli import main

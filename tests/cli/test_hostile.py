@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from tests.cli.command import Command, Done
 
-from core.rag.dbhandler.grafeo_digest import digest_of_file
+from core.rag.dbhandler.embedded.digest import digest_of_file
 
 INJECTION = "x' }) DETACH DELETE n //"
 SURROGATE = "caf\udce9"

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from core.rag.dbhandler.grafeo_digest import digest_of_file
+from core.rag.dbhandler.embedded.digest import digest_of_file
 
 MGRAG = Path(sys.executable).with_name("mgrag")
 HEAVY = {
@@ -280,7 +280,7 @@ def test_an_export_that_is_ended_leaves_nothing(
     program = (
         "import asyncio, signal, sys\n"
         f"if {background}: signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
-        "from core.rag.dbhandler.transfer import TransferOperations\n"
+        "from core.rag.dbhandler.transfer.operations import TransferOperations\n"
         "async def waits(*_): print('there', flush=True); await asyncio.sleep(100)\n"
         "TransferOperations._write_edges = waits\n"
         "sys.argv = ['mgrag', '--db', 'graph.grafeo', 'export', 'out.jsonl']\n"

@@ -19,7 +19,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NoReturn
 
-from core.rag.dbhandler.embedded import EmbeddedStore
+from core.rag.dbhandler.embedded.store import EmbeddedStore
 from core.rag.dbhandler.store import Transaction
 from core.rag.errors import MGRagError
 from core.rag.schema import Label, TextIndex, vector_index
@@ -150,7 +150,7 @@ async def _fork_inside(store: EmbeddedStore) -> None:
 
 def write_for_ever(path: str, name: str) -> None:
     """Write documents until killed, and say of each when it was acknowledged."""
-    from core.rag.dbhandler import grafeo_engine
+    from core.rag.dbhandler.embedded import engine as grafeo_engine
 
     grafeo_engine.CHECKPOINT_LOG_BYTES = 30_000  # so that some are killed while they write a checkpoint
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from hypothesis import strategies as st
 
-from core.rag.dbhandler.grafeo import BM25_B, BM25_K1
+from core.rag.dbhandler.embedded.dialect import BM25_B, BM25_K1
 from core.rag.dbhandler.store import Match, Transaction
 from core.rag.schema import EdgeType, Label, TextIndex, VectorIndex
 from dbhandler.kit import Corner

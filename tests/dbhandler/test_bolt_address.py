@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.rag.dbhandler.bolt_address import Address, bolt_address, hide_credentials
+from core.rag.dbhandler.bolt.address import Address, bolt_address, hide_credentials
 from core.rag.errors import ConfigurationError
 from dbhandler.kit import make_settings
 

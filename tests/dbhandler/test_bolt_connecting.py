@@ -157,7 +157,7 @@ async def test_a_server_of_another_kind_is_refused_by_name(monkeypatch: pytest.M
     direct = await engine.open()
     kind = direct.capabilities.engine
     await direct.close()
-    monkeypatch.setattr("core.rag.dbhandler.bolt.greet", agent)
+    monkeypatch.setattr("core.rag.dbhandler.bolt.store.greet", agent)
     with pytest.raises(ConfigurationError, match=r"OtherGraph/7.1.*MGRAG_FORCE_ENGINE"):
         await engine.open()
     forced = await engine.open(MGRAG_FORCE_ENGINE=kind)

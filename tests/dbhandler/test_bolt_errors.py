@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from neo4j.exceptions import Neo4jError
 
-from core.rag.dbhandler.bolt_address import Address
-from core.rag.dbhandler.bolt_errors import Again, exhausted, failure
+from core.rag.dbhandler.bolt.address import Address
+from core.rag.dbhandler.bolt.errors import Again, exhausted, failure
 from core.rag.errors import (
     ConfigurationError,
     InvalidInputError,

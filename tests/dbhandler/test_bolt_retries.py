@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from core.rag.dbhandler import bolt_work
-from core.rag.dbhandler.bolt_errors import Again, Failure
-from core.rag.dbhandler.bolt_work import FIRST_RETRY_SECONDS, RetryableError, attempts
+from core.rag.dbhandler.bolt import work as bolt_work
+from core.rag.dbhandler.bolt.errors import Again, Failure
+from core.rag.dbhandler.bolt.work import FIRST_RETRY_SECONDS, RetryableError, attempts
 from core.rag.dbhandler.gate import WriterGate
 from core.rag.errors import StoreConflictError, StoreConstraintError, StoreError, StoreFullError, StoreUnavailableError
 

@@ -13,13 +13,13 @@ import pytest
 from neo4j import AsyncDriver, AsyncGraphDatabase
 from tests.servers.proxy import BoltProxy
 
-from core.rag.dbhandler import bolt
-from core.rag.dbhandler.bolt import BoltStore
-from core.rag.dbhandler.bolt_errors import Again, Failure
-from core.rag.dbhandler.bolt_work import RetryableError
-from core.rag.dbhandler.dialect import MAX_WORDS, text_index_name
-from core.rag.dbhandler.memgraph import MemgraphDialect
-from core.rag.dbhandler.neo4j import Neo4jDialect
+from core.rag.dbhandler.bolt import store as bolt
+from core.rag.dbhandler.bolt.dialect import MAX_WORDS, text_index_name
+from core.rag.dbhandler.bolt.errors import Again, Failure
+from core.rag.dbhandler.bolt.memgraph import MemgraphDialect
+from core.rag.dbhandler.bolt.neo4j import Neo4jDialect
+from core.rag.dbhandler.bolt.store import BoltStore
+from core.rag.dbhandler.bolt.work import RetryableError
 from core.rag.dbhandler.scan import scan_text
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.errors import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.rag.dbhandler.bolt_words import WordSearch
+from core.rag.dbhandler.bolt.words import WordSearch
 from core.rag.dbhandler.store import Row
 from core.rag.schema import Label, TextIndex
 

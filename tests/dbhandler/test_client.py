@@ -17,9 +17,9 @@ from tests.graphs import listen
 
 from core.rag import MemGraphClient, standardize_resource_uri
 from core.rag.analysis import query_terms
-from core.rag.dbhandler.adding import add_chunks
-from core.rag.dbhandler.embedded_transaction import EmbeddedTransaction
-from core.rag.dbhandler.rows import chunk_rows
+from core.rag.dbhandler.documents.adding import add_chunks
+from core.rag.dbhandler.documents.rows import chunk_rows
+from core.rag.dbhandler.embedded.transaction import EmbeddedTransaction
 from core.rag.dbhandler.store import Transaction
 from core.rag.errors import ConfigurationError, InvalidInputError, InvalidVectorError, NotFoundError
 from dbhandler.kit import Engine, eventually

@@ -15,7 +15,7 @@ from tests.embedders import HashEmbedder
 from tests.graphs import orphans, snapshot
 
 from core.rag import MemGraphClient
-from core.rag.dbhandler.message_rows import beginning_of
+from core.rag.dbhandler.messages.rows import beginning_of
 from core.rag.errors import InvalidInputError, NotFoundError
 from dbhandler.kit import Engine
 

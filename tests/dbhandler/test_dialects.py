@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from core.rag.dbhandler.dialect import IndexMissingError, plain_words, text_index_name, words_query
-from core.rag.dbhandler.memgraph import MemgraphDialect
-from core.rag.dbhandler.neo4j import Neo4jDialect
+from core.rag.dbhandler.bolt.dialect import IndexMissingError, plain_words, text_index_name, words_query
+from core.rag.dbhandler.bolt.memgraph import MemgraphDialect
+from core.rag.dbhandler.bolt.neo4j import Neo4jDialect
 from core.rag.dbhandler.store import Match, Parameters, Row
 from core.rag.errors import InvalidInputError, ModelMismatchError, QueryError, StoreConflictError
 from core.rag.schema import SERVER_INDEXES, Label, TextIndex, VectorIndex
@@ -155,7 +155,7 @@ def told_of_text_index(indexed: int, labelled: int) -> list[Row]:
 
 @pytest.fixture
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("core.rag.dbhandler.memgraph._LOOK_AGAIN_SECONDS", 0.0)
+    monkeypatch.setattr("core.rag.dbhandler.bolt.memgraph._LOOK_AGAIN_SECONDS", 0.0)
 
 
 @pytest.mark.usefixtures("at_once")

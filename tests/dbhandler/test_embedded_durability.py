@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from core.rag.dbhandler import commitlog
-from core.rag.dbhandler.embedded import EmbeddedStore
+from core.rag.dbhandler.embedded import commitlog
+from core.rag.dbhandler.embedded.store import EmbeddedStore
 from core.rag.errors import StoreError, StoreFullError, StoreUnavailableError
 from dbhandler.children import names, put
 from dbhandler.kit import make_settings

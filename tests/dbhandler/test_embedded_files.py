@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from core.rag.dbhandler import commitlog, grafeo_engine
-from core.rag.dbhandler.embedded import EmbeddedStore
+from core.rag.dbhandler.embedded import commitlog
+from core.rag.dbhandler.embedded import engine as grafeo_engine
+from core.rag.dbhandler.embedded.store import EmbeddedStore
 from core.rag.dbhandler.store import Transaction
 from core.rag.errors import (
     StoreDamagedError,

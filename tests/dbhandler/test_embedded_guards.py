@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from core.rag.dbhandler import grafeo_engine
-from core.rag.dbhandler.embedded import EmbeddedStore
+from core.rag.dbhandler.embedded import engine as grafeo_engine
+from core.rag.dbhandler.embedded.errors import map_error
+from core.rag.dbhandler.embedded.store import EmbeddedStore
 from core.rag.dbhandler.gate import WriterGate
-from core.rag.dbhandler.grafeo_errors import map_error
 from core.rag.dbhandler.store import Transaction
 from core.rag.errors import (
     InvalidInputError,

@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 
-from core.rag.dbhandler.embedded import EmbeddedStore
+from core.rag.dbhandler.embedded.store import EmbeddedStore
 from core.rag.errors import StoreLockedError
 from core.rag.settings import Settings
 from dbhandler.children import CHUNKS, TEXT, VECTORS, names, put

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from core.rag.dbhandler.embedded import EmbeddedStore
+from core.rag.dbhandler.embedded.store import EmbeddedStore
 from core.rag.dbhandler.store import Transaction
 
 SMALL, LARGE = 1_000, 16_000

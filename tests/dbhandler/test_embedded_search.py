@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.rag.dbhandler import grafeo as dialect
-from core.rag.dbhandler.embedded import EmbeddedStore
+from core.rag.dbhandler.embedded import dialect
+from core.rag.dbhandler.embedded.store import EmbeddedStore
 from core.rag.dbhandler.store import Match, Transaction
 from core.rag.schema import Label, TextIndex, VectorIndex
 from dbhandler.kit import write

@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.rag.dbhandler import grafeo as dialect
-from core.rag.dbhandler import vector_table
-from core.rag.dbhandler.embedded import EmbeddedStore
+from core.rag.dbhandler.embedded import dialect, vector_table
+from core.rag.dbhandler.embedded.store import EmbeddedStore
+from core.rag.dbhandler.embedded.vector_table import changed_indexes
 from core.rag.dbhandler.store import Transaction
-from core.rag.dbhandler.vector_table import changed_indexes
 from core.rag.schema import VectorIndex
 from dbhandler.kit import PATIENCE_SECONDS, write
 

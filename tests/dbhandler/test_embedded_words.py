@@ -10,11 +10,10 @@ from typing import Any
 
 import pytest
 
-from core.rag.dbhandler import grafeo as dialect
-from core.rag.dbhandler import word_scores
-from core.rag.dbhandler.embedded import EmbeddedStore
+from core.rag.dbhandler.embedded import dialect, word_scores
+from core.rag.dbhandler.embedded.store import EmbeddedStore
+from core.rag.dbhandler.embedded.word_scores import changes_words
 from core.rag.dbhandler.store import Transaction
-from core.rag.dbhandler.word_scores import changes_words
 from core.rag.schema import Label, TextIndex
 from dbhandler.kit import PATIENCE_SECONDS, write
 

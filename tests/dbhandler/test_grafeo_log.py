@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from core.rag.dbhandler import grafeo_engine
-from core.rag.dbhandler.commitlog import log_folder
-from core.rag.dbhandler.grafeo_log import damage_in
+from core.rag.dbhandler.embedded import engine as grafeo_engine
+from core.rag.dbhandler.embedded.commitlog import log_folder
+from core.rag.dbhandler.embedded.log import damage_in
 from core.rag.errors import StoreDamagedError
 
 COMMITS = 12

@@ -12,14 +12,14 @@ from collections.abc import Awaitable, Callable, Iterator
 
 import pytest
 
-from core.rag.dbhandler.edge_direction import FEW, RELATED, directed
-from core.rag.dbhandler.embedded import EmbeddedStore
-from core.rag.dbhandler.entities import EntityLedger
-from core.rag.dbhandler.facts import FactChanges, Triple, write_triples
-from core.rag.dbhandler.linking import LinkRow, write_links
-from core.rag.dbhandler.records import FROM_RECORD, RecordChanges, RecordRow, relation_id
+from core.rag.dbhandler.documents.linking import LinkRow, write_links
+from core.rag.dbhandler.documents.writing import ChunkRow, attach_vectors
+from core.rag.dbhandler.embedded.store import EmbeddedStore
+from core.rag.dbhandler.knowledge.edge_direction import FEW, RELATED, directed
+from core.rag.dbhandler.knowledge.entities import EntityLedger
+from core.rag.dbhandler.knowledge.facts import FactChanges, Triple, write_triples
+from core.rag.dbhandler.knowledge.records import FROM_RECORD, RecordChanges, RecordRow, relation_id
 from core.rag.dbhandler.store import Transaction
-from core.rag.dbhandler.writing import ChunkRow, attach_vectors
 from core.rag.extraction.facts import ChunkFacts, Fact
 from core.rag.extraction.records import RecordEntity, relations_of
 from core.rag.identity import entity_id, link_id, resource_id

@@ -9,8 +9,8 @@ import pytest
 from tests.embedders import HashEmbedder
 
 from core.rag import MemGraphClient
-from core.rag.dbhandler import grafeo as dialect
-from core.rag.dbhandler.embedded import EmbeddedStore
+from core.rag.dbhandler.embedded import dialect
+from core.rag.dbhandler.embedded.store import EmbeddedStore
 from core.rag.errors import QueryError
 from core.rag.schema import Label, TextIndex
 from core.rag.settings import Settings
@@ -82,7 +82,7 @@ async def test_a_removal_that_fails_leaves_an_index(tmp_path: Path, monkeypatch:
 
     async with MemGraphClient(f"embedded:{tmp_path}/graph.grafeo") as client:
         ids = await filled(client, MANY)
-        monkeypatch.setattr("core.rag.dbhandler.documents.remove_documents", refuse)
+        monkeypatch.setattr("core.rag.dbhandler.documents.operations.remove_documents", refuse)
         with pytest.raises(QueryError):
             await client.delete_documents(ids)
         assert await words_found(client) == MANY

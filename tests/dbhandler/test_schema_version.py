@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from core.rag.dbhandler import MemGraphClient, grafeo_engine
-from core.rag.dbhandler.grafeo_digest import digest_of_file
+from core.rag.dbhandler import MemGraphClient
+from core.rag.dbhandler.embedded import engine as grafeo_engine
+from core.rag.dbhandler.embedded.digest import digest_of_file
 from core.rag.errors import StoreUnavailableError
 from core.rag.schema import SCHEMA_VERSION
 

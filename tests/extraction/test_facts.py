@@ -9,7 +9,7 @@ from tests.extraction.graphs import knowledge
 from tests.extraction.models import SayingModel
 
 from core.rag import KnowledgeBase
-from core.rag.dbhandler.facts import Triple
+from core.rag.dbhandler.knowledge.facts import Triple
 from core.rag.errors import ConfigurationError, InvalidInputError, LanguageModelAuthError, LanguageModelError
 from core.rag.extraction.facts import ChunkFacts
 from dbhandler.kit import Engine

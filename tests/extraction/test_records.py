@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from tests.extraction.graphs import knowledge
 
 from core.rag import KnowledgeBase
-from core.rag.dbhandler.record_rows import record_row
-from core.rag.dbhandler.rows import to_json
+from core.rag.dbhandler.documents.rows import to_json
+from core.rag.dbhandler.knowledge.record_rows import record_row
 from core.rag.errors import InvalidInputError
 from core.rag.extraction.records import entities_of, record_text
 from dbhandler.kit import BOLT_URI, Engine

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.rag.indexing import TextSplitter
-from core.rag.indexing.grammars import GRAMMARS, language_of, load_language
+from core.rag.indexing.splitting.grammars import GRAMMARS, language_of, load_language
 from libs.dataloader.types import Document, DocumentChunk
 
 PYTHON = '''"""Module."""

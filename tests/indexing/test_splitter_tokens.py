@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
 from core.rag.errors import InvalidInputError
-from core.rag.indexing.tokens import _RUN, FunctionTokens, WordLlamaTokens, utf8_length
+from core.rag.indexing.splitting.tokens import _RUN, FunctionTokens, WordLlamaTokens, utf8_length
 
 spec = importlib.util.find_spec("wordllama")
 assert spec is not None
@@ -81,7 +81,7 @@ def test_weights_are_the_counts_without_what_every_text_has(parts: list[str]) ->
 
 
 def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("core.rag.indexing.tokens._REMEMBERED_CHARACTERS", 1000)
+    monkeypatch.setattr("core.rag.indexing.splitting.tokens._REMEMBERED_CHARACTERS", 1000)
     counter = WordLlamaTokens()
     text = " ".join(f"wörd{number}x" for number in range(400))
     first = counter.count(text)

@@ -14,8 +14,8 @@ from tests.extraction.models import SayingModel
 from tests.graphs import snapshot
 
 from core.rag import KnowledgeBase
-from core.rag.dbhandler import embedded
-from core.rag.dbhandler.embedded import EmbeddedStore
+from core.rag.dbhandler.embedded import store as embedded
+from core.rag.dbhandler.embedded.store import EmbeddedStore
 from core.rag.dbhandler.store import Transaction
 from core.rag.errors import StoreConflictError
 from core.rag.graph.knowledge_graph import KnowledgeGraph

@@ -17,10 +17,10 @@ from tests.embedders import HashEmbedder
 from tests.graphs import snapshot
 
 from core.rag import KnowledgeBase
-from core.rag.dbhandler.bolt import BoltStore
-from core.rag.dbhandler.bolt_errors import Again, Failure
-from core.rag.dbhandler.bolt_work import RetryableError
-from core.rag.dbhandler.dialect import text_index_name
+from core.rag.dbhandler.bolt.dialect import text_index_name
+from core.rag.dbhandler.bolt.errors import Again, Failure
+from core.rag.dbhandler.bolt.store import BoltStore
+from core.rag.dbhandler.bolt.work import RetryableError
 from core.rag.dbhandler.store import Row
 from core.rag.errors import BackupError, StoreConflictError
 from core.rag.extraction.mentions import sought

@@ -19,7 +19,7 @@ from tests.graphs import orphans, snapshot
 from tests.samples import samples
 
 from core.rag import KnowledgeBase, MemGraphClient
-from core.rag.dbhandler.rows import MAX_PATH_CHARS
+from core.rag.dbhandler.documents.rows import MAX_PATH_CHARS
 from core.rag.embedder import open_embedder
 from core.rag.indexing import TextSplitter, run, workbench
 from core.rag.indexing.worker_process import WorkerGoneError, WorkerProcess

@@ -17,9 +17,10 @@ from tests.graphs import snapshot
 from tests.maintenance.conftest import documents, opened
 
 from core.rag import KnowledgeBase
-from core.rag.dbhandler import MemGraphClient, grafeo_engine
-from core.rag.dbhandler.embedded import EmbeddedStore
-from core.rag.dbhandler.grafeo_digest import Digest, digest_of_file
+from core.rag.dbhandler import MemGraphClient
+from core.rag.dbhandler.embedded import engine as grafeo_engine
+from core.rag.dbhandler.embedded.digest import Digest, digest_of_file
+from core.rag.dbhandler.embedded.store import EmbeddedStore
 from core.rag.errors import BackupError, StoreFullError, StoreLockedError, StoreReadOnlyError, StoreUnavailableError
 from core.rag.maintenance import backup as backup_module
 from core.rag.maintenance import restore as restore_module

@@ -10,8 +10,8 @@ from tests.maintenance.conftest import PARAGRAPHS, opened
 
 from core.rag import KnowledgeBase
 from core.rag.dbhandler import MemGraphClient
-from core.rag.dbhandler.facts import Triple
-from core.rag.dbhandler.transfer_file import ExportReader
+from core.rag.dbhandler.knowledge.facts import Triple
+from core.rag.dbhandler.transfer.file import ExportReader
 from core.rag.extraction.facts import ChunkFacts
 from libs.dataloader import Document, Link
 

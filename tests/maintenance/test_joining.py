@@ -12,7 +12,7 @@ from tests.graphs import orphans, snapshot
 from tests.maintenance.conftest import opened
 
 from core.rag import KnowledgeBase
-from core.rag.dbhandler.facts import Triple
+from core.rag.dbhandler.knowledge.facts import Triple
 from core.rag.extraction.facts import ChunkFacts
 from libs.dataloader import Document, Link
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.rag import KnowledgeBase
-from core.rag.dbhandler import message_rows
+from core.rag.dbhandler.messages import rows as message_rows
 from core.rag.errors import InvalidInputError, NotFoundError
 from core.rag.memory.anonymizing import Anonymizer
 from core.rag.memory.forgetting import traces

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from core.rag.answering.flow import KnowledgeRAGFlow
     from core.rag.answering.types import Answer, Citation
     from core.rag.dbhandler import MemGraphClient
-    from core.rag.dbhandler.recording import Inserted
-    from core.rag.dbhandler.transfer_file import TransferReport
+    from core.rag.dbhandler.knowledge.recording import Inserted
+    from core.rag.dbhandler.transfer.file import TransferReport
     from core.rag.embedder import EmbeddingService, open_embedder
     from core.rag.errors import MGRagError
     from core.rag.graph.context import GraphContext
@@ -57,7 +57,7 @@ _WHERE = {
     "Hit": "core.rag.retrieval.hits",
     "Indexer": "core.rag.indexing",
     "IngestReport": "core.rag.indexing",
-    "Inserted": "core.rag.dbhandler.recording",
+    "Inserted": "core.rag.dbhandler.knowledge.recording",
     "KnowledgeBase": "core.rag.knowledge_base",
     "KnowledgeGraph": "core.rag.graph.knowledge_graph",
     "KnowledgeHit": "core.rag.graph.searching",
@@ -73,7 +73,7 @@ _WHERE = {
     "ResolutionReport": "core.rag.indexing.resolving",
     "Settings": "core.rag.settings",
     "TextSplitter": "core.rag.indexing",
-    "TransferReport": "core.rag.dbhandler.transfer_file",
+    "TransferReport": "core.rag.dbhandler.transfer.file",
     "UndirectedNode": "core.rag.graph.nodes",
     "open_embedder": "core.rag.embedder",
     "standardize_resource_uri": "core.rag.identity",

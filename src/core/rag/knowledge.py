@@ -11,8 +11,8 @@ from core.rag.schema import Label
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
-    from core.rag.dbhandler.facts import Triple
-    from core.rag.dbhandler.recording import Inserted
+    from core.rag.dbhandler.knowledge.facts import Triple
+    from core.rag.dbhandler.knowledge.recording import Inserted
     from core.rag.embedder import EmbeddingService
     from core.rag.indexing.factfinding import FactReport
     from core.rag.indexing.resolving import ResolutionReport
@@ -91,7 +91,7 @@ class Knowledge:
         Args:
             triples: Tuples of three strings, mappings with ``subject``, ``relation``, ``object`` and optionally
                 ``subject_type``, ``object_type``, ``fact``, ``weight``, ``chunk_ids``, or
-                :class:`core.rag.dbhandler.facts.Triple`. Missing entities are created. A fact with
+                :class:`core.rag.dbhandler.knowledge.facts.Triple`. Missing entities are created. A fact with
                 ``chunk_ids`` is removed with the last of these chunks; one without stays until a person removes it.
 
         Returns:
@@ -221,7 +221,7 @@ class Knowledge:
 
 
 def _triple(given: TripleLike, number: int) -> Triple:
-    from core.rag.dbhandler.facts import Triple
+    from core.rag.dbhandler.knowledge.facts import Triple
 
     if isinstance(given, Triple):
         return given

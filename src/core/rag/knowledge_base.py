@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from core.rag.embedder import EmbeddingService
     from core.rag.indexing.indexer import Indexer
     from core.rag.indexing.report import IngestReport
-    from core.rag.indexing.splitter import TextSplitter
+    from core.rag.indexing.splitting.splitter import TextSplitter
     from core.rag.llm import LanguageModel
     from core.rag.retrieval.hits import Hit, SearchMode
 
@@ -347,7 +347,7 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
 
     async def _indexer(self) -> Indexer:
         from core.rag.indexing.indexer import Indexer
-        from core.rag.indexing.splitter import TextSplitter
+        from core.rag.indexing.splitting.splitter import TextSplitter
 
         if self._splitter is None:
             if self._settings.chunk_overlap >= self._settings.chunk_size:

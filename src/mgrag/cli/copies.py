@@ -13,7 +13,7 @@ from mgrag.cli.output import counts, line, print_json, progress, size
 from mgrag.cli.runtime import existing_graph, open_kb, run
 
 if TYPE_CHECKING:
-    from core.rag.dbhandler.transfer_file import TransferReport
+    from core.rag.dbhandler.transfer.file import TransferReport
     from core.rag.maintenance.backup import BackupReport
 
 AllNamespaces = Annotated[bool, typer.Option("--all-namespaces", help="All namespaces instead of one.")]

@@ -6,7 +6,7 @@ from typing import Annotated, Any, cast
 
 from fastapi import APIRouter, Body, Depends, Query
 
-from core.rag.dbhandler.recording import Inserted
+from core.rag.dbhandler.knowledge.recording import Inserted
 from core.rag.errors import InvalidInputError, NotFoundError
 from mgrag.http.bases import Reading, Writing
 from mgrag.http.results import Deleted, InsertedRecords, Record, Records

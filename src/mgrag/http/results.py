@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, NotRequired, TypedDict
 
-from core.rag.dbhandler.recording import Inserted
+from core.rag.dbhandler.knowledge.recording import Inserted
 from core.rag.graph.parts import GraphEdge, GraphNode
 from core.rag.graph.searching import KnowledgeHit
 from core.rag.indexing.report import DocumentCounts, VectorCounts

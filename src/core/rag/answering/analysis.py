@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field, StringConstraints
 
 from core.rag.analysis.language import detect_language
 from core.rag.analysis.words import is_stop_word
-from core.rag.answering.graph_search import GraphSearch
+from core.rag.answering.graph_index.search import GraphSearch
 from core.rag.answering.intents import intent_of
 from core.rag.answering.metrics import Metrics
 from core.rag.answering.prompts import AnalysisPrompt

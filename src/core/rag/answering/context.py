@@ -12,8 +12,8 @@ from core.rag.answering.markers import CODE
 from core.rag.answering.mermaid import mermaid_diagram
 from core.rag.answering.metrics import Metrics
 from core.rag.answering.types import Context, FoundEntity, FoundFact, Knowledge, Passage
-from core.rag.indexing.sentences import sentence_spans
-from core.rag.indexing.tokens import TokenCounter, WordLlamaTokens
+from core.rag.indexing.splitting.sentences import sentence_spans
+from core.rag.indexing.splitting.tokens import TokenCounter, WordLlamaTokens
 from core.rag.retrieval.hits import Hit
 
 #: Default maximum number of tokens of the context.

@@ -8,8 +8,8 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from core.rag.answering.checking import Checked, check_citations
-from core.rag.answering.extracts import NEAREST, NOT_ASKED, NOT_SET, extract, statements
+from core.rag.answering.checking.citations import Checked, check_citations
+from core.rag.answering.extracts.composing import NEAREST, NOT_ASKED, NOT_SET, extract, statements
 from core.rag.answering.intents import has_words
 from core.rag.answering.markers import MarkerFilter, indexed_names
 from core.rag.answering.metrics import Metrics

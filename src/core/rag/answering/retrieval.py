@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-from core.rag.answering.graph_search import GraphSearch
+from core.rag.answering.graph_index.search import GraphSearch
 from core.rag.answering.metrics import Metrics
 from core.rag.answering.relevance import best_entities, best_facts, entity_score, fact_score, search_terms
 from core.rag.answering.relevant import judge

@@ -8,7 +8,7 @@ from typing import Any
 
 from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.checks import check_kind, check_text, check_texts
-from core.rag.dbhandler.removing import remove_unused_sources
+from core.rag.dbhandler.documents.removing import remove_unused_sources
 from core.rag.dbhandler.revectoring import RevectoringOperations
 from core.rag.dbhandler.store import Transaction
 from core.rag.dbhandler.vectors import VectorStoreInfo

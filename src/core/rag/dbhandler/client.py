@@ -1,16 +1,16 @@
 """The client: all operations on the graph, composed of operation groups."""
 
 from core.rag.dbhandler.admin import AdminOperations
-from core.rag.dbhandler.chunks import ChunkOperations
-from core.rag.dbhandler.dialogue import DialogueSearchOperations
-from core.rag.dbhandler.factwriting import FactOperations
-from core.rag.dbhandler.handmade import LinkOperations
-from core.rag.dbhandler.knowledge import KnowledgeOperations
-from core.rag.dbhandler.recording import RecordOperations
-from core.rag.dbhandler.resolving import ResolutionOperations
-from core.rag.dbhandler.titling import TitleOperations
-from core.rag.dbhandler.transfer import TransferOperations
-from core.rag.dbhandler.traversal import TraversalOperations
+from core.rag.dbhandler.documents.chunks import ChunkOperations
+from core.rag.dbhandler.documents.titling import TitleOperations
+from core.rag.dbhandler.knowledge.factwriting import FactOperations
+from core.rag.dbhandler.knowledge.handmade import LinkOperations
+from core.rag.dbhandler.knowledge.operations import KnowledgeOperations
+from core.rag.dbhandler.knowledge.recording import RecordOperations
+from core.rag.dbhandler.knowledge.resolving import ResolutionOperations
+from core.rag.dbhandler.knowledge.traversal import TraversalOperations
+from core.rag.dbhandler.messages.dialogue import DialogueSearchOperations
+from core.rag.dbhandler.transfer.operations import TransferOperations
 
 
 class MemGraphClient(

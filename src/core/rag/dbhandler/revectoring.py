@@ -10,10 +10,10 @@ from typing import Any
 
 from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.checks import check_kind, check_number, check_text, check_texts
-from core.rag.dbhandler.interactions import Indexes, InteractionRow, attach_message_vectors
+from core.rag.dbhandler.documents.writing import ChunkRow, attach_vectors
+from core.rag.dbhandler.messages.interactions import Indexes, InteractionRow, attach_message_vectors
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.dbhandler.vectors import ACTIVE, BUILDING, STANDBY, VectorStoreInfo, VectorStoreOperations
-from core.rag.dbhandler.writing import ChunkRow, attach_vectors
 from core.rag.embedder.base import is_blank
 from core.rag.identity import vector_id
 from core.rag.schema import Label

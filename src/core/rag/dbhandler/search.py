@@ -14,7 +14,7 @@ from core.rag.dbhandler.checks import (
     check_texts,
     check_vector,
 )
-from core.rag.dbhandler.rows import CHUNK_COLUMNS, DOCUMENT_COLUMNS, found_chunk, found_document
+from core.rag.dbhandler.documents.rows import CHUNK_COLUMNS, DOCUMENT_COLUMNS, found_chunk, found_document
 from core.rag.dbhandler.scan import cosine_similarity, scan_search
 from core.rag.dbhandler.store import MAX_K, Match
 from core.rag.dbhandler.vectors import VectorStoreInfo, VectorStoreOperations

@@ -265,7 +265,7 @@ async def open_store(
 
     Raises:
         ConfigurationError: if the URI is of another kind, or the password must not be sent there
-            (:func:`core.rag.dbhandler.bolt_address.bolt_address`).
+            (:func:`core.rag.dbhandler.bolt.address.bolt_address`).
         StoreUnavailableError: if the graph cannot be opened.
     """
     from core.rag.settings import DEFAULT_EMBEDDED_URI, settings_for
@@ -275,10 +275,10 @@ async def open_store(
     uri = uri or settings.memgraph_uri or DEFAULT_EMBEDDED_URI
     scheme, _, rest = uri.partition(":")
     if scheme == "embedded":
-        from core.rag.dbhandler.embedded import EmbeddedStore
+        from core.rag.dbhandler.embedded.store import EmbeddedStore
 
         return await EmbeddedStore.open(rest, settings=settings)
-    from core.rag.dbhandler.bolt import BoltStore
+    from core.rag.dbhandler.bolt.store import BoltStore
 
     return await BoltStore.open(
         uri,

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from core.rag.dbhandler.checks import check_number
-from core.rag.dbhandler.entities import FROM_CALLER
+from core.rag.dbhandler.knowledge.entities import FROM_CALLER
 from core.rag.extraction.records import record_line
 from core.rag.graph.parts import GraphEdge
 from core.rag.graph.searching import KnowledgeHit, fields_of, search_around, shown

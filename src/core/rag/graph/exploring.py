@@ -9,8 +9,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 from core.rag.dbhandler.checks import check_number, check_text, check_texts
+from core.rag.dbhandler.knowledge.traversal import DEFINED_EDGES, DOCUMENT_EDGES, GRAPH_EDGES, strength
 from core.rag.dbhandler.store import MAX_DEPTH, Row
-from core.rag.dbhandler.traversal import DEFINED_EDGES, DOCUMENT_EDGES, GRAPH_EDGES, strength
 from core.rag.errors import InvalidInputError, NotFoundError
 from core.rag.extraction.records import record_line
 from core.rag.graph.hops import by_label, ring

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from core.rag.dbhandler.traversal import strength
+from core.rag.dbhandler.knowledge.traversal import strength
 from core.rag.schema import EdgeType, Label
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class Ring:
     """The edges of some nodes.
 
     Attributes:
-        rows: Edges by id of the node, heaviest first; see :mod:`core.rag.dbhandler.traversal`.
+        rows: Edges by id of the node, heaviest first; see :mod:`core.rag.dbhandler.knowledge.traversal`.
         hubs: Total number of edges of nodes with more than requested, of which only the heaviest are here.
         complete: Whether the edges of all nodes were read.
     """

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from core.rag.dbhandler.checks import check_text, one_line
-from core.rag.dbhandler.entities import FROM_CALLER
-from core.rag.dbhandler.knowledge import positive
-from core.rag.dbhandler.rows import MAX_PATH_CHARS
+from core.rag.dbhandler.documents.rows import MAX_PATH_CHARS
+from core.rag.dbhandler.knowledge.entities import FROM_CALLER
+from core.rag.dbhandler.knowledge.operations import positive
 from core.rag.errors import InvalidInputError, NotFoundError
 from core.rag.extraction.words import normalize_name
 from core.rag.graph.exploring import find

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from core.rag.dbhandler.checks import check_text
-from core.rag.dbhandler.concepts import ConceptRow
+from core.rag.dbhandler.knowledge.concepts import ConceptRow
 from core.rag.embedder.base import clean_text
 from core.rag.errors import InvalidInputError
 from core.rag.identity import knowledge_key

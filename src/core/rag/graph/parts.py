@@ -33,7 +33,7 @@ class GraphNode:
 
     @classmethod
     def of(cls, row: Row, distance: int = 0) -> GraphNode:
-        """From a row of :mod:`core.rag.dbhandler.traversal`."""
+        """From a row of :mod:`core.rag.dbhandler.knowledge.traversal`."""
         return cls(row["id"], row["name"], str(row["label"]), row["kind"], distance, row.get("mentions"))
 
 
@@ -61,7 +61,7 @@ class GraphEdge:
 
     @classmethod
     def of(cls, row: Row) -> GraphEdge:
-        """From a row of :mod:`core.rag.dbhandler.traversal`."""
+        """From a row of :mod:`core.rag.dbhandler.knowledge.traversal`."""
         ends = (row["here"], row["id"]) if row["outward"] else (row["id"], row["here"])
         return cls(
             *ends,
@@ -209,7 +209,7 @@ class GraphStats(Keyed):
 
     @classmethod
     def of(cls, counts: dict[str, Any]) -> GraphStats:
-        """From :meth:`~core.rag.dbhandler.traversal.TraversalOperations.entity_graph_counts`."""
+        """From :meth:`~core.rag.dbhandler.knowledge.traversal.TraversalOperations.entity_graph_counts`."""
         rest = dict(counts)
         nodes = dict(sorted(rest.pop("nodes").items()))
         edges = rest.pop("edges")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.checks import check_vector
-from core.rag.dbhandler.concepts import VectorRow
+from core.rag.dbhandler.knowledge.concepts import VectorRow
 from core.rag.dbhandler.scan import cosine_similarity
 from core.rag.dbhandler.store import MAX_K
 from core.rag.embedder.base import clean_text

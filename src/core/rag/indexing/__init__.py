@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from core.rag.indexing.indexer import Indexer
     from core.rag.indexing.report import IngestReport
-    from core.rag.indexing.splitter import TextSplitter
+    from core.rag.indexing.splitting.splitter import TextSplitter
 
 _WHERE = {
     "Indexer": "core.rag.indexing.indexer",
     "IngestReport": "core.rag.indexing.report",
-    "TextSplitter": "core.rag.indexing.splitter",
+    "TextSplitter": "core.rag.indexing.splitting.splitter",
 }
 
 __all__ = ["Indexer", "IngestReport", "TextSplitter"]

@@ -6,8 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-from core.rag.dbhandler.mentioned import Mentioned
-from core.rag.dbhandler.rows import (
+from core.rag.dbhandler.documents.rows import (
     checked_metadata,
     chunk_ids,
     chunk_rows,
@@ -16,11 +15,12 @@ from core.rag.dbhandler.rows import (
     document_row,
     uri_of,
 )
-from core.rag.dbhandler.writing import DocumentRow
+from core.rag.dbhandler.documents.writing import DocumentRow
+from core.rag.dbhandler.knowledge.mentioned import Mentioned
 from core.rag.extraction.mentions import Title
 from core.rag.identity import content_hash, document_id, vector_id
 from core.rag.indexing.facts import Facts, facts_of
-from core.rag.indexing.splitter import Span, TextSplitter
+from core.rag.indexing.splitting.splitter import Span, TextSplitter
 from core.rag.indexing.state import state_hash
 from core.rag.indexing.texts import embedding_text
 from core.rag.indexing.title_finder import TitleFinder

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from core.rag.dbhandler.record_rows import collection_of, record_row
-from core.rag.dbhandler.records import RecordRow
+from core.rag.dbhandler.knowledge.record_rows import collection_of, record_row
+from core.rag.dbhandler.knowledge.records import RecordRow
 from core.rag.extraction.mentions import Title, titles_of
 from core.rag.extraction.records import FIELD_HINTS
 from core.rag.extraction.symbols import CodeFacts

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
     from core.rag.dbhandler.vectors import VectorStoreInfo
     from core.rag.embedder import EmbeddingService
-    from core.rag.indexing.splitter import TextSplitter
+    from core.rag.indexing.splitting.splitter import TextSplitter
 
 
 class Indexer:

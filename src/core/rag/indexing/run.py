@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from core.rag.dbhandler.batches import batches
-from core.rag.dbhandler.rows import uri_of
+from core.rag.dbhandler.documents.rows import uri_of
 from core.rag.errors import EmbeddingInputError, InvalidInputError, MGRagError, QueryError, SourceError
 from core.rag.identity import document_id, standardize_resource_uri
 from core.rag.indexing.cutting import Cutter, Prepared

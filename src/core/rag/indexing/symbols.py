@@ -8,8 +8,15 @@ from typing import TYPE_CHECKING
 
 from core.rag.extraction.symbols import PROTOTYPE, CodeFacts, CodeSymbol
 from core.rag.indexing.calls import Call, Definitions
-from core.rag.indexing.grammars import GRAMMARS, Grammar, language_of, load_language
-from core.rag.indexing.syntax import VALUES, definition_name, is_default_export, is_function_value, is_prototype, parse
+from core.rag.indexing.splitting.grammars import GRAMMARS, Grammar, language_of, load_language
+from core.rag.indexing.splitting.syntax import (
+    VALUES,
+    definition_name,
+    is_default_export,
+    is_function_value,
+    is_prototype,
+    parse,
+)
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
-from core.rag.dbhandler.mentioned import Mentioned, MentionWriter
+from core.rag.dbhandler.knowledge.mentioned import Mentioned, MentionWriter
 from core.rag.extraction.matching import NameTable
 from core.rag.extraction.mentions import Title, is_sought, mentions_of, titles_of
 from core.rag.extraction.words import normalized_words

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 if TYPE_CHECKING:
-    from core.rag.dbhandler.mentioned import Mentioned
+    from core.rag.dbhandler.knowledge.mentioned import Mentioned
     from core.rag.embedder.base import Vectors
     from core.rag.extraction.mentions import Title
     from core.rag.indexing.cutting import Cut, Cutter, Prepared

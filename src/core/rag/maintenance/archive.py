@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from core.rag.dbhandler.checks import check_file, check_texts
-from core.rag.dbhandler.transfer_file import TransferReport, check_export, reading_export, writing_export
+from core.rag.dbhandler.transfer.file import TransferReport, check_export, reading_export, writing_export
 from core.rag.errors import BackupError, NotFoundError
 from core.rag.indexing.titles import TitleLinker
 from core.rag.maintenance.conversations import ConversationSoundness

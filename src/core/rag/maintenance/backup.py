@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from core.rag.dbhandler.commitlog import discard
-from core.rag.dbhandler.embedded import EmbeddedStore
-from core.rag.dbhandler.grafeo_digest import Digest, digest, digest_of_file
-from core.rag.dbhandler.grafeo_engine import save
-from core.rag.dbhandler.transfer_file import check_export, give_name, new_file
+from core.rag.dbhandler.embedded.commitlog import discard
+from core.rag.dbhandler.embedded.digest import Digest, digest, digest_of_file
+from core.rag.dbhandler.embedded.engine import save
+from core.rag.dbhandler.embedded.store import EmbeddedStore
+from core.rag.dbhandler.transfer.file import check_export, give_name, new_file
 from core.rag.errors import BackupError
 from core.rag.maintenance.archive import export_namespaces
 

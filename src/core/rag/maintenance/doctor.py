@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.rag.dbhandler.commitlog import log_folder
-from core.rag.dbhandler.embedded import EmbeddedStore
+from core.rag.dbhandler.embedded.commitlog import log_folder
+from core.rag.dbhandler.embedded.store import EmbeddedStore
 from core.rag.dbhandler.vectors import BUILDING
 from core.rag.errors import ConfigurationError, StoreError
 from core.rag.maintenance import environment

@@ -12,12 +12,12 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from itertools import groupby
 
 from core.rag.dbhandler.batches import batches
-from core.rag.dbhandler.edge_direction import RELATED, directed
-from core.rag.dbhandler.entities import FROM_CALLER, remove_unused_entities
-from core.rag.dbhandler.entity_state import EntityChange, EntityState
-from core.rag.dbhandler.facts import FROM_MODEL
-from core.rag.dbhandler.mentions import chunk_texts
-from core.rag.dbhandler.records import FROM_RECORD, relation_id
+from core.rag.dbhandler.knowledge.edge_direction import RELATED, directed
+from core.rag.dbhandler.knowledge.entities import FROM_CALLER, remove_unused_entities
+from core.rag.dbhandler.knowledge.entity_state import EntityChange, EntityState
+from core.rag.dbhandler.knowledge.facts import FROM_MODEL
+from core.rag.dbhandler.knowledge.mentions import chunk_texts
+from core.rag.dbhandler.knowledge.records import FROM_RECORD, relation_id
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.extraction.facts import ChunkFacts
 from core.rag.extraction.mentions import spellings

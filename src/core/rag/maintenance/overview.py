@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.rag.dbhandler.checks import check_number, check_text
-from core.rag.dbhandler.naming import documents_named
+from core.rag.dbhandler.documents.naming import documents_named
 from core.rag.errors import EmbeddingError, InvalidInputError, NotFoundError
 from core.rag.maintenance.places import bytes_on_disk
 

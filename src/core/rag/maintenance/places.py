@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.rag.dbhandler.commitlog import log_folder
+from core.rag.dbhandler.embedded.commitlog import log_folder
 from core.rag.errors import NotFoundError
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def graph_file(uri: str | None, settings: Settings) -> Path | None:
     Raises:
         StoreUnavailableError: if the name of the file is impossible.
     """
-    from core.rag.dbhandler.grafeo_engine import graph_file as checked
+    from core.rag.dbhandler.embedded.engine import graph_file as checked
     from core.rag.settings import DEFAULT_EMBEDDED_URI
 
     uri = uri or settings.memgraph_uri or DEFAULT_EMBEDDED_URI

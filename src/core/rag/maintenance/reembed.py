@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from core.rag.dbhandler.rows import display_title, from_json
-from core.rag.dbhandler.writing import ChunkRow
+from core.rag.dbhandler.documents.rows import display_title, from_json
+from core.rag.dbhandler.documents.writing import ChunkRow
 from core.rag.embedder import embed_texts, is_blank
 from core.rag.errors import StoreConflictError
 from core.rag.identity import content_hash, vector_id

@@ -11,10 +11,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.rag.dbhandler.commitlog import discard, log_folder, sync_file, sync_folder
-from core.rag.dbhandler.grafeo_digest import Digest, digest, digest_of_file
-from core.rag.dbhandler.grafeo_engine import KEPT, close_engine, lock_file, open_engine
-from core.rag.dbhandler.transfer_file import GRAPH_MAGIC, check_export
+from core.rag.dbhandler.embedded.commitlog import discard, log_folder, sync_file, sync_folder
+from core.rag.dbhandler.embedded.digest import Digest, digest, digest_of_file
+from core.rag.dbhandler.embedded.engine import KEPT, close_engine, lock_file, open_engine
+from core.rag.dbhandler.transfer.file import GRAPH_MAGIC, check_export
 from core.rag.dbhandler.versions import check_version
 from core.rag.errors import (
     BackupError,

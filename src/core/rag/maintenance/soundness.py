@@ -10,11 +10,11 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from core.rag.dbhandler.batches import batches
-from core.rag.dbhandler.linking import remove_unused_resources
-from core.rag.dbhandler.removing import remove_chunks, remove_unused_sources, remove_unused_vectors
-from core.rag.dbhandler.rows import chunk_terms, from_json
+from core.rag.dbhandler.documents.linking import remove_unused_resources
+from core.rag.dbhandler.documents.removing import remove_chunks, remove_unused_sources, remove_unused_vectors
+from core.rag.dbhandler.documents.rows import chunk_terms, from_json
+from core.rag.dbhandler.documents.writing import chain_chunks
 from core.rag.dbhandler.store import Row, Transaction
-from core.rag.dbhandler.writing import chain_chunks
 from core.rag.maintenance.flaws import Checks, Flaw, some
 from core.rag.schema import FROM_TEXT, Label, check_name, text_partition
 

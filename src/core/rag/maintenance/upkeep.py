@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
-    from core.rag.dbhandler.transfer_file import TransferReport
+    from core.rag.dbhandler.transfer.file import TransferReport
     from core.rag.embedder import EmbeddingService
     from core.rag.maintenance.backup import BackupReport
     from core.rag.maintenance.findings import DoctorReport

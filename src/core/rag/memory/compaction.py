@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from core.rag.analysis import analyze
-from core.rag.dbhandler.message_rows import speaker_of
+from core.rag.dbhandler.messages.rows import speaker_of
 from core.rag.errors import LanguageModelError
 from core.rag.memory.prompts import SummaryPrompt
 from core.rag.unit_vectors import unit_vectors

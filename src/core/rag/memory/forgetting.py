@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from core.rag.dbhandler.message_rows import last_said, moment, speaker_of
+from core.rag.dbhandler.messages.rows import last_said, moment, speaker_of
 from core.rag.memory.records import Forgotten
 
 if TYPE_CHECKING:

@@ -65,7 +65,7 @@ class Memories:
         Raises:
             InvalidInputError: if the content is blank or over 1,000,000 characters, or another argument is invalid.
         """
-        from core.rag.dbhandler.message_rows import check_length, message_properties
+        from core.rag.dbhandler.messages.rows import check_length, message_properties
         from core.rag.embedder import is_blank
 
         check_length(check_text("What is remembered", content))
@@ -134,7 +134,7 @@ class Memories:
         Raises:
             InvalidInputError: if the question is empty, or the limit is invalid.
         """
-        from core.rag.dbhandler.message_rows import speaker_of
+        from core.rag.dbhandler.messages.rows import speaker_of
         from core.rag.memory.recall import Recaller
         from core.rag.times import utc_now
 
@@ -280,7 +280,7 @@ class Memories:
         self, speaker: str, old: Sequence[Memory], sentences: int | None, summarizer: Summarizer | None
     ) -> dict[str, Any]:
         """Return the properties of the message that summarises these memories of one speaker."""
-        from core.rag.dbhandler.message_rows import message_properties
+        from core.rag.dbhandler.messages.rows import message_properties
         from core.rag.memory.compaction import ModelSummarizer, central_sentences, sentences_of, text_of
 
         count = sentences or max(3, len(old) // 4)

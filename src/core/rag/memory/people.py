@@ -11,7 +11,7 @@ from core.rag.errors import InvalidInputError, NotFoundError
 
 if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
-    from core.rag.dbhandler.rewriting import Rewritten
+    from core.rag.dbhandler.messages.rewriting import Rewritten
     from core.rag.dbhandler.store import Row
     from core.rag.memory.anonymizing import Anonymizer
 
@@ -85,7 +85,7 @@ class People:
         Raises:
             NotFoundError: if nothing is stored about that person.
         """
-        from core.rag.dbhandler.message_rows import speaker_of
+        from core.rag.dbhandler.messages.rows import speaker_of
 
         user = await self._client.find_user(user_id)
         external = user["external_id"] if user else user_id
@@ -230,8 +230,8 @@ class People:
     async def _rewritten(
         self, rewrite: Callable[[str], str], messages: Sequence[dict[str, Any]], *, keep_user: bool = False
     ) -> list[Rewritten]:
-        from core.rag.dbhandler.message_rows import message_properties
-        from core.rag.dbhandler.rewriting import Rewritten
+        from core.rag.dbhandler.messages.rewriting import Rewritten
+        from core.rag.dbhandler.messages.rows import message_properties
         from core.rag.memory.anonymizing import in_texts
 
         resources = await self._client.resources_of_messages([message["id"] for message in messages])

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.rag.dbhandler.float_rows import float_rows
-from core.rag.dbhandler.message_rows import last_said
+from core.rag.dbhandler.messages.rows import last_said
 from core.rag.unit_vectors import unit_vectors
 
 K1: Final = 1.2

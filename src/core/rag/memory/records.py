@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from core.rag.dbhandler.message_rows import speaker_of
+from core.rag.dbhandler.messages.rows import speaker_of
 
 
 @dataclass(frozen=True, slots=True)

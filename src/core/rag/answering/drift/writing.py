@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from core.rag.answering.drift.paths import InferredConnection
 from core.rag.answering.drift.validation import problems_of
-from core.rag.dbhandler.entities import FROM_CALLER
+from core.rag.dbhandler.knowledge.entities import FROM_CALLER
 from core.rag.dbhandler.store import Row
 from core.rag.errors import InvalidInputError
 from core.rag.identity import link_id

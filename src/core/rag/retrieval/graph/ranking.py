@@ -11,7 +11,7 @@ import numpy as np
 
 from core.rag.analysis import analyze
 from core.rag.extraction.matching import NameTable, mentions
-from core.rag.indexing.sentences import sentence_spans
+from core.rag.indexing.splitting.sentences import sentence_spans
 from core.rag.retrieval.graph.anchors import anchors, bearers, is_common
 from core.rag.retrieval.graph.bridging import Seed, Sentence, Way, targets, ways, worths
 from core.rag.retrieval.graph.neighbourhood import Entity, Neighbourhood

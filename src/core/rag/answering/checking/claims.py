@@ -1,0 +1,88 @@
+"""The sentences of an answer, with their citations."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from core.rag.analysis import analyze
+from core.rag.answering.markers import BLOCK, markers_in, numbers_in, replace_markers
+from core.rag.indexing.splitting.sentences import is_heading, sentence_spans
+
+#: A sentence with fewer content words states nothing ("Yes.", "In short:").
+_FEWEST_TERMS = 2
+#: Statements that something is not known, which need no source.
+_GAP = re.compile(
+    r"\b(?:do(?:es)?(?: not|n['’]t)|did(?: not|n['’]t)|no|not|nothing|none of|neither)\b[^.]{0,60}?"
+    r"\b(?:says?|mention(?:s|ed)?|contain(?:s|ed)?|state[sd]?|specif(?:y|ies|ied)|provide[sd]?|include[sd]?|information"
+    r"|describe[sd]?|found|known|given|available|sources?|passages?)\b"
+    r"|\bi (?:do not|don['’]t|cannot|can['’]t) (?:know|say|tell|answer|find)\b"
+    r"|\b(?:keine?|nicht)\b[^.]{0,60}\b(?:angaben|quellen?|informationen|erwähnt|bekannt)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A sentence of an answer.
+
+    Attributes:
+        text: The sentence without markers.
+        numbers: The numbers that it cites, each once, in order.
+        end: Where it ends in the answer, after its markers; before its full stop, if the markers are before that.
+        states: Whether it states something that needs a source.
+    """
+
+    text: str
+    numbers: tuple[int, ...]
+    end: int
+    states: bool
+
+
+def claims_of(answer: str) -> list[Claim]:
+    """Return the sentences of an answer.
+
+    A marker belongs to the sentence that contains it; one after the full stop, or alone in a sentence, belongs to the
+    sentence before.
+
+    Args:
+        answer: A text with markers.
+    """
+    # Markers are replaced by spaces, so that positions stay the same and no marker hides the end of a sentence. Blocks
+    # of code state nothing; replaced by blank lines, they belong to no sentence.
+    bare = replace_markers(answer, lambda match: " " * len(match[0]))
+    bare = BLOCK.sub(lambda match: "\n" * len(match[0]), bare)
+    spans = sentence_spans(bare)
+    markers = [(match.start(), match.end(), numbers_in(match[1])) for match in markers_in(answer)]
+    numbers: list[list[int]] = [[] for _ in spans]
+    ends = [end for _, end in spans]
+    for start, end, cited in markers:
+        index = _owner(spans, start)
+        if index is not None:
+            numbers[index] += cited
+            ends[index] = max(ends[index], end)
+    return [
+        Claim(
+            text=" ".join(bare[start:end].split()).replace(" .", ".").replace(" ,", ","),
+            numbers=tuple(dict.fromkeys(numbers[index])),
+            end=ends[index],
+            states=not is_heading(bare, start) and _states(bare[start:end]),
+        )
+        for index, (start, end) in enumerate(spans)
+    ]
+
+
+def _owner(spans: list[tuple[int, int]], place: int) -> int | None:
+    owner = None
+    for index, (start, _) in enumerate(spans):
+        if start > place:
+            break
+        owner = index
+    return owner
+
+
+def _states(sentence: str) -> bool:
+    text = sentence.strip()
+    if text.endswith((":", "?")) or _GAP.search(text):
+        return False
+    return len(set(analyze(text))) >= _FEWEST_TERMS

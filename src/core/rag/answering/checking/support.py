@@ -1,0 +1,201 @@
+"""Decides whether a passage supports a sentence, by the words they share and by their vectors.
+
+A sentence is supported by what it cites if enough of its words are there, names and numbers counting double. Where
+fewer are, it may say the same in other words: then its vector has to be near that of a sentence of the passage. A
+number that no cited passage has is never supported, and neither is a name that only other passages have, nor what the
+passage says the opposite of in the same words. Where another passage says it much better than what is cited, the
+citation is swapped.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from core.rag.analysis import analyze
+from core.rag.analysis.language import detect_language
+from core.rag.answering.checking.negation import Statement, contradicts, statement_of
+from core.rag.indexing.splitting.sentences import sentence_spans
+
+if TYPE_CHECKING:
+    from core.rag.answering.types import Passage
+
+#: Share of a sentence's words that a passage has, from which on it supports it.
+ENOUGH_WORDS = 0.6
+#: The same where the vectors are near, and how near (cosine).
+SOME_WORDS = 0.25
+NEAR = 0.5
+#: How much better another passage fits, for a citation to be swapped.
+SWAPPED = 0.25
+#: What each of several passages that are cited together adds at least.
+ADDED = 0.1
+#: Share of the names of a sentence that may be nowhere.
+UNKNOWN_NAMES = 0.34
+
+_WEIGHT = 2.0
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_CAPITALISED = re.compile(r"\b[^\W\d_a-z][^\W_]*(?:['’][^\W\d_]+)?")
+_SHORTEST_STEM = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A passage, or several, prepared for comparison.
+
+    Attributes:
+        terms: Its words, those of its title and heading included.
+        numbers: Its numbers, without separators.
+        names: Its capitalised words, as terms.
+        language: Its language.
+        given: The words of its title and heading.
+        said: Its sentences.
+    """
+
+    terms: frozenset[str]
+    numbers: frozenset[str]
+    names: frozenset[str]
+    language: str
+    given: frozenset[str] = frozenset()
+    said: tuple[Statement, ...] = ()
+
+    def has(self, name: str) -> bool:
+        """Return whether it has a word, or one of the same stem (German, Germany)."""
+        size = max(_SHORTEST_STEM, len(name) - 3)
+        return name in self.terms or (
+            len(name) > size - 1
+            and any(term.startswith(name[:size]) and abs(len(term) - len(name)) <= 3 for term in self.terms)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the check of a sentence gave.
+
+    Attributes:
+        supported: Whether what it cites says so.
+        better: Passages that say so, though it does not cite them.
+        useless: Of several passages cited together, those that say nothing of it.
+    """
+
+    supported: bool
+    better: tuple[int, ...] = ()
+    useless: tuple[int, ...] = ()
+
+
+def source_of(passage: Passage) -> Source:
+    """Prepare a passage."""
+    hit = passage.hit
+    return _source(f"{hit.title}\n{hit.heading}\n{hit.path}", hit.content)
+
+
+def judge(
+    sentence: str, cited: Collection[int], sources: Mapping[int, Source], nearness: Mapping[int, float]
+) -> Verdict:
+    """Check one sentence.
+
+    Args:
+        sentence: It, without markers.
+        cited: The numbers that it cites, at least one, all of them known.
+        sources: All passages by number.
+        nearness: By number, the cosine of the sentence and the nearest sentence of the passage; may lack some.
+    """
+    check = _Check(sentence, sources, nearness)
+    together = check.fit(cited)
+    others = [number for number in sources if number not in cited]
+    better = tuple(number for number in others if check.says([number]))
+    rival = max((check.fit([number]) for number in better), default=0.0)
+    supported = check.says(cited) and not rival - together >= SWAPPED
+    if not supported:
+        return Verdict(supported=False, better=better)
+    useless = tuple(number for number in cited if len(cited) > 1 and check.adds_nothing(number, cited))
+    # Of two that say the same each is superfluous beside the other, but not both.
+    return Verdict(supported=True, useless=useless if len(useless) < len(cited) else ())
+
+
+class _Check:
+    """One sentence against any of the passages."""
+
+    def __init__(self, sentence: str, sources: Mapping[int, Source], nearness: Mapping[int, float]) -> None:
+        self._sentence = sentence
+        self._sources = sources
+        self._nearness = nearness
+        self._known = _merged(sources.values())
+
+    def fit(self, numbers: Collection[int]) -> float:
+        """Return how much of it is in passages: the share of its words, raised where the vectors are near."""
+        source = _merged(self._sources[number] for number in numbers)
+        names = self._names(source.language)
+        share = _share(analyze(self._sentence, source.language), names, source)
+        near = max((self._nearness.get(number, 0.0) for number in numbers), default=0.0)
+        return max(share, ENOUGH_WORDS) if share >= SOME_WORDS and near >= NEAR else share
+
+    def says(self, numbers: Collection[int]) -> bool:
+        """Return whether passages support it: enough words, every number, every name that any passage has."""
+        source = _merged(self._sources[number] for number in numbers)
+        if not _numbers(self._sentence) <= source.numbers or self.fit(numbers) < ENOUGH_WORDS:
+            return False
+        if contradicts(statement_of(self._sentence, source.language), source.said, source.given):
+            return False
+        names = self._names(source.language)
+        lacking = {name for name in names if not source.has(name)}
+        return not any(self._known.has(name) for name in lacking) and len(lacking) <= UNKNOWN_NAMES * len(names)
+
+    def adds_nothing(self, number: int, cited: Collection[int]) -> bool:
+        """Return whether one of several citations says nothing that the others do not say, nor the whole by itself."""
+        rest = [other for other in cited if other != number]
+        if self.says([number]) or not self.says(rest):
+            return False
+        return self.fit(cited) - self.fit(rest) < ADDED
+
+    def _names(self, language: str) -> frozenset[str]:
+        """Its names; its first word is one only if it is one in a passage."""
+        words = [*_CAPITALISED.finditer(self._sentence)]
+        names = {term for word in words if word.start() > 1 for term in analyze(word[0], language)}
+        first = {term for word in words if word.start() <= 1 for term in analyze(word[0], language)}
+        # A function word by itself is taken for a word that means something, but not in its sentence.
+        return frozenset((names | (first & self._known.names)) & set(analyze(self._sentence, language)))
+
+
+@lru_cache(maxsize=512)
+def _source(head: str, content: str) -> Source:
+    language = detect_language(content.split())
+    names: set[str] = set()
+    spans = sentence_spans(content)
+    for start, end in spans:
+        names.update(word[0] for word in _CAPITALISED.finditer(content, start + 1, end))
+    names.update(_CAPITALISED.findall(head))
+    given = frozenset(analyze(head, language))
+    return Source(
+        terms=given.union(analyze(content, language)),
+        numbers=_numbers(f"{head} {content}"),
+        names=frozenset(term for name in names for term in analyze(name, language)),
+        language=language,
+        given=given,
+        said=tuple(statement_of(content[start:end], language) for start, end in spans),
+    )
+
+
+def _merged(sources: Iterable[Source]) -> Source:
+    given = list(sources)
+    return Source(
+        terms=frozenset().union(*(source.terms for source in given)),
+        numbers=frozenset().union(*(source.numbers for source in given)),
+        names=frozenset().union(*(source.names for source in given)),
+        language=given[0].language if given else "english",
+        given=frozenset().union(*(source.given for source in given)),
+        said=tuple(one for source in given for one in source.said),
+    )
+
+
+def _share(terms: Iterable[str], names: Collection[str], source: Source) -> float:
+    """Share of different words that a source has; names and numbers count double."""
+    weights = {term: _WEIGHT if term in names or term.isdigit() else 1.0 for term in terms}
+    total = sum(weights.values())
+    return sum(weight for term, weight in weights.items() if term in source.terms) / total if total else 0.0
+
+
+def _numbers(text: str) -> frozenset[str]:
+    return frozenset(number.replace(",", "").rstrip(".") for number in _NUMBER.findall(text))

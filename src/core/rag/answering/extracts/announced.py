@@ -1,0 +1,120 @@
+"""Finds what a sentence announces: the list or the table below "The steps are:"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from core.rag.answering.extracts.table_rows import is_head, is_row
+from core.rag.answering.markers import is_in_block
+from core.rag.indexing.splitting.sentences import sentence_spans
+
+#: The end of a sentence that announces something, with what closes its emphasis.
+_ANNOUNCES = re.compile(r"(?:(?<!:)[:：]|…|\.\.\.)[*_]{0,3}\Z")
+_ITEM = re.compile(r"([ \t]*)(?:[-*+•·‣▪]|(\d{1,3}[.)]))[ \t]+(?=\S)")
+#: What may come between: nothing, or a tag alone, as Markdown has around a list that is shown in columns.
+_BETWEEN = re.compile(r"\s*(?:<[^<>\n]*>\s*)?")
+#: Of a list as far as it is looked at for one of them.
+_MOST_ITEMS = 100
+
+
+class Item(NamedTuple):
+    """An item of a list, or a row of a table.
+
+    Attributes:
+        number: As a numbered list has it ("2."); else empty.
+        start: Where its text begins.
+        end: Where its first paragraph, or the row, ends.
+    """
+
+    number: str
+    start: int
+    end: int
+
+
+def announces(text: str, end: int) -> bool:
+    """Return whether the sentence that ends at a place announces what comes next; code announces nothing."""
+    return _ANNOUNCES.search(text, max(0, end - 6), end) is not None and not is_in_block(text, end)
+
+
+def items_behind(text: str, end: int, most: int) -> list[Item]:
+    """Return the items of the list or the rows of the table that a sentence announces; none if it announces neither.
+
+    Items of lists within a list are not among them, nor is the head of a table.
+
+    Args:
+        text: The passage.
+        end: Where the sentence ends.
+        most: Where to stop.
+    """
+    lines = _lines_below(text, end) if announces(text, end) else iter(())
+    first = next((line for line in lines if not _BETWEEN.fullmatch(text, *line)), None)
+    if first is None:
+        return []
+    if text[slice(*first)].lstrip().startswith("|"):
+        return list(_rows(text, first, lines, most))
+    return _items(text, first, lines, most)
+
+
+def lead_in(text: str, start: int) -> tuple[int, int] | None:
+    """Return the place of the sentence that announces the list of the item at a place; ``None`` for other places."""
+    line = text.rfind("\n", 0, start) + 1
+    item = _ITEM.match(text, line)
+    if item is None or item.end() != start:
+        return None
+    announcing = [span for span in sentence_spans(text[:line], titles=True) if announces(text, span[1])]
+    if announcing and any(item.start == start for item in items_behind(text, announcing[-1][1], _MOST_ITEMS)):
+        return announcing[-1]
+    return None
+
+
+def _lines_below(text: str, end: int) -> Iterator[tuple[int, int]]:
+    """Yield the lines below the line of a place; none if the line goes on after the place."""
+    stop = text.find("\n", end)
+    if stop < 0 or text[end:stop].strip():
+        return
+    while stop + 1 < len(text):
+        start = stop + 1
+        stop = text.find("\n", start)
+        stop = len(text) if stop < 0 else stop
+        yield start, stop
+
+
+def _rows(text: str, first: tuple[int, int], lines: Iterator[tuple[int, int]], most: int) -> Iterator[Item]:
+    line: tuple[int, int] | None = first
+    while line is not None and text[slice(*line)].lstrip().startswith("|") and most:
+        if is_row(text, line[0]) and not is_head(text, line[0]):
+            yield Item("", *line)
+            most -= 1
+        line = next(lines, None)
+
+
+def _items(text: str, first: tuple[int, int], lines: Iterator[tuple[int, int]], most: int) -> list[Item]:
+    begin = _ITEM.match(text, *first)
+    if begin is None:
+        return []
+    indent = len(begin[1].expandtabs())
+    items = [Item(begin[2] or "", begin.end(), first[1])]
+    goes_on = True
+    blank = False
+    for start, stop in lines:
+        item = _ITEM.match(text, start, stop)
+        line = text[start:stop].expandtabs()
+        deeper = len(line) - len(line.lstrip()) > indent + 1
+        if not line.strip():
+            blank, goes_on = True, False
+            continue
+        if item is not None and not deeper:
+            if len(items) == most:
+                break
+            items.append(Item(item[2] or "", item.end(), stop))
+            goes_on = True
+        elif blank and not deeper:
+            break
+        elif item is not None or line.lstrip().startswith("```"):
+            goes_on = False
+        elif goes_on:
+            items[-1] = items[-1]._replace(end=stop)
+        blank = False
+    return items

@@ -1,0 +1,99 @@
+"""A sentence of a passage as an item of an answer, with what introduces it and what it introduces."""
+
+from __future__ import annotations
+
+import re
+
+from core.rag.answering.extracts.announced import announces, items_behind, lead_in
+from core.rag.answering.extracts.code_spans import Span, comment_on, defined_above, is_code, without_marks
+from core.rag.answering.extracts.showing import LONGEST_EXTRACT, code_lines, shown
+from core.rag.answering.extracts.table_rows import with_head
+from core.rag.answering.markers import is_in_block
+from core.rag.answering.types import Passage
+from core.rag.headings import last_heading
+from core.rag.indexing.splitting.sentences import is_heading, sentence_spans
+
+#: Items of a list, or rows of a table, that a sentence announces.
+_MOST_ITEMS = 8
+_LONGEST_ITEM = 200
+#: The line that opens a block of code, where the block has not gone on when the text ends.
+_OPENS = re.compile(r"\n[ \t]*`{3,}[^`\n]*\s*\Z")
+#: A sentence with one of these is about the code right behind it, also without a colon.
+_SHOWS = re.compile(
+    r"\b(?:following|below|folgende[nrms]?|suivant(?:es?|s)?|siguientes?|seguent[ei]|seguintes?)\b|次の|以下|如下|下面",
+    re.IGNORECASE,
+)
+#: The few lines that a block of code begins with.
+_CODE = re.compile(r"\s*\n[ \t]*```[^\n`]*\n\s*((?:[^\n`]{1,200}\n){1,5})([ \t]*```|)")
+#: The end of a statement, behind which quotation marks, brackets and emphasis may be closed.
+_STATES = re.compile(r"[.!;。！।۔…][\s\"'”’»」)\]*_`]*\Z")
+
+
+def said_by(passage: Passage, place: Span, others: set[int]) -> str:
+    """Return a sentence as displayed; one of source code with the definition around it, a statement with its comment.
+
+    Args:
+        passage: The passage.
+        place: Where the sentence is in it.
+        others: Where the sentences begin that are shown of the passage; what is among them is not shown again here.
+    """
+    text = passage.hit.content
+    sentence = text[place.start : place.end]
+    if not is_code(passage.hit.path):
+        return shown(with_head(text, place.start, place.end), passage, place.start)
+    if place.said:
+        said = shown(without_marks(sentence), passage, place.start)
+    else:
+        line = " ".join(sentence.split())
+        said = f"`{line}`" if len(line) <= LONGEST_EXTRACT and "`" not in line else shown(sentence)
+        comment = comment_on(text, place.start, place.end)
+        if comment is not None and comment[0] not in others:
+            said = f"{said} {shown(without_marks(text[slice(*comment)]), longest=_LONGEST_ITEM)}"
+    of = defined_above(text, place.start) or last_heading(passage.hit.heading).strip()
+    return said if not of or said.startswith((of, f"`{of}", f"`async {of}")) else f"{of}: {said.removeprefix('… ')}"
+
+
+def introduction(passage: Passage, place: Span, others: set[int]) -> str:
+    """Return the sentence before a list if an item of it is shown that is no sentence: "The note has to include:".
+
+    Likewise the one before a block of code of which the beginning is shown. The arguments are those of :func:`said_by`.
+
+    Returns:
+        The sentence with a blank behind it; nothing if there is none, or it is shown anyway.
+    """
+    text = passage.hit.content
+    if is_in_block(text, place.start):
+        before = _before_code(text, place.start)
+    else:
+        before = lead_in(text, place.start) if _STATES.search(text, place.start, place.end) is None else None
+    said = f"{shown(text[slice(*before)], passage, before[0])} " if before and before[0] not in others else ""
+    return said if len(said) <= _LONGEST_ITEM else ""
+
+
+def code_behind(text: str, place: Span, others: set[int]) -> str:
+    """Return the first lines of the code that a sentence introduces ("Run:"); empty if it is shown anyway."""
+    introduces = announces(text, place.end) or _SHOWS.search(text, place.start, place.end)
+    code = _CODE.match(text, place.end) if introduces else None
+    if code is None or code.start(1) in others or is_in_block(text, place.start):
+        return ""
+    return f" {code_lines(code[1])}{'' if code[2] else ' …'}"
+
+
+def list_behind(passage: Passage, end: int) -> str:
+    """Return the list or table that a sentence announces ("The steps are:"), as lines below its own; else nothing."""
+    text = passage.hit.content
+    items = items_behind(text, end, _MOST_ITEMS + 1)
+    lines = []
+    for number, start, stop in items[:_MOST_ITEMS]:
+        said = shown(with_head(text, start, stop), passage, start, _LONGEST_ITEM)
+        lines.append(f"\n  {number or '-'} {said}{code_behind(text, Span(start, stop, said=True), set())}")
+    return "".join([*lines, "\n  …"] if len(items) > _MOST_ITEMS else lines)
+
+
+def _before_code(text: str, start: int) -> tuple[int, int] | None:
+    """Return the place of the sentence directly before the block of code at a place; ``None`` for other places."""
+    fence = _OPENS.search(text, 0, start)
+    before = sentence_spans(text[: fence.start()], titles=True) if fence is not None else []
+    if not before or is_heading(text, before[-1][0]):
+        return None
+    return before[-1]

@@ -1,0 +1,65 @@
+"""Where the sentences of a passage are that can be shown as an answer."""
+
+from __future__ import annotations
+
+import re
+
+from core.rag.answering.extracts.announced import announces
+from core.rag.answering.extracts.code_spans import Span, code_spans, is_code
+from core.rag.answering.extracts.showing import has_words
+from core.rag.answering.extracts.table_rows import is_head
+from core.rag.answering.markers import is_in_block
+from core.rag.answering.types import Passage
+from core.rag.extraction.words import normalize_name
+from core.rag.headings import headings_of
+from core.rag.indexing.splitting.sentences import is_heading, is_title_line, sentence_spans
+
+#: The line before and behind a block of code, where a sentence begins with it.
+_FENCE = re.compile(r"`{3,}[^\n`]*(?:\n\s*|$)")
+#: All of a sentence in bold letters, without its end: a heading in all but its markup.
+_EMPHASIZED = re.compile(r"(\*\*|__)(?:(?!\1)[^\n])+(?<![.!?。])\1")
+#: What HTML shows to nobody; within a line it may be what a text writes about.
+_HIDDEN = re.compile(r"(?m:^)[ \t]*(?:<!--.*?-->|<(script|style)\b[^>]*>.*?(?:</\1\s*>|\Z))", re.DOTALL | re.IGNORECASE)
+#: Where links lead, in lines of their own: ``[guide]: https://…``.
+_DEFINITIONS = re.compile(r"(?:\[[^\]\n]{1,200}\]:\s*\S+(?:\s+|\Z)(?:\"[^\"]*\"\s*)?)+")
+
+
+def readable_spans(passage: Passage) -> list[Span]:
+    """Return the spans of readable sentences; headings and heads of tables only if there is nothing else."""
+    text = passage.hit.content
+    if is_code(passage.hit.path):
+        return code_spans(text)
+    headings = {normalize_name(part) for part in (passage.hit.title, *headings_of(passage.hit.heading))}
+    hidden = [found.span() for found in _HIDDEN.finditer(text) if not is_in_block(text, found.start())]
+    spans = [(_behind_fence(text, start, end), end) for start, end in sentence_spans(text, titles=True)]
+    read = [
+        (start, end)
+        for start, end in spans
+        if start < end
+        and not _is_markup(text, start, end)
+        and not any(begin <= start and end <= stop for begin, stop in hidden)
+    ]
+    said = [
+        (start, end)
+        for start, end in read
+        if not is_heading(text, start)
+        and not is_title_line(text, start, end)
+        and not is_head(text, start)
+        and not (_EMPHASIZED.fullmatch(text, start, end) and not announces(text, end))
+        and normalize_name(text[start:end]) not in headings
+    ]
+    return [Span(*place, said=True) for place in said or read]
+
+
+def _is_markup(text: str, start: int, end: int) -> bool:
+    """Return whether a sentence is only markup: tags, images, or the target of a link."""
+    sentence = text[start:end]
+    if is_in_block(text, start):
+        return False
+    return _DEFINITIONS.fullmatch(sentence) is not None or not has_words(sentence, begins=start == 0)
+
+
+def _behind_fence(text: str, start: int, end: int) -> int:
+    """Return the start of a sentence after a line that opens or closes a block of code."""
+    fence = _FENCE.match(text, start, end)
+    return start if fence is None else fence.end()

@@ -1,0 +1,97 @@
+"""In-memory indexes of entity names and words of relations, for searches that no graph engine has an index for.
+
+Made when first needed, kept for each open graph and namespace, and recreated when entities or relations changed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from core.rag.answering.graph_index.fact_table import NO_TYPE, FactColumns, FactTable
+from core.rag.answering.graph_index.texts import Texts
+from core.rag.answering.types import FoundFact
+from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.kept import Kept, microseconds
+from core.rag.schema import Label
+
+if TYPE_CHECKING:
+    from core.rag.dbhandler import MemGraphClient
+
+#: The columns of a relation ``r`` from ``a`` to ``b``.
+FACT_COLUMNS = (
+    "a.id AS source_id, a.name AS source, b.id AS target_id, b.name AS target, r.type AS type, r.fact AS fact, "
+    "r.weight AS weight, r.chunk_ids AS chunk_ids"
+)
+#: Above this number, relations are read in parts (those of this many entities at a time), as a row takes 1.5 kB.
+_FACTS_AT_ONCE = 10_000
+_ENTITIES_AT_ONCE = 1_000
+_FACTS = "MATCH (a:Entity)-[r:RELATED]->(b:Entity)"
+_FACTS_OF = "MATCH (a:Entity {id: i})-[r:RELATED]->(b:Entity)"
+_COLUMNS = (
+    "RETURN a.id AS source_id, b.id AS target_id, r.type AS type, r.fact AS fact, r.weight AS weight, "
+    "r.chunk_ids AS chunk_ids"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class GraphIndex:
+    """The entities and relations of one namespace, prepared for search.
+
+    Attributes:
+        entity_ids: Ids of entities.
+        names: Their names, in the same order.
+        facts: Relations.
+    """
+
+    entity_ids: list[str]
+    names: Texts
+    facts: FactTable
+
+
+_kept: Kept[GraphIndex] = Kept(
+    {Label.ENTITY},
+    "MATCH (e:Entity) WHERE e.namespace = $namespace RETURN count(e) AS n, max(e.updated_at) AS last",
+    "MATCH (a:Entity)-[r:RELATED]->(:Entity) WHERE a.namespace = $namespace "
+    f"RETURN count(r) AS n, sum(r.weight) AS weight, max(r.updated_at) AS last, {microseconds('r')} AS microseconds",
+)
+
+
+async def graph_index(client: MemGraphClient) -> GraphIndex:
+    """Return the up-to-date index of the client's namespace."""
+    return await _kept.get(client, lambda: _made(client))
+
+
+def fact_of(row: Mapping[str, Any], method: str, similarity: float = 0.0) -> FoundFact:
+    """Make a relation from a row of ``FACT_COLUMNS``."""
+    return FoundFact(
+        source_id=row["source_id"],
+        source=row["source"] or "",
+        target_id=row["target_id"],
+        target=row["target"] or "",
+        type=row["type"] or NO_TYPE,
+        fact=row["fact"] or "",
+        weight=1.0 if row["weight"] is None else float(row["weight"]),
+        chunk_ids=tuple(row["chunk_ids"] or ()),
+        similarity=similarity,
+        method=method,
+    )
+
+
+async def _made(client: MemGraphClient) -> GraphIndex:
+    counted = await client.read(f"{_FACTS} WHERE a.namespace = $namespace RETURN count(r) AS n")
+    entities = await client.read("MATCH (e:Entity) WHERE e.namespace = $namespace RETURN e.id AS id, e.name AS name")
+    ids = [row["id"] for row in entities]
+    names = [row["name"] or "" for row in entities]
+    del entities
+    columns = FactColumns(ids)
+    if counted[0]["n"] <= _FACTS_AT_ONCE:
+        columns.add(await client.read(f"{_FACTS} WHERE a.namespace = $namespace {_COLUMNS}"))
+    else:
+        for part in batches(ids, max_rows=_ENTITIES_AT_ONCE):
+            rows = await client.read(f"UNWIND $ids AS i {_FACTS_OF} {_COLUMNS}", ids=part)
+            await asyncio.to_thread(columns.add, rows)
+    facts = await asyncio.to_thread(FactTable, columns, ids, names)
+    return GraphIndex(ids, await asyncio.to_thread(Texts, names), facts)

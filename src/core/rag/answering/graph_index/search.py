@@ -1,0 +1,190 @@
+"""Searches for entities and relations: by pattern, by trigram, and by the vectors of passages.
+
+Each gives rows, best first, and can fail alone. Names that are the same are looked up in the engine, parts of names and
+similar ones in ``index.py``. Where an entity has no vector of its own, the passages nearest to the question stand for
+it: what they mention, and the relations that they state.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from core.rag.answering.graph_index.index import FACT_COLUMNS, GraphIndex, fact_of, graph_index
+from core.rag.answering.types import FoundEntity, FoundFact
+from core.rag.identity import entity_id
+
+if TYPE_CHECKING:
+    from core.rag.dbhandler import MemGraphClient
+
+#: Trigram similarity from which a name or fact is found.
+SIMILARITY_THRESHOLD = 0.1
+
+_ENTITY = "e.id AS id, e.name AS name, e.type AS type, e.summary AS summary, e.mention_count AS mention_count"
+#: From an entity whose name is known: planned from the left on, so the known end stands there.
+_AT_ENTITY = (
+    "UNWIND $ids AS i MATCH (a:Entity {id: i})-[r:RELATED]->(b:Entity) "
+    f"RETURN a.normalized_name AS term, {FACT_COLUMNS} ORDER BY r.weight DESC LIMIT $limit",
+    "UNWIND $ids AS i MATCH (b:Entity {id: i})<-[r:RELATED]-(a:Entity) "
+    f"RETURN b.normalized_name AS term, {FACT_COLUMNS} ORDER BY r.weight DESC LIMIT $limit",
+)
+#: How many rows a search may give for each one that is wanted.
+_OVERFETCH = 10
+_SHORTEST_PART = 3
+
+
+class GraphSearch:
+    """Searches the entities and relations of one namespace, for one question."""
+
+    def __init__(self, client: MemGraphClient) -> None:
+        """Prepare.
+
+        Args:
+            client: The graph.
+        """
+        self._client = client
+        self._opened: asyncio.Future[GraphIndex] | None = None
+
+    async def entities_by_pattern(self, terms: Sequence[str], limit: int) -> list[FoundEntity]:
+        """Entities whose names are, or contain, one of the terms (normalised names)."""
+        if not terms:
+            return []
+        exact = await self._entities(self._ids(terms))
+        index = await self._index()
+        places = {place for term in _parts(terms) for place in index.names.containing(term)}
+        # Of those that contain a term the shortest come first: they are the likest.
+        likely = sorted(places, key=lambda place: (index.names.lengths[place], index.entity_ids[place]))
+        known = {row["id"] for row in exact}
+        ids = [index.entity_ids[place] for place in likely if index.entity_ids[place] not in known][:limit]
+        rows = {row["id"]: row for row in [*exact, *await self._entities(ids)]}
+        order = [*dict.fromkeys(row["id"] for row in exact), *ids]
+        return [_entity(rows[identifier], "pattern") for identifier in order if identifier in rows][:limit]
+
+    async def entities_by_trigram(self, terms: Sequence[str], limit: int) -> list[FoundEntity]:
+        """Entities whose names are similar to one of the terms."""
+        if not terms:
+            return []
+        index = await self._index()
+        best = await asyncio.to_thread(index.names.similar, terms, limit, SIMILARITY_THRESHOLD)
+        scores = {index.entity_ids[place]: score for place, score in best.items()}
+        found = [_entity(row, "trigram", scores[row["id"]]) for row in await self._entities(list(scores))]
+        return sorted(found, key=lambda entity: (-entity.similarity, entity.id))
+
+    async def entities_by_vector(self, nearest: Mapping[str, float], limit: int) -> list[FoundEntity]:
+        """Entities that the passages nearest to the question mention.
+
+        Args:
+            nearest: Ids of chunks and their cosines.
+            limit: Maximum number to return.
+        """
+        rows = await self._client.read(
+            "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i})-[:MENTIONS]->(e:Entity) "
+            f"RETURN i AS chunk, {_ENTITY} LIMIT $limit",
+            ids=list(nearest),
+            limit=limit * _OVERFETCH,
+        )
+        rows.sort(key=lambda row: (-nearest[row["chunk"]], row["id"]))
+        found: dict[str, FoundEntity] = {}
+        for row in rows:
+            found.setdefault(row["id"], _entity(row, "vector", max(nearest[row["chunk"]], 0.0)))
+        return list(found.values())[:limit]
+
+    async def facts_by_pattern(self, terms: Sequence[str], limit: int) -> list[FoundFact]:
+        """Relations at entities of these names, and those whose words contain one of the terms."""
+        if not terms:
+            return []
+        ends: list[dict[str, Any]] = []
+        for statement in _AT_ENTITY:
+            ends += await self._client.read(statement, ids=self._ids(terms), limit=limit * _OVERFETCH)
+        index = await self._index()
+        places = sorted({place for term in _parts(terms) for place in index.facts.containing(term)})
+        found: dict[tuple[str, str, str, str], FoundFact] = {}
+        named: dict[tuple[str, str, str, str], set[str]] = {}
+        for row in ends:
+            fact = fact_of(row, "pattern")
+            found.setdefault(fact.key, fact)
+            named.setdefault(fact.key, set()).add(row["term"])
+        for place in sorted(places, key=lambda place: -index.facts.weight(place)):
+            if len(found) >= limit:
+                break
+            fact = index.facts.fact(place, "pattern")
+            found.setdefault(fact.key, fact)
+        # Relations between two of the named entities come first, then those at one of them.
+        keys = sorted(found, key=lambda key: -len(named.get(key, ())))
+        return [found[key] for key in keys[:limit]]
+
+    async def facts_by_trigram(self, terms: Sequence[str], limit: int) -> list[FoundFact]:
+        """Relations whose words or type are similar to one of the terms."""
+        if not terms:
+            return []
+        index = await self._index()
+        best = await asyncio.to_thread(index.facts.similar, terms, limit, SIMILARITY_THRESHOLD)
+        return [index.facts.fact(place, "trigram", score) for place, score in best.items()]
+
+    async def facts_by_vector(self, nearest: Mapping[str, float], limit: int) -> list[FoundFact]:
+        """Relations that the passages nearest to the question state.
+
+        Args:
+            nearest: Ids of chunks and their cosines.
+            limit: Maximum number to return.
+        """
+        rows = await self._client.read(
+            "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i})-[:MENTIONS]->(a:Entity)-[r:RELATED]->(b:Entity) "
+            f"WHERE i IN r.chunk_ids RETURN i AS chunk, {FACT_COLUMNS} LIMIT $limit",
+            ids=list(nearest),
+            limit=limit * _OVERFETCH,
+        )
+        rows.sort(key=lambda row: -nearest[row["chunk"]])
+        found: dict[tuple[str, str, str, str], FoundFact] = {}
+        for row in rows:
+            fact = fact_of(row, "vector", max(nearest[row["chunk"]], 0.0))
+            found.setdefault(fact.key, fact)
+        return list(found.values())[:limit]
+
+    async def entities_by_id(self, ids: Sequence[str]) -> list[FoundEntity]:
+        """Return the ends of relations that were not found themselves."""
+        return [_entity(row, "end") for row in await self._entities(ids)] if ids else []
+
+    async def names_in(self, words: Sequence[str]) -> dict[str, str]:
+        """Return which of these normalised names are entities; by normalised name, the name as it is written."""
+        if not words:
+            return {}
+        rows = await self._client.read(
+            "UNWIND $ids AS i MATCH (e:Entity {id: i}) RETURN e.normalized_name AS normalized, e.name AS name",
+            ids=self._ids(words),
+        )
+        return {row["normalized"]: row["name"] for row in rows}
+
+    def _ids(self, names: Sequence[str]) -> list[str]:
+        """Return the ids that entities with these normalised names have."""
+        return [entity_id(self._client.namespace, name) for name in names]
+
+    async def _entities(self, ids: Sequence[str]) -> list[dict[str, Any]]:
+        return await self._client.read(
+            f"UNWIND $ids AS i MATCH (e:Entity {{id: i}}) WHERE e.namespace = $namespace RETURN {_ENTITY}",
+            ids=list(dict.fromkeys(ids)),
+        )
+
+    async def _index(self) -> GraphIndex:
+        """Return the index, looked at once for all searches of this object."""
+        if self._opened is None:
+            self._opened = asyncio.ensure_future(graph_index(self._client))
+        return await self._opened
+
+
+def _parts(terms: Sequence[str]) -> list[str]:
+    """Terms long enough to look for anywhere in a text."""
+    return [term for term in terms if len(term) >= _SHORTEST_PART or not term.isascii()]
+
+
+def _entity(row: Mapping[str, Any], method: str, similarity: float = 0.0) -> FoundEntity:
+    return FoundEntity(
+        id=row["id"],
+        name=row["name"] or "",
+        type=row["type"] or "",
+        summary=row["summary"] or "",
+        mention_count=row["mention_count"] or 0,
+        similarity=similarity,
+        method=method,
+    )

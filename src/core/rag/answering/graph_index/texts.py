@@ -1,0 +1,68 @@
+"""Holds many short texts in memory, to search them by substring and by similarity."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from core.rag.answering.graph_index.trigrams import TrigramIndex
+from core.rag.extraction.words import normalized_words
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+#: A term that stands in more texts than this says nothing.
+MOST_PLACES = 2_000
+
+
+class Texts:
+    """Short texts to look through, for parts of them and for similar ones."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        """Prepare them; results are places in this order."""
+        import numpy as np
+
+        self.trigrams = TrigramIndex(texts)
+        normalized = [" ".join(normalized_words(text)) for text in texts]
+        self.lengths = [len(text) for text in normalized]
+        self._joined = "\n".join(normalized)
+        self._starts = np.cumsum([0, *(length + 1 for length in self.lengths[:-1])]) if normalized else np.zeros(0)
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self.lengths)
+
+    def containing(self, part: str) -> list[int]:
+        """Places of texts that contain a normalised part anywhere, in order; at most 2,000."""
+        import numpy as np
+
+        places: list[int] = []
+        at = self._joined.find(part) if part else -1
+        while at >= 0 and len(places) < MOST_PLACES:
+            place = int(np.searchsorted(self._starts, at, side="right")) - 1
+            places.append(place)
+            at = self._joined.find(part, int(self._starts[place]) + self.lengths[place])
+        return places
+
+    def similarities(self, parts: Sequence[str]) -> NDArray[np.float64]:
+        """For each text its highest similarity to any of the parts, 0 to 1. ``parts`` is not empty."""
+        import numpy as np
+
+        best = self.trigrams.similarities(parts[0])
+        for part in parts[1:]:
+            np.maximum(best, self.trigrams.similarities(part), out=best)
+        return best
+
+    def similar(self, parts: Sequence[str], limit: int, threshold: float) -> dict[int, float]:
+        """Places of the texts that are most similar to any of the parts, with the similarity, best first."""
+        return best_places(self.similarities(parts), limit, threshold) if len(self) and parts else {}
+
+
+def best_places(scores: NDArray[np.float64], limit: int, threshold: float) -> dict[int, float]:
+    """Return the places with the highest scores from a threshold on, best first, equal ones in order."""
+    import numpy as np
+
+    places = np.flatnonzero(scores >= threshold)
+    best = places[np.argsort(-scores[places], kind="stable")[:limit]]
+    return dict(zip(best.tolist(), scores[best].tolist(), strict=True))

@@ -1,0 +1,422 @@
+"""The Memgraph dialect: index definitions, vector and text search, shortest path. Written for Memgraph 3.5 to 3.11."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+
+from core.rag.dbhandler.bolt.dialect import (
+    Abilities,
+    IndexMissingError,
+    Runner,
+    bfs_nodes,
+    define,
+    differs,
+    index_search,
+    keyword_candidates,
+    matches,
+    more_than,
+    not_created,
+    other_dimension,
+    text_index_name,
+    vector_index_names,
+    word_queries,
+    words_query,
+)
+from core.rag.dbhandler.store import MAX_K, Match, Row
+from core.rag.errors import QueryError, StoreConflictError
+from core.rag.schema import SERVER_INDEXES, Label, TextIndex, VectorIndex, check_name
+
+_log = logging.getLogger("mgrag")
+
+#: Initial capacity of a vector index; the server doubles it when it is full.
+_CAPACITY = 4096
+
+#: A difference between an index and the graph only counts if it is seen twice, this many seconds apart.
+_LOOK_AGAIN_SECONDS = 1.0
+
+_MISSING = re.compile(r"index .{0,200} (does not|doesn't) exist|no procedure named", re.I | re.S)
+_THERE = re.compile(r"already exists", re.I)
+_BY_ID = re.compile(r"\(\w*:(\w+) \{id: ")
+#: The storage mode that has the indexes and constraints which are needed here.
+_STORAGE_MODE = "IN_MEMORY_TRANSACTIONAL"
+#: Beginnings of statements that may look up nodes; others accept no hint, or have one.
+_OF_READING = ("MATCH ", "UNWIND ", "OPTIONAL ", "WITH ", "MERGE ")
+_TEXT_INDEX = re.compile(r"label_text \(name: (.*)\)", re.S)
+
+
+class MemgraphDialect:
+    """See :class:`~core.rag.dbhandler.bolt.dialect.Dialect`."""
+
+    name = "memgraph"
+    locking = False
+
+    #: Memgraph has no waiting for locks: of two transactions that write to the same node, the later one fails when it
+    #: reaches that node. Large transactions would often do most of their work in vain; so after a conflict they all
+    #: write to this node first, and a concurrent one fails immediately.
+    turn = f"MERGE (t:{Label.SCHEMA_VERSION} {{id: 'turn'}}) SET t.taken = $taken"
+
+    def __init__(self, runner: Runner, abilities: Abilities, *, limit_in_map: bool) -> None:
+        """Use :meth:`learn`.
+
+        Args:
+            runner: The store.
+            abilities: What the server can do.
+            limit_in_map: Whether ``text_search.search`` takes its limit in a map, as it does from 3.11.
+        """
+        self._runner = runner
+        self.abilities = abilities
+        self._limit = "{limit: $k}" if limit_in_map else "$k"
+        self._vectors: dict[str, Row] = {}  # by label
+
+    @classmethod
+    async def learn(cls, runner: Runner) -> MemgraphDialect:
+        """Ask the server what it can do.
+
+        Args:
+            runner: The store.
+        """
+        version = (await runner.query("SHOW VERSION"))[0]["version"]
+        rows = await runner.query("CALL mg.procedures() YIELD name, signature RETURN name, signature")
+        signatures = {row["name"]: row["signature"] for row in rows}
+        vectors = "vector_search.search" in signatures
+        search = signatures.get("text_search.search", "")
+        texts = "score ::" in search
+        notes = []
+        if not vectors:
+            notes.append(
+                "This server has no module vector_search (Memgraph 3 and later have it): vectors are compared by"
+                " the client."
+            )
+        if not texts:
+            notes.append(
+                "This server has no text search with scores (Memgraph 3.6 and later have it): words are searched by the"
+                " client."
+            )
+        mode = await _storage_mode(runner)
+        problems = []
+        if mode not in ("", _STORAGE_MODE):
+            problems.append(
+                f"This server is in the storage mode {mode}, in which no graph can be created, and what is written to"
+                f" one that exists may be incomplete or lost. Start it with --storage-mode={_STORAGE_MODE}, or run"
+                f" STORAGE MODE {_STORAGE_MODE} on it."
+            )
+        abilities = Abilities(version, vectors, texts, (*notes, *problems), tuple(problems))
+        return cls(runner, abilities, limit_in_map="MAP" in search)
+
+    def hinted(self, statement: str) -> str:
+        """See :class:`~core.rag.dbhandler.bolt.dialect.Dialect`.
+
+        If the server does not know the id in advance (it comes from UNWIND), it estimates that the index returns a part
+        of all nodes with the label; if the other end of an edge has fewer nodes, it scans those for every id.
+        """
+        return _hinted(statement)
+
+    async def ensure_schema(self) -> None:
+        """See :class:`~core.rag.dbhandler.bolt.dialect.Dialect`. A constraint brings no index, and no label has one."""
+        missing = await self._missing()
+        for what, statement in missing.items():
+            await self._define(statement, f"Creating {what}")
+        if missing and (still := await self._missing()):
+            raise not_created(", ".join(still))
+
+    async def _missing(self) -> dict[str, str]:
+        """Return the statements that create missing constraints and indexes, by their description."""
+        indexes = {
+            (row["index type"], row["label"], _names(row["property"]))
+            for row in await self._runner.query("SHOW INDEX INFO")
+        }
+        constraints = {
+            (row["constraint type"], row["label"], _names(row["properties"]))
+            for row in await self._runner.query("SHOW CONSTRAINT INFO")
+        }
+        statements = {}
+        for label in Label:
+            if ("label", label.value, ()) not in indexes:
+                statements[f"the index on {label}"] = f"CREATE INDEX ON :{label}"
+            if ("label+property", label.value, ("id",)) not in indexes:
+                statements[f"the index on the ids of {label}"] = f"CREATE INDEX ON :{label}(id)"
+            if ("unique", label.value, ("id",)) not in constraints:
+                statements[f"the constraint on the ids of {label}"] = (
+                    f"CREATE CONSTRAINT ON (n:{label}) ASSERT n.id IS UNIQUE"
+                )
+        for index in SERVER_INDEXES:
+            if ("label+property", index.label.value, index.properties) not in indexes:
+                properties = ", ".join(map(check_name, index.properties))
+                statements[f"the index on {properties} of {index.label}"] = (
+                    f"CREATE INDEX ON :{index.label}({properties})"
+                )
+        return statements
+
+    async def ensure_text_index(self, label: Label) -> None:
+        """See :class:`~core.rag.dbhandler.bolt.dialect.Dialect`."""
+        if not self.abilities.text_search:
+            return
+        name = text_index_name(label)
+        rows = await self._runner.query("SHOW INDEX INFO")
+        found = _text_indexes(rows).get(name)
+        # Creating an index with an existing name succeeds silently, even with another definition.
+        if found is not None and (found["label"], _names(found["property"])) != (label.value, ("partition", "terms")):
+            await self._drop_text_index(label)
+            found = None
+        if found is not None and found["count"] < _labelled(rows, label) and await self._is_behind(label):
+            _log.warning("The keyword index of %s lacks what was stored last before a crash; it is made anew.", label)
+            try:
+                await self._drop_text_index(label)
+            except StoreConflictError as error:
+                _log.warning("%s The next command that writes tries again.", error)
+                return
+            found = None
+        if found is None:
+            await self._define(
+                f"CREATE TEXT INDEX {name} ON :{label}(partition, terms)", f"Creating the keyword index of {label}"
+            )
+            if name not in await self._text_indexes():
+                raise not_created(f"the keyword index of {label}")
+
+    async def _drop_text_index(self, label: Label) -> None:
+        await define(
+            self._runner,
+            f"DROP TEXT INDEX {text_index_name(label)}",
+            f"Dropping the keyword index of {label}",
+            there=_MISSING,
+        )
+
+    async def _text_indexes(self) -> dict[str, Row]:
+        return _text_indexes(await self._runner.query("SHOW INDEX INFO"))
+
+    async def ensure_vector_index(self, index: VectorIndex) -> None:
+        """See :class:`~core.rag.dbhandler.bolt.dialect.Dialect`."""
+        if not self.abilities.vector_search:
+            return
+        for name in vector_index_names(index):
+            if await self._vector_index(index, fresh=True) is not None:
+                return
+            await self._check_vectors(index)
+            await self._define(
+                f"CREATE VECTOR INDEX {name} ON :{check_name(index.label)}(embedding) WITH CONFIG "
+                f'{{"dimension": {int(index.dimension)}, "capacity": {_CAPACITY}, "metric": "cos"}}',
+                f"Creating the vector index {name}",
+            )
+        if await self._vector_index(index, fresh=True) is None:
+            raise not_created(f"the vector index {index.name}")
+
+    async def _check_vectors(self, index: VectorIndex) -> None:
+        """Refuse to create an index over vectors of another dimension: it would fail, and lose them until a restart."""
+        rows = await self._runner.query(
+            f"MATCH (v:{check_name(index.label)}) WHERE v.embedding IS NOT NULL AND size(v.embedding) <> $dimension "
+            "RETURN size(v.embedding) AS dimension LIMIT 1",
+            {"dimension": index.dimension},
+        )
+        if rows:
+            raise other_dimension(index, rows[0]["dimension"])
+
+    async def _vector_index(self, index: VectorIndex, *, fresh: bool = False) -> Row | None:
+        """Return the index over the vectors of this label, whatever its name.
+
+        Raises:
+            ModelMismatchError: if it exists with another dimension.
+        """
+        if fresh or index.label not in self._vectors:
+            rows = await self._runner.query("SHOW VECTOR INDEX INFO")
+            self._vectors = {row["label"].lstrip(":"): row for row in rows if row["property"] == "embedding"}
+        found = self._vectors.get(index.label)
+        if found is not None and found["dimension"] != index.dimension:
+            raise other_dimension(index, found["dimension"])
+        return found
+
+    async def has_vector_index(self, index: VectorIndex) -> bool:
+        """See :class:`~core.rag.dbhandler.bolt.dialect.Dialect`."""
+        return await self._vector_index(index, fresh=True) is not None
+
+    async def drop_vector_index(self, index: VectorIndex) -> None:
+        """See :class:`~core.rag.dbhandler.bolt.dialect.Dialect`."""
+        if not self.abilities.vector_search:
+            return
+        self._vectors.pop(check_name(index.label), None)
+        for row in await self._runner.query("SHOW VECTOR INDEX INFO"):
+            if row["label"].lstrip(":") == index.label:
+                name = row["index_name"].replace("`", "``")
+                await self._define(f"DROP VECTOR INDEX `{name}`", f"Dropping the vector index {index.name}")
+        self._vectors.pop(index.label, None)
+
+    async def vector_search(self, index: VectorIndex, query: tuple[float, ...], k: int) -> list[Match]:
+        """See :class:`~core.rag.dbhandler.bolt.dialect.Dialect`.
+
+        Deleted nodes stay in the index for a while, so more results are requested than needed, and even more if too few
+        of them still exist.
+        """
+        found = await self._vector_index(index)
+        if found is None:
+            raise IndexMissingError(f"The server has no vector index for {index.name}.")
+        wanted = more_than(k, 2, 100)
+        while True:
+            rows = await self._neighbours(found["index_name"], index, query, wanted)
+            if len(rows) >= k or wanted == MAX_K:
+                break
+            if rows and rows[0]["raw"] < wanted:  # these are all
+                break
+            if not rows and await self._size(index) <= wanted:
+                break
+            wanted = more_than(wanted, 4, 1000)
+        # The server's own "similarity" is an absolute value, and makes opposites alike.
+        return matches(rows, lambda distance: 1 - distance, k)
+
+    async def _neighbours(self, name: str, index: VectorIndex, query: tuple[float, ...], wanted: int) -> list[Row]:
+        try:
+            return await index_search(
+                self._runner,
+                # Through the internal id: touching a node that is deleted, or not committed yet, is an error.
+                "CALL vector_search.search($name, $wanted, $query) YIELD node, distance "
+                "WITH collect({i: id(node), distance: distance}) AS near "
+                "UNWIND near AS one WITH size(near) AS raw, one.i AS i, one.distance AS distance "
+                f"MATCH (v:{check_name(index.label)}) WHERE id(v) = i RETURN v.id AS id, distance AS score, raw",
+                {"name": name, "wanted": wanted, "query": query},
+                "A vector search",
+                index=f"The vector index {index.name}",
+                missing=_MISSING,
+            )
+        except IndexMissingError:
+            self._vectors.pop(index.label, None)
+            raise
+
+    async def _size(self, index: VectorIndex) -> int:
+        rows = await self._runner.query("SHOW VECTOR INDEX INFO")
+        return sum(row["size"] for row in rows if row["label"].lstrip(":") == index.label)
+
+    async def text_candidates(self, index: TextIndex, words: Mapping[str, float], k: int) -> dict[str, float]:
+        """See :class:`~core.rag.dbhandler.bolt.dialect.Dialect`."""
+        return await keyword_candidates(
+            self._runner,
+            f"CALL text_search.search($name, $query, {self._limit}) YIELD node, score "
+            "WITH node, score WHERE node.namespace = $namespace AND node.id IS NOT NULL "
+            "RETURN collect(node.id) AS ids, collect(score) AS scores",
+            index,
+            words_query("data.", index.key, words),
+            k,
+            missing=_MISSING,
+        )
+
+    async def text_counts(self, index: TextIndex, words: Sequence[str]) -> dict[str, int]:
+        """See :class:`~core.rag.dbhandler.bolt.dialect.Dialect`. Counts up to ``MAX_K``."""
+        rows = await self._runner.query(
+            f"UNWIND $queries AS q CALL text_search.search($name, q.query, {self._limit}) YIELD node "
+            "RETURN q.word AS word, count(node) AS n",
+            {"name": text_index_name(index.label), "queries": word_queries("data.", index.key, words), "k": MAX_K},
+            "A keyword search",
+        )
+        return {row["word"]: row["n"] for row in rows}
+
+    def path(self, start: Label, end: Label, types: Sequence[str], depth: int) -> str:
+        """See :class:`~core.rag.dbhandler.bolt.dialect.Dialect`.
+
+        If the server searches from the end, it returns the edges in that order (seen on 3.11), and builds a wrong path
+        from them: so they are reversed, and followed from the start.
+        """
+        return (
+            f"{bfs_nodes(start, end)}MATCH (a)-[r:{'|'.join(types)} *BFS ..{int(depth)}]-(b) "
+            "WITH CASE WHEN $start IN [startNode(head(r)).id, endNode(head(r)).id] THEN r "
+            "ELSE [i IN range(1, size(r)) | r[size(r) - i]] END AS steps "  # its reverse() turns only strings
+            "RETURN reduce(ids = [$start], e IN steps | ids + CASE WHEN startNode(e).id = last(ids) "
+            "THEN endNode(e).id ELSE startNode(e).id END) AS ids"
+        )
+
+    async def check_indexes(self, *, repair: bool) -> list[str]:
+        """See :class:`~core.rag.dbhandler.bolt.dialect.Dialect`.
+
+        After a crash, a transaction can be in the graph but permanently missing from a keyword index.
+        """
+        problems = []
+        for label in Label:
+            if self.abilities.text_search and (looks := await self._differences(label)):
+                problems.append(differs(label, *looks[-1]))
+                if repair:
+                    await self._drop_text_index(label)
+                    await self.ensure_text_index(label)
+        if self.abilities.vector_search:
+            problems += await self._check_vector_indexes(repair=repair)
+        return problems
+
+    async def _check_vector_indexes(self, *, repair: bool) -> list[str]:
+        problems = []
+        for row in await self._runner.query("SHOW VECTOR INDEX INFO"):
+            label = row["label"].lstrip(":")
+            if not label.startswith("Vector_") or row["property"] != "embedding":
+                continue
+            there = await self._runner.query(
+                f"MATCH (v:{check_name(label)}) WHERE v.embedding IS NOT NULL RETURN count(v) AS n"
+            )
+            index = VectorIndex(row["index_name"], label, row["dimension"])
+            # The index keeps deleted nodes for a while, so it may have more nodes.
+            if await self._size(index) >= there[0]["n"]:
+                continue
+            problems.append(
+                f"The vector index {row['index_name']} has {row['size']} vectors, but the graph has {there[0]['n']}."
+            )
+            if repair:
+                await self.drop_vector_index(index)
+                await self.ensure_vector_index(index)
+        return problems
+
+    async def _differences(self, label: Label) -> list[tuple[int, int]]:
+        """Return the sizes of a keyword index and of its nodes, as seen twice if they differ both times.
+
+        A difference that is seen only once may be a concurrent write.
+        """
+        statement = f"MATCH (n:{label}) WHERE n.partition IS NOT NULL OR n.terms IS NOT NULL RETURN count(n) AS n"
+        looks = []
+        for delay in (0.0, _LOOK_AGAIN_SECONDS):
+            await asyncio.sleep(delay)
+            before = (await self._runner.query(statement))[0]["n"]
+            row = (await self._text_indexes()).get(text_index_name(label))
+            indexed = row["count"] if row is not None else 0
+            after = (await self._runner.query(statement))[0]["n"]
+            if min(before, after) <= indexed <= max(before, after):
+                return []
+            looks.append((indexed, after))
+        return looks
+
+    async def _is_behind(self, label: Label) -> bool:
+        """Return whether a keyword index has lost nodes. While others write, the sizes also differ, but change."""
+        looks = await self._differences(label)
+        return bool(looks) and looks[0] == looks[1]
+
+    async def _define(self, statement: str, what: str) -> None:
+        await define(self._runner, statement, what, there=_THERE)
+
+
+async def _storage_mode(runner: Runner) -> str:
+    """Return the storage mode of the server; empty if it does not tell (the user may need the right STATS)."""
+    try:
+        rows = await runner.query("SHOW STORAGE INFO")
+    except QueryError:
+        return ""
+    return next((str(row["value"]) for row in rows if row["storage info"].endswith("storage_mode")), "")
+
+
+@lru_cache(1_000)
+def _hinted(statement: str) -> str:
+    labels = sorted(set(_BY_ID.findall(statement)) & set(Label))
+    if not labels or not statement.startswith(_OF_READING):
+        return statement
+    return f"USING INDEX {', '.join(f':{label}(id)' for label in labels)} {statement}"
+
+
+def _text_indexes(rows: Sequence[Row]) -> dict[str, Row]:
+    """Return the keyword indexes by name, from what ``SHOW INDEX INFO`` returned."""
+    return {found[1]: row for row in rows if (found := _TEXT_INDEX.fullmatch(row["index type"]))}
+
+
+def _labelled(rows: Sequence[Row], label: Label) -> int:
+    """Return about how many nodes have a label (removed ones count for a while), from ``SHOW INDEX INFO``."""
+    return sum(row["count"] for row in rows if (row["index type"], row["label"]) == ("label", label.value))
+
+
+def _names(value: str | Sequence[str] | None) -> tuple[str, ...]:
+    """Return names of properties, which some versions return as a list and others as a string."""
+    if value is None:
+        return ()
+    return (value,) if isinstance(value, str) else tuple(value)

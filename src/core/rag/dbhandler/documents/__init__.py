@@ -1,0 +1,1 @@
+"""Documents and chunks: written, read, linked, replaced and removed."""

@@ -1,0 +1,214 @@
+"""The indexer's operations: looking up what is stored of a document, and writing whole documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from core.rag.dbhandler.batches import run_for_ids, run_for_rows
+from core.rag.dbhandler.checks import check_kind, check_texts
+from core.rag.dbhandler.documents.removing import remove_unused_sources
+from core.rag.dbhandler.documents.rows import merge_properties
+from core.rag.dbhandler.documents.writing import DocumentRow, WriteOutcome, write_documents
+from core.rag.dbhandler.lines import EACH_ID, packed
+from core.rag.dbhandler.store import Row, Transaction
+from core.rag.dbhandler.vectors import VectorStoreInfo, VectorStoreOperations, check_vector_store
+from core.rag.identity import source_id, standardize_resource_uri
+from core.rag.schema import FROM_TEXT, Label
+from core.rag.times import utc_now
+from libs.dataloader import SourceInfo
+
+
+class IngestOperations(VectorStoreOperations):
+    """Reading and writing many documents at once."""
+
+    async def write_documents(
+        self, documents: Sequence[DocumentRow], store: VectorStoreInfo | None, sources: Iterable[SourceInfo] = ()
+    ) -> WriteOutcome:
+        """Write documents in one transaction.
+
+        Args:
+            documents: Rows; see :mod:`core.rag.dbhandler.documents.writing`.
+            store: The vector store for their vectors.
+            sources: Their sources, which are created again if another client has removed them, with their last
+                documents, since :meth:`ensure_source` returned them.
+
+        Returns:
+            The outcome. If it has ``missing_vectors``, nothing was written.
+
+        Raises:
+            NotFoundError: if the vector store was removed meanwhile.
+        """
+        text_label = await self._text_label(Label.CHUNK)
+        if store is not None:
+            await self._ensure_vector_index(store.index())
+        records = any(document.records for document in documents)
+        record_label = await self._text_label(Label.RECORD) if records else ""
+
+        async def work(tx: Transaction) -> WriteOutcome:
+            if store is not None:
+                await check_vector_store(tx, store)
+            await self._create_missing(tx, sources)
+            outcome = await write_documents(
+                tx,
+                documents,
+                namespace=self._namespace,
+                vector_store=store.id if store else None,
+                vector_label=store.index().label if store else "",
+                text_label=text_label,
+                record_label=record_label,
+            )
+            if outcome.missing_vectors:
+                raise _MissingVectorsError(outcome)
+            return outcome
+
+        try:
+            return await self._write(work)
+        except _MissingVectorsError as missing:
+            return missing.outcome
+
+    async def replaced_texts(self, documents: Sequence[DocumentRow]) -> int:
+        """Count the texts that writing these documents removes from the keyword index, or changes there."""
+        rows = await self.read_for_ids(
+            "UNWIND $ids AS i MATCH (d:Document {id: i})<-[:CHUNK_OF]-(c:DocumentChunk) "
+            "RETURN c.id AS id, c.terms AS terms",
+            [document.id for document in documents],
+        )
+        terms = {chunk.id: chunk.properties.get("terms") for document in documents for chunk in document.chunks}
+        return sum(row["terms"] != terms.get(row["id"]) for row in rows)
+
+    async def ensure_source(self, source: SourceInfo) -> str:
+        """Return the Source node of this origin, creating it if missing.
+
+        This is a transaction of its own, so that documents written at the same time do not all wait for it.
+
+        Returns:
+            Its id.
+        """
+        row = self._source_row(check_kind("source", source, SourceInfo))
+        if await self.read("MATCH (s:Source {id: $id}) RETURN s.id AS id", id=row["id"]):
+            return str(row["id"])
+
+        async def work(tx: Transaction) -> None:
+            await self._merge_sources(tx, [row])
+
+        await self._write(work)
+        return str(row["id"])
+
+    def _source_row(self, source: SourceInfo) -> Row:
+        uri = standardize_resource_uri(source.uri)
+        props = merge_properties({"type": source.type}, name=source.name, uri=uri)
+        return {"id": source_id(self._namespace, uri), "props": props}
+
+    async def _merge_sources(self, tx: Transaction, rows: Sequence[Row]) -> None:
+        await run_for_rows(
+            tx,
+            "UNWIND $rows AS row MERGE (s:Source {id: row.id}) "
+            "ON CREATE SET s.namespace = $namespace, s.created_at = $now SET s += row.props, s.updated_at = $now",
+            rows,
+            namespace=self._namespace,
+            now=utc_now(),
+        )
+
+    async def _create_missing(self, tx: Transaction, sources: Iterable[SourceInfo]) -> None:
+        rows = {row["id"]: row for row in map(self._source_row, sources)}
+        found = await run_for_ids(tx, "UNWIND $ids AS i MATCH (s:Source {id: i}) RETURN s.id AS id", list(rows))
+        there = {row["id"] for row in found}
+        await self._merge_sources(tx, [row for identifier, row in rows.items() if identifier not in there])
+
+    async def document_states(self, ids: Sequence[str]) -> list[dict[str, Any]]:
+        """Return what decides whether documents changed, for those of the ids that exist."""
+        return [
+            row
+            for lines in packed(ids)
+            for row in await self.read(
+                f"{EACH_ID}MATCH (d:Document {{id: i}}) RETURN d.id AS id, d.state_hash AS state_hash, "
+                "d.pipeline AS pipeline, d.embedded_in AS embedded_in, d.fingerprint AS fingerprint, "
+                "d.source_id AS source_id",
+                **lines,
+            )
+        ]
+
+    async def document_links(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """Return the URIs that the texts of documents refer to, by id of the document."""
+        rows = await self.read(
+            "UNWIND $ids AS i MATCH (d:Document {id: i})-[r:REFERENCES]->(t) WHERE r.origin = $origin "
+            "RETURN d.id AS id, collect(t.uri) AS uris",
+            ids=check_texts("ids", ids),
+            origin=FROM_TEXT,
+        )
+        return {row["id"]: tuple(row["uris"]) for row in rows}
+
+    async def existing_vectors(self, ids: Sequence[str]) -> set[str]:
+        """Return those of the ids that are Vector nodes."""
+        return {
+            row["id"]
+            for lines in packed(ids)
+            for row in await self.read(f"{EACH_ID}MATCH (v:Vector {{id: i}}) RETURN v.id AS id", **lines)
+        }
+
+    async def set_fingerprints(self, rows: Sequence[dict[str, Any]]) -> None:
+        """Store new fingerprints (``id``, ``fingerprint``) of documents that did not change."""
+
+        async def work(tx: Transaction) -> None:
+            await run_for_rows(
+                tx, "UNWIND $rows AS row MATCH (d:Document {id: row.id}) SET d.fingerprint = row.fingerprint", rows
+            )
+
+        await self._write(work)
+
+    async def add_to_source(self, ids: Sequence[str], source: str) -> None:
+        """Add documents to a source, in addition to their other sources."""
+        rows = await self.read(
+            "UNWIND $ids AS i MATCH (d:Document {id: i})-[:SOURCED_FROM]->(s:Source {id: $source}) RETURN d.id AS id",
+            ids=check_texts("ids", ids),
+            source=source,
+        )
+        missing = sorted(set(ids) - {row["id"] for row in rows})
+        if not missing:
+            return
+
+        async def work(tx: Transaction) -> None:
+            await run_for_ids(
+                tx,
+                "MATCH (s:Source {id: $source}) UNWIND $ids AS i MATCH (d:Document {id: i}) "
+                "MERGE (d)-[:SOURCED_FROM]->(s)",
+                missing,
+                source=source,
+            )
+
+        await self._write(work)
+
+    async def remove_from_source(self, ids: Sequence[str], source: str) -> None:
+        """Remove documents from a source; a source that nothing refers to any more is removed."""
+
+        async def work(tx: Transaction) -> None:
+            await run_for_ids(
+                tx,
+                "UNWIND $ids AS i MATCH (d:Document {id: i})-[r:SOURCED_FROM]->(s:Source {id: $source}) DELETE r",
+                ids,
+                source=source,
+            )
+            await remove_unused_sources(tx, [source])
+
+        await self._write(work)
+
+    async def documents_of_source(self, source: str) -> list[dict[str, Any]]:
+        """Return id, URI and the URIs of all sources (``sources``) of the documents of a source."""
+        rows = await self.read(
+            "MATCH (s:Source {id: $source})<-[:SOURCED_FROM]-(d:Document) RETURN d.id AS id, d.uri AS uri",
+            source=source,
+        )
+        uris: dict[str, list[str]] = {row["id"]: [] for row in rows}
+        for row in await self.read_for_ids(
+            "UNWIND $ids AS i MATCH (d:Document {id: i})-[:SOURCED_FROM]->(s:Source) RETURN d.id AS id, s.uri AS uri",
+            sorted(uris),
+        ):
+            uris[row["id"]].append(row["uri"])
+        return [{**row, "sources": uris[row["id"]]} for row in rows]
+
+
+class _MissingVectorsError(Exception):
+    def __init__(self, outcome: WriteOutcome) -> None:
+        super().__init__("vectors to be reused are gone")
+        self.outcome = outcome

@@ -1,0 +1,296 @@
+"""Documents: create, replace, find, list and delete."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from core.rag.dbhandler.batches import batches, run_for_rows
+from core.rag.dbhandler.checks import (
+    check_characters,
+    check_mapping,
+    check_number,
+    check_text,
+    check_texts,
+    check_vector,
+)
+from core.rag.dbhandler.documents.ingestion import IngestOperations
+from core.rag.dbhandler.documents.removing import remove_documents
+from core.rag.dbhandler.documents.rows import (
+    DOCUMENT_COLUMNS,
+    chunk_rows,
+    chunk_terms,
+    display_title,
+    document_row,
+    found_document,
+    from_json,
+)
+from core.rag.dbhandler.documents.writing import ChunkRow, update_documents
+from core.rag.dbhandler.store import Row, Transaction
+from core.rag.dbhandler.vectors import VectorStoreInfo
+from core.rag.errors import ConfigurationError, InvalidInputError, NotFoundError
+from core.rag.identity import (
+    content_hash,
+    document_id,
+    standardize_resource_uri,
+    vector_id,
+)
+from core.rag.schema import Label, TextIndex
+from core.rag.times import utc_now
+from libs.dataloader import Document, DocumentChunk, SourceInfo
+
+
+class DocumentOperations(IngestOperations):
+    """Creating, finding and deleting documents."""
+
+    async def create_document(
+        self,
+        path: str,
+        content: str,
+        title: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        *,
+        embedding: Sequence[float] | None = None,
+        source: SourceInfo | None = None,
+        mime_type: str | None = None,
+    ) -> str:
+        """Create a document.
+
+        Args:
+            path: A file path, URL or name; with the namespace it identifies the document.
+            content: The whole text. It is stored without being split: see :meth:`create_document_chunk`,
+                :meth:`process_chunks`, and ``KnowledgeBase.ingest``, which does all of it.
+            title: ``None``: the last part of the path.
+            metadata: JSON-serialisable; dates and times in it become ISO 8601 text.
+            embedding: Vector of the whole text; the document then has a single chunk, which searches find.
+            source: The source of the document.
+            mime_type: Media type.
+
+        Returns:
+            The id of the document. Creating the same document again changes nothing.
+
+        Raises:
+            InvalidInputError: if a document with this path exists with another content, and as
+                :meth:`upsert_document`.
+        """
+        check_text("The content of a document", content)
+        existing = await self.find_document(path)
+        if existing is not None and existing["content"] != content:
+            raise InvalidInputError(
+                f"The document {path!r} already exists with other content; use upsert_document to replace it."
+            )
+        return await self.upsert_document(
+            path, content, title, metadata, embedding=embedding, source=source, mime_type=mime_type
+        )
+
+    async def upsert_document(
+        self,
+        path: str,
+        content: str,
+        title: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        *,
+        embedding: Sequence[float] | None = None,
+        source: SourceInfo | None = None,
+        mime_type: str | None = None,
+    ) -> str:
+        """Create a document, or replace the one with this path as a whole.
+
+        The text is neither split nor searched for names: add chunks with :meth:`create_document_chunk` or
+        :meth:`process_chunks`, or use :meth:`core.rag.KnowledgeBase.ingest`, which does all of this.
+
+        If the content changed, the document's chunks are removed with their vectors. Otherwise they stay, and keyword
+        search finds them by the words of a new title; vectors that include the title are recreated by the next ingest.
+        See :meth:`create_document` for the arguments.
+
+        Returns:
+            The id of the document.
+
+        Raises:
+            InvalidInputError: if an argument that must be text is not, the path is empty or too long, or the metadata
+                cannot be stored.
+        """
+        check_text("The path of a document", path)
+        check_text("The content of a document", content)
+        for name, text in (("title", title), ("mime_type", mime_type)):
+            if text is not None:
+                check_text(f"The {name} of a document", text)
+        if source is not None and not isinstance(source, SourceInfo):
+            raise InvalidInputError(f"source must be a SourceInfo (name, type, uri), not {type(source).__name__}.")
+        given = {} if metadata is None else dict(check_mapping(f"The metadata of {path}", metadata))
+        document = Document(path=path, content=content, title=title, metadata=given, mime_type=mime_type)
+        store = await self._store_for(embedding) if embedding is not None else None
+        source_node = await self.ensure_source(source) if source is not None else None
+        row = document_row(document, namespace=self._namespace, source_id=source_node, chunks=[])
+        if embedding is not None and store is not None and content.strip():
+            chunk = DocumentChunk(path=path, content=content, start_char=0, end_char=len(content))
+            row.chunks = chunk_rows(row.id, display_title(document), [chunk])
+            give_vector(row.chunks[0], embedding, store)
+        existing = await self.find_document(path)
+        if embedding is None and existing is not None and existing["content"] == content:
+
+            async def work(tx: Transaction) -> None:
+                await update_documents(tx, [row], self._namespace)
+                if existing["title"] != row.properties["title"]:
+                    await _retitle(tx, row.id, row.properties["title"])
+
+            await self._write(work)
+        else:
+            await self.write_documents([row], store, [source] if source is not None else ())
+        return row.id
+
+    async def find_document(self, path: str) -> dict[str, Any] | None:
+        """Return the document with this path, URL, name or id.
+
+        Returns:
+            A dict with ``id, path, uri, title, content, content_hash, source_id, mime_type, metadata, status,
+            created_at, updated_at``, or ``None``.
+
+        Raises:
+            InvalidInputError: if ``path`` is not text, or has a lone surrogate.
+        """
+        check_characters(check_text("The path, URL, name or id of a document", path), "path")
+        by_uri = document_id(self._namespace, standardize_resource_uri(path))
+        rows = await self.read(
+            f"UNWIND $ids AS i MATCH (d:Document {{id: i}}) RETURN {DOCUMENT_COLUMNS}, d.content AS content, "
+            "d.namespace AS namespace",
+            ids=list(dict.fromkeys((by_uri, path))),
+        )
+        rows = [row for row in rows if row["namespace"] == self._namespace]
+        if not rows:
+            rows = await self.read(
+                "MATCH (d:Document {path: $path}) WHERE d.namespace = $namespace "
+                f"RETURN {DOCUMENT_COLUMNS}, d.content AS content, d.namespace AS namespace LIMIT 1",
+                path=path,
+            )
+        if not rows:
+            return None
+        del rows[0]["namespace"]
+        return found_document(rows[0])
+
+    async def list_documents(self, *, prefix: str = "", limit: int = 1000, after: str = "") -> list[dict[str, Any]]:
+        """List documents by path, without their content.
+
+        Args:
+            prefix: Only paths that begin with it.
+            limit: Maximum number to return.
+            after: Only paths after this one; pass the last path of a page to get the next page.
+
+        Returns:
+            Dicts as from :meth:`find_document`, with ``chunk_count`` instead of ``content``.
+
+        Raises:
+            InvalidInputError: if an argument has the wrong type.
+        """
+        limit = check_number("limit", limit, 1)
+        check_text("prefix", prefix)
+        check_text("after", after)
+        rows = await self.read(
+            "MATCH (d:Document) WHERE d.namespace = $namespace AND d.path > $after AND d.path STARTS WITH $prefix "
+            f"WITH d ORDER BY d.path LIMIT {int(limit)} RETURN {DOCUMENT_COLUMNS}",
+            after=after,
+            prefix=prefix,
+        )
+        return sorted(await self._counted(rows), key=lambda row: row["path"])
+
+    async def documents_by_id(self, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+        """Return documents by id, with ``chunk_count`` instead of ``content``; unknown ids are left out."""
+        rows = await self.read_for_ids(f"UNWIND $ids AS i MATCH (d:Document {{id: i}}) RETURN {DOCUMENT_COLUMNS}", ids)
+        return {row["id"]: row for row in await self._counted(rows)}
+
+    async def _counted(self, rows: Sequence[Row]) -> list[dict[str, Any]]:
+        """Make documents with their ``chunk_count`` from rows of ``DOCUMENT_COLUMNS``."""
+        counts = await self._chunk_counts(row["id"] for row in rows)
+        return [found_document({**row, "chunk_count": counts.get(row["id"], 0)}) for row in rows]
+
+    async def _chunk_counts(self, ids: Iterable[str]) -> dict[str, int]:
+        """Return how many chunks documents have, by id; documents without chunks are left out.
+
+        This is a separate statement because OPTIONAL MATCH scans every edge of the graph on the embedded engine.
+        """
+        rows = await self.read_for_ids(
+            "UNWIND $ids AS i MATCH (d:Document {id: i})<-[:CHUNK_OF]-(c:DocumentChunk) "
+            "RETURN d.id AS id, count(c) AS n",
+            ids,
+        )
+        return {row["id"]: row["n"] for row in rows}
+
+    async def delete_document(self, path: str) -> bool:
+        """Remove a document with its chunks, and everything that only it referred to.
+
+        Args:
+            path: Path, URL, name or id.
+
+        Returns:
+            Whether it existed.
+        """
+        document = await self.find_document(path)
+        return document is not None and await self.delete_documents([document["id"]]) == 1
+
+    async def delete_documents(self, ids: Sequence[str]) -> int:
+        """Remove documents by id, a few hundred per transaction.
+
+        Returns:
+            How many existed.
+
+        Raises:
+            InvalidInputError: on a single string instead of several ids, and on anything that is not text.
+        """
+        unique = sorted(set(check_texts("ids", ids)))
+        graph = await self.connect()
+        count = 0
+
+        async def chunks() -> int:
+            return sum((await self._chunk_counts(unique)).values())
+
+        async with graph.removing_texts(TextIndex(Label.CHUNK, self._namespace), chunks):
+            for part in batches(unique, max_rows=200):
+
+                async def work(tx: Transaction, part: list[str] = part) -> int:
+                    return await remove_documents(tx, part, namespace=self._namespace)
+
+                count += await self._write(work)
+        return count
+
+    async def _require(self, path: str) -> dict[str, Any]:
+        document = await self.find_document(path)
+        if document is None:
+            raise NotFoundError(f"There is no document {path[:200]!r} in namespace {self._namespace!r}.")
+        return document
+
+    async def _store_for(self, embedding: Sequence[float]) -> VectorStoreInfo:
+        """Return the vector store for a vector: that of the embedder, else the active one."""
+        if self._embedder is not None:
+            return await self.ensure_vector_store(self._embedder.model, self._embedder.dimension)
+        stores = await self.vector_stores()
+        if stores:
+            return stores[0]
+        raise ConfigurationError(
+            f"Namespace {self._namespace!r} has no vector store for {len(embedding)} dimensions yet: give the client an"
+            " embedder, or call ensure_vector_store(model, dimension) first."
+        )
+
+
+async def _retitle(tx: Transaction, document: str, title: str) -> None:
+    """Update the keyword index entries of the chunks of a document for its new title."""
+    rows = await tx.run(
+        "MATCH (d:Document {id: $id})<-[:CHUNK_OF]-(c:DocumentChunk) RETURN c.id AS id, c.heading AS heading, "
+        "c.metadata AS metadata, c.content AS content",
+        {"id": document},
+    )
+    terms = [
+        {"id": row["id"], "terms": chunk_terms(title, row["heading"], from_json(row["metadata"]), row["content"])}
+        for row in rows
+    ]
+    await run_for_rows(
+        tx,
+        "UNWIND $rows AS row MATCH (c:DocumentChunk {id: row.id}) SET c.terms = row.terms, c.updated_at = $now",
+        terms,
+        now=utc_now(),
+    )
+
+
+def give_vector(row: ChunkRow, embedding: Sequence[float], store: VectorStoreInfo) -> None:
+    """Attach an embedding to a chunk, refusing one of another dimension than the store."""
+    row.embedding = check_vector(embedding, store.dimension, "The embedding")
+    row.vector_id = vector_id(store.id, content_hash("given", *map(repr, row.embedding)))

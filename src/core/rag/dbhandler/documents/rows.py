@@ -1,0 +1,257 @@
+"""Converts documents and chunks into the rows that are written, and rows that were read into dicts."""
+
+from __future__ import annotations
+
+import json
+import posixpath
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date
+from numbers import Integral, Real
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from core.rag.analysis import index_terms
+from core.rag.dbhandler.checks import check_mapping, check_optional, check_text
+from core.rag.dbhandler.documents.linking import LinkRow, resource_type
+from core.rag.dbhandler.documents.writing import ChunkRow, DocumentRow
+from core.rag.dbhandler.store import Row
+from core.rag.errors import InvalidInputError
+from core.rag.identity import chunk_id, content_hash, document_id, standardize_resource_uri
+from libs.dataloader import Document, DocumentChunk
+from libs.dataloader.types import STRUCTURAL_KEYS
+
+#: Paths, URIs and names are indexed, and an index of Neo4j holds at most 8 kB: four bytes for each character.
+MAX_PATH_CHARS = 2000
+
+#: The end of every statement that finds chunks; ``c`` is the chunk and ``d`` its document.
+CHUNK_COLUMNS = (
+    "c.id AS chunk_id, d.id AS document_id, d.path AS path, d.title AS title, c.heading AS heading, "
+    "c.content AS content, c.chunk_index AS chunk_index, c.chunk_count AS chunk_count, "
+    "c.start_char AS start_char, c.end_char AS end_char, c.metadata AS metadata"
+)
+
+#: The end of every statement that finds documents, except for the content.
+DOCUMENT_COLUMNS = (
+    "d.id AS id, d.path AS path, d.uri AS uri, d.title AS title, d.content_hash AS content_hash, "
+    "d.source_id AS source_id, d.mime_type AS mime_type, d.metadata AS metadata, d.status AS status, "
+    "d.created_at AS created_at, d.updated_at AS updated_at"
+)
+
+
+def _plain(value: Any) -> str | float:
+    if isinstance(value, date):  # includes datetime
+        return value.isoformat()
+    if isinstance(value, Integral):  # integers of NumPy, for example from a pandas table
+        return int(value)
+    if isinstance(value, Real):
+        return float(value)
+    raise TypeError(f"Object of type {type(value).__name__} is not JSON serializable")
+
+
+_encode = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False).encode
+_encode_metadata = json.JSONEncoder(
+    ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False, default=_plain
+).encode
+
+
+def to_json(value: Any, what: str, encode: Callable[[Any], str] = _encode) -> str:
+    """Return a value as compact JSON with sorted keys.
+
+    Raises:
+        InvalidInputError: if it is not JSON-serialisable, or nested more deeply than Python's encoder goes.
+    """
+    if isinstance(value, dict) and not value:  # the usual case
+        return "{}"
+    try:
+        return encode(value)
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(f"{what} cannot be stored as JSON: {error}.") from error
+    except RecursionError as error:
+        raise InvalidInputError(f"{what} cannot be stored as JSON: it is nested too deeply. Flatten it.") from error
+
+
+def metadata_json(metadata: Mapping[str, Any], what: str) -> str:
+    """Metadata as compact JSON with sorted keys; dates and times in it become ISO 8601 text.
+
+    Raises:
+        InvalidInputError: if it is not a mapping, or as :func:`to_json`.
+    """
+    return to_json(dict(check_mapping(what, metadata)), what, _encode_metadata)
+
+
+def from_json(text: str | None) -> dict[str, Any]:
+    """Return a stored JSON object; empty if there is none."""
+    return json.loads(text) if text else {}
+
+
+def uri_of(document: Document) -> str:
+    """Return the standardized URI that identifies a document."""
+    return document.uri or standardize_resource_uri(document.path)
+
+
+def display_title(document: Document) -> str:
+    """Return the title, or the last part of the path for a document without one."""
+    if document.title and document.title.strip():
+        return " ".join(document.title.split())
+    path = document.path
+    if path.startswith(("http://", "https://")):
+        parts = urlsplit(path)
+        path = unquote(parts.path).rstrip("/") or parts.netloc
+    return posixpath.basename(path.replace("\\", "/").rstrip("/")) or document.path
+
+
+def fingerprint_json(document: Document) -> str:
+    """Return the fingerprint of a document as JSON.
+
+    Raises:
+        InvalidInputError: if it is not JSON.
+    """
+    return to_json(dict(document.fingerprint), f"The fingerprint of {document.path}")
+
+
+def checked_metadata(document: Document) -> str:
+    """Return the metadata of a document as JSON, checking that the document can be stored.
+
+    Raises:
+        InvalidInputError: on a path that is empty or too long, or metadata that is not JSON.
+    """
+    if not document.path or len(document.path) > MAX_PATH_CHARS:
+        raise InvalidInputError(
+            f"The path of a document must have 1 to {MAX_PATH_CHARS} characters, not {len(document.path)}."
+        )
+    return metadata_json(document.metadata, f"The metadata of {document.path}")
+
+
+def document_row(
+    document: Document,
+    *,
+    namespace: str,
+    source_id: str | None,
+    chunks: list[ChunkRow],
+    state_hash: str = "",
+    embedded_in: Sequence[str] = (),
+) -> DocumentRow:
+    """Return the row of a document.
+
+    Args:
+        document: What was loaded.
+        namespace: Where it goes.
+        source_id: Id of its Source.
+        chunks: Rows of its chunks.
+        state_hash: A hash that stays the same if the document is unchanged; empty if it is never compared.
+        embedded_in: Ids of the vector stores that hold vectors of all of its chunks.
+
+    Raises:
+        InvalidInputError: on a path that is empty or too long, or metadata that is not JSON.
+    """
+    metadata = checked_metadata(document)
+    uri = uri_of(document)
+    links = [
+        LinkRow(uri=link_uri, type=resource_type(link_uri), text=link.text[:500])
+        for link in document.links
+        if len(link_uri := standardize_resource_uri(link.target)) <= MAX_PATH_CHARS
+    ]
+    return DocumentRow(
+        id=document_id(namespace, uri),
+        properties={
+            "path": document.path,
+            "uri": uri,
+            "title": display_title(document),
+            "content": document.content,
+            "content_hash": content_hash(document.content),
+            "state_hash": state_hash,
+            "embedded_in": list(embedded_in),
+            "source_id": source_id or "",
+            "mime_type": document.mime_type or "text/plain",
+            "metadata": metadata,
+            "fingerprint": fingerprint_json(document),
+            "status": "ready",
+        },
+        source_id=source_id,
+        chunks=chunks,
+        links=links,
+    )
+
+
+def chunk_ids(document: str, contents: Sequence[str]) -> list[str]:
+    """Return the ids of all chunks of a document, whose texts may be equal."""
+    ids = []
+    occurrences: dict[str, int] = {}
+    for content in contents:
+        occurrence = occurrences.get(content, 0)
+        occurrences[content] = occurrence + 1
+        ids.append(chunk_id(document, content, occurrence))
+    return ids
+
+
+def chunk_terms(title: str, heading: str, metadata: Mapping[str, Any], content: str) -> str:
+    """Return the words that find a chunk: of its document's title, of its heading, table header and content."""
+    header = metadata.get("table_header")
+    return index_terms(title, " ".join(filter(None, (heading, str(header)))) if header else heading, content)
+
+
+def chunk_rows(
+    document: str, title: str, chunks: Sequence[DocumentChunk], terms: Sequence[str] | None = None
+) -> list[ChunkRow]:
+    """Return the rows of the chunks of a document, without vectors.
+
+    Args:
+        document: Id of the document.
+        title: Its title, which is searched with every chunk.
+        chunks: All chunks of the document, in order.
+        terms: What :func:`chunk_terms` gives for each, where it is known.
+    """
+    if terms is None:
+        terms = [chunk_terms(title, chunk.heading, chunk.metadata, chunk.content) for chunk in chunks]
+    rows = []
+    ids = chunk_ids(document, [chunk.content for chunk in chunks])
+    for index, (identifier, chunk, words) in enumerate(zip(ids, chunks, terms, strict=True)):
+        extra = {key: value for key, value in chunk.metadata.items() if key not in STRUCTURAL_KEYS}
+        rows.append(
+            ChunkRow(
+                id=identifier,
+                properties={
+                    "path": chunk.path,
+                    "content": chunk.content,
+                    "terms": words,
+                    "content_hash": content_hash(chunk.content),
+                    "parent_id": document,
+                    "chunk_index": index,
+                    "chunk_count": len(chunks),
+                    "start_char": chunk.start_char,
+                    "end_char": chunk.end_char,
+                    "heading": chunk.heading,
+                    "metadata": metadata_json(extra, f"The metadata of a chunk of {chunk.path}"),
+                },
+            )
+        )
+    return rows
+
+
+def found_chunk(row: Row, score: float | None = None) -> dict[str, Any]:
+    """Return a chunk as users get it: ``CHUNK_COLUMNS`` with metadata as a dict, and a score if it was searched for."""
+    found = dict(row)
+    found["metadata"] = from_json(row.get("metadata"))
+    if score is not None:
+        found["score"] = score
+    return found
+
+
+def found_document(row: Row, score: float | None = None) -> dict[str, Any]:
+    """Return a document as users get it: ``DOCUMENT_COLUMNS`` with metadata as a dict, and a score if it has one."""
+    return found_chunk(row, score)
+
+
+def merge_properties(properties: Mapping[str, str | None], **required: str) -> dict[str, Any]:
+    """Bounded, cleaned string properties of small nodes (Source, Resource, Tool …).
+
+    Raises:
+        InvalidInputError: if a required one is empty, or any is not text.
+    """
+    check_optional(**properties)
+    for name, value in required.items():
+        if not check_text(name, value).strip():
+            raise InvalidInputError(f"{name} is empty.")
+        if len(value) > MAX_PATH_CHARS:
+            raise InvalidInputError(f"{name} has {len(value)} characters; at most {MAX_PATH_CHARS} are allowed.")
+    return {key: value for key, value in {**required, **properties}.items() if value is not None}

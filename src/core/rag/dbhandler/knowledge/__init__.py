@@ -1,0 +1,1 @@
+"""The knowledge graph: entities and what mentions them, facts, records, symbols, concepts and links."""

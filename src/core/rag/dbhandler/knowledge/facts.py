@@ -1,0 +1,181 @@
+"""RELATED edges and the chunks that support them: facts found by a language model or stated by callers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from core.rag.dbhandler.batches import batches, run_for_rows
+from core.rag.dbhandler.knowledge.edge_direction import RELATED, directed
+from core.rag.dbhandler.knowledge.entities import FROM_CALLER, EntityLedger
+from core.rag.dbhandler.knowledge.records import relation_id
+from core.rag.dbhandler.knowledge.stated import note
+from core.rag.dbhandler.store import Row, Transaction
+from core.rag.extraction.facts import ChunkFacts, Fact
+from core.rag.identity import entity_id, link_id
+
+#: ``origin`` of a fact that a language model extracted from a chunk.
+FROM_MODEL = "llm"
+
+
+@dataclass(frozen=True, slots=True)
+class Triple:
+    """A fact that a caller adds.
+
+    Attributes:
+        subject: Name of the entity that it is about.
+        relation: The relation, such as ``works_at``.
+        object: Name of the other entity.
+        subject_type: Type of the subject, used if it is created.
+        object_type: Type of the object, used if it is created.
+        fact: The fact as a sentence.
+        weight: Weight of the edge.
+        chunk_ids: Chunks that support it: it is removed with the last of them. A fact without chunks stays.
+    """
+
+    subject: str
+    relation: str
+    object: str
+    subject_type: str = ""
+    object_type: str = ""
+    fact: str = ""
+    weight: float = 1.0
+    chunk_ids: tuple[str, ...] = ()
+
+
+class FactChanges:
+    """Updates the facts of chunks within a transaction: :meth:`set`, settle the ledger, :meth:`apply`."""
+
+    def __init__(self, ledger: EntityLedger) -> None:
+        """Prepare an update; the entities in the facts are recorded in ``ledger``."""
+        self._ledger = ledger
+        self._changes: dict[tuple[str, str, str], dict[str, str | None]] = {}
+
+    def set(self, chunk: str, before: ChunkFacts, after: ChunkFacts) -> None:
+        """Record the facts of a chunk in the ledger; its mentions are changed elsewhere."""
+        for entity in before.entities:
+            self._ledger.kind(entity.name, entity.type, -1)
+        for entity in after.entities:
+            self._ledger.kind(entity.name, entity.type, 1)
+        for fact in before.facts:
+            self._support(fact)[chunk] = None
+        for fact in after.facts:
+            self._support(fact)[chunk] = fact.text
+
+    def _support(self, fact: Fact) -> dict[str, str | None]:
+        return self._changes.setdefault((fact.source, fact.target, fact.type), {})
+
+    async def apply(self, tx: Transaction) -> None:
+        """Write the edges, after the ledger is settled. The sentence of an edge is that of its first chunk by id."""
+        wanted: dict[str, Row] = {}
+        for source, target, kind in self._changes:
+            a, b = self._ledger.id(source), self._ledger.id(target)
+            link = relation_id(a, b, FROM_MODEL, kind)
+            wanted[link] = {"a": a, "b": b, "link": link, "type": kind, "changes": (source, target, kind)}
+        for part in batches(sorted(wanted)):
+            for backward, rows in await directed(tx, RELATED, [wanted[link] for link in part]):
+                await self._apply(tx, rows, backward=backward)
+
+    async def _apply(self, tx: Transaction, wanted: Sequence[Row], *, backward: bool) -> None:
+        pattern = f"UNWIND $rows AS row MATCH {RELATED.there(backward=backward)} "
+        keys = [{name: row[name] for name in ("a", "b", "link")} for row in wanted]
+        stored: dict[str, dict[str, str | None]] = {}
+        for row in await tx.run(
+            f"{pattern}RETURN r.id AS link, r.chunk_ids AS chunks, r.facts AS facts", {"rows": keys}
+        ):
+            stored[row["link"]] = dict(zip(row["chunks"], json.loads(row["facts"]), strict=True))
+        gone: list[Row] = []
+        changed: list[Row] = []
+        created: list[Row] = []
+        for key, row in zip(keys, wanted, strict=True):
+            support = {**stored.get(row["link"], {}), **self._changes[row["changes"]]}
+            texts = {chunk: text for chunk, text in sorted(support.items()) if text is not None}
+            if not texts:
+                gone.append(key)
+                continue
+            entry = {
+                **key,
+                "type": row["type"],
+                "chunks": list(texts),
+                "facts": json.dumps(list(texts.values()), ensure_ascii=False),
+                "fact": next(iter(texts.values())),
+                "weight": float(len(texts)),
+            }
+            (changed if row["link"] in stored else created).append(entry)
+        assign = (
+            "r.chunk_ids = row.chunks, r.facts = row.facts, r.fact = row.fact, r.weight = row.weight, "
+            "r.updated_at = $now"
+        )
+        if gone:
+            await tx.run(f"{pattern}DELETE r", {"rows": gone})
+        if changed:
+            await tx.run(f"{pattern}SET {assign}", {"rows": changed, "now": self._ledger.now})
+        if created:
+            await tx.run(
+                "UNWIND $rows AS row MATCH (a:Entity {id: row.a}) MATCH (b:Entity {id: row.b}) "
+                "CREATE (a)-[r:RELATED {id: row.link, key: row.link, type: row.type, origin: $origin}]->(b) "
+                f"SET {assign}",
+                {"rows": created, "origin": FROM_MODEL, "now": self._ledger.now},
+            )
+
+
+async def write_triples(
+    tx: Transaction, triples: Sequence[Triple], names: Mapping[str, str], namespace: str, now: str
+) -> None:
+    """Write facts of a caller, and create missing entities.
+
+    Args:
+        tx: The transaction.
+        triples: Checked triples.
+        names: The normalised name of each name in them.
+        namespace: The namespace.
+        now: The time of the write.
+
+    Raises:
+        InvalidInputError: naming chunks that do not exist.
+    """
+    entities: dict[str, Row] = {}
+    edges: dict[str, Row] = {}
+    cited: dict[str, list[tuple[str, str, str]]] = {}
+    for triple in triples:
+        a, b = entity_id(namespace, names[triple.subject]), entity_id(namespace, names[triple.object])
+        for identifier, text, kind in (
+            (a, triple.subject, triple.subject_type),
+            (b, triple.object, triple.object_type),
+        ):
+            entities.setdefault(identifier, {"id": identifier, "name": text, "normalized": names[text], "type": kind})
+        link = link_id(a, b, triple.relation)
+        for chunk in triple.chunk_ids:
+            cited.setdefault(chunk, []).append((a, b, link))
+        edges[link] = {
+            "a": a,
+            "b": b,
+            "link": link,
+            "props": {
+                "key": link,
+                "type": triple.relation,
+                "fact": triple.fact,
+                "weight": float(triple.weight),
+                "chunk_ids": list(triple.chunk_ids),
+                "origin": FROM_CALLER,
+            },
+        }
+    await note(tx, cited, namespace)
+    await run_for_rows(
+        tx,
+        "UNWIND $rows AS row MERGE (e:Entity {id: row.id}) ON CREATE SET e.namespace = $namespace, "
+        "e.name = row.name, e.normalized_name = row.normalized, e.type = row.type, e.mention_count = 0, "
+        "e.origin = $origin, e.created_at = $now, e.updated_at = $now",
+        list(entities.values()),
+        namespace=namespace,
+        origin=FROM_CALLER,
+        now=now,
+    )
+    for part in batches(list(edges.values())):
+        for backward, rows in await directed(tx, RELATED, part):
+            await tx.run(
+                "UNWIND $rows AS row MATCH (a:Entity {id: row.a}) MATCH (b:Entity {id: row.b}) "
+                f"{RELATED.merge(backward=backward)} SET r += row.props, r.updated_at = $now",
+                {"rows": rows, "now": now},
+            )

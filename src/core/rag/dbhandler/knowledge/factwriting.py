@@ -1,0 +1,163 @@
+"""Writes facts into the graph: those that a language model found in a chunk, and those that callers state."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from core.rag.dbhandler.base import ClientBase
+from core.rag.dbhandler.batches import batches, run_for_rows
+from core.rag.dbhandler.checks import check_limit, check_texts, one_line
+from core.rag.dbhandler.knowledge.entities import EntityLedger
+from core.rag.dbhandler.knowledge.facts import FactChanges, Triple, write_triples
+from core.rag.dbhandler.knowledge.mentions import ChunkText, MentionChanges, chunk_texts
+from core.rag.dbhandler.knowledge.operations import positive
+from core.rag.dbhandler.knowledge.stated import check_there
+from core.rag.dbhandler.locking import lock_documents_of
+from core.rag.dbhandler.store import Row, Transaction
+from core.rag.errors import InvalidInputError
+from core.rag.extraction.facts import ChunkFacts
+from core.rag.extraction.mentions import sought
+from core.rag.extraction.words import MAX_NAME_CHARS, normalize_name
+from core.rag.times import utc_now
+
+_MAX_REASON_CHARS = 500
+_MAX_RELATION_CHARS = 200
+_MAX_FACT_CHARS = 2000
+
+
+class FactOperations(ClientBase):
+    """Finding the chunks that a language model has not read, and writing facts."""
+
+    async def chunks_without_facts(self, limit: int | None = None) -> list[Row]:
+        """Return chunks without extracted facts: ``id``, ``path``, ``title``, ``heading``, ``content``.
+
+        Chunks whose extraction failed come last.
+        """
+        rows = await self.read(
+            "MATCH (c:DocumentChunk) WHERE c.namespace = $namespace AND c.facts_by IS NULL "
+            "RETURN c.id AS id, c.facts_error AS error"
+        )
+        rows.sort(key=lambda row: (row["error"] is not None, row["id"]))
+        ids = [row["id"] for row in rows][:limit]
+        texts = await self.read_for_ids(
+            "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i})-[:CHUNK_OF]->(d:Document) RETURN c.id AS id, "
+            "c.path AS path, d.title AS title, c.heading AS heading, c.content AS content",
+            ids,
+        )
+        found = {row["id"]: row for row in texts}
+        return [found[identifier] for identifier in ids if identifier in found]
+
+    async def write_chunk_facts(self, facts: Mapping[str, ChunkFacts], model: str) -> None:
+        """Store what a language model found in chunks, with entities, mentions and RELATED edges.
+
+        Args:
+            facts: Facts by id of the chunk; chunks that no longer exist are skipped.
+            model: Name of the model.
+        """
+
+        async def work(tx: Transaction) -> None:
+            ledger = EntityLedger(self._namespace, utc_now())
+            mentions, edges = MentionChanges(ledger), FactChanges(ledger)
+            await lock_documents_of(tx, facts)
+            texts, titles = await _read(tx, sorted(facts))
+            await mentions.read(tx, texts)
+            table = sought(titles)
+            mentions.set({key: text.mentions(table) for key, text in texts.items()}, {}, facts)
+            for key, text in texts.items():
+                edges.set(key, text.facts or ChunkFacts(), facts[key])
+            await ledger.settle(tx)
+            await mentions.apply(tx)
+            await edges.apply(tx)
+            await ledger.remove_unused(tx)
+            await tx.run(
+                "UNWIND $rows AS row MATCH (c:DocumentChunk {id: row.id}) "
+                "SET c.facts = row.facts, c.facts_by = $model, c.facts_error = null",
+                {"rows": [{"id": key, "facts": facts[key].to_json()} for key in texts], "model": model},
+            )
+
+        await self._write(work)
+
+    async def write_fact_failures(self, reasons: Mapping[str, str]) -> None:
+        """Store why the extraction of facts failed, by id of the chunk; the next run tries these chunks again."""
+        rows = [{"id": key, "reason": reason[:_MAX_REASON_CHARS]} for key, reason in sorted(reasons.items())]
+
+        async def work(tx: Transaction) -> None:
+            await run_for_rows(
+                tx, "UNWIND $rows AS row MATCH (c:DocumentChunk {id: row.id}) SET c.facts_error = row.reason", rows
+            )
+
+        await self._write(work)
+
+    async def fact_counts(self) -> dict[str, int]:
+        """Count chunks that a language model has read (``done``), failed on (``failed``) and not seen (``waiting``)."""
+        rows = await self.read(
+            "MATCH (c:DocumentChunk) WHERE c.namespace = $namespace "
+            "RETURN count(c) AS chunks, count(c.facts_by) AS done, count(c.facts_error) AS failed"
+        )
+        chunks, done, failed = (int(rows[0][name]) for name in ("chunks", "done", "failed"))
+        return {"done": done, "failed": failed, "waiting": chunks - done - failed}
+
+    async def fact_failures(self, limit: int = 20) -> list[Row]:
+        """Return chunks whose extraction failed: ``id``, ``path``, ``reason``."""
+        return await self.read(
+            "MATCH (c:DocumentChunk) WHERE c.namespace = $namespace AND c.facts_error IS NOT NULL "
+            f"RETURN c.id AS id, c.path AS path, c.facts_error AS reason ORDER BY path, id LIMIT {check_limit(limit)}"
+        )
+
+    async def add_triples(self, triples: Sequence[Triple]) -> int:
+        """Add facts; missing entities are created, and stay until a person removes them.
+
+        A fact with chunks is removed with the last of them; one without stays until a person removes it.
+
+        Returns:
+            How many distinct facts were given.
+
+        Raises:
+            InvalidInputError: naming the first invalid one; nothing is stored then.
+        """
+        names: dict[str, str] = {}
+        clean = [_checked(triple, number, names) for number, triple in enumerate(triples, 1)]
+        chunks = sorted({chunk for triple in clean for chunk in triple.chunk_ids})
+        found = await self.read_for_ids("UNWIND $ids AS i MATCH (c:DocumentChunk {id: i}) RETURN c.id AS id", chunks)
+        check_there(chunks, {row["id"] for row in found}, self._namespace)
+        for part in batches(clean, max_rows=500):
+
+            async def work(tx: Transaction, part: list[Triple] = part) -> None:
+                await write_triples(tx, part, names, self._namespace, utc_now())
+
+            await self._write(work)
+        return len({(names[t.subject], t.relation, names[t.object]) for t in clean})
+
+
+async def _read(tx: Transaction, chunks: Sequence[str]) -> tuple[dict[str, ChunkText], set[str]]:
+    """Read the texts of the existing chunks, and the titles that they name."""
+    texts = await chunk_texts(tx, chunks)
+    titles = await tx.run(
+        "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i})-[:MENTIONS]->(e:Entity) WHERE e.titled > 0 "
+        "RETURN DISTINCT e.normalized_name AS name",
+        {"ids": list(chunks)},
+    )
+    return texts, {row["name"] for row in titles}
+
+
+def _checked(triple: Triple, number: int, names: dict[str, str]) -> Triple:
+    """Return a triple with cleaned texts; add the normalised names of its ends to ``names``."""
+    clean = replace(
+        triple,
+        subject=one_line(triple.subject, f"The subject of triple {number}", MAX_NAME_CHARS),
+        relation=one_line(triple.relation, f"The relation of triple {number}", _MAX_RELATION_CHARS),
+        object=one_line(triple.object, f"The object of triple {number}", MAX_NAME_CHARS),
+        subject_type=one_line(triple.subject_type, f"The subject_type of triple {number}", MAX_NAME_CHARS, least=0),
+        object_type=one_line(triple.object_type, f"The object_type of triple {number}", MAX_NAME_CHARS, least=0),
+        fact=one_line(triple.fact, f"The fact of triple {number}", _MAX_FACT_CHARS, least=0),
+        weight=positive(triple.weight, f"The weight of triple {number}"),
+        chunk_ids=tuple(dict.fromkeys(check_texts(f"chunk_ids of triple {number}", triple.chunk_ids))),
+    )
+    for text in (clean.subject, clean.object):
+        names[text] = normalize_name(text)
+        if not names[text]:
+            raise InvalidInputError(f"Triple {number}: {text[:50]!r} is too long for a name.")
+    if names[clean.subject] == names[clean.object]:
+        raise InvalidInputError(f"Triple {number} connects {clean.subject[:50]!r} with itself.")
+    return clean

@@ -1,0 +1,163 @@
+"""Links between entities that a person creates and removes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from core.rag.dbhandler.batches import run_for_rows
+from core.rag.dbhandler.checks import check_optional, check_text, check_texts
+from core.rag.dbhandler.knowledge.edge_direction import RELATED, directed
+from core.rag.dbhandler.knowledge.entities import FROM_CALLER, EntityLedger, remove_unused_entities
+from core.rag.dbhandler.store import Row, Transaction
+from core.rag.dbhandler.vectors import VectorStoreOperations
+from core.rag.errors import NotFoundError
+from core.rag.extraction.words import normalize_name
+from core.rag.identity import entity_id, link_id
+from core.rag.schema import FROM_TEXT
+from core.rag.times import utc_now
+
+
+class LinkOperations(VectorStoreOperations):
+    """Entities and RELATED edges that people add by hand."""
+
+    async def make_entity(self, name: str, kind: str = "") -> str:
+        """Return the entity with this name, creating it if missing; only a person can remove it again.
+
+        Args:
+            name: A single line; not blank.
+            kind: Its type.
+
+        Returns:
+            Its id.
+        """
+        normalized = normalize_name(check_text("The name of an entity", name))
+        identifier = entity_id(self._namespace, normalized)
+        props = {"name": name, "normalized_name": normalized, "type": kind, "mention_count": 0, "origin": FROM_CALLER}
+
+        async def work(tx: Transaction) -> None:
+            await tx.run(
+                "MERGE (e:Entity {id: $id}) ON CREATE SET e += $props, e.namespace = $namespace, e.created_at = $now, "
+                "e.updated_at = $now",
+                {"id": identifier, "props": props, "namespace": self._namespace, "now": utc_now()},
+            )
+
+        await self._write(work)
+        return identifier
+
+    async def link_entities(self, source: str, target: str, relation: str, fact: str, weight: float) -> str:
+        """Connect two entities by id; an existing edge of the same relation gets the fact and weight.
+
+        From then on the edge needs no chunk to support it.
+
+        Returns:
+            The id of the link.
+
+        Raises:
+            NotFoundError: if either no longer exists.
+        """
+        check_texts("the ids of entities", (source, target))
+        identifier = link_id(source, target, check_text("relation", relation))
+
+        async def work(tx: Transaction) -> list[Row]:
+            ((backward, rows),) = await directed(tx, RELATED, [{"a": source, "b": target, "link": identifier}])
+            return await tx.run(
+                "UNWIND $rows AS row MATCH (a:Entity {id: row.a}) MATCH (b:Entity {id: row.b}) "
+                f"{RELATED.merge(backward=backward)} ON CREATE SET r.created_at = $now, r.key = row.link "
+                "SET r.type = $relation, r.fact = $fact, r.weight = $weight, r.chunk_ids = $chunks, "
+                "r.origin = $origin, r.updated_at = $now RETURN r.id AS link",
+                {
+                    "rows": rows,
+                    "relation": relation,
+                    "fact": fact,
+                    "weight": weight,
+                    "chunks": [],
+                    "origin": FROM_CALLER,
+                    "now": utc_now(),
+                },
+            )
+
+        if not await self._write(work):
+            raise NotFoundError("One of the entities was removed in the meantime.")
+        return identifier
+
+    async def write_inferred_links(self, rows: Sequence[Row]) -> int:
+        """Connect entities by links that were inferred, and updated if they exist.
+
+        Args:
+            rows: ``a`` and ``b`` (ids of the entities), ``link`` (id of the link) and ``props``.
+
+        Returns:
+            How many links are in the graph now; those of entities that no longer exist are skipped.
+        """
+
+        async def work(tx: Transaction) -> int:
+            found = await run_for_rows(
+                tx,
+                "UNWIND $rows AS row MATCH (a:Entity {id: row.a}) MATCH (b:Entity {id: row.b}) "
+                "WHERE a.namespace = $namespace AND b.namespace = $namespace "
+                "MERGE (a)-[r:RELATED {id: row.link}]->(b) "
+                "ON CREATE SET r.created_at = $now SET r += row.props, r.updated_at = $now RETURN a.id AS id",
+                rows,
+                namespace=self._namespace,
+                now=utc_now(),
+            )
+            return len(found)
+
+        return await self._write(work) if rows else 0
+
+    async def unlink_entities(self, a: str, b: str, *, relation: str | None = None, link: str | None = None) -> int:
+        """Remove links made by hand between two entities, in either direction: all, those of a relation, or one.
+
+        Entities that only these links supported are removed, too.
+
+        Returns:
+            How many links were removed.
+        """
+        check_texts("the ids of entities", (a, b))
+        check_optional(relation=relation, link=link)
+        which = "WHERE r.origin = $origin "
+        which += "AND r.type = $relation " if relation is not None else ""
+        which += "AND r.id = $link " if link is not None else ""
+        parameters = {
+            "a": a,
+            "b": b,
+            "relation": relation or "",
+            "link": link or "",
+            "origin": FROM_CALLER,
+        }
+        pattern = f"MATCH (a:Entity {{id: $a}})-[r:RELATED]-(b:Entity {{id: $b}}) {which}"
+
+        async def work(tx: Transaction) -> int:
+            rows = await tx.run(f"{pattern}RETURN count(r) AS n", parameters)
+            await tx.run(f"{pattern}DELETE r", parameters)
+            await remove_unused_entities(tx, [a, b])
+            return int(rows[0]["n"])
+
+        return await self._write(work)
+
+    async def release_entity(self, identifier: str) -> bool:
+        """Remove an entity that a person created, with its links and merges made by hand.
+
+        If documents or records also have it, the entity stays, with only what these say about it.
+
+        Returns:
+            Whether a person had created it.
+        """
+        entity = "UNWIND $ids AS i MATCH (e:Entity {id: i})"
+        parameters = {"ids": [identifier], "origin": FROM_CALLER}
+
+        async def work(tx: Transaction) -> bool:
+            made = await tx.run(f"{entity} WHERE e.origin = $origin RETURN e.normalized_name AS name", parameters)
+            if not made:
+                return False
+            links = f"{entity}-[r:RELATED|SAME_AS]-(o:Entity) WHERE r.origin = $origin "
+            others = await tx.run(f"{links}RETURN DISTINCT o.id AS id", parameters)
+            await tx.run(f"{links}DELETE r", parameters)
+            await tx.run(f"{entity} SET e.origin = $text", {"ids": [identifier], "text": FROM_TEXT})
+            ledger = EntityLedger(self._namespace, utc_now())
+            ledger.spelling(made[0]["name"], "", "")  # no change, but its name is derived from the texts again
+            await ledger.settle(tx)
+            await remove_unused_entities(tx, [identifier, *(row["id"] for row in others)])
+            return True
+
+        return await self._write(work)

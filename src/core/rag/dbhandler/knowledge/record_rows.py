@@ -1,0 +1,123 @@
+"""Converts records of callers and documents into the rows that are written."""
+
+from __future__ import annotations
+
+import json
+import posixpath
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from core.rag.analysis import index_terms
+from core.rag.dbhandler.documents.rows import to_json
+from core.rag.dbhandler.knowledge.records import RecordRow
+from core.rag.embedder.base import clean_text
+from core.rag.errors import InvalidInputError
+from core.rag.extraction.records import FIELD_HINTS, entities_of, record_text
+from core.rag.identity import stable_id
+from core.rag.schema import Label
+
+#: Longest name of a collection.
+MAX_COLLECTION_CHARS = 200
+
+#: Deepest that a record is nested; far less than what Python's encoder and decoder of JSON go down to.
+MAX_DEPTH = 500
+
+_IDENTIFIERS = ("_id", "id")
+_EXTENSION = re.compile(r"\.[A-Za-z0-9]{1,6}$")
+
+
+def record_row(
+    namespace: str,
+    collection: str,
+    record: Mapping[str, Any],
+    hints: Mapping[str, str] = FIELD_HINTS,
+    *,
+    document: str | None = None,
+    occurrence: int = 0,
+) -> RecordRow:
+    """Return the row of a record.
+
+    Args:
+        namespace: Where it goes.
+        collection: What it belongs to.
+        record: Its fields. ``_id`` or ``id`` identify it in its collection, else all of it together. A text or a
+            number does, by how it is written, so 1 is "1"; ``true``, ``null``, lists and objects are no ids. Lone
+            surrogates become U+FFFD, in the name of the collection, too.
+        hints: See :func:`core.rag.extraction.records.entities_of`.
+        document: Id of the document that it is a row of.
+        occurrence: Which of the rows with equal identity it is, from 0.
+
+    Raises:
+        InvalidInputError: if it is not a JSON object, or nested too deeply.
+    """
+    collection = clean_text(collection)
+    what = _name(collection, record)
+    _check(record, what)
+    data = to_json(dict(record), what)
+    clean = clean_text(data)
+    if clean is not data:
+        record = json.loads(clean)
+        data = to_json(record, what)  # keys are in another order now, or are one
+    own = _own_id(record)
+    identity = (collection, f"id {own}" if own is not None else data)
+    place = (document or "", str(occurrence)) if document or occurrence else ()
+    return RecordRow(
+        id=stable_id(Label.RECORD, namespace, *identity, *place),
+        collection=collection,
+        data=data,
+        terms=index_terms("", "", record_text(record)),
+        entities=entities_of(record, hints, collection),
+        document=document,
+    )
+
+
+def _own_id(record: Mapping[str, Any]) -> str | None:
+    """Return what a record says it is, as text."""
+    for key in _IDENTIFIERS:
+        value = record.get(key)
+        if isinstance(value, str | int | float) and not isinstance(value, bool) and value != "":
+            return repr(value) if isinstance(value, float) else str(value)
+    return None
+
+
+def _name(collection: str, record: Mapping[str, Any]) -> str:
+    """Return what messages call a record."""
+    try:
+        own = _own_id(record)
+    except ValueError:  # a number with thousands of digits, which is not JSON either
+        own = None
+    return f"A record of {collection!r}" if own is None else f"The record {clean_text(own)[:100]!r} of {collection!r}"
+
+
+def _check(record: Mapping[str, Any], what: str) -> None:
+    """Make sure that a record is an object as JSON has them, without recursion.
+
+    Raises:
+        InvalidInputError: on a key that is not text, and beyond ``MAX_DEPTH``, which a record within itself is, too.
+    """
+    waiting: list[tuple[Any, int]] = [(record, 1)]
+    while waiting:
+        value, depth = waiting.pop()
+        if depth > MAX_DEPTH:
+            raise InvalidInputError(
+                f"{what} is nested more than {MAX_DEPTH} levels deep, or holds itself: flatten it, or store what is "
+                "deep in it as text."
+            )
+        if isinstance(value, Mapping):
+            for key in value:
+                if not isinstance(key, str):
+                    raise InvalidInputError(
+                        f"{what} has the key {key!r}, which is not text but {type(key).__name__}: keys of JSON objects "
+                        f"are texts, write {str(key)!r} if that is meant."
+                    )
+            inside = value.values()
+        else:
+            inside = value
+        waiting += [(inner, depth + 1) for inner in inside if isinstance(inner, Mapping | list | tuple)]
+
+
+def collection_of(path: str) -> str:
+    """Return the collection of the rows of a document: ``grants`` for ``data/grants.csv``."""
+    name = posixpath.basename(path.replace("\\", "/").rstrip("/"))
+    return (_EXTENSION.sub("", name) or name or path)[:MAX_COLLECTION_CHARS]

@@ -1,0 +1,215 @@
+"""Records, their entities, and the links between these: units of work within an open transaction."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from core.rag.dbhandler.batches import batches, run_for_ids, run_for_rows
+from core.rag.dbhandler.knowledge.edge_direction import RELATED, directed
+from core.rag.dbhandler.knowledge.entities import EntityLedger
+from core.rag.dbhandler.locking import lock
+from core.rag.dbhandler.store import Row, Transaction
+from core.rag.extraction.records import RecordEntity, Relation, relations_of
+from core.rag.identity import content_hash
+from core.rag.schema import Label, check_name, text_partition
+
+#: ``origin`` of an edge between entities of one record.
+FROM_RECORD = "record"
+
+
+@dataclass(slots=True)
+class RecordRow:
+    """A record to write.
+
+    Attributes:
+        id: Its id.
+        collection: What it belongs to.
+        data: It, as JSON.
+        terms: Its analysed words.
+        entities: Its entities.
+        document: Id of the document that it is a row of, or ``None``.
+    """
+
+    id: str
+    collection: str
+    data: str
+    terms: str
+    entities: list[RecordEntity] = field(default_factory=list)
+    document: str | None = None
+
+
+def relation_id(source: str, target: str, origin: str, relation: str) -> str:
+    """Return the id of an extracted RELATED edge: the ids of its ends, and a hash of its origin and type."""
+    return f"{source}/{target}/{content_hash(origin, relation)[:12]}"
+
+
+class RecordChanges:
+    """Updates records within a transaction: :meth:`read`, :meth:`set`, settle the ledger, :meth:`apply`."""
+
+    def __init__(self, ledger: EntityLedger) -> None:
+        """Prepare an update; ``ledger`` is told of the entities that records have."""
+        self._ledger = ledger
+        self._before: dict[str, list[RecordEntity]] = {}
+        self._relations: Counter[Relation] = Counter()
+        self._rows: list[RecordRow] = []
+        self._gone: list[str] = []
+        self._edges: list[Row] = []
+        self._stale: list[Row] = []
+        #: Relations whose edges :meth:`apply` made.
+        self.made: set[Relation] = set()
+
+    async def read_documents(self, tx: Transaction, documents: Sequence[str]) -> None:
+        """Note the records that are rows of existing documents."""
+        for part in batches(documents):
+            rows = await tx.run(
+                "UNWIND $ids AS i MATCH (d:Document {id: i})<-[:DEFINED_IN]-(r:Record) RETURN r.id AS id", {"ids": part}
+            )
+            await self.read(tx, [row["id"] for row in rows])
+
+    async def read(self, tx: Transaction, records: Sequence[str]) -> None:
+        """Note what existing records have, before they are changed or removed; unknown ids are left out."""
+        await lock(tx, Label.RECORD, records)
+        for part in batches(records):
+            rows = await tx.run("UNWIND $ids AS i MATCH (r:Record {id: i}) RETURN r.id AS id", {"ids": part})
+            for row in rows:
+                self._before.setdefault(row["id"], [])
+            rows = await tx.run(
+                "UNWIND $ids AS i MATCH (r:Record {id: i})-[h:HAS_ENTITY]->(e:Entity) RETURN r.id AS record, "
+                "h.field AS field, h.type AS type, h.text AS text, e.normalized_name AS name",
+                {"ids": part},
+            )
+            for row in rows:
+                entity = RecordEntity(row["field"], row["type"], row["name"], row["text"])
+                self._before[row["record"]].append(entity)
+
+    def set(self, rows: Iterable[RecordRow]) -> None:
+        """Tell the ledger which records there will be; what was read and is not given is removed."""
+        for row in rows:
+            self._rows.append(row)
+            before = {entity.name: entity for entity in self._before.get(row.id, ())}
+            for entity in row.entities:
+                was = before.pop(entity.name, None)
+                if was == entity:
+                    continue
+                if was is not None:
+                    self._withdraw(row.id, was)
+                self._ledger.record(entity.name, entity.text, entity.type, 1)
+                self._edges.append(
+                    {
+                        "r": row.id,
+                        "e": self._ledger.id(entity.name),
+                        "field": entity.field,
+                        "type": entity.type,
+                        "text": entity.text,
+                    }
+                )
+            for was in before.values():
+                self._withdraw(row.id, was)
+            self._relations.update(relations_of(row.entities))
+            self._relations.subtract(relations_of(self._before.pop(row.id, ())))
+        for record, entities in self._before.items():
+            self._gone.append(record)
+            for entity in entities:
+                self._ledger.record(entity.name, entity.text, entity.type, -1)
+            self._relations.subtract(relations_of(entities))
+        self._before = {}
+
+    def _withdraw(self, record: str, entity: RecordEntity) -> None:
+        self._ledger.record(entity.name, entity.text, entity.type, -1)
+        self._stale.append({"r": record, "e": self._ledger.id(entity.name)})
+
+    async def apply(self, tx: Transaction, text_label: str) -> None:
+        """Write records and edges; the ledger is settled, and documents are there.
+
+        Args:
+            tx: The transaction.
+            text_label: ``:Label`` that records need to be in the keyword index, or nothing.
+        """
+        await run_for_ids(tx, "UNWIND $ids AS i MATCH (r:Record {id: i}) DETACH DELETE r", self._gone)
+        await run_for_rows(
+            tx,
+            "UNWIND $rows AS row MATCH (r:Record {id: row.r})-[h:HAS_ENTITY]->(e:Entity {id: row.e}) DELETE h",
+            self._stale,
+        )
+        if self._rows:
+            await self._merge(tx, text_label)
+        await run_for_rows(
+            tx,
+            "UNWIND $rows AS row MATCH (r:Record {id: row.r}) MATCH (e:Entity {id: row.e}) "
+            "CREATE (r)-[:HAS_ENTITY {field: row.field, type: row.type, text: row.text}]->(e)",
+            self._edges,
+        )
+        await self._relate(tx)
+
+    async def _merge(self, tx: Transaction, text_label: str) -> None:
+        ledger = self._ledger
+        label = f"r:{check_name(text_label[1:])}, " if text_label else ""
+        rows = [
+            {
+                "id": row.id,
+                "document": row.document,
+                "props": {"collection": row.collection, "data": row.data, "terms": row.terms},
+            }
+            for row in self._rows
+        ]
+        await run_for_rows(
+            tx,
+            "UNWIND $rows AS row MERGE (r:Record {id: row.id}) ON CREATE SET r.namespace = $namespace, "
+            f"r.partition = $partition, r.created_at = $now SET {label}r += row.props, r.updated_at = $now",
+            rows,
+            namespace=ledger.namespace,
+            partition=text_partition(ledger.namespace),
+            now=ledger.now,
+        )
+        await run_for_rows(
+            tx,
+            "UNWIND $rows AS row MATCH (r:Record {id: row.id}) MATCH (d:Document {id: row.document}) "
+            "MERGE (r)-[:DEFINED_IN]->(d)",
+            [{"id": row["id"], "document": row["document"]} for row in rows if row["document"]],
+        )
+
+    async def _relate(self, tx: Transaction) -> None:
+        """Update the weights of RELATED edges: how many records have both of the entities, in such fields."""
+        wanted: list[Row] = []
+        relations: dict[str, Relation] = {}
+        for relation, number in self._relations.items():
+            if number:
+                a, b = self._ledger.id(relation.source), self._ledger.id(relation.target)
+                link = relation_id(a, b, FROM_RECORD, relation.type)
+                wanted.append({"a": a, "b": b, "link": link, "type": relation.type, "n": number})
+                relations[link] = relation
+        for part in batches(wanted):
+            for backward, rows in await directed(tx, RELATED, part):
+                await self._weigh(tx, rows, relations, backward=backward)
+
+    async def _weigh(
+        self, tx: Transaction, rows: list[Row], relations: Mapping[str, Relation], *, backward: bool
+    ) -> None:
+        pattern = f"UNWIND $rows AS row MATCH {RELATED.there(backward=backward)} "
+        stored = {
+            row["link"]: row["weight"]
+            for row in await tx.run(f"{pattern}RETURN r.id AS link, r.weight AS weight", {"rows": rows})
+        }
+        changed: list[Row] = []
+        gone: list[Row] = []
+        created: list[Row] = []
+        for row in rows:
+            weight = stored.get(row["link"], 0.0) + row["n"]
+            kind = gone if weight <= 0 else changed if row["link"] in stored else created
+            kind.append({**row, "weight": float(weight)})
+        self.made |= {relations[row["link"]] for row in created}
+        if gone:
+            await tx.run(f"{pattern}DELETE r", {"rows": gone})
+        if changed:
+            await tx.run(
+                f"{pattern}SET r.weight = row.weight, r.updated_at = $now", {"rows": changed, "now": self._ledger.now}
+            )
+        if created:
+            await tx.run(
+                "UNWIND $rows AS row MATCH (a:Entity {id: row.a}) MATCH (b:Entity {id: row.b}) "
+                "CREATE (a)-[:RELATED {id: row.link, key: row.link, type: row.type, weight: row.weight, "
+                "updated_at: $now, origin: $origin}]->(b)",
+                {"rows": created, "origin": FROM_RECORD, "now": self._ledger.now},
+            )

@@ -1,0 +1,282 @@
+"""Messages as memories: stored once however often they are repeated, read for ranking, and marked when recalled."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from core.rag.dbhandler.batches import batches, run_for_rows
+from core.rag.dbhandler.checks import check_kind, check_texts
+from core.rag.dbhandler.documents.rows import from_json, to_json
+from core.rag.dbhandler.messages.conversations import ConversationOperations
+from core.rag.dbhandler.messages.interactions import (
+    Indexes,
+    InteractionRow,
+    append_messages,
+    attach_message_vectors,
+    insert_behind,
+    lock_conversation,
+)
+from core.rag.dbhandler.messages.rows import (
+    MAX_TAGS,
+    MESSAGE_COLUMNS,
+    checked_tags,
+    found_message,
+    last_said,
+    message_terms,
+    speaker_of,
+)
+from core.rag.dbhandler.store import Row, Transaction
+from core.rag.dbhandler.vectors import VectorStoreInfo
+from core.rag.identity import stable_id
+from core.rag.schema import Label, check_name
+from core.rag.times import utc_now
+
+
+class RecollectionOperations(ConversationOperations):
+    """Statements of :mod:`core.rag.memory`."""
+
+    async def remember_message(self, session_id: str, user_id: str | None, properties: Mapping[str, Any]) -> str:
+        """Store a memory in a session, which is created if missing; an exact repeat raises its count.
+
+        Args:
+            session_id: The session.
+            user_id: Who said it; also the owner of the session if this creates it.
+            properties: As from :func:`core.rag.dbhandler.messages.rows.message_properties`.
+
+        Returns:
+            The id of the memory: the same for the same role, content and speaker in the same session.
+        """
+        session = await self._find_conversation(session_id)
+        if session is None:
+            session = await self._open_conversation(None, user_id, session_id)
+        properties = {**properties, "user_id": await self._note_speaker(session, user_id)}
+        node, owner = session["node_id"], session["user_id"]
+        speaker = speaker_of(properties, owner)
+        said = (Label.INTERACTION, self._namespace, node, properties["role"], properties["content"])
+        # The first speaker of these words gets the plain id; the same words of another speaker are another memory.
+        ids = [stable_id(*said), stable_id(*said, "said by", speaker)]
+        token = uuid.uuid4().hex  # a repeated unit of work must not count twice
+        identifier = ids[0]
+        while True:
+            message = InteractionRow(identifier, {**properties, "token": token})
+            indexes = await self.message_indexes([message])
+
+            async def work(tx: Transaction, message: InteractionRow = message, indexes: Indexes = indexes) -> str:
+                now = utc_now()
+                await lock_conversation(tx, node, now)
+                rows = await tx.run(
+                    "UNWIND $ids AS i MATCH (m:Interaction {id: i}) RETURN m.id AS id, m.count AS count, "
+                    "m.tags AS tags, m.metadata AS metadata, m.token AS token, m.compacted_into AS compacted_into, "
+                    "m.user_id AS user_id, m.last_accessed_at AS last_accessed_at, m.timestamp AS timestamp, "
+                    "m.last_said_at AS last_said_at",
+                    {"ids": ids},
+                )
+                there = {row["id"]: row for row in rows}
+                own = [i for i in ids if i in there and speaker_of(there[i], owner) == speaker]
+                place = own[0] if own else next(i for i in ids if i not in there)
+                if place != message.id:
+                    return place
+                if not own:
+                    await append_messages(tx, node, [message], namespace=self._namespace, indexes=indexes, now=now)
+                elif there[place]["token"] != token:
+                    await self._repeat(tx, message, there[place], now)
+                    if there[place]["compacted_into"]:  # said again: it counts as a memory itself again
+                        await attach_message_vectors(tx, [message], namespace=self._namespace, indexes=indexes, now=now)
+                return place
+
+            place = await self._write(work)
+            if place == identifier:
+                return identifier
+            identifier = place
+
+    async def _repeat(self, tx: Transaction, message: InteractionRow, there: Row, now: str) -> None:
+        metadata = {**from_json(there["metadata"]), **from_json(message.properties["metadata"])}
+        tags = checked_tags([*(there["tags"] or []), *message.properties["tags"]][:MAX_TAGS])
+        await tx.run(
+            "MATCH (m:Interaction {id: $id}) SET m.count = $count, m.tags = $tags, m.metadata = $metadata, "
+            "m.token = $token, m.terms = $terms, m.last_said_at = $said, m.last_accessed_at = $accessed, "
+            "m.compacted_into = '', m.updated_at = $now",
+            {
+                "id": message.id,
+                "count": (there["count"] or 1) + 1,
+                "tags": tags,
+                "metadata": to_json(metadata, "The metadata of a memory"),
+                "token": message.properties["token"],
+                "said": max(last_said(there), message.properties["timestamp"]),
+                "accessed": max(there["last_accessed_at"] or "", message.properties["timestamp"]),
+                "terms": message_terms(message.properties["content"], tags),
+                "now": now,
+            },
+        )
+
+    async def disown_conversation(self, node: str) -> None:
+        """Remove owner and title of a conversation (id of its node); messages and their speakers stay."""
+
+        async def work(tx: Transaction) -> None:
+            await lock_conversation(tx, node, utc_now())
+            await tx.run("MATCH (c:Conversation {id: $id})<-[r:STARTED]-(u:User) DELETE r", {"id": node})
+            await tx.run("MATCH (c:Conversation {id: $id}) SET c.user_id = '', c.title = ''", {"id": node})
+
+        await self._write(work)
+
+    async def messages_by_id(self, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+        """Return messages by id, with ``session_id``; unknown ids are left out."""
+        rows = await self.read(
+            f"UNWIND $ids AS i MATCH (m:Interaction {{id: i}}) WHERE m.namespace = $namespace RETURN {MESSAGE_COLUMNS}",
+            ids=list(dict.fromkeys(check_texts("ids", ids))),
+        )
+        return {row["id"]: found_message(row) for row in rows}
+
+    async def touch_messages(self, ids: Sequence[str], now: str) -> None:
+        """Record that messages were recalled, unless the graph is open for reading only."""
+
+        async def work(tx: Transaction) -> None:
+            await tx.run(
+                "UNWIND $ids AS i MATCH (m:Interaction {id: i}) SET m.last_accessed_at = $now",
+                {"ids": list(ids), "now": now},
+            )
+
+        if ids and not (await self.connect()).capabilities.read_only:
+            await self._write(work)
+
+    async def session_rows(self, nodes: Sequence[str]) -> list[Row]:
+        """Return what ranking needs of the messages of conversations (ids of their nodes), except the vectors.
+
+        Returns:
+            ``session, id, sequence, terms, tags, role, timestamp,
+            last_said_at``; compacted messages are left out.
+        """
+        return await self.read(
+            "UNWIND $ids AS i MATCH (c:Conversation {id: i})<-[:PART_OF]-(m:Interaction) "
+            "WHERE coalesce(m.compacted_into, '') = '' RETURN c.id AS session, m.id AS id, m.sequence AS sequence, "
+            "m.terms AS terms, m.tags AS tags, m.role AS role, m.timestamp AS timestamp, "
+            "m.last_said_at AS last_said_at",
+            ids=check_texts("nodes", nodes),
+        )
+
+    async def session_vectors(self, nodes: Sequence[str], store: VectorStoreInfo) -> dict[str, list[float]]:
+        """Return the vectors of the messages of conversations (ids of their nodes), by id of the message."""
+        check_kind("store", store, VectorStoreInfo)
+        label = check_name(store.index(Label.INTERACTION).label)
+        rows = await self.read(
+            "UNWIND $ids AS i MATCH (c:Conversation {id: i})<-[:PART_OF]-(m:Interaction) "
+            f"MATCH (m)<-[:EMBEDDING_OF]-(v:{label}) RETURN m.id AS id, v.embedding AS embedding",
+            ids=check_texts("nodes", nodes),
+        )
+        return {row["id"]: row["embedding"] for row in rows}
+
+    async def sessions_of_messages(self, ids: Sequence[str]) -> dict[str, Row]:
+        """Return ``node_id, revision, message_count, user_id`` of the conversations of messages, by message id."""
+        rows = await self.read(
+            "UNWIND $ids AS i MATCH (m:Interaction {id: i})-[:PART_OF]->(c:Conversation) "
+            "WHERE c.namespace = $namespace RETURN m.id AS id, c.id AS node_id, c.revision AS revision, "
+            "c.message_count AS message_count, c.user_id AS user_id",
+            ids=check_texts("ids", ids),
+        )
+        return {row.pop("id"): row for row in rows}
+
+    async def messages_of_vectors(self, ids: Sequence[str]) -> dict[str, str]:
+        """Return the messages that vectors embed, by id of the vector."""
+        rows = await self.read(
+            "UNWIND $ids AS i MATCH (v:Vector {id: i})-[:EMBEDDING_OF]->(m:Interaction) "
+            "RETURN v.id AS vector, m.id AS id",
+            ids=check_texts("ids", ids),
+        )
+        return {row["vector"]: row["id"] for row in rows}
+
+    async def compact_messages(
+        self, session_id: str, replaced: Sequence[str], properties: Mapping[str, Any]
+    ) -> str | None:
+        """Replace messages with a summary: they stay, linked from it, but are no longer searched.
+
+        Args:
+            session_id: The session.
+            replaced: Ids of the messages, none of which a summary has replaced yet.
+            properties: Properties of the summary, which goes right after the last of them.
+
+        Returns:
+            The id of the summary; ``None``, and nothing is done, if another client has removed or compacted one of the
+            messages in the meantime: the summary would contain removed content, or content of another summary.
+        """
+        session = await self._require_conversation(session_id)
+        node = session["node_id"]
+        summary = InteractionRow(
+            stable_id(Label.INTERACTION, self._namespace, node, "summary", *replaced),
+            {**properties, "summary": True},
+        )
+        indexes = await self.message_indexes([summary])
+
+        async def work(tx: Transaction) -> bool:
+            now = utc_now()
+            if not await insert_behind(
+                tx, node, summary, replaced, namespace=self._namespace, indexes=indexes, now=now
+            ):
+                return False
+            for part in batches(replaced):
+                # MERGE looks through the edges of its left node: of a message, which has few; the summary may have any.
+                await tx.run(
+                    "MATCH (s:Interaction {id: $summary}) UNWIND $ids AS i MATCH (m:Interaction {id: i}) "
+                    "MERGE (m)<-[:SUMMARIZES]-(s)",
+                    {"summary": summary.id, "ids": part},
+                )
+                await tx.run(
+                    "UNWIND $ids AS i MATCH (m:Interaction {id: i}) SET m.compacted_into = $summary, m.terms = '', "
+                    "m.updated_at = $now",
+                    {"ids": part, "summary": summary.id, "now": now},
+                )
+                await tx.run(
+                    "UNWIND $ids AS i MATCH (m:Interaction {id: i})<-[:EMBEDDING_OF]-(v:Vector) DETACH DELETE v",
+                    {"ids": part},
+                )
+            return True
+
+        return summary.id if await self._write(work) else None
+
+    async def summaries_of(self, ids: Sequence[str]) -> list[str]:
+        """Return the ids of the summaries of any of these messages, of the summaries of those, and so on."""
+        found: dict[str, None] = {}
+        wanted = check_texts("ids", ids)
+        while wanted:
+            rows = await self.read_for_ids(
+                "UNWIND $ids AS i MATCH (m:Interaction {id: i})<-[:SUMMARIZES]-(s:Interaction) "
+                "RETURN DISTINCT s.id AS id",
+                wanted,
+            )
+            wanted = [summary for summary in dict.fromkeys(row["id"] for row in rows) if summary not in found]
+            found.update(dict.fromkeys(wanted))
+        return list(found)
+
+    async def restore_summarized(self, summaries: Sequence[str], but: Collection[str]) -> None:
+        """Make the messages that summaries replaced memories again, found by their words and vectors.
+
+        Args:
+            summaries: Their ids.
+            but: Ids of messages that stay as they are.
+        """
+        rows = await self.read_for_ids(
+            "UNWIND $ids AS i MATCH (s:Interaction {id: i})-[:SUMMARIZES]->(m:Interaction) RETURN m.id AS id", summaries
+        )
+        left = {*but, *summaries}
+        messages = await self.messages_by_id([row["id"] for row in rows if row["id"] not in left])
+        restored = [
+            InteractionRow(key, {"content": message["content"], "tags": message["tags"]})
+            for key, message in messages.items()
+        ]
+        indexes = await self.message_indexes(restored)
+        terms = [{"id": row.id, "terms": message_terms(**row.properties)} for row in restored]
+
+        async def work(tx: Transaction) -> None:
+            now = utc_now()
+            await run_for_rows(
+                tx,
+                "UNWIND $rows AS row MATCH (m:Interaction {id: row.id}) "
+                "SET m.terms = row.terms, m.compacted_into = '', m.updated_at = $now",
+                terms,
+                now=now,
+            )
+            await attach_message_vectors(tx, restored, namespace=self._namespace, indexes=indexes, now=now)
+
+        if restored:
+            await self._write(work)

@@ -1,0 +1,313 @@
+"""Moves a graph between engines: exports and imports a namespace as JSON lines.
+
+Second labels and indexes are not written: they belong to the engine and are recreated on import, so neither side needs
+an embedding call.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import Iterable
+from contextlib import AsyncExitStack
+from functools import partial
+from itertools import groupby
+from typing import Any
+
+from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.checks import check_file
+from core.rag.dbhandler.documents.linking import relink_incoming
+from core.rag.dbhandler.documents.superseding import make_way, versions_of
+from core.rag.dbhandler.float_rows import float_rows
+from core.rag.dbhandler.knowledge.edge_direction import EdgeKind, directed
+from core.rag.dbhandler.messages.interactions import renumber_messages
+from core.rag.dbhandler.store import Row, Transaction
+from core.rag.dbhandler.transfer.file import (
+    ExportReader,
+    ExportWriter,
+    TransferReport,
+    check_export,
+    reading_export,
+    writing_export,
+)
+from core.rag.dbhandler.transfer.joining import join_edges, join_nodes, turned, with_guests
+from core.rag.dbhandler.vectors import VectorStoreOperations
+from core.rag.errors import BackupError
+from core.rag.schema import Label, TextIndex, VectorIndex, check_name, text_partition
+from core.rag.times import utc_now
+
+_PAGE = 500
+
+# Number of replaced documents in one transaction; small, as they may have many chunks.
+_DOCUMENTS = 100
+
+#: Labels in keyword indexes; their nodes have the second label of their namespace if the engine needs it.
+TEXT_LABELS = frozenset({Label.CHUNK, Label.INTERACTION, Label.RECORD})
+
+
+class TransferOperations(VectorStoreOperations):
+    """Export and import of one namespace."""
+
+    async def export_graph(self, file: str | os.PathLike[str]) -> TransferReport:
+        """Write everything in the namespace to a file (compressed if its name ends in ``.gz``).
+
+        The file is created only when it is complete. Writers to an embedded graph wait meanwhile; on a server nothing
+        should write to the namespace.
+
+        Raises:
+            BackupError: if the file exists or cannot be written, or the namespace was written to meanwhile.
+        """
+        with writing_export(check_file(file)) as out:
+            return await self.write_section(out)
+
+    async def import_graph(self, file: str | os.PathLike[str]) -> TransferReport:
+        """Import everything in an export, updating what exists; it can be repeated.
+
+        Derived data (counts, and links between entities) is not recomputed; :meth:`core.rag.KnowledgeBase.import_` and
+        ``mgrag doctor --repair`` do that.
+
+        Raises:
+            BackupError: if the file is not an export, is truncated or damaged, or belongs to another namespace; the
+                whole file is checked before anything is written.
+        """
+        source = check_file(file)
+        found = await asyncio.to_thread(check_export, source)
+        for namespace in found:
+            if namespace != self._namespace:
+                raise BackupError(
+                    f"{source} holds the namespace {namespace!r}, not {self._namespace!r}. Ids belong to their"
+                    f" namespace: import it with --namespace {namespace!r}."
+                )
+        with reading_export(source) as reader:
+            for _ in reader.sections():
+                await self.make_way(reader)
+        with reading_export(source) as reader:
+            for _ in reader.sections():
+                await self.read_section(reader)
+        return found[self._namespace]
+
+    async def write_section(self, out: ExportWriter) -> TransferReport:
+        """Write everything in the namespace as a section of a file.
+
+        Raises:
+            BackupError: if the namespace is written to meanwhile, which is impossible on an embedded graph.
+        """
+        store = await self.connect()
+        async with store.undisturbed():
+            out.begin(self._namespace)
+            await self._write_nodes(out)
+            await self._write_edges(out)
+            return out.end()
+
+    async def make_way(self, reader: ExportReader) -> None:
+        """Prepare for :meth:`read_section`: remove parts of documents that the section's versions do not have.
+
+        Raises:
+            BackupError: if the section is truncated or damaged.
+        """
+        there = set(await self._ids(Label.DOCUMENT))
+        versions, changed = versions_of(reader.entries(), there)
+        for part in batches(sorted(versions), max_rows=_DOCUMENTS):
+            wanted = {identifier: versions[identifier] for identifier in part}
+            changed += await self._write(partial(make_way, versions=wanted, namespace=self._namespace))
+        # Either side may name titles of the other. Where the graph has more, the file may also say of a passage that it
+        # mentions a title within a longer one, which only the graph has.
+        if there and (changed or there - versions.keys()):
+            await self._write(
+                lambda tx: tx.run(
+                    "MATCH (s:Source) WHERE s.namespace = $namespace SET s.unlinked = true",
+                    {"namespace": self._namespace},
+                )
+            )
+
+    async def read_section(self, reader: ExportReader) -> None:
+        """Import the section of this namespace from a file; call :meth:`make_way` first.
+
+        Raises:
+            BackupError: if it is truncated or damaged.
+        """
+        joined = bool(await self._ids(Label.DOCUMENT))
+        indexes: dict[tuple[str, str], VectorIndex] = {}
+        pending: list[dict[str, Any]] = []
+        kind: tuple[str, ...] = ()
+        talks = await self.read(
+            "MATCH (c:Conversation) WHERE c.namespace = $namespace RETURN c.id AS id, c.user_id AS user_id"
+        )
+        owners = {row["id"]: row["user_id"] or "" for row in talks}
+        continued: list[str] = []  # conversations that may have new messages in both the graph and the file
+        async with AsyncExitStack() as removing:
+            for this, entry in with_guests(reader.entries(), owners):
+                if this[:2] == ("node", Label.CONVERSATION.value) and entry["id"] in owners:
+                    continued.append(entry["id"])
+                if pending and (this != kind or len(pending) >= 2 * _PAGE):
+                    await self._put_in(kind, pending, indexes)
+                    pending = []
+                if this != kind and this[0] == "node" and this[1] in TEXT_LABELS:
+                    await self._make_room(Label(this[1]), removing)
+                kind = this
+                pending.append(entry)
+            if pending:
+                await self._put_in(kind, pending, indexes)
+        for conversation in continued:
+            await self._write(partial(renumber_messages, conversation=conversation, now=utc_now()))
+        if joined:
+            await self._relink()
+
+    async def _relink(self) -> None:
+        """Redirect references from resources to documents that now exist with the same URI."""
+        rows = await self.read("MATCH (d:Document) WHERE d.namespace = $namespace RETURN d.id AS id, d.uri AS uri")
+        for part in batches(sorted((row["id"], row["uri"]) for row in rows)):
+            await self._write(partial(relink_incoming, documents=part, namespace=self._namespace))
+
+    async def _make_room(self, label: Label, removing: AsyncExitStack) -> None:
+        """Let an embedded graph prepare for rewritten texts, each of which costs as much as a removed one."""
+        await self._text_label(label)  # creates the index if missing
+
+        async def there() -> int:
+            return len(await self._ids(label))
+
+        graph = await self.connect()
+        await removing.enter_async_context(graph.removing_texts(TextIndex(label, self._namespace), there))
+
+    async def _write_nodes(self, out: ExportWriter) -> None:
+        for label in Label:
+            ids = await self._ids(label)
+            targets = await self._vector_targets() if label is Label.VECTOR and ids else {}
+            for page in batches(ids, max_rows=_PAGE):
+                rows = await self.read(
+                    f"UNWIND $ids AS i MATCH (n:{label} {{id: i}}) RETURN n.id AS id, properties(n) AS props", ids=page
+                )
+                for row in sorted(rows, key=lambda row: row["id"]):
+                    of = {"of": targets.get(row["id"], Label.CHUNK.value)} if label is Label.VECTOR else {}
+                    out.node(label, row["id"], row["props"], **of)
+
+    async def _ids(self, label: Label) -> list[str]:
+        """Return the sorted ids of all nodes of a label, in one scan; each page by ``id >`` would need its own."""
+        rows = await self.read(f"MATCH (n:{label}) WHERE n.namespace = $namespace RETURN n.id AS id")
+        return sorted(row["id"] for row in rows)
+
+    async def _vector_targets(self) -> dict[str, str]:
+        """Return the label of the node that each vector embeds, for vectors that do not embed chunks."""
+        found: dict[str, str] = {}
+        for label in (Label.INTERACTION, Label.ENTITY, Label.CONCEPT):
+            rows = await self.read(
+                f"MATCH (v:Vector)-[:EMBEDDING_OF]->(t:{label}) WHERE v.namespace = $namespace "
+                "RETURN DISTINCT v.id AS id"
+            )
+            found |= {row["id"]: label.value for row in rows}
+        return found
+
+    async def _write_edges(self, out: ExportWriter) -> None:
+        for label in Label:
+            for page in batches(await self._ids(label), max_rows=_PAGE):
+                rows = await self.read(
+                    f"UNWIND $ids AS i MATCH (a:{label} {{id: i}})-[r]->(b) "
+                    "RETURN type(r) AS type, a.id AS a, b.id AS b, labels(b) AS labels, properties(r) AS props",
+                    ids=page,
+                )
+                for row in rows:
+                    row["label"] = _main_label(row["labels"])
+                for _, same in groupby(sorted(rows, key=_edge), key=_edge):
+                    row, *others = same
+                    if others:  # there twice by mistake; an import makes one of it
+                        row = min([row, *others], key=lambda row: json.dumps(row["props"], sort_keys=True))
+                    out.edge(row["type"], [label.value, row["a"]], [row["label"], row["b"]], row["props"])
+
+    async def _put_in(
+        self,
+        kind: tuple[str, ...],
+        entries: list[dict[str, Any]],
+        indexes: dict[tuple[str, str], VectorIndex],
+    ) -> None:
+        if kind[0] == "edge":
+            await self._put_edges(kind, entries)
+            return
+        label = Label(kind[1])
+        if label is Label.VECTOR:
+            for store_id, rows in _grouped(entries, lambda entry: entry["props"].get("vector_store_id", "")):
+                index = await self._import_index(store_id, Label(kind[2]), indexes)
+                await self._put_nodes(label, rows, f"n:{check_name(index.label)}, ")
+        else:
+            second = await self._text_label(label) if label in TEXT_LABELS else ""
+            await self._put_nodes(label, entries, f"n{second}, " if second else "")
+
+    async def _import_index(
+        self, store_id: str, target: Label, indexes: dict[tuple[str, str], VectorIndex]
+    ) -> VectorIndex:
+        key = (store_id, target.value)
+        if key not in indexes:
+            store = next((store for store in await self.vector_stores() if store.id == store_id), None)
+            if store is None:
+                raise BackupError(f"The export has vectors of a vector store {store_id!r} that it does not hold.")
+            indexes[key] = store.index(target)
+            await self._ensure_vector_index(indexes[key])
+        return indexes[key]
+
+    async def _put_nodes(self, label: Label, entries: list[dict[str, Any]], second: str) -> None:
+        rows: list[Row] = []
+        for entry in entries:
+            props = {key: value for key, value in entry["props"].items() if key != "embedding"}
+            row = {"id": entry["id"], "props": {**props, "namespace": self._namespace}}
+            if label in TEXT_LABELS and "terms" in props:
+                row["props"]["partition"] = text_partition(self._namespace)
+            if "embedding" in entry["props"]:
+                # Of 32 bits again, since an export has only the digits that these need.
+                row["embedding"] = tuple(float_rows([entry["props"]["embedding"]])[0].tolist())
+            rows.append(row)
+        vector = "n.embedding = row.embedding, " if label is Label.VECTOR else ""
+
+        async def work(tx: Transaction) -> None:
+            for part in batches(rows):
+                taken = await tx.run(
+                    f"UNWIND $ids AS i MATCH (n:{label} {{id: i}}) WHERE n.namespace <> $namespace "
+                    "RETURN n.id AS id LIMIT 1",
+                    {"ids": [row["id"] for row in part], "namespace": self._namespace},
+                )
+                if taken:
+                    raise BackupError(f"The {label} {taken[0]['id']} of the export is there, in another namespace.")
+                await tx.run(
+                    f"UNWIND $rows AS row MERGE (n:{label} {{id: row.id}}) SET {second}{vector}n += row.props",
+                    {"rows": await join_nodes(tx, label, part, self._namespace)},
+                )
+
+        await self._write(work)
+
+    async def _put_edges(self, kind: tuple[str, ...], entries: list[dict[str, Any]]) -> None:
+        _, edge, start, end, keyed = kind
+        edges = EdgeKind(start, edge, end, *(("key", "key") if keyed else ()))
+
+        async def work(tx: Transaction) -> None:
+            rows = [
+                {"a": e["from"][1], "b": e["to"][1], "key": e["props"].get("key", ""), "props": e["props"]}
+                for e in entries
+            ]
+            for part in batches(rows):
+                for backward, alike in await directed(tx, edges, await turned(tx, edges, part)):
+                    await tx.run(
+                        f"UNWIND $rows AS row MATCH (a:{start} {{id: row.a}}) MATCH (b:{end} {{id: row.b}}) "
+                        "WHERE a.namespace = $namespace AND b.namespace = $namespace "
+                        f"{edges.merge(backward=backward)} SET r += row.props",
+                        {
+                            "rows": await join_edges(tx, edges, alike, backward=backward),
+                            "namespace": self._namespace,
+                        },
+                    )
+
+        await self._write(work)
+
+
+def _grouped(entries: list[dict[str, Any]], key: Any) -> Iterable[tuple[str, list[dict[str, Any]]]]:
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for entry in entries:
+        groups.setdefault(key(entry), []).append(entry)
+    return groups.items()
+
+
+def _edge(row: Row) -> tuple[str, ...]:
+    """Return what there is one edge of."""
+    return row["type"], row["label"], row["a"], row["b"], row["props"].get("key", "")
+
+
+def _main_label(labels: list[str]) -> str:
+    return next(label for label in labels if label in Label)

@@ -1,0 +1,1 @@
+"""The splitter: texts, Markdown and source code to chunks."""

@@ -1,0 +1,109 @@
+"""Splits a text into sentences with their positions."""
+
+from __future__ import annotations
+
+import re
+
+from core.rag.indexing.splitting.breaks import SENTENCE_END
+
+#: A line that does not continue in the next one: an item, a heading, a row, a fence.
+_ITEM = r"[ \t]*(?:[-*+•·‣▪#>|]|\d{1,4}[.)]\s|`{3})"
+#: A heading is one line, whatever stands below it.
+_HEADING_LINE = r"^[ \t]*#{1,6}[ \t][^\n]*\n"
+_END = re.compile(rf"(?m:{_HEADING_LINE})|{SENTENCE_END}|\s*\n\s*\n\s*|[ \t]*(?<!\\)\n(?={_ITEM})")
+_MARKUP = re.compile(r"(?:[-*+•·‣▪>]\s+|#{1,6}\s+|\d{1,4}[.)]\s+)")
+_HEADING = re.compile(r"[ \t]*#{1,6}\s")
+#: Abbreviations, and German ordinals: der 2. Weltkrieg.
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:[Aa]m|[Ii]m|[Vv]om|[Zz]um|[Dd](?:er|en|em|es|ie|as)) \d{1,2}"
+    r"|(?<!['’])\b(?:Mr|Mrs|Ms|Dr|Prof|St|Sr|Jr|Gen|Col|Capt|Lt|Rev|Hon|vs|etc|No|Nr|Fig|Vol|Co|Inc|Ltd|ca|approx|z\.B|d\.h|e\.g"
+    r"|i\.e|[^\W\d_]|(?:[^\W\d_]\.)+(?:[A-Z]|[a-z]{1,3})))\.[\"'”’)\]]*\s*$"
+)
+#: The number before a sentence, in emphasis with it or alone: "**1. Start the mill**".
+_NUMBER = re.compile(r"\s*[*_]{1,3}\(?\d{1,4}[.)][*_]{0,3}\s+")
+#: A short line without the end of a sentence, and longer ones with a number before them: the heading of a text without
+#: markup, or the row of a table.
+_TITLE_LINE = re.compile(
+    r"^[ \t]*(?:(?P<number>\d{1,3}(?:\.\d{1,3})*\.?[ \t]+)[^\n.!?:;]{1,80}|[^\n.!?:;]{2,39})(?<=[\w)])[ \t]*\n",
+    re.MULTILINE,
+)
+_FIRST_LETTER = re.compile(r"[^\W\d_]")
+_BLANK_LINE = re.compile(r"\n[ \t]*\n")
+#: A line of at least this length was wrapped, and continues in the next one.
+_PROSE_LINE = 40
+
+
+def sentence_spans(text: str, *, titles: bool = False) -> list[tuple[int, int]]:
+    """Return where the sentences of a text begin and end, without markup before and space around them.
+
+    Blank lines, list items, headings and rows of tables end a sentence, too. Together they cover all words.
+
+    Args:
+        text: Prose or Markdown, in any language.
+        titles: Whether a short line is a sentence of its own, as headings and rows of tables without markup are.
+
+    Returns:
+        Start and end (exclusive) of each, in order.
+    """
+    spans: list[tuple[int, int]] = []
+    start = 0
+    lines = (
+        {match.start(): match.end() for match in _TITLE_LINE.finditer(text) if _is_short(text, match)} if titles else {}
+    )
+    for match in _END.finditer(text):
+        while (end := lines.pop(start, 0)) and end <= match.start():
+            _add(spans, text, start, end)
+            start = end
+        paragraph = "\n" in match[0] and (match[0].strip()[:1] in {"", "#"} or _BLANK_LINE.search(match[0]))
+        so_far = text[start : match.end()]
+        if not paragraph and (_ABBREVIATION.search(so_far[-24:]) or _NUMBER.fullmatch(so_far)):
+            continue
+        _add(spans, text, start, match.end())
+        start = match.end()
+    while end := lines.pop(start, 0):
+        _add(spans, text, start, end)
+        start = end
+    _add(spans, text, start, len(text))
+    return spans
+
+
+def sentences(text: str) -> list[str]:
+    """Return the sentences of a text; see :func:`sentence_spans`."""
+    return [text[start:end] for start, end in sentence_spans(text)]
+
+
+def is_heading(text: str, start: int) -> bool:
+    """Return whether the sentence that begins at a position is a Markdown heading."""
+    line = text.rfind("\n", 0, start) + 1
+    return _HEADING.match(text, line) is not None
+
+
+def is_title_line(text: str, start: int, end: int) -> bool:
+    """Return whether a sentence is a heading without markup: a short line above prose, or a numbered one."""
+    match = _TITLE_LINE.match(text, text.rfind("\n", 0, start) + 1)
+    if match is None or match.end() < end or not _is_short(text, match) or text[end - 1].isdigit():
+        return False  # a line that ends with a number is the row of a table
+    return match["number"] is not None or _line_behind(text, match.end()) >= _PROSE_LINE
+
+
+def _is_short(text: str, line: re.Match[str]) -> bool:
+    """Return whether a short line is not a part of a sentence: it and the next line begin with a capital."""
+    first = _FIRST_LETTER.search(line[0])
+    following = text[line.end() : line.end() + 1]
+    return first is not None and first[0].isupper() and (following.isupper() or following.isdigit())
+
+
+def _line_behind(text: str, place: int) -> int:
+    end = text.find("\n", place)
+    return (end if end >= 0 else len(text)) - place
+
+
+def _add(spans: list[tuple[int, int]], text: str, start: int, end: int) -> None:
+    while start < end and text[start].isspace():
+        start += 1
+    if markup := _MARKUP.match(text, start, end):
+        start = markup.end()
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    if any(character.isalnum() for character in text[start:end]):
+        spans.append((start, end))

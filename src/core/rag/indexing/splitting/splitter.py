@@ -1,0 +1,343 @@
+"""Splits a document into chunks."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import math
+from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, partial
+from typing import Any
+
+from core.rag.dbhandler.checks import check_number
+from core.rag.errors import InvalidInputError
+from core.rag.indexing.splitting.breaks import Breaks, line_breaks, prose_breaks, record_breaks, without_surrogates
+from core.rag.indexing.splitting.code import code_sections
+from core.rag.indexing.splitting.grammars import grammar_versions
+from core.rag.indexing.splitting.markdown import Outline, markdown_breaks, outline, table_breaks
+from core.rag.indexing.splitting.packing import Packer, Table, table_at
+from core.rag.indexing.splitting.sections import Section, cut_sections, sections_of
+from core.rag.indexing.splitting.tokens import FunctionTokens, TokenCounter, WordLlamaTokens
+from core.rag.indexing.splitting.underlined import underlined_headings
+from libs.dataloader.types import STRUCTURAL_KEYS, ChunkMetadata, Document, DocumentChunk
+
+DEFAULT_CHUNK_SIZE = 1024
+DEFAULT_CHUNK_OVERLAP = 200
+
+#: ``(start, end, heading, metadata)`` of a chunk; the metadata depend on its position in the document.
+type Span = tuple[int, int, str, dict[str, Any]]
+
+_VERSION = 6  # raised whenever the same settings begin to give other chunks
+_PLACES = ("page", "slide", "sheet", "row", "cell")
+_SECTION_PLACES = ("slide", "sheet")  # nothing runs on from one of these into the next
+_SAMPLE = 512  # characters by which the length of a token is told
+_PIECES_PER_CHUNK = 4
+_PIECE = (4, 256)  # characters, at least and at most
+
+_wordllama_tokens = WordLlamaTokens()  # loads nothing before it is asked
+
+
+class TextSplitter:
+    """Splits documents along their structure into chunks with a maximum number of tokens.
+
+    For the chunks of a document: ``document.content[chunk.start_char:chunk.end_char] == chunk.content``; they are in
+    order, each begins after the one before, and together they hold every character. None has more than ``chunk_size``
+    tokens (save for a single character that alone has more), and no grapheme cluster is cut unless it is larger than
+    a chunk. Neighbours share up to ``chunk_overlap`` tokens, whole sentences or lines where possible, but nothing is
+    shared across headings, definitions, table rows and records.
+
+    How a document is split depends on its ``format``:
+
+    - ``markdown``: along headings; ``heading`` is the path of headings, ``"Guide > Install > Linux"`` (without the
+      title of the document, unless that is all). Fenced code and tables are kept whole if they fit.
+    - ``code:<language>``: along definitions; ``heading`` is ``"class Foo > def bar"``.
+    - ``table``: by rows. Chunks after the first have the header line in ``metadata["table_header"]``, also for tables
+      in Markdown.
+    - ``records``: between paragraphs, which are not cut if they fit.
+    - ``rst``: along underlined headings.
+    - anything else: paragraphs, lines, sentences, words.
+
+    Args:
+        chunk_size: Maximum number of tokens in a chunk.
+        chunk_overlap: Maximum number of tokens that two neighbouring chunks share; less than ``chunk_size``.
+        separator: Text after which to prefer to cut. Blank lines are preferred to line ends, and these to sentence
+            ends, in any case; a separator that is not whitespace is preferred to all of them.
+        count_tokens: Counts the tokens of a text; ``None``: as the default embedder does. For OpenAI's models:
+            ``lambda text: len(tiktoken.get_encoding("cl100k_base").encode_ordinary(text))``.
+
+    Raises:
+        InvalidInputError: if the sizes are invalid.
+
+    Example:
+        >>> splitter = TextSplitter(chunk_size=64, chunk_overlap=0)
+        >>> document = Document(path="guide.md", content="# Guide\\n\\n## Install\\n\\nRun it.\\n", format="markdown")
+        >>> [chunk.heading for chunk in splitter.split(document)]
+        ['Guide > Install']
+    """
+
+    def __init__(
+        self,
+        chunk_size: int = DEFAULT_CHUNK_SIZE,
+        chunk_overlap: int = DEFAULT_CHUNK_OVERLAP,
+        separator: str = "\n",
+        *,
+        count_tokens: Callable[[str], int] | None = None,
+    ) -> None:
+        chunk_size = check_number("chunk_size", chunk_size, 1)
+        chunk_overlap = check_number("chunk_overlap", chunk_overlap, 0)
+        if chunk_overlap >= chunk_size:
+            raise InvalidInputError(
+                f"chunk_overlap ({chunk_overlap}) must be less than chunk_size ({chunk_size}): "
+                "each chunk has to hold something that the one before does not."
+            )
+        if not isinstance(separator, str):
+            raise InvalidInputError(f"separator must be a string, not {separator!r}.")
+        if count_tokens is not None and not callable(count_tokens):
+            raise InvalidInputError("count_tokens must be a function from a text to its number of tokens.")
+        self.chunk_size = chunk_size
+        self.chunk_overlap = chunk_overlap
+        self.separator = separator
+        self._counter: TokenCounter = _wordllama_tokens if count_tokens is None else FunctionTokens(count_tokens)
+
+    def with_sizes(self, chunk_size: int, chunk_overlap: int) -> TextSplitter:
+        """Return a copy of this splitter with other sizes."""
+        other = TextSplitter(chunk_size, chunk_overlap, self.separator)
+        other._counter = self._counter
+        return other
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        count = self._counter.function if isinstance(self._counter, FunctionTokens) else None
+        return partial(type(self), count_tokens=count), (self.chunk_size, self.chunk_overlap, self.separator)
+
+    def __repr__(self) -> str:
+        return f"TextSplitter({self.chunk_size}, {self.chunk_overlap}, {self.separator!r})"
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Text that changes whenever a document may be split differently: settings, tokenizer, versions."""
+        parts = (
+            str(_VERSION),
+            str(self.chunk_size),
+            str(self.chunk_overlap),
+            self.separator,
+            self._counter.fingerprint,
+            importlib.metadata.version("semantic-text-splitter"),
+            grammar_versions(),
+        )
+        digest = hashlib.sha256("\x1f".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        return f"split{_VERSION}-{self.chunk_size}-{self.chunk_overlap}-{digest}"
+
+    def count_tokens(self, text: str) -> int:
+        """Return the number of tokens of a text, as this splitter counts."""
+        return self._counter.count(without_surrogates(text))
+
+    def split_text(self, text: str) -> list[str]:
+        """Split plain text; see :meth:`split`.
+
+        Returns:
+            The texts of the chunks, in order.
+        """
+        if not text:
+            return []
+        return [text[start:end] for start, end, _, _ in self._spans(Document(path="", content=text))]
+
+    def split(self, document: Document, parent_id: str | None = None) -> list[DocumentChunk]:
+        """Split a document.
+
+        Args:
+            document: The document.
+            parent_id: Id of the document in the graph; ``None``: derived from its URI or path in the default
+                namespace.
+
+        Returns:
+            The chunks in order; none for an empty document. Their metadata describe their position (``chunk_index``,
+            ``chunk_count``, ``parent_id``, ``parent_document_path``, ``is_chunk``, and, where they apply, ``page``,
+            ``page_end``, ``slide``, ``sheet``, ``row``, ``cell``, ``table_header``).
+        """
+        return self.chunks(document, self.spans(document), parent_id)
+
+    def spans(self, document: Document) -> list[Span]:
+        """Return where the chunks of a document begin and end: all of :meth:`split` that takes long."""
+        if type(self).split is not TextSplitter.split:
+            return list(map(_span_of, self.split(document)))  # that of a subclass, which may know better
+        content = document.content
+        if not content:
+            return []
+        spans: list[Span] = []
+        rows = _Rows(content)
+        for start, end, heading, table in self._spans(document):
+            extra: dict[str, Any] = {}
+            if table is not None:
+                _add_table(extra, rows, start, table, document.format)
+            if document.locations:
+                _add_places(extra, document.locations, content, start, end)
+            spans.append((start, end, heading, extra))
+        return spans
+
+    def chunks(self, document: Document, spans: Sequence[Span], parent_id: str | None = None) -> list[DocumentChunk]:
+        """Return the chunks of a document with these spans; see :meth:`split`."""
+        content = document.content
+        if parent_id is None:
+            parent_id = _default_id(document)
+        chunks: list[DocumentChunk] = []
+        for index, (start, end, heading, extra) in enumerate(spans):
+            metadata = ChunkMetadata(
+                chunk_index=index,
+                chunk_count=len(spans),
+                parent_id=parent_id,
+                parent_document_path=document.path,
+                is_chunk=True,
+                **extra,
+            )
+            chunks.append(
+                DocumentChunk(
+                    path=document.path,
+                    content=content[start:end],
+                    title=document.title,
+                    metadata=metadata,
+                    uri=document.uri,
+                    mime_type=document.mime_type,
+                    format=document.format,
+                    start_char=start,
+                    end_char=end,
+                    heading=heading,
+                )
+            )
+        return chunks
+
+    def _spans(self, document: Document) -> list[tuple[int, int, str, Table | None]]:
+        """Return ``(start, end, heading, table)`` of each chunk; the table is the one in whose rows it begins."""
+        text = without_surrogates(document.content)
+        places = sorted(
+            start
+            for name in _SECTION_PLACES
+            for start, _ in document.locations.get(name, ())
+            if 0 < start < len(text) and not text[:start].isspace()
+        )
+        sections, structure = self._sections(document, text, places)
+        if places:
+            sections = cut_sections(sections, places)
+        spans: list[tuple[int, int, str, Table | None]] = []
+        for section in sections:
+            if self._counter.fits(text[section.start : section.end], self.chunk_size):
+                table = _whole_table(section) if section.kind == "table" else None
+                spans.append((section.start, section.end, section.heading, table))
+                continue
+            breaks, tables = self._breaks(text, section, structure)
+            packer = Packer(text, self._counter, self.chunk_size, self.chunk_overlap, by_lines=section.kind == "code")
+            packed = packer.pack(breaks, tables)
+            whole = tables[0] if section.kind == "table" else None
+            spans += [(start, end, section.heading, whole or table_at(tables, start)) for start, end in packed]
+        return spans
+
+    def _sections(self, document: Document, text: str, places: Sequence[int]) -> tuple[list[Section], Outline]:
+        kind, _, language = document.format.partition(":")
+        structure = Outline()
+        if kind == "markdown":
+            structure = outline(text)
+            return sections_of(text, structure.headings, document.title, "markdown", places), structure
+        if kind == "code":
+            return code_sections(text, language, self._counter, self.chunk_size), structure
+        if kind == "rst":
+            return sections_of(text, underlined_headings(text), document.title, "prose", places), structure
+        if kind == "table":
+            return [Section(0, len(text), "", "table")], structure
+        return [Section(0, len(text), "", "records" if kind == "records" else "prose")], structure
+
+    def _breaks(self, text: str, section: Section, structure: Outline) -> tuple[Breaks, Sequence[Table]]:
+        start, end, piece = section.start, section.end, self._piece(text, section)
+        match section.kind:
+            case "markdown":
+                return markdown_breaks(
+                    text, start, end, structure.fences, self.separator, piece, self._counter, self.chunk_size
+                )
+            case "code":
+                return line_breaks(text, start, end, piece, indented=True), ()
+            case "records":
+                return record_breaks(text, start, end), ()
+            case "table":
+                breaks, table = table_breaks(text, start, end, self._counter, self.chunk_size)
+                return breaks, (table,)
+            case _:
+                return prose_breaks(text, start, end, self.separator, piece), ()
+
+    def _piece(self, text: str, section: Section) -> int:
+        """Return the number of characters up to which running text is not searched for places to cut.
+
+        It is a fraction of a chunk, estimated from the length of tokens in this text, and a power of two, so that it
+        (and with it the places) seldom changes when the text changes.
+        """
+        sample = text[section.start : min(section.end, section.start + _SAMPLE)]
+        per_token = len(sample) / max(self._counter.count(sample), 1)
+        length = min(max(self.chunk_size / _PIECES_PER_CHUNK * per_token, _PIECE[0]), _PIECE[1])
+        return 1 << round(math.log2(length))
+
+
+def _default_id(document: Document) -> str:
+    from core.rag.identity import document_id, standardize_resource_uri
+    from core.rag.settings import DEFAULT_NAMESPACE
+
+    return document_id(DEFAULT_NAMESPACE, document.uri or standardize_resource_uri(document.path))
+
+
+def _span_of(chunk: DocumentChunk) -> Span:
+    extra = {key: value for key, value in chunk.metadata.items() if key not in STRUCTURAL_KEYS}
+    return chunk.start_char, chunk.end_char, chunk.heading, extra
+
+
+def _whole_table(section: Section) -> Table:
+    return Table(section.start, section.start, section.end, "")
+
+
+class _Rows:
+    """Numbers of rows in tables; of places in ascending order, each row is counted once."""
+
+    def __init__(self, content: str) -> None:
+        self._content = content
+        self._body = self._place = self._before = 0
+
+    def number(self, body: int, place: int) -> int:
+        """Return the number (from 1) of the row at a place in a table whose rows begin at ``body``."""
+        if body != self._body or place < self._place:
+            self._body, self._place, self._before = body, body, 0
+        self._before += self._content.count("\n", self._place, place)
+        self._place = place
+        return self._before + 1
+
+
+def _add_table(metadata: dict[str, Any], rows: _Rows, start: int, table: Table, kind: str) -> None:
+    if start >= table.body and table.header:
+        metadata["table_header"] = table.header
+    if table.header or kind == "table":
+        metadata["row"] = rows.number(table.body, max(start, table.body))
+
+
+def _add_places(
+    metadata: dict[str, Any],
+    locations: Mapping[str, Sequence[tuple[int, int | str]]],
+    content: str,
+    start: int,
+    end: int,
+) -> None:
+    """Add the location of the first visible character, and for pages also that of the last one."""
+    chunk = content[start:end]
+    first = start + len(chunk) - len(chunk.lstrip())
+    last = start + len(chunk.rstrip()) - 1
+    if first >= end:
+        first = last = start
+    sheets = [place for place, _ in locations.get("sheet", ()) if place <= first]
+    for name in _PLACES:
+        starts = locations.get(name)
+        if not starts:
+            continue
+        index = bisect_right(starts, first, key=_start) - 1
+        if index < 0 or (name == "row" and sheets and starts[index][0] < sheets[-1]):
+            continue  # a row number of the previous sheet does not apply to this one
+        metadata[name] = starts[index][1]
+        if name == "page" and (index_end := bisect_right(starts, last, key=_start) - 1) > index:
+            metadata["page_end"] = starts[index_end][1]
+
+
+def _start(place: tuple[int, Any]) -> int:
+    return place[0]
