@@ -402,6 +402,20 @@ def test_abbreviations_end_no_sentence(text: str) -> None:
     assert sentences(f"{text} Next one.") == [text, "Next one."]
 
 
+def test_the_unit_of_a_number_and_the_line_before_an_item_end_a_sentence() -> None:
+    assert sentences("It took 4.1 s. The next one took 12 m. J. R. Smith ran.") == [
+        "It took 4.1 s.",
+        "The next one took 12 m.",
+        "J. R. Smith ran.",
+    ]
+    assert sentences("3,000 of them took 4.7 and 4.1 s.\n- It returns.\n- See Fig.\n  1. Here, by Dr.\nWho") == [
+        "3,000 of them took 4.7 and 4.1 s.",
+        "It returns.",
+        "See Fig.",
+        "Here, by Dr.\nWho",
+    ]
+
+
 @pytest.mark.parametrize(
     ("path", "text", "item"),
     [

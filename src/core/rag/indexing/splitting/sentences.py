@@ -19,6 +19,8 @@ _ABBREVIATION = re.compile(
     r"|(?<!['’])\b(?:Mr|Mrs|Ms|Dr|Prof|St|Sr|Jr|Gen|Col|Capt|Lt|Rev|Hon|vs|etc|No|Nr|Fig|Vol|Co|Inc|Ltd|ca|approx|z\.B|d\.h|e\.g"
     r"|i\.e|[^\W\d_]|(?:[^\W\d_]\.)+(?:[A-Z]|[a-z]{1,3})))\.[\"'”’)\]]*\s*$"
 )
+#: What looks like an abbreviation, but is the unit of a number: "It took 4.1 s. The next one …".
+_UNIT = re.compile(r"\d\s?[smhgl]\.[\"'”’)\]]*\s*$")
 #: The number before a sentence, in emphasis with it or alone: "**1. Start the mill**".
 _NUMBER = re.compile(r"\s*[*_]{1,3}\(?\d{1,4}[.)][*_]{0,3}\s+")
 #: A short line without the end of a sentence, and longer ones with a number before them: the heading of a text without
@@ -29,6 +31,7 @@ _TITLE_LINE = re.compile(
 )
 _FIRST_LETTER = re.compile(r"[^\W\d_]")
 _BLANK_LINE = re.compile(r"\n[ \t]*\n")
+_ITEM_LINE = re.compile(_ITEM)
 #: A line of at least this length was wrapped, and continues in the next one.
 _PROSE_LINE = 40
 
@@ -55,8 +58,9 @@ def sentence_spans(text: str, *, titles: bool = False) -> list[tuple[int, int]]:
             _add(spans, text, start, end)
             start = end
         paragraph = "\n" in match[0] and (match[0].strip()[:1] in {"", "#"} or _BLANK_LINE.search(match[0]))
+        paragraph = paragraph or _begins_item(text, match.end())
         so_far = text[start : match.end()]
-        if not paragraph and (_ABBREVIATION.search(so_far[-24:]) or _NUMBER.fullmatch(so_far)):
+        if not paragraph and (_is_abbreviation(so_far[-24:]) or _NUMBER.fullmatch(so_far)):
             continue
         _add(spans, text, start, match.end())
         start = match.end()
@@ -84,6 +88,16 @@ def is_title_line(text: str, start: int, end: int) -> bool:
     if match is None or match.end() < end or not _is_short(text, match) or text[end - 1].isdigit():
         return False  # a line that ends with a number is the row of a table
     return match["number"] is not None or _line_behind(text, match.end()) >= _PROSE_LINE
+
+
+def _begins_item(text: str, place: int) -> bool:
+    """Return whether the line of a place begins with it, or with space before it, and is an item, a row or the like."""
+    line = text.rfind("\n", 0, place) + 1
+    return line > 0 and not text[line:place].strip() and _ITEM_LINE.match(text, line) is not None
+
+
+def _is_abbreviation(so_far: str) -> bool:
+    return _ABBREVIATION.search(so_far) is not None and _UNIT.search(so_far) is None
 
 
 def _is_short(text: str, line: re.Match[str]) -> bool:
