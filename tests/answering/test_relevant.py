@@ -124,9 +124,27 @@ MUEHLE = "Die Mühle in der Bucht wurde 1612 gebaut. Ihr Rad dreht sich mit der 
 SUISHA = "湾の水車小屋は1612年に建てられました。車輪は潮で回り、村の小麦を挽きます。農民はそこへ穀物を運びました。"
 
 
+CHMOD = "chmod は指定されたファイルのモードを変更します。再帰的に変更するオプションもあります。高さは関係ありません。"
+MULU = "chmod 改变文件的模式。复制整个目录时使用递归选项。是什么文件都可以改变。"
+TYURMA = "Команда chmod меняет права доступа к файлу. Почему это небезопасно, сказано ниже: права получает каждый."
+
+
 @pytest.mark.parametrize(
     ("text", "question", "found"),
     [
+        (MOLINO, "¿Cómo aprendo a tocar el piano?", False),
+        (CHMOD, "chmod は何をしますか？", True),
+        (CHMOD, "モードを再帰的に変更するには？", True),
+        (CHMOD, "docker コンテナを起動するには？", False),
+        (CHMOD, "富士山の高さは？", False),
+        (CHMOD, "恐竜はなぜ絶滅したのですか？", False),
+        (MULU, "chmod 有什么作用？", True),
+        (MULU, "如何递归复制目录？", True),
+        (MULU, "kubernetes 是什么？", False),
+        (MULU, "什么是光合作用？", False),
+        (TYURMA, "Что делает chmod?", True),
+        (TYURMA, "Как меняются права доступа?", True),
+        (TYURMA, "Почему небо голубое?", False),
         (MOLINO, "¿Cuándo fue construido el molino?", True),
         (MOLINO, "¿Qué muele la rueda?", True),
         (MOLINO, "¿Quién ganó el mundial de fútbol?", False),

@@ -356,6 +356,23 @@ def test_a_name_among_words_of_a_script_without_spaces_ends_where_they_begin(tex
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
+        ("Er las »Die Räuber«, »Faust« und »Nathan der Weise« vor.", {"Die Räuber", "Faust", "Nathan der Weise"}),
+        ("Räuber« und »Faust« oder »Nathan der Weise«, was er mag.", {"Faust", "Nathan der Weise"}),
+        ("Il a lu «Le Monde», « Le Figaro » et «Libération» hier.", {"Le Monde", "Le Figaro", "Libération"}),
+    ],
+)
+def test_what_is_between_two_quotations_is_not_quoted(text: str, expected: set[str]) -> None:
+    assert {name for name in spelt(text) if name[0].isupper() or name in {"und", "oder", "et"}} >= expected
+    assert not {"und", "oder", "et", ", "} & set(spelt(text))
+
+
+def test_the_first_word_of_a_spanish_question_is_no_name() -> None:
+    assert set(spelt("¿Cómo aprendo a tocar el piano en Madrid? ¡Pregunta a Ana García!")) == {"Madrid", "Ana García"}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
         (
             "Die Sicherung von Daten und eine Vielzahl von Werkzeugen sind für die Repositorien für Dokumente wichtig; "
             "der Vertrag von Rom, das Institut für Physik und die Regierung von Oberbayern auch.",
@@ -367,6 +384,7 @@ def test_a_name_among_words_of_a_script_without_spaces_ends_where_they_begin(tex
             {"AHV-Nummern", "Johannes B. Kerner"},
         ),
         ("Damit hat der Patient das Recht, und Chris Smith das Parlament.", {"Chris Smith"}),
+        ("## OPTIONEN\n\nSiehe oben.\n\n## FEHLER MELDEN\n\nNur dort.", set()),
     ],
 )
 def test_german_nouns_that_are_no_names_are_none(text: str, expected: set[str]) -> None:

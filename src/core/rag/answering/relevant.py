@@ -48,8 +48,12 @@ NAMED = 0.4
 _MOST_WORDS = 500
 #: The shortest part of a compound that is looked for in words of passages.
 _SHORTEST_PART = 5
+#: Letters of a name in a script without spaces that is more than one ordinary word.
+_LONG_NAME = 4
 _ACRONYM = re.compile(r"\b[A-Z]{2}")
 _LAST_LATIN = "\u0250"
+_HIRAGANA = re.compile(r"[\u3041-\u309f]")
+_LATIN_WORD = re.compile(r"[A-Za-z][A-Za-z\d_.+-]+(?<![.-])")
 
 #: The words of a question: of each its stems, in the language of the question and in those that documents may be in,
 #: with how much the word tells.
@@ -88,6 +92,7 @@ class Asked:
         is_named: Whether these names, abbreviations left out, are much of what it says.
         before: The words of what was said before.
         in_english: Whether it is in English, the language of most that models of embeddings have read.
+        in_latin: Whether it is in Latin letters.
         says_nothing: Whether it has function words only and nothing was said before: "What is it?", not "What is IT?".
         together: What it writes apart and passages may write in one word, and the other way round.
     """
@@ -98,6 +103,7 @@ class Asked:
     is_named: bool = False
     before: Words = field(default_factory=dict)
     in_english: bool = True
+    in_latin: bool = True
     says_nothing: bool = False
     together: Together = field(default_factory=lambda: Together(""))
 
@@ -114,25 +120,29 @@ class Asked:
         texts = (subject, f"{before}\n{subject}") if before else (subject,)
         forms = tuple(_weighed(text, sample) for text in texts)
         written = names_in(analysis.query)
+        foreign = _foreign_words(subject)
         names = [
             term
             for term in search_terms(() if analysis.fallback else analysis.entities)
             # A single word in lower case may well be the title of something quite different.
-            if analysis.by_model or term in written or " " in term or len(forms[0]) <= 2
+            if analysis.by_model or term in written or term in foreign or _says_more(term) or len(forms[0]) <= 2
         ]
         stems = {name: frozenset().union(*_words(found.text)) for name, found in written.items() if not name.isdigit()}
         # Texts may write out what a question abbreviates.
         spelt = frozenset().union(*(stems[name] for name in stems if not written[name].text.isupper()))
-        stems |= (nouns := _german_nouns(subject))
+        stems |= (nouns := _german_nouns(subject) | foreign)
         spelt = spelt.union(*nouns.values())
         is_named = bool(spelt) and _share(forms[0], spelt) >= NAMED
         earlier = _weighed(before, sample) if before else {}
         says_nothing = not (before or stems or has_words(subject) or _ACRONYM.search(subject))
-        return cls(forms, tuple(names), stems, is_named, earlier, _is_english(subject), says_nothing, Together(subject))
+        languages = _is_english(subject), _is_latin(subject)
+        return cls(forms, tuple(names), stems, is_named, earlier, *languages, says_nothing, Together(subject))
 
     def trust(self, share: float) -> float:
         """Return how much the cosine counts of a passage whose words are this share of the question."""
-        return 1.0 if self.in_english else math.sqrt(share)
+        if self.in_english:
+            return 1.0
+        return math.sqrt(share) if self.in_latin else share
 
     def goes_on(self, passage: Passage) -> bool:
         """Return whether a passage is about what was said before; the question itself does not count."""
@@ -219,6 +229,12 @@ def relevance(asked: Asked, knowledge: Knowledge, likelihoods: Mapping[str, floa
     return max(likelihoods.values(), default=0.0)
 
 
+def _says_more(name: str) -> bool:
+    """Return whether a normalised name is more than a word; without spaces, a word has about two letters."""
+    parts = name.split()
+    return len(parts) > 1 and (len(parts) >= _LONG_NAME or any(len(part) > 1 for part in parts))
+
+
 def _german_nouns(text: str) -> dict[str, frozenset[str]]:
     """Return the nouns of a German question (words with capitals after the first) with their stems; else none."""
     first, *words = [word.strip(".,;:!?()\"'„“") for word in text.split()[:_MOST_WORDS]] or [""]
@@ -228,10 +244,23 @@ def _german_nouns(text: str) -> dict[str, frozenset[str]]:
     return {normalize_name(word): stems for word, stems in nouns.items() if stems}
 
 
+def _foreign_words(text: str) -> dict[str, frozenset[str]]:
+    """Return the words in Latin letters of a text in another script with their stems: "chmod 有什么作用？"."""
+    if _is_latin(text):
+        return {}
+    # Texts may write out what a question abbreviates.
+    words = {word for word in _LATIN_WORD.findall(text)[:_MOST_WORDS] if not word.isupper()}
+    stems = {word: frozenset(query_terms(word)) for word in words}
+    return {normalize_name(word): own for word, own in stems.items() if own}
+
+
+def _is_latin(text: str) -> bool:
+    return all(character < _LAST_LATIN for character in text if character.isalpha())
+
+
 def _is_english(text: str) -> bool:
     """Return whether a question may be English: by its letters, and without function words of only other languages."""
-    is_latin = all(character < _LAST_LATIN for character in text if character.isalpha())
-    return is_latin and question_language(text.split()) == DEFAULT_LANGUAGE
+    return _is_latin(text) and question_language(text.split()) == DEFAULT_LANGUAGE
 
 
 def _weighed(text: str, sample: Collection[Collection[str]]) -> Words:
@@ -251,7 +280,8 @@ def _words(text: str) -> set[frozenset[str]]:
             words.add(frozenset(stems | of_any_language.intersection(query_terms(token, language))))
         else:  # a compound, or a language without spaces
             words.update(frozenset((stem,)) for stem in stems)
-    return words
+    # In Japanese, the endings of words, and what stands between them.
+    return {stems for stems in words if not any(map(_HIRAGANA.search, stems))} or words
 
 
 def _share(words: Words, found: Collection[str]) -> float:

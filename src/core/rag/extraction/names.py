@@ -32,7 +32,7 @@ from core.rag.headings import last_heading
 MAX_NAMES: Final = 48
 _MAX_CODE_CHARS: Final = 60
 
-_BEFORE_SENTENCE: Final = frozenset(".!?:;…•|#>\n\r\t。")
+_BEFORE_SENTENCE: Final = frozenset(".!?:;…•|#>\n\r\t。¿¡")
 _SKIPPED: Final = frozenset(" \"'“”„«»‘’()[]*_-\u00a0")
 _YEAR: Final = re.compile(r"1[0-9]{3}|20[0-9]{2}")
 _CODE: Final = re.compile(
@@ -189,6 +189,8 @@ def _explicit(text: str, found: dict[str, Found]) -> str:
         if max(map(len, text.split()), default=0) >= patterns.SHORTEST_ENCODED:  # a third of the time of looking for it
             text = patterns.ENCODED.sub(lambda match: _MASK * len(match[0]), text)
         text = (patterns.IDENTIFIER_UNSPACED if is_unspaced(text) else patterns.IDENTIFIER).sub(identifier, text)
+    if "»" in text:
+        text = patterns.with_marks_outward(text)
     if '"' in text or not text.isascii() or "[[" in text:
         text = patterns.QUOTED.sub(quoted, text)
         if not text.isascii():

@@ -59,6 +59,10 @@ QUOTED: Final = re.compile(
     r"|\"\s?([^\"“”\n]{2,80}?)\s?\""
 )
 
+_INWARD: Final = re.compile(r"(?:^|[\s(\[])»(?=\w)|(?<=\w)«(?=[\s.,;:!?)\]]|$)", re.MULTILINE)
+_OUTWARD: Final = re.compile(r"(?:^|[\s(\[])«(?=[\s\w])|(?<=[\s\w])»(?=[\s.,;:!?)\]]|$)", re.MULTILINE)
+_TURN: Final = str.maketrans("«»", "»«")
+
 #: The same between the marks of East Asia, as group 1; what has a comma or a full stop in it is speech. Apart from the
 #: others, for in texts without these marks it costs next to nothing.
 QUOTED_IN_EAST_ASIA: Final = re.compile(r"[《〈「『]\s?([^《》〈〉「」『』\n。！？，、]{2,30}?)\s?[》〉」』]")
@@ -89,6 +93,11 @@ HUMP: Final = re.compile(r"[a-z][A-Z]")
 
 #: A name in capitals only, such as an acronym: NASA, U.S.
 ACRONYM: Final = re.compile(r"(?:[A-Z][A-Z0-9&-]{1,7}|(?:[A-Z]\.){2,})")
+
+
+def with_marks_outward(text: str) -> str:
+    """Return a text with its quotation marks «outward», as French has them, also where they are »inward« (German)."""
+    return text.translate(_TURN) if len(_INWARD.findall(text)) > len(_OUTWARD.findall(text)) else text
 
 
 # Behind it come scripts without capitals, and ones of antiquity.

@@ -36,36 +36,56 @@ frequently asked questions|faq|faqs|name|synopsis|syntax|description|parameters|
 return value|return values|return type|raises|throws|exceptions|errors|bugs|author|authors|copyright|conforming to
 standards|versions|attributes|elements|child elements|parent elements|attributes and elements|properties|methods|fields
 constructors|type parameters|early life|personal life|biography
+options|general options|commands|environment|environment variables|files|exit status|exit codes|diagnostics|history
+reporting bugs|caveats|limitations|compatibility|credits|license|translation
 
 siehe auch|weblinks|einzelnachweise|literatur|literaturverzeichnis|quellen|quellenverzeichnis|inhalt|inhaltsverzeichnis
 einleitung|einführung|übersicht|überblick|zusammenfassung|fazit|ausblick|zusammenfassung und ausblick|voraussetzungen
 hinweis|hinweise|anmerkung|anmerkungen|beschreibung|verwendung|parameter|rückgabewert|nächste schritte|erste schritte
+bezeichnung|optionen|allgemeine optionen|befehle|umgebung|umgebungsvariablen|dateien|exit-status|rückgabewerte|fehler
+fehler melden|diagnose|geschichte|autor|autoren|urheberrecht|übersetzung|lizenz|kompatibilität|einschränkungen
 häufige fragen|weiterführende informationen|weitere informationen|weitere infos|vorwort|anhang|schritt für schritt
 
 voir aussi|sommaire|table des matières|résumé|prérequis|pré-requis|remarque|remarques|références|bibliographie
 paramètres|valeur renvoyée|valeur de retour|utilisation|prochaines étapes|étapes suivantes|pour aller plus loin
+nom|commandes|environnement|variables d'environnement|fichiers|code de retour|état de sortie|diagnostics|historique
+bogues|signalement de bogues|signaler des bogues|auteur|auteurs|traduction|licence|limitations|compatibilité
 ressources|ressources officielles|ressources communautaires|liens externes|notes et références|syntaxe|aperçu
 
 véase también|ver también|introducción|resumen|conclusión|conclusiones|contenido|contenidos|índice|requisitos previos
 prerrequisitos|requisitos|notas|nota|referencias|bibliografía|parámetros|descripción|descripción general|uso|sintaxis
+nombre|sinopsis|opciones|órdenes|entorno|variables de entorno|ficheros|archivos|estado de salida|valor devuelto
+diagnósticos|historia|errores|fallos|informar de errores|informe de errores|autor|autores|traducción|licencia|ejemplos
 próximos pasos|siguientes pasos|recursos|recursos oficiales|recursos de la comunidad|enlaces externos
 
 vedi anche|voci correlate|introduzione|sommario|indice|riepilogo|conclusione|conclusioni|prerequisiti|requisiti|note
+nome|opzioni|comandi|ambiente|variabili d'ambiente|file|stato d'uscita|valore restituito|diagnostica|storia|bug
+segnalare i bug|autore|autori|traduzione|licenza
 riferimenti|bibliografia|parametri|descrizione|utilizzo|sintassi|collegamenti esterni|panoramica|passaggi successivi
 risorse
 
 veja também|introdução|resumo|sumário|conclusão|conteúdo|pré-requisitos|referências|parâmetros|descrição|sintaxe
+sinopse|opções|comandos|variáveis de ambiente|arquivos|ficheiros|valor de retorno|diagnóstico|histórico|autor|tradução
+licença|relatando bugs
 próximos passos|ligações externas|visão geral
 
 zie ook|inleiding|overzicht|samenvatting|conclusie|inhoud|voorbeeld|voorbeelden|opmerkingen|referenties|vereisten
-beschrijving|gebruik|externe links
+beschrijving|gebruik|externe links|naam|opties|omgeving|bestanden|fouten|auteur|auteurs|vertaling
+
+nazwa|składnia|opis|opcje|środowisko|pliki|zobacz też|zobacz także|autorzy|błędy|zgłaszanie błędów|tłumaczenie
+isim|kullanım|açıklama|seçenekler|ortam değişkenleri|dosyalar|yazan|çeviren|ilgili belgeler|hata bildirimi
+ayrıca bakınız
 
 см. также|введение|обзор|заключение|содержание|оглавление|пример|примеры|примечание|примечания|литература|ссылки
+имя|название|опции|команды|переменные среды|переменные окружения|окружение|файлы|код завершения|возвращаемое значение
+диагностика|история|ошибки|дефекты|сообщения об ошибках|автор|авторы|перевод|лицензия|смотрите также
 параметры|описание|использование|требования|синтаксис|замечания
 
+名称|名字|总览|概要|描述|选项|命令|环境变量|文件|退出状态|诊断|历史|错误|报告错误|作者|翻译|版权
 概述|简介|介绍|引言|前言|目录|总结|小结|结论|参考|参考资料|参考文献|参见|另请参阅|注意|备注|示例|例子|参数|返回值|语法|说明|常见问题
+名前|書式|形式|オプション|コマンド|環境変数|ファイル|終了ステータス|返り値|診断|履歴|歴史|バグ|バグの報告|著者|作者|翻訳|著作権|解説
 概要|はじめに|目次|まとめ|参考資料|関連項目|備考|例|引数|戻り値|構文|説明|使い方|前提条件|脚注|外部リンク|出典
-개요|소개|목차|요약|결론|참고|참고 자료|예제|매개변수|반환 값|설명|사용법
+개요|소개|목차|요약|결론|참고|참고 자료|예제|매개변수|반환 값|설명|사용법|이름|옵션|환경 변수|파일
 """
 #: What is done or how much of it there is: Sicherung von Daten, Vielzahl von Tools. Not Regierung von Schwaben
 #: or Belagerung von Aachen.
