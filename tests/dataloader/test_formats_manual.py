@@ -96,10 +96,17 @@ level margin:
 """ + ('.\\" A comment\n' * 500)
 
 
-@pytest.mark.parametrize("before", [POD2MAN, IGNORED, RST2MAN])
+OWN_MACROS = """
+.PU
+.Id $Id: frob.1,v 1.1 1999/07/19 01:49:33 cvs Exp $
+"""
+
+
+@pytest.mark.parametrize("before", [POD2MAN, IGNORED, RST2MAN, OWN_MACROS])
 def test_definitions_before_the_title_of_a_manual_page_are_not_text(before: str) -> None:
     page = before + ".TH FROB 1\n.SH NAME\nfrob\n.INDENT 0.0\n.TP\n.B \\-a\nAll.\n.UNINDENT\n"
-    assert convert("frob.1", page).content == "# frob(1)\n\n## NAME\n\nfrob\n\n-a\n: All.\n"
+    for name in ("frob.1", "frob"):
+        assert convert(name, page.lstrip()).content == "# frob(1)\n\n## NAME\n\nfrob\n\n-a\n: All.\n"
 
 
 MDOC = r"""

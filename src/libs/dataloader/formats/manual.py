@@ -150,7 +150,7 @@ class Page:
             yield from self._filled()
         elif said := self._font(line).strip():
             self._say(said)
-        elif name[:1].isupper() and name not in _SILENT and name not in _FONTS and rest:
+        elif self.title and name[:1].isupper() and name not in _SILENT and name not in _FONTS and rest:
             self._say(" ".join(_arguments(rest)))  # what others add to the requests there are
 
     def _font(self, line: str) -> str:

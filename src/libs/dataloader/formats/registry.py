@@ -212,8 +212,8 @@ _HTML_START = re.compile(rb"<(?:!doctype\s+html|html|head|body)\b", re.IGNORECAS
 _PREAMBLE = re.compile(rb"\xef\xbb\xbf|\s+|<\?xml[^>]*>|<!--(?:(?!-->).)*-->", re.DOTALL)
 _MAIL_START = re.compile(rb"(?:[A-Za-z][A-Za-z0-9-]*:[ \t][^\n]*\n(?:[ \t][^\n]*\n)*){2}")
 _MBOX_START = re.compile(rb"From \S{1,500}[^\n]{0,100}\d\d:\d\d[^\n]{0,100}\n(?=[A-Za-z][A-Za-z0-9-]*:[ \t])")
-# A manual page begins with requests and comments, among them definitions for pages, before it says what it is.
-_REQUESTS = re.compile(rb"['.](?:\\\"|[a-z]{2}|[ \t]*\r?\n|TH\b|Dd\b)")
+# A manual page begins with requests, comments and macros of its own (``.PU``), before it says what it is.
+_REQUESTS = re.compile(rb"['.](?:\\\"|[a-z]{2}|[A-Za-z]{1,2}\s|[ \t]*\r?\n)")
 _MANUAL_TITLE = re.compile(rb"^\.(?:TH[ \t]+\S|(Dd)\b)", re.MULTILINE)
 _BEFORE_TITLE = 20_000
 _MAIL_FIELDS = (
