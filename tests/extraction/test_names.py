@@ -366,6 +366,10 @@ def test_what_is_between_two_quotations_is_not_quoted(text: str, expected: set[s
     assert not {"und", "oder", "et", ", "} & set(spelt(text))
 
 
+def test_signs_alone_are_no_term() -> None:
+    assert set(spelt("Il dit « ## » et « .* », puis «C#».\n\n## BEISPIELE\n\nOhne “##”.")) == {"C#"}
+
+
 def test_the_first_word_of_a_spanish_question_is_no_name() -> None:
     assert set(spelt("¿Cómo aprendo a tocar el piano en Madrid? ¡Pregunta a Ana García!")) == {"Madrid", "Ana García"}
 

@@ -319,7 +319,7 @@ def _add_acronyms(text: str, places: list[tuple[str, int]], found: dict[str, Fou
 
 
 def _add(found: dict[str, Found], phrase: str) -> None:
-    if (name := normalize_name(phrase)) and not is_literal(name):
+    if (name := normalize_name(phrase)) and not is_literal(name) and any(map(str.isalnum, name)):
         _count(found, name, phrase)
 
 

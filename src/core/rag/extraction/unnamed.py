@@ -38,6 +38,7 @@ standards|versions|attributes|elements|child elements|parent elements|attributes
 constructors|type parameters|early life|personal life|biography
 options|general options|commands|environment|environment variables|files|exit status|exit codes|diagnostics|history
 reporting bugs|caveats|limitations|compatibility|credits|license|translation
+example|examples|beispiel|beispiele|exemple|exemples|ejemplo|ejemplos|esempio|esempi|exemplos|przykłady|örnekler
 
 siehe auch|weblinks|einzelnachweise|literatur|literaturverzeichnis|quellen|quellenverzeichnis|inhalt|inhaltsverzeichnis
 einleitung|einführung|übersicht|überblick|zusammenfassung|fazit|ausblick|zusammenfassung und ausblick|voraussetzungen
