@@ -269,6 +269,22 @@ async def test_hostile_names_are_only_names(kb: KnowledgeBase) -> None:
             await kb.link(long, "Hub", create=True)
 
 
+async def test_a_document_is_looked_at_by_the_end_of_its_path(kb: KnowledgeBase) -> None:
+    await kb.client.create_document("docs/guide.md", "# Vectors", title="A guide")
+    await kb.client.create_document("docs/read.md", "# Reading")
+    await kb.client.create_document("lab/read.md", "# Reading in the lab")
+    await kb.link_document_to_topic("docs/guide.md", "Search")
+    for name in ("guide.md", "docs/guide.md", "A guide"):
+        assert [node.name for node in (await kb.neighbors(name)).nodes] == ["Search"]
+        path = await kb.shortest_path(name, "Search")
+        assert path is not None
+        assert len(path.nodes) == 2
+    with pytest.raises(NotFoundError, match=r"2 documents: docs/read\.md, lab/read\.md\. Use the full path"):
+        await kb.neighbors("read.md")
+    with pytest.raises(NotFoundError, match=r"There is no .*'guide\.md'"):
+        await kb.unlink("guide.md", "Search", "about")
+
+
 async def test_concepts_topics_and_documents_are_linked(kb: KnowledgeBase) -> None:
     await kb.client.create_document("guide.md", "# Vectors")
     concept = await kb.create_or_get_concept("Vector  search", "Finding by nearness.")

@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 from core.rag.dbhandler.checks import check_number, check_text, check_texts
+from core.rag.dbhandler.documents.naming import documents_named
 from core.rag.dbhandler.knowledge.traversal import DEFINED_EDGES, DOCUMENT_EDGES, GRAPH_EDGES, strength
 from core.rag.dbhandler.store import MAX_DEPTH, Row
 from core.rag.errors import InvalidInputError, NotFoundError
@@ -65,6 +66,26 @@ async def find(client: MemGraphClient, name: str) -> GraphNode:
     return GraphNode.of(symbols[0])
 
 
+async def look_up(client: MemGraphClient, name: str) -> GraphNode:
+    """Find a node as :func:`find` does, and else the only document with this file name, end of a path, or title.
+
+    For viewing only: what is changed has to be named in full.
+
+    Raises:
+        NotFoundError: as from :func:`find`, or naming the documents if there are several.
+    """
+    try:
+        return await find(client, name)
+    except NotFoundError:
+        documents = await documents_named(client, name)
+        if not documents:
+            raise
+    if len(documents) > 1:
+        paths = ", ".join(row["path"] for row in documents[:_SUGGESTED]) + (" …" if len(documents) > _SUGGESTED else "")
+        raise NotFoundError(f"{name[:200]!r} matches {len(documents)} documents: {paths}. Use the full path of one.")
+    return await find(client, documents[0]["id"])
+
+
 async def search_nodes(client: MemGraphClient, query: str, limit: int = 20, kind: str | None = None) -> list[GraphNode]:
     """See :meth:`core.rag.KnowledgeBase.search_nodes`."""
     from core.rag.extraction.words import normalize_name, normalized_words
@@ -117,7 +138,7 @@ async def neighbours(
 ) -> NeighbourPage:
     """See :meth:`core.rag.KnowledgeBase.neighbors`."""
     limit = check_number("limit", limit, 1, MAX_VISITED)
-    node = await find(client, name)
+    node = await look_up(client, name)
     edges = await _edges_from(client, node, edge_types)
     label = Label(node.label)
     rows = await client.neighbour_page(label, node.id, edges, _cursor(after), limit + 1)
@@ -160,7 +181,7 @@ async def traverse(
         raise InvalidInputError(f"direction is {repr(direction)[:100]}, but has to be 'both', 'out' or 'in'.")
     skipped = _offset(after)
     wanted = min(skipped + limit, MAX_VISITED)
-    begin = await find(client, start)
+    begin = await look_up(client, start)
     edges = await _edges_from(client, begin, edge_types)
     seen: dict[str, GraphNode] = {begin.id: begin}
     lines: dict[tuple[str, str, str, str], GraphEdge] = {}
@@ -212,7 +233,7 @@ async def shortest_path(
 ) -> Path | None:
     """See :meth:`core.rag.KnowledgeBase.shortest_path`."""
     max_depth = check_number("max_depth", max_depth, 1, MAX_DEPTH)
-    a, b = await find(client, start), await find(client, end)
+    a, b = await look_up(client, start), await look_up(client, end)
     if edge_types is None and Label.SYMBOL in (a.label, b.label):
         # What calls a function is asked of the function, not of what texts mention under its name.
         a, b = await _as_symbol(client, start, a), await _as_symbol(client, end, b)
