@@ -269,6 +269,21 @@ async def test_hostile_names_are_only_names(kb: KnowledgeBase) -> None:
             await kb.link(long, "Hub", create=True)
 
 
+async def test_a_drawing_has_room_for_what_passages_mention(kb: KnowledgeBase) -> None:
+    mills = [
+        Document(path=f"{n}.md", content=f"The Ebb Trust owns Mill {n}{n} and pays Miller {n}{n}.") for n in range(60)
+    ]
+    await kb.ingest(mills)
+    drawn = await kb.traverse("Ebb Trust", 2, limit=40, induced=True)
+    assert {node.label for node in drawn.nodes if node.distance == 1} == {"DocumentChunk"}
+    assert len([node for node in drawn.nodes if node.distance == 2]) > len(
+        [node for node in drawn.nodes if node.distance == 1]
+    )
+    assert drawn.truncated
+    listed = await kb.traverse("Ebb Trust", 2, limit=40)
+    assert {node.distance for node in listed.nodes} == {1}
+
+
 async def test_a_document_is_looked_at_by_the_end_of_its_path(kb: KnowledgeBase) -> None:
     await kb.client.create_document("docs/guide.md", "# Vectors", title="A guide")
     await kb.client.create_document("docs/read.md", "# Reading")

@@ -132,7 +132,8 @@ class Exploration:
             direction: ``both``, ``out`` or ``in``.
             limit: Maximum number of nodes, 1 to 10,000.
             after: The ``next`` of the page before; all pages together have up to 10,000 nodes.
-            induced: Also return the edges among the outermost nodes, for drawing.
+            induced: For drawing: also return the edges among the outermost nodes, and around an entity without
+                relations not all passages that mention it, but room for what some of them mention as well.
 
         Returns:
             Nodes ordered by distance, then by edge weight (heaviest first), then by name. Of a node with more than

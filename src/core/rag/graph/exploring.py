@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from math import isqrt
 from typing import TYPE_CHECKING, Literal
 
 from core.rag.dbhandler.checks import check_number, check_text, check_texts
@@ -30,6 +31,9 @@ MAX_VISITED = 10_000
 
 #: Of a node with more edges than this, a traversal only follows the heaviest.
 FAN_OUT = 1_000
+
+#: Of the passages that mention an entity, and of what each of these mentions, so many are drawn at least.
+_FEWEST_DRAWN = 5
 
 _SUGGESTED = 3
 
@@ -183,6 +187,8 @@ async def traverse(
     wanted = min(skipped + limit, MAX_VISITED)
     begin = await look_up(client, start)
     edges = await _edges_from(client, begin, edge_types)
+    if induced and edge_types is None and EdgeType.MENTIONS in edges:
+        fan_out = min(fan_out, max(_FEWEST_DRAWN, isqrt(limit)))
     seen: dict[str, GraphNode] = {begin.id: begin}
     lines: dict[tuple[str, str, str, str], GraphEdge] = {}
     hubs: dict[str, int] = {}
