@@ -13,8 +13,8 @@ from core.rag import KnowledgeBase
 from mgrag.cli.app import app
 
 
-def call(place: Path, *arguments: str) -> tuple[int, str]:
-    result = CliRunner().invoke(app, ["--db", f"embedded:{place / 'g.grafeo'}", "memory", *arguments])
+def call(place: Path, *arguments: str, stdin: bytes | None = None) -> tuple[int, str]:
+    result = CliRunner().invoke(app, ["--db", f"embedded:{place / 'g.grafeo'}", "memory", *arguments], input=stdin)
     return result.exit_code, result.output
 
 
@@ -39,6 +39,30 @@ def test_remember_recall_list_and_forget(tmp_path: Path, monkeypatch: pytest.Mon
     for what in (("--session", "s"), ("--memory", "nix"), ("--user", "nobody")):
         assert call(tmp_path, "forget", *what, "--yes") == (4, "Forgotten: 0 memories, 0 sessions, 0 users.\n")
     assert call(tmp_path, "forget", "--before", "2020-01-01", "--yes")[0] == 0, "nothing is that old"
+
+
+def test_what_was_said_may_come_from_standard_input_and_be_of_another_day(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    said = "Die Mühle ruht.\n\nBis Mai.\n".encode()
+    assert call(tmp_path, "remember", "s", "-", "--at", "2024-05-01T10:00:00Z", stdin=said)[0] == 0
+    [memory] = json.loads(call(tmp_path, "list", "s", "--json")[1])["memories"]
+    assert (memory["content"], memory["createdAt"]) == (
+        "Die Mühle ruht.\n\nBis Mai.",
+        "2024-05-01T10:00:00.000000Z",
+    )
+    for data, why in (
+        (b"\xff\xfe\x00", "not text in UTF-8"),
+        (b"", "empty"),
+        (b"x" * 5_000_001, "more than 5,000,000"),
+    ):
+        code, output = call(tmp_path, "remember", "s", "-", stdin=data)
+        assert code == 2
+        assert why in output
+    code, output = call(tmp_path, "remember", "s", "It rained.", "--at", "yesterday")
+    assert code == 2
+    assert "'yesterday' is not a time" in output
 
 
 def test_what_is_listed_and_recalled_can_be_forgotten_by_the_id_beside_it(

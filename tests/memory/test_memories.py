@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import date, datetime
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -105,6 +106,13 @@ async def test_exact_repeats_are_one_memory_with_a_count(kb: KnowledgeBase) -> N
     assert (memory.count, memory.tags, memory.metadata) == (10, ("a", "b"), {"x": 1, "y": 2})
     assert await kb.remember("s", "assistant", FACTS[0]) != first
     assert await kb.remember("t", "user", FACTS[0]) != first
+
+
+async def test_a_date_is_its_midnight(kb: KnowledgeBase) -> None:
+    await kb.remember("s", "user", FACTS[0], timestamp=date(2024, 5, 1))
+    await kb.remember("s", "user", FACTS[1], timestamp=datetime(2024, 5, 1))
+    first, second = await kb.memories("s")
+    assert first.created_at == second.created_at
 
 
 async def test_a_repeat_is_the_last_time_that_it_was_said(kb: KnowledgeBase) -> None:

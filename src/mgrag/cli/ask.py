@@ -13,7 +13,7 @@ import typer
 
 from mgrag.cli.options import Common, DbOption, JsonOption, ModelOption, NamespaceOption, common, target_file
 from mgrag.cli.output import clean, line, note, print_json, write_on
-from mgrag.cli.runtime import fail, open_kb, run, telling_errors
+from mgrag.cli.runtime import fail, open_kb, run, telling_errors, text_or_input
 
 if TYPE_CHECKING:
     import asyncio
@@ -75,7 +75,7 @@ def register(app: typer.Typer) -> None:
 
 def ask(
     context: typer.Context,
-    question: Annotated[str, typer.Argument(help="The question to answer.")],
+    question: Annotated[str, typer.Argument(help="The question to answer; - reads it from standard input.")],
     strategy: StrategyOption = Strategy.AUTO,
     conversation: ConversationOption = None,
     k: PassagesOption = 5,
@@ -95,10 +95,11 @@ def ask(
     """Answer a question from the documents, with citations."""
     chosen = common(context, db, namespace, as_json)
     options = {"k": k, "filters": filters, "user_id": user, "extracts": extracts}
+    asked = text_or_input(question)
 
     async def work() -> Answer:
         async with open_kb(chosen, model=model, create=False) as kb:
-            return await _answer(kb, chosen, question, strategy, conversation, options, mermaid)
+            return await _answer(kb, chosen, asked, strategy, conversation, options, mermaid)
 
     _show(run(work), chosen, show_context=show_context)
 

@@ -8,7 +8,7 @@ import typer
 
 from mgrag.cli.options import Common, DbOption, JsonOption, NamespaceOption, YesOption, common
 from mgrag.cli.output import counted, line, print_json
-from mgrag.cli.runtime import EXIT_NOT_FOUND, confirm, with_kb
+from mgrag.cli.runtime import EXIT_NOT_FOUND, confirm, text_or_input, with_kb
 
 if TYPE_CHECKING:
     from core.rag.memory.records import Forgotten, Memory
@@ -28,19 +28,23 @@ def register(app: typer.Typer) -> None:
 def remember(
     context: typer.Context,
     session: SessionArgument,
-    content: Annotated[str, typer.Argument(help="What was said.")],
+    content: Annotated[str, typer.Argument(help="What was said; - reads it from standard input.")],
     role: Annotated[str, typer.Option(help="Who said it.")] = "user",
     tag: Annotated[list[str] | None, typer.Option(metavar="TAG", help="Keyword to find it by; repeatable.")] = None,
     user: UserOption = None,
+    at: Annotated[
+        str | None, typer.Option(metavar="TIME", help="When it was said (ISO 8601).", show_default="now")
+    ] = None,
     db: DbOption = None,
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Store something that was said; exact repeats are counted."""
     chosen = common(context, db, namespace, as_json)
+    said = text_or_input(content)
     identifier = with_kb(
         chosen,
-        lambda kb: kb.remember(session, role, content, tag or (), user_id=user),
+        lambda kb: kb.remember(session, role, said, tag or (), user_id=user, timestamp=at),
         embedding=True,
         create=True,
     )

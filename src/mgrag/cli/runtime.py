@@ -40,6 +40,7 @@ EXIT_PROVIDER = 5
 EXIT_INTERRUPTED = 130
 
 _LONGEST_MESSAGE = 2000
+_LONGEST_INPUT = 5_000_000  # bytes
 
 
 def open_kb(options: Common, **more: Any) -> KnowledgeBase:
@@ -174,6 +175,19 @@ def confirm(question: str, *, yes: bool) -> None:
         fail(f"{question} Repeat with --yes to confirm.", EXIT_USAGE)
     if not typer.confirm(clean(question), err=True):
         fail("Nothing was done.", EXIT_FAILED)
+
+
+def text_or_input(text: str) -> str:
+    """Return a text of the command line; for ``-`` what standard input has, without the line ends behind it."""
+    if text != "-":
+        return text
+    data = sys.stdin.buffer.read(_LONGEST_INPUT + 1)
+    if len(data) > _LONGEST_INPUT:
+        fail(f"Standard input has more than {_LONGEST_INPUT:,} bytes.", EXIT_USAGE)
+    try:
+        return data.decode("utf-8-sig").rstrip("\r\n")
+    except UnicodeDecodeError:
+        fail("Standard input is not text in UTF-8.", EXIT_USAGE)
 
 
 def stop_on_interrupt() -> asyncio.Event:

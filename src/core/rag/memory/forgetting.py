@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import date, datetime
 from typing import TYPE_CHECKING
 
 from core.rag.dbhandler.messages.rows import last_said, moment, speaker_of
@@ -50,7 +50,7 @@ async def forget_memory(client: MemGraphClient, memory_id: str) -> Forgotten:
 
 
 async def forget_before(
-    client: MemGraphClient, scope: Sequence[Row], before: datetime | str, user: str | None = None
+    client: MemGraphClient, scope: Sequence[Row], before: datetime | date | str, user: str | None = None
 ) -> Forgotten:
     """Remove what was said before a time in these sessions, and sessions that are empty then.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
 from core.rag.dbhandler.checks import check_number, check_optional, check_text
@@ -45,7 +45,7 @@ class Memories:
         metadata: Mapping[str, Any] | None = None,
         *,
         user_id: str | None = None,
-        timestamp: datetime | str | None = None,
+        timestamp: datetime | date | str | None = None,
     ) -> str:
         """Store a memory: something that was said.
 
@@ -183,7 +183,7 @@ class Memories:
         session_id: str | None = None,
         memory_id: str | None = None,
         user_id: str | None = None,
-        before: datetime | str | None = None,
+        before: datetime | date | str | None = None,
     ) -> Forgotten:
         """Delete memories with their vectors, keywords and edges. Nodes that are shared with other memories stay.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 
 from core.rag.dbhandler.checks import check_text, check_texts, check_vector
@@ -85,7 +85,7 @@ class ConversationOperations(MessageReading):
         conversation_id: str,
         content: str,
         role: str,
-        timestamp: datetime | str | None = None,
+        timestamp: datetime | date | str | None = None,
         references: Iterable[str] | None = (),
         *,
         embedding: Sequence[float] | None = None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from functools import cache
 from typing import Any
 
@@ -42,7 +42,7 @@ def message_properties(
     content: str,
     role: str,
     *,
-    timestamp: datetime | str | None = None,
+    timestamp: datetime | date | str | None = None,
     tags: Iterable[str] | None = (),
     metadata: Mapping[str, Any] | None = None,
     user_id: str | None = None,
@@ -118,8 +118,8 @@ def checked_tags(tags: Iterable[str] | None) -> list[str]:
     return unique
 
 
-def moment(timestamp: datetime | str | None) -> str:
-    """Return a time as it is stored; ``None``: now. A time without a time zone is local time.
+def moment(timestamp: datetime | date | str | None) -> str:
+    """Return a time as it is stored; ``None``: now. A time without a time zone is local time, a date its midnight.
 
     Raises:
         InvalidInputError: if it is not an ISO 8601 time.
@@ -134,8 +134,10 @@ def moment(timestamp: datetime | str | None) -> str:
             raise InvalidInputError(
                 f"{text[:50]!r} is not a time in ISO 8601, such as 2026-01-31T12:00:00Z."
             ) from error
+    elif isinstance(timestamp, date) and not isinstance(timestamp, datetime):
+        timestamp = datetime(timestamp.year, timestamp.month, timestamp.day)
     if not isinstance(timestamp, datetime):
-        raise InvalidInputError(f"A time must be a datetime or ISO 8601 text, not {type(timestamp).__name__}.")
+        raise InvalidInputError(f"A time must be a datetime, a date or ISO 8601 text, not {type(timestamp).__name__}.")
     try:
         return iso(timestamp)
     except (OverflowError, ValueError, OSError) as error:
