@@ -213,6 +213,27 @@ async def test_what_says_where_to_read_on_or_is_data_is_no_answer_if_there_is_an
     assert answer.splitlines()[2].startswith(f"- {said}")
 
 
+@pytest.mark.parametrize(
+    ("question", "last", "shown"),
+    [
+        ("How is the mill started?", "## See also\n\nmill(1), start(8) and sluice(5)", False),
+        ("How is the mill started?", "## More\n\nThe mill is started with these options:", False),
+        ("Where is the manual of the mill?", "## See also\n\nmill(1), start(8) and sluice(5)", True),
+        ("How is the mill started?", "## More\n\nA bell rings when the mill is started.", True),
+    ],
+)
+async def test_a_passage_that_only_says_where_to_read_on_is_left_out(question: str, last: str, shown: bool) -> None:
+    text = f"# Mill\n\n## Start\n\nWater is let into the mill.\n\n{last}\n"
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        await kb.ingest([Document(path="mill.md", content=text, format="markdown")])
+        hits = [hit for hit in await kb.search(question, k=5) if hit.heading]
+        passages = [Passage(number, hit) for number, hit in enumerate(hits, start=1)]
+        _, citations = await extract(question, "factual", passages, None)
+    assert len(passages) == 2
+    headings = ["Mill > Start", *(hit.heading for hit in hits if shown and not hit.heading.endswith("Start"))]
+    assert sorted(citation.heading for citation in citations) == sorted(headings)
+
+
 async def test_code_comes_with_the_sentence_before_it_and_commands_are_whole() -> None:
     said = "The following `mill start` command opens the sluice."
     text = f"# Mill\n\n{said}\n\n```\nmill start \\\n    --slowly \\\n    --sluice east\n```\n\nIt is loud.\n"

@@ -16,7 +16,7 @@ from core.rag.answering.extracts.code_spans import Span
 from core.rag.answering.extracts.items import code_behind, introduction, list_behind, said_by
 from core.rag.answering.extracts.readable import readable_spans
 from core.rag.answering.extracts.showing import shown
-from core.rag.answering.extracts.substance import substance
+from core.rag.answering.extracts.substance import only_points, substance
 from core.rag.answering.spelling import Together
 from core.rag.answering.types import Citation, FoundEntity, FoundFact, Intent, Passage
 from core.rag.answering.vectors import sentence_vectors
@@ -60,6 +60,7 @@ class _Sentence:
     text: str
     score: float = 0.0
     asked: Mapping[str, float] = field(default_factory=dict)
+    points: bool = False
 
 
 async def extract(
@@ -89,6 +90,9 @@ async def extract(
         citations, whose quote is the best sentence of the passage.
     """
     scored = await _scored(question, passages, embedder)
+    # A passage that only says where to read on says nothing, if others do.
+    saying = {sentence.passage for sentence in scored if not sentence.points}
+    scored = [sentence for sentence in scored if not saying or sentence.passage in saying]
     best = max((sentence.score for sentence in scored), default=0.0)
     chosen: list[tuple[Passage, list[_Sentence]]] = []
     for index, passage in enumerate(passages):
@@ -180,9 +184,12 @@ async def _scored(question: str, passages: Sequence[Passage], embedder: Embeddin
     totals = [sum(own.values()) or 1.0 for own in weights]
     scored = []
     for one, own, cosine in zip(found, words, cosines, strict=True):
-        part = substance(question, one.text) if one.place.said else _STATEMENT
+        last = not passages[one.passage].hit.content[one.place.end :].strip()
+        points = one.place.said and only_points(question, one.text, last=last)
+        part = substance(question, one.text, last=last) if one.place.said else _STATEMENT
         asked = {term: part * weights[one.passage][term] / totals[one.passage] for term in own & wanted}
-        scored.append(replace(one, score=math.fsum(asked.values()) + part * max(cosine, 0.0), asked=asked))
+        score = math.fsum(asked.values()) + part * max(cosine, 0.0)
+        scored.append(replace(one, score=score, asked=asked, points=points))
     echoes = [
         _echoes(one.text, own <= wanted and not announces(passages[one.passage].hit.content, one.place.end))
         for one, own in zip(found, words, strict=True)

@@ -1,4 +1,4 @@
-"""Tells sentences that answer something from those that only say where to read on, and from pieces of data."""
+"""Tells sentences that answer something from those that only say where to read on or what follows, and from data."""
 
 from __future__ import annotations
 
@@ -33,15 +33,28 @@ _WANTED = re.compile(
 )
 #: Data in the notation of JSON: the beginning of an object or list, or a key. A command may have it as an argument.
 _DATA = re.compile(r"\s*(?:[{\[}\]]\s*[{}\[\]\"']|\"[^\"\n]{1,80}\"\s*:)")
+#: References to manual pages and nothing else: "ls(1), chmod(2)".
+_REFERENCES = re.compile(r"(?:[\w.@:+-]{1,60}\(\d\w{0,3}\)(?:[\s,;.、]+(?:and |und |et |y |e )?|\Z))+")
 
 
-def substance(question: str, sentence: str) -> float:
+def substance(question: str, sentence: str, *, last: bool = False) -> float:
     """Return what part of the score of a sentence counts, over 0 to 1.
 
     Args:
         question: The question.
         sentence: A sentence of a passage, as it stands there.
+        last: Whether nothing follows it in the passage.
     """
-    if _DATA.match(sentence) is not None:
-        return _LITTLE
-    return _LITTLE if _POINTS.match(sentence) is not None and _WANTED.search(question) is None else 1.0
+    return _LITTLE if _DATA.match(sentence) is not None or only_points(question, sentence, last=last) else 1.0
+
+
+def only_points(question: str, sentence: str, *, last: bool = False) -> bool:
+    """Return whether a sentence only says where to read on, which the question does not ask, or what follows.
+
+    The arguments are those of :func:`substance`: what the last sentence announces ("The options are:") is not there.
+    """
+    if last and sentence.endswith((":", "：")):
+        return True
+    if _REFERENCES.fullmatch(sentence) is None and _POINTS.match(sentence) is None:
+        return False
+    return _WANTED.search(question) is None
