@@ -48,9 +48,9 @@ def test_a_link_to_what_is_not_there_says_how_to_create_it(mgrag: Command) -> No
 
 def test_the_next_page_is_told_as_a_shell_takes_it(mgrag: Command) -> None:
     assert mgrag("graph", "link", "A d'Artagnan", "TechCorp", "--create").code == 0
-    page = mgrag("graph", "entities", "-k", "1", "--json").json
+    page = mgrag("graph", "entities", "-k", "1", "--sort", "name", "--json").json
     assert page["nodes"][0]["name"] == "A d'Artagnan"
-    said = mgrag("graph", "entities", "-k", "1").err
+    said = mgrag("graph", "entities", "-k", "1", "--sort", "name").err
     assert shlex.split(said[said.index("--after") :]) == ["--after", page["next"]]
 
 

@@ -269,6 +269,30 @@ async def test_hostile_names_are_only_names(kb: KnowledgeBase) -> None:
             await kb.link(long, "Hub", create=True)
 
 
+@pytest.mark.parametrize("order", ["name", "mentions"])
+async def test_entities_are_listed_in_pages_by_name_or_mentions(kb: KnowledgeBase, order: Any) -> None:
+    names = ["Ada Lovelace", "Bob Marley", "Carl Gauss", "Dora Maar", "Emmy Noether"]
+    for count, name in enumerate(names):
+        texts = [Document(path=f"{count}/{n}.txt", content=f"It was {name} who did {n}.") for n in range(1 + count % 3)]
+        await kb.ingest(texts)
+    pages: list[list[tuple[int | None, str]]] = []
+    after = ""
+    while not pages or after:
+        nodes, after = await kb.entities(limit=2, after=after, order=order)
+        pages.append([(node.mentions, node.name) for node in nodes])
+    assert [len(page) for page in pages] == [2, 2, 1]
+    expected = [(1, names[0]), (2, names[1]), (3, names[2]), (1, names[3]), (2, names[4])]
+    if order == "mentions":
+        expected.sort(key=lambda found: (-found[0], found[1]))
+    assert [found for page in pages for found in page] == expected
+    assert [node.name for node in (await kb.entities(type="name", limit=1, order=order))[0]] == [expected[0][1]]
+    for wrong in ('["x", "a", "b"]', '["1", "a"]', '["-1", "a", "b"]'):
+        with pytest.raises(InvalidInputError, match="value of next"):
+            await kb.entities(after=wrong, order=order)
+    with pytest.raises(InvalidInputError, match="'name' or 'mentions'"):
+        await kb.entities(order="age")  # type: ignore[arg-type]
+
+
 async def test_a_drawing_has_room_for_what_passages_mention(kb: KnowledgeBase) -> None:
     mills = [
         Document(path=f"{n}.md", content=f"The Ebb Trust owns Mill {n}{n} and pays Miller {n}{n}.") for n in range(60)

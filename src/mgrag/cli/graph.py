@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import asdict
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,6 +18,14 @@ from mgrag.cli.runtime import EXIT_FAILED, EXIT_NOT_FOUND, EXIT_USAGE, fail, wit
 if TYPE_CHECKING:
     from core.rag.graph.parts import GraphEdge, GraphNode, NeighbourPage, Piece
     from core.rag.knowledge_base import KnowledgeBase
+
+
+class Sorting(StrEnum):
+    """The order of a list of entities."""
+
+    MENTIONS = "mentions"
+    NAME = "name"
+
 
 commands = typer.Typer(help="Explore and edit entities and their connections.", no_args_is_help=True)
 
@@ -66,20 +75,21 @@ def stats(
 @commands.command()
 def entities(
     context: typer.Context,
-    query: Annotated[str | None, typer.Argument(help="Words in the name. Default: list all entities by name.")] = None,
+    query: Annotated[str | None, typer.Argument(help="Words in the name. Default: list all entities.")] = None,
     kind: Annotated[str | None, typer.Option("--type", metavar="TYPE", help="Only entities of this type.")] = None,
+    sort: Annotated[Sorting, typer.Option(help="The order of a list of all entities.")] = Sorting.MENTIONS,
     limit: LimitOption = 20,
     after: AfterOption = "",
     db: DbOption = None,
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List entities, or find them by words in their names."""
+    """List entities, the most mentioned first, or find them by words in their names."""
     chosen = common(context, db, namespace, as_json)
 
     async def work(kb: KnowledgeBase) -> tuple[list[GraphNode], str]:
         if query is None:
-            return await kb.entities(type=kind, limit=limit, after=after)
+            return await kb.entities(type=kind, limit=limit, after=after, order=sort.value)
         return await kb.search_nodes(query, limit, type=kind), ""
 
     nodes, following = with_kb(chosen, work)

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query
 from pydantic import AliasChoices, Field
 
 from core.rag.errors import NotFoundError
-from core.rag.graph.exploring import Direction
+from core.rag.graph.exploring import Direction, Order
 from core.rag.graph.parts import EdgePage, GraphEdge, GraphStats, NeighbourPage, Piece
 from core.rag.graph.searching import KnowledgeMode
 from mgrag.http.bases import Body, Reading, Writing
@@ -125,9 +125,10 @@ async def nodes(
     type: str | None = None,  # noqa: A002
     limit: _Limit = 100,
     after: _After = "",
+    order: Order = "name",
 ) -> NodePage:
-    """List entities by name."""
-    found, more = await kb.entities(type=type, limit=limit, after=after)
+    """List entities by name, or the most mentioned first."""
+    found, more = await kb.entities(type=type, limit=limit, after=after, order=order)
     return {"nodes": found, "next": more}
 
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from core.rag.dbhandler import MemGraphClient
     from core.rag.embedder import EmbeddingService
     from core.rag.graph.context import GraphContext
-    from core.rag.graph.exploring import Direction
+    from core.rag.graph.exploring import Direction, Order
     from core.rag.graph.knowledge_graph import KnowledgeGraph
     from core.rag.graph.parts import EdgePage, GraphEdge, GraphNode, GraphStats, NeighbourPage, Path, Piece
     from core.rag.graph.searching import KnowledgeHit, KnowledgeMode
@@ -63,20 +63,22 @@ class Exploration:
         type: str | None = None,  # noqa: A002
         limit: int = 100,
         after: str = "",
+        order: Order = "name",
     ) -> tuple[list[GraphNode], str]:
-        """List entities in the order of their names, in pages.
+        """List entities, in pages.
 
         Args:
             type: Only those of this type.
             limit: Maximum number to return.
-            after: The second value that the previous page returned.
+            after: The second value that the previous page, in the same order, returned.
+            order: ``name``, or ``mentions``: the most mentioned first.
 
         Returns:
             Entities with ``mentions``, and the ``after`` of the next page; empty at the end.
         """
         from core.rag.graph.exploring import list_entities
 
-        return await list_entities(self._client, type, limit, after)
+        return await list_entities(self._client, type, limit, after, order)
 
     async def edges(self, *, relation: str | None = None, limit: int = 100, after: str = "") -> EdgePage:
         """List all edges between entities, in pages.

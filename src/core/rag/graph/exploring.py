@@ -26,6 +26,13 @@ if TYPE_CHECKING:
 #: The direction in which edges are followed.
 Direction = Literal["both", "out", "in"]
 
+#: The order of a list of entities.
+Order = Literal["name", "mentions"]
+
+_NO_PAGE = "after must be the value of next from an earlier page."
+_COUNT_DIGITS = 19  # of a number that no engine takes any more
+_MOST = 10 ** (_COUNT_DIGITS - 1)
+
 #: Maximum number of nodes of a traversal, on all of its pages together.
 MAX_VISITED = 10_000
 
@@ -114,14 +121,20 @@ async def search_nodes(client: MemGraphClient, query: str, limit: int = 20, kind
 
 
 async def list_entities(
-    client: MemGraphClient, kind: str | None = None, limit: int = 100, after: str = ""
+    client: MemGraphClient, kind: str | None = None, limit: int = 100, after: str = "", order: Order = "name"
 ) -> tuple[list[GraphNode], str]:
     """See :meth:`core.rag.KnowledgeBase.entities`."""
     limit = check_number("limit", limit, 1, MAX_VISITED)
-    rows = await client.list_entities(kind=kind, after=_cursor(after), limit=limit + 1)
+    if order not in ("name", "mentions"):
+        raise InvalidInputError(f"order is {repr(order)[:100]}, but has to be 'name' or 'mentions'.")
+    mentions, name, identifier = _cursor(after, 3)
+    if mentions and not (mentions.isascii() and mentions.isdigit() and len(mentions) < _COUNT_DIGITS):
+        raise InvalidInputError(_NO_PAGE)
+    place = (int(mentions) if mentions else _MOST, name, identifier)
+    rows = await client.list_entities(kind=kind, after=place, limit=limit + 1, by_mentions=order == "mentions")
     last = rows[limit - 1] if len(rows) > limit else None
-    following = json.dumps([last["name"], last["id"]], ensure_ascii=False) if last else ""
-    return [GraphNode.of(row) for row in rows[:limit]], following
+    key = [str(last["mentions"]), last["name"], last["id"]] if last else None
+    return [GraphNode.of(row) for row in rows[:limit]], json.dumps(key, ensure_ascii=False) if key else ""
 
 
 async def list_edges(
@@ -363,11 +376,11 @@ def _cursor(after: str, parts: int = 2) -> tuple[str, ...]:
     except ValueError:
         found = None
     if not isinstance(found, list) or len(found) != parts or not all(isinstance(part, str) for part in found):
-        raise InvalidInputError("after must be the value of next from an earlier page.")
+        raise InvalidInputError(_NO_PAGE)
     return tuple(found)
 
 
 def _offset(after: str) -> int:
     if check_text("after", after) and not (after.isascii() and after.isdigit() and int(after) <= MAX_VISITED):
-        raise InvalidInputError("after must be the value of next from an earlier page.")
+        raise InvalidInputError(_NO_PAGE)
     return int(after or 0)

@@ -48,6 +48,11 @@ _EDGE_COLUMNS = (
     "r.origin AS origin"
 )
 
+_FEWER_MENTIONS = (
+    "WHERE mentions < $mentions OR (mentions = $mentions AND (name > $name OR (name = $name AND id > $after))) "
+    "WITH id, name, kind, mentions "
+)
+
 
 class TraversalOperations(VectorStoreOperations):
     """Reading nodes and edges around a node.
@@ -286,18 +291,30 @@ class TraversalOperations(VectorStoreOperations):
             found += [{**plain_node(row), "mentions": row["mentions"]} for row in rows]
         return found
 
-    async def list_entities(self, *, kind: str | None, after: Sequence[str], limit: int) -> list[Row]:
-        """Return the entities after ``after``, by name and id; rows as from :meth:`nodes_with_words`."""
+    async def list_entities(
+        self, *, kind: str | None, after: tuple[int, str, str], limit: int, by_mentions: bool = False
+    ) -> list[Row]:
+        """Return a page of entities by name and id; rows as from :meth:`nodes_with_words`.
+
+        Args:
+            kind: Only those of this type.
+            after: Mentions, name and id of the last entity of the page before.
+            limit: Maximum number.
+            by_mentions: The most mentioned first, and those that are mentioned equally often by name.
+        """
+        by_name = "" if by_mentions else "AND n.name >= $name AND (n.name > $name OR n.id > $after) "
+        order = "mentions DESC, name, id" if by_mentions else "name, id"
         rows = await self.read(
-            "MATCH (n:Entity) WHERE n.namespace = $namespace AND n.name >= $name "
-            "AND (n.name > $name OR n.id > $after) "
+            f"MATCH (n:Entity) WHERE n.namespace = $namespace {by_name}"
             + ("AND n.type = $kind " if kind is not None else "")
             # Not the nodes themselves: the embedded engine would load each of them to sort them.
             + "WITH n.id AS id, n.name AS name, n.type AS kind, coalesce(n.mention_count, 0) AS mentions "
-            f"ORDER BY name, id LIMIT {check_limit(limit)} RETURN id, name, kind, mentions",
+            + (_FEWER_MENTIONS if by_mentions else "")
+            + f"ORDER BY {order} LIMIT {check_limit(limit)} RETURN id, name, kind, mentions",
             kind=kind or "",
-            name=after[0],
-            after=after[1],
+            mentions=after[0],
+            name=after[1],
+            after=after[2],
         )
         return [
             {**row, "label": Label.ENTITY, "name": row["name"] or row["id"], "kind": row["kind"] or ""} for row in rows
