@@ -126,6 +126,8 @@ def test_a_page_with_nothing_but_navigation_keeps_it() -> None:
     ("html", "markdown"),
     [
         ("<h2>A <em>b</em> <code>c</code><a class='headerlink' href='#a'>¶</a></h2><p>d</p>", "## A b `c`\n\nd"),
+        ("<pre><a class='viewcode-back' href='a.html#f'>[docs]</a>def f(): ...</pre>", "```\ndef f(): ...\n```"),
+        ("<p>f(x)<a href='a.html#f'><span class='viewcode-link'><b>[source]</b></span></a></p>", "f(x)"),
         ("<p>one\n  two<br>three&nbsp;four</p>", "one two\nthree four"),
         ("<ul><li>a</li><li>b<ul><li>c</li></ul></li></ul><p>d</p>", "- a\n- b\n  - c\n\nd"),
         ("<ol start=3><li>a<p>b</p></li><li>c</li></ol>", "3. a\n\n   b\n4. c"),

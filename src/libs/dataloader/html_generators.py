@@ -40,6 +40,8 @@ def as_plain_html(tree: HtmlElement, generator: str) -> None:
     for link in tree.xpath(".//a[contains(@class, 'headerlink')]"):
         if "#" in link.get("href", ""):
             link.drop_tree()
+    for link in tree.xpath(".//a[@class='viewcode-back' or span[@class='viewcode-link']]"):  # Sphinx
+        link.drop_tree()
     for name in tree.xpath(".//div[starts-with(@class, 'language-')]/span[@class='lang']"):  # VitePress
         name.drop_tree()
     for name, rewrite in _GENERATORS.items():
