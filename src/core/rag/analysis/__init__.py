@@ -9,15 +9,18 @@ from core.rag.analysis.analyzer import (
     letters,
     query_terms,
 )
+from core.rag.analysis.definitions import asked_word, defined_words
 
 #: Raised whenever the same text gives other words, so that documents are analysed again.
-ANALYSIS_VERSION = 2
+ANALYSIS_VERSION = 3
 
 __all__ = [
     "ANALYSIS_VERSION",
     "MAX_QUERY_TERMS",
     "TITLE_WEIGHT",
     "analyze",
+    "asked_word",
+    "defined_words",
     "index_terms",
     "joined_terms",
     "letters",

@@ -10,7 +10,7 @@ from numbers import Integral, Real
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from core.rag.analysis import index_terms
+from core.rag.analysis import defined_words, index_terms
 from core.rag.dbhandler.checks import check_mapping, check_optional, check_text
 from core.rag.dbhandler.documents.linking import LinkRow, resource_type
 from core.rag.dbhandler.documents.writing import ChunkRow, DocumentRow
@@ -185,9 +185,10 @@ def chunk_ids(document: str, contents: Sequence[str]) -> list[str]:
 
 
 def chunk_terms(title: str, heading: str, metadata: Mapping[str, Any], content: str) -> str:
-    """Return the words that find a chunk: of its document's title, of its heading, table header and content."""
+    """Return the words that find a chunk: of its title, heading, table header and content, and for what it defines."""
     header = metadata.get("table_header")
-    return index_terms(title, " ".join(filter(None, (heading, str(header)))) if header else heading, content)
+    words = index_terms(title, " ".join(filter(None, (heading, str(header)))) if header else heading, content)
+    return " ".join((words, *defined_words(content)))
 
 
 def chunk_rows(

@@ -1,0 +1,116 @@
+"""What passages define, and what questions want defined: "What is a checkpoint?", "work_mem".
+
+Words alone do not find a definition: a passage that has the word more often ranks before the one that explains it. So
+each thing that a passage defines is a word of its own in the index, made from its name; a question for the meaning of
+something looks for that word, too. It is rare, and therefore weighs much.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator
+from typing import Final
+
+#: Maximum number of characters of a name, and of words that a question may have in it.
+_LONGEST_NAME: Final = 60
+_MOST_WORDS: Final = 5
+#: Maximum number of names of a passage.
+_MOST_NAMES: Final = 64
+
+#: What a definition list says of the terms in the lines before it, and how many lines these are at most.
+_LISTED: Final = re.compile(r"\n[ \t]*: +\S")
+_MOST_TERMS: Final = 6
+_LONGEST_TERMS: Final = 600  # characters
+#: An item, a row or a paragraph that begins with a name in bold letters or as code, and what is said of it.
+_MARKED: Final = re.compile(
+    r"^[ \t]*(?:[-*+] |\| *)?(?:\*\*([^*\n]{1,60})\*\*|`([^`\n]{1,60})`)(?: *\([^)\n]{0,40}\))?(?::| *\|| [-–—] )",
+    re.MULTILINE,
+)
+#: The first line of a manual page: "ls, dir - list directory contents".
+_MANUAL: Final = re.compile(r"\A\s*(?:#[^\n]*\n\s*){0,2}([\w.+-]{1,30}(?:, [\w.+-]{1,30}){0,5}) [-–—] \S")
+#: What stands behind a name: its type, its value, its arguments.
+_BEHIND: Final = re.compile(r"(?:\s*[(=\[<{]|\s{2,}|\s*[:：]\s*\Z).*", re.DOTALL)
+_MARKUP: Final = re.compile(r"[`*_\"“”„»«]+(?=[\w-])|(?<=\w)[`*_\"“”„»«]+(?=\W|\Z)")
+_ARTICLE: Final = re.compile(
+    r"(?:an?|the|der|die|das|eine?|einen|le|la|les|une?|des|el|los|las|una?|il|lo|gli|os?|as|uma?)\s+|l['’]|un['’]",
+    re.IGNORECASE,
+)
+_SIGNS: Final = re.compile(r"[\W_]+")
+
+_ASKS: Final = re.compile(
+    r"\s*(?:"
+    r"what(?:['’]s| is| are| was| were)(?: meant by| the (?:meaning|definition|purpose) of)? (.+?)(?: (?:used )?for)?"
+    r"|what (?:does|do) (.+?) (?:do|mean|stand for)|(?:define|(?:the )?(?:definition|meaning) of) (.+?)"
+    r"|was (?:ist|sind|bedeute[tn]?|mach(?:t|en)|tut|heißt) (.+?)"
+    r"|(?:qu['’]est-ce que(?: c['’]est que)?|que (?:fait|font|signifie)|c['’]est quoi) (.+?)"
+    r"|¿?(?:qué (?:es|son|hace|significa)|para qué sirve) (.+?)"
+    r"|(?:(?:che )?cos['’]è|(?:che )?cosa (?:è|fa|significa)) (.+?)"
+    r"|o que (?:é|são|faz|significa) (.+?)"
+    r"|что (?:такое|делает|значит) (.+?)"
+    r"|什么是(.+?)|(.+?)\s*(?:是什么|有什么(?:作用|用处|用))|(.+?)\s*(?:とは(?:何ですか|何)?|は何(?:ですか|をしますか))"
+    r")\s*[?？。.!]*\s*",
+    re.IGNORECASE,
+)
+
+
+def defined_words(content: str) -> list[str]:
+    """Return an index word for each thing that a passage defines, each once and in order.
+
+    Args:
+        content: The text of a chunk, in Markdown.
+    """
+    if (
+        ": " not in content
+        and " - " not in content
+        and "|" not in content
+        and "—" not in content
+        and "–" not in content
+    ):
+        return []
+    words = dict.fromkeys(word for name in _names(content) if (word := _word(name)))
+    return list(words)[:_MOST_NAMES]
+
+
+def asked_word(query: str) -> str | None:
+    """Return the index word of what a question wants defined, or of a query that is only a name; else ``None``.
+
+    Example:
+        >>> asked_word("What does work_mem do?") == asked_word("work_mem") != asked_word("a query of many other words")
+        True
+    """
+    query = query.strip()
+    if len(query) > 4 * _LONGEST_NAME:
+        return None
+    asks = _ASKS.fullmatch(query)
+    name = next((part for part in asks.groups() if part), "") if asks else query
+    name = _ARTICLE.sub("", name.strip(" \t?？!.\"'“”„«»`"), count=1)
+    if not name or name.count(" ") >= (_MOST_WORDS if asks else _MOST_WORDS - 2):
+        return None
+    return _word(name)
+
+
+def _names(content: str) -> Iterator[str]:
+    if match := _MANUAL.match(content):
+        yield from match[1].split(", ")
+    for match in _LISTED.finditer(content):
+        for line in reversed(
+            content[max(0, match.start() - _LONGEST_TERMS) : match.start()].split("\n")[-_MOST_TERMS:]
+        ):
+            if not (line := line.strip()) or line.startswith(": "):
+                break
+            yield from (_MARKUP.sub("", name.strip()) for name in line.split(", "))
+    for match in _MARKED.finditer(content):
+        yield match[1] or match[2]
+
+
+def _word(name: str) -> str | None:
+    """Return the index word of a name: the same for all spellings that differ by case, signs and a plural s."""
+    name = _BEHIND.sub("", name.strip()).strip()
+    if not name or len(name) > _LONGEST_NAME or name.count(" ") >= _MOST_WORDS:
+        return None
+    key = _SIGNS.sub("", name.casefold())
+    if not key or key.isdigit():
+        return None
+    key = key.removesuffix("s") if len(key) > 3 and key.isascii() else key
+    return "def" + hashlib.blake2b(key.encode(), digest_size=8).hexdigest()

@@ -1,0 +1,82 @@
+"""What passages define, and questions for it."""
+
+from __future__ import annotations
+
+import pytest
+from tests.growth import check_growth
+
+from core.rag import KnowledgeBase
+from core.rag.analysis import asked_word, defined_words
+from libs.dataloader import Document
+
+
+@pytest.mark.parametrize(
+    ("passage", "names"),
+    [
+        ("`work_mem` (`integer`)\n: Sets the base.\n", ["work_mem"]),
+        ("Intro.\n\n-v, --verbose=LEVEL\n--loud\n: Says more.\n", ["-v", "verbose", "loud"]),
+        ("Abort\n: See rollback.\n\nChecks\n: What holds.\n", ["abort", "check"]),
+        ("- **Slack water**: the hour without a tide.\n- `ebb` - the tide goes out.\n", ["slack water", "ebb"]),
+        ("| `MGRAG_K` | How many hits |\n| `other` | more |\n", ["mgrag_k", "other"]),
+        ("# ls(1)\n\n## NAME\n\nls, dir - list directory contents\n", ["ls", "dir"]),
+        ("The mill turns: it is loud. A mill - as said - is old.", []),
+        ("She said\nthat it is late.\n", []),
+    ],
+)
+def test_a_passage_defines(passage: str, names: list[str]) -> None:
+    assert set(defined_words(passage)) == {asked_word(name) for name in names}
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        *(
+            "slack water",
+            "What is slack water?",
+            "what does slack water mean",
+            "What is the definition of Slack Water?",
+        ),
+        *(
+            "Was ist das Slack-Water?",
+            "Qu'est-ce que le slack water ?",
+            "¿Qué es slack water?",
+            "Che cos'è slack water?",
+        ),
+        *(
+            "O que é slack water?",
+            "Что такое slack water?",
+            "什么是slack water？",
+            "slack water 是什么？",
+            "slack waterとは？",
+        ),
+    ],
+)
+def test_a_question_for_a_definition(question: str) -> None:
+    assert asked_word(question) == asked_word("slack water")
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["", "?", "1612", "How is the mill connected to the trust?", "When does it turn", "x" * 5000, "a b " * 99],
+)
+def test_no_question_for_a_definition(question: str) -> None:
+    assert asked_word(question) is None
+
+
+async def test_what_is_asked_for_is_found_where_it_is_defined() -> None:
+    often = "The slack water came. Slack water is when the miller waits for slack water, and slack water it was."
+    texts = [Document(path=f"{n}.md", content=f"# Log {n}\n\n{often} {n}", format="markdown") for n in range(30)]
+    glossary = "# Words\n\nEbb\n: The tide goes out.\n\nSlack water\n: The hour in which nothing flows.\n"
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        await kb.ingest([*texts, Document(path="words.md", content=glossary, format="markdown")])
+        for question in ("What is slack water?", "slack water"):
+            for mode in ("keyword", "hybrid", "auto"):
+                [hit] = await kb.search(question, k=1, mode=mode)  # type: ignore[call-overload]
+                assert hit.path == "words.md", (question, mode)
+
+
+@pytest.mark.parametrize(
+    ("piece", "end"), [("a", " - x"), ("`", ""), ("**", ""), ("\n: x", ""), ("| ", ""), ("a, ", " - b")]
+)
+def test_hostile_passages_take_no_time(piece: str, end: str) -> None:
+    check_growth(lambda size: defined_words(piece * size + end), 20_000)
