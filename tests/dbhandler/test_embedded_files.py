@@ -335,6 +335,38 @@ async def test_a_damaged_file_is_not_taken_for_a_graph(graph_file: Path) -> None
         await contents(graph_file)
 
 
+@pytest.mark.parametrize("settings", [None, read_only()])
+async def test_a_damaged_header_does_not_show_an_older_state(graph_file: Path, settings: Settings | None) -> None:
+    await (await filled(graph_file)).close()
+    good = graph_file.read_bytes()
+    damages = [(place, bytes([good[place] ^ 0x10])) for page in (4096, 8192) for place in range(page, page + 84, 3)]
+    damages += [(4096, bytes(4096)), (8192, bytes(4096)), (4000, bytes(1000))]
+    refused = 0
+    for place, bad in damages:
+        graph_file.write_bytes(good[:place] + bad + good[place + len(bad) :])
+        try:
+            store = await EmbeddedStore.open(str(graph_file), settings=settings)
+        except StoreDamagedError as error:
+            refused += 1
+            assert "mgrag restore" in str(error)
+            continue
+        assert len(await names(store)) == 300
+        await store.close()
+    assert 28 <= refused < 56
+
+
+async def test_a_header_that_a_crash_has_torn_is_no_damage(graph_file: Path, tmp_path: Path) -> None:
+    store = await filled(graph_file)
+    copy = tmp_path / "copy" / graph_file.name
+    shutil.copytree(graph_file.with_name(graph_file.name + ".wal"), copy.with_name(copy.name + ".wal"))
+    torn = bytearray(graph_file.read_bytes())
+    torn[8192 + 40 : 8192 + 84] = bytes(44)
+    copy.write_bytes(torn)
+    right = await store.run("MATCH (n:Document) RETURN n.id AS id, n.content AS content ORDER BY id")
+    await store.close()
+    assert await contents(copy) == right
+
+
 async def test_a_damaged_log_is_not_taken_for_the_whole(graph_file: Path, tmp_path: Path) -> None:
     store = await filled(graph_file)
     logs = graph_file.with_name(graph_file.name + ".wal")

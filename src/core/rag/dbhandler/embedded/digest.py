@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from core.rag.dbhandler.embedded.errors import map_error
+from core.rag.dbhandler.embedded.header import check_header
 from core.rag.dbhandler.versions import READ_VERSION, version_in
 from core.rag.schema import Label
 
@@ -82,6 +83,7 @@ def digest_of_file(file: Path) -> Digest:
     try:
         db = GrafeoDB.open_read_only(str(file))
         try:
+            check_header(file)
             return digest(db)
         finally:
             db.close()

@@ -14,12 +14,14 @@ from typing import Any
 from core.rag.dbhandler.checks import check_characters
 from core.rag.dbhandler.embedded.commitlog import discard, log_folder, sync_file, sync_folder
 from core.rag.dbhandler.embedded.errors import error_code, first_line, map_error, not_opened, why_not_written
+from core.rag.dbhandler.embedded.header import check_header
 from core.rag.dbhandler.embedded.log import check_log
 from core.rag.dbhandler.store import Parameters, Row
 from core.rag.errors import (
     BackupError,
     InvalidInputError,
     MGRagError,
+    StoreDamagedError,
     StoreError,
     StoreUnavailableError,
 )
@@ -104,7 +106,7 @@ def open_engine(file: Path | None) -> Any:
             file.parent.mkdir(parents=True)
         _remove_kept_name(file)
         _check_names(file)
-        _check_log(file)
+        _check_contents(file)
         db = GrafeoDB(str(file))
     except OSError as error:
         raise StoreUnavailableError(
@@ -166,13 +168,15 @@ def _is_kept(file: Path, others: Sequence[Path]) -> bool:
     )
 
 
-def _check_log(file: Path) -> None:
-    """Run :func:`check_log`, except on a graph that is open elsewhere or cannot be read: the engine reports that."""
-    if not file.exists() or not (folder := log_folder(file)).is_dir():
+def _check_contents(file: Path) -> None:
+    """Check header and log, except of a graph that is open elsewhere or cannot be read: the engine reports that."""
+    if not file.exists():
         return
     with suppress(OSError), lock_file(file) as free:
         if free:
-            check_log(folder)
+            check_header(file)
+            if (folder := log_folder(file)).is_dir():
+                check_log(folder)
 
 
 @contextmanager
@@ -211,6 +215,11 @@ def open_for_reading(file: Path) -> Any:
             raise StoreUnavailableError(f"There is no graph at {file}.")
         _check_names(file)
         db = GrafeoDB.open_read_only(str(file))
+        try:
+            check_header(file)
+        except StoreDamagedError:
+            db.close()
+            raise
         log = log_folder(file)
         if log.is_dir() and any(part.stat().st_size for part in log.iterdir()):
             db.close()
