@@ -200,6 +200,26 @@ async def test_a_record_has_sixty_four_entities_at_most(kb: KnowledgeBase) -> No
     assert len(entities_of({"tags": [f"tag {number}" for number in range(100)]})) == 64
 
 
+async def test_the_rows_of_a_file_become_a_bounded_number_of_nodes_and_edges(
+    kb: KnowledgeBase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A row of these is a record with edges to its file and to two entities; one is its own, with one link."""
+    monkeypatch.setattr("core.rag.indexing.facts.MAX_PIECES", 1 + 6 * 10)
+    rows = [f"Person {chr(65 + i)}{chr(97 + i)}xon,TechCorp" for i in range(12)]
+    for name, number in (("enough.csv", 10), ("many.csv", 12)):
+        (tmp_path / name).write_text("\n".join(["name,company", *rows[:number], ""]))
+    report = await kb.ingest([tmp_path])
+
+    assert [warning.split(":")[0].rpartition("/")[2] for warning in report.warnings] == ["many.csv"]
+    assert "its first 10 of 12 rows" in report.warnings[0]
+    stored = await kb.client.read(
+        "MATCH (r:Record) WHERE r.namespace = $namespace RETURN r.collection AS name, count(r) AS n ORDER BY name"
+    )
+    assert stored == [{"name": "enough", "n": 10}, {"name": "many", "n": 10}]
+    assert "Person Llxon" in (await kb.search("Llxon", mode="keyword"))[0].content
+    assert (await kb.ingest([tmp_path])).documents.unchanged == 2
+
+
 async def test_what_identifies_a_record(kb: KnowledgeBase) -> None:
     async def of(record: dict[str, Any]) -> str:
         return (await kb.insert("c", record)).id

@@ -35,11 +35,13 @@ class Prepared:
         rows: The rows to write.
         texts: The text of each vector that the rows name, and what to call it in an error.
         embedded: How many vectors were made for them.
+        warnings: Messages for the user about them.
     """
 
     rows: list[DocumentRow]
     texts: dict[str, tuple[str, str]] = field(default_factory=dict)
     embedded: int = 0
+    warnings: list[str] = field(default_factory=list)
 
     def split(self) -> list[Prepared]:
         """Split it into one per document."""
@@ -175,11 +177,20 @@ class Cutter:
             row.properties["pipeline"] = self.pipeline
             row.titles, row.records, row.code = cut.facts.titles, cut.facts.records, cut.facts.code
             prepared.rows.append(row)
+            if cut.facts.left_out:
+                prepared.warnings.append(_left_out(document.path, len(cut.facts.records), cut.facts.left_out))
         return prepared
 
     def prepare(self, documents: Sequence[Document], source_id: str, finder: TitleFinder | None) -> Prepared:
         """Do both :meth:`cut` and :meth:`rows`."""
         return self.rows(documents, self.cut(documents, source_id, finder), source_id)
+
+
+def _left_out(path: str, kept: int, left_out: int) -> str:
+    return (
+        f"{path}: only its first {kept:,} of {kept + left_out:,} rows became records with entities, to bound the memory"
+        " that it takes to write them together. The text of the others can be found. Split the file to have all."
+    )
 
 
 def take_mentioned(cuts: Sequence[Cut], mentioned: Iterable[Mentioned]) -> None:

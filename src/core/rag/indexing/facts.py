@@ -8,10 +8,14 @@ from dataclasses import dataclass, field
 from core.rag.dbhandler.knowledge.record_rows import collection_of, record_row
 from core.rag.dbhandler.knowledge.records import RecordRow
 from core.rag.extraction.mentions import Title, titles_of
-from core.rag.extraction.records import FIELD_HINTS
+from core.rag.extraction.records import FIELD_HINTS, relations_of
 from core.rag.extraction.symbols import CodeFacts
 from core.rag.indexing.symbols import code_facts
 from libs.dataloader import Document
+
+#: Maximum number of nodes and edges that the rows of one document become; the first rows are kept. They are written in
+#: one transaction, where each takes 3 kB of memory on the embedded engine: 60,000 rows with three names took 1.9 GB.
+MAX_PIECES = 1_000_000
 
 _CODE = "code:"
 
@@ -24,11 +28,13 @@ class Facts:
         titles: The names in its title.
         records: Its rows, as records.
         code: Its symbols and calls, if it is source code.
+        left_out: Number of its last rows that are no records, because there were too many.
     """
 
     titles: list[Title] = field(default_factory=list)
     records: list[RecordRow] = field(default_factory=list)
     code: CodeFacts | None = None
+    left_out: int = 0
 
 
 def facts_of(document: Document, identifier: str, namespace: str, hints: Mapping[str, str] = FIELD_HINTS) -> Facts:
@@ -47,12 +53,31 @@ def facts_of(document: Document, identifier: str, namespace: str, hints: Mapping
     if document.format.startswith(_CODE):
         facts.code = code_facts(document.content, document.format.removeprefix(_CODE))
     seen: dict[str, int] = {}
-    for _, record in document.records:
+    pieces = _Pieces()
+    for number, (_, record) in enumerate(document.records):
         made = record_row(namespace, collection_of(document.path), record, hints, document=identifier)
         occurrence = seen[made.id] = seen.get(made.id, -1) + 1
         if occurrence:
             made = record_row(
                 namespace, collection_of(document.path), record, hints, document=identifier, occurrence=occurrence
             )
+        if not pieces.take(made):
+            facts.left_out = len(document.records) - number
+            break
         facts.records.append(made)
     return facts
+
+
+class _Pieces:
+    """Counts the nodes and edges that records become; entities and links that several of them share count once."""
+
+    def __init__(self) -> None:
+        self._shared: set[int] = set()  # hashes, which take less memory
+        self._own = 0
+
+    def take(self, record: RecordRow) -> bool:
+        """Count a record; return whether it is within the limit."""
+        self._own += 2 + len(record.entities)  # with its edge to the document
+        self._shared.update(hash(entity.name) for entity in record.entities)
+        self._shared.update(map(hash, relations_of(record.entities)))
+        return self._own + len(self._shared) <= MAX_PIECES

@@ -271,7 +271,9 @@ class Run:
         """Cut documents together, or one by one if one of them is refused."""
         try:
             ahead = not self._embedded.empty()
-            return [await self._workbench.cut(cutter, documents, source_id, ahead=ahead)]
+            prepared = await self._workbench.cut(cutter, documents, source_id, ahead=ahead)
+            self._report.warnings += prepared.warnings
+            return [prepared]
         except InvalidInputError as error:
             if len(documents) == 1:
                 self._report.fail(documents[0].path, str(error))
