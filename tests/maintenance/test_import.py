@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.graphs import orphans, snapshot
@@ -13,10 +14,15 @@ from core.rag.dbhandler import MemGraphClient
 from core.rag.dbhandler.knowledge.facts import Triple
 from core.rag.dbhandler.transfer.file import ExportReader
 from core.rag.extraction.facts import ChunkFacts
+from core.rag.schema import Label
 from libs.dataloader import Document, Link
 
 _MILL = "# Alpha Mill\n\nAnna Berg met Karl Stein in Hamburg. See [the pond](pond.md) and https://a.example.org/.\n\n"
 _BARN = "# Beta Barn\n\nOlga Frost met Karl Stein in Bremen. See https://b.example.org/.\n\n"
+
+
+class _KilledError(Exception):
+    """Stands for the end of the process."""
 
 
 def write(folder: Path, *, later: bool) -> None:
@@ -53,6 +59,36 @@ async def test_an_import_leaves_the_version_of_the_file(file: Path, tmp_path: Pa
         assert not any((await orphans(kb.client)).values())
         assert (await kb.doctor()).healthy
         assert (await kb.ingest(tmp_path / "files")).documents.updated == 3  # the files are later ones
+
+
+@pytest.mark.parametrize("last", [Label.DOCUMENT, Label.CHUNK, Label.VECTOR, Label.ENTITY, "SOURCED_FROM", "CHUNK_OF"])
+async def test_after_an_interrupted_import_an_ingest_completes_the_documents(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, last: str
+) -> None:
+    """The documents were there without their chunks, and counted as unchanged; or their chunks were in the way."""
+    folder = tmp_path / "files"
+    write(folder, later=False)
+    async with opened(tmp_path / "one.grafeo") as kb:
+        await kb.ingest(folder)
+        before = await snapshot(kb.client)
+        await kb.export(tmp_path / "all.jsonl")
+    put = MemGraphClient._put_in
+
+    async def interrupted(self: MemGraphClient, kind: tuple[str, ...], *others: Any) -> None:
+        await put(self, kind, *others)
+        if kind[1] == last:
+            raise _KilledError
+
+    async with opened(tmp_path / "two.grafeo") as kb:
+        with monkeypatch.context() as patch:
+            patch.setattr(MemGraphClient, "_put_in", interrupted)
+            with pytest.raises(_KilledError):
+                await kb.import_(tmp_path / "all.jsonl")
+        report = await kb.ingest(folder)
+        assert (report.documents.added, report.documents.updated) == (0, 4)
+        await kb.doctor(repair=True)
+        assert await snapshot(kb.client) == before
+        assert (await kb.ingest(folder)).documents.unchanged == 4
 
 
 async def test_an_earlier_version_is_found_by_its_title_at_once(file: Path, tmp_path: Path) -> None:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
 from core.rag.dbhandler.batches import run_for_ids, run_for_rows
 from core.rag.dbhandler.checks import check_kind, check_texts
-from core.rag.dbhandler.documents.removing import remove_unused_sources
+from core.rag.dbhandler.documents.removing import remove_strays, remove_unused_sources
 from core.rag.dbhandler.documents.rows import merge_properties
 from core.rag.dbhandler.documents.writing import DocumentRow, WriteOutcome, write_documents
 from core.rag.dbhandler.lines import EACH_ID, packed
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.dbhandler.vectors import VectorStoreInfo, VectorStoreOperations, check_vector_store
+from core.rag.errors import StoreConstraintError
 from core.rag.identity import source_id, standardize_resource_uri
 from core.rag.schema import FROM_TEXT, Label
 from core.rag.times import utc_now
@@ -63,7 +65,12 @@ class IngestOperations(VectorStoreOperations):
             return outcome
 
         try:
-            return await self._write(work)
+            try:
+                return await self._write(work)
+            except StoreConstraintError:
+                if not await self._write(partial(remove_strays, ids=[c.id for d in documents for c in d.chunks])):
+                    raise
+                return await self._write(work)
         except _MissingVectorsError as missing:
             return missing.outcome
 

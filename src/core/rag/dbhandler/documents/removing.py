@@ -98,6 +98,18 @@ async def remove_chunks(tx: Transaction, ids: Sequence[str]) -> set[str]:
     return {row["id"] for row in vectors}
 
 
+async def remove_strays(tx: Transaction, ids: Sequence[str]) -> int:
+    """Remove those of the chunks that belong to no document, which an interrupted import leaves; return how many."""
+    rows = await run_for_ids(
+        tx,
+        "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i}) WHERE NOT (c)-[:CHUNK_OF]->(:Document) RETURN c.id AS id",
+        ids,
+    )
+    strays = sorted({row["id"] for row in rows})
+    await remove_unused_vectors(tx, await remove_chunks(tx, strays))
+    return len(strays)
+
+
 async def release_vectors(tx: Transaction, kept: Mapping[str, str | None], store: str) -> None:
     """Take from chunks all vectors of a vector store but one, and remove those that embed nothing any more.
 

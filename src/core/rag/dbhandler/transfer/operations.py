@@ -9,13 +9,13 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
 from itertools import groupby
 from typing import Any
 
-from core.rag.dbhandler.batches import batches
+from core.rag.dbhandler.batches import batches, run_for_ids
 from core.rag.dbhandler.checks import check_file
 from core.rag.dbhandler.documents.linking import relink_incoming
 from core.rag.dbhandler.documents.superseding import make_way, versions_of
@@ -135,6 +135,7 @@ class TransferOperations(VectorStoreOperations):
             "MATCH (c:Conversation) WHERE c.namespace = $namespace RETURN c.id AS id, c.user_id AS user_id"
         )
         owners = {row["id"]: row["user_id"] or "" for row in talks}
+        made: dict[str, list[str]] = {}  # ids of documents by how they were made
         continued: list[str] = []  # conversations that may have new messages in both the graph and the file
         async with AsyncExitStack() as removing:
             for this, entry in with_guests(reader.entries(), owners):
@@ -145,6 +146,10 @@ class TransferOperations(VectorStoreOperations):
                     pending = []
                 if this != kind and this[0] == "node" and this[1] in TEXT_LABELS:
                     await self._make_room(Label(this[1]), removing)
+                if this[:2] == ("node", Label.DOCUMENT.value) and (pipeline := entry["props"].get("pipeline")):
+                    # An ingest after an interrupted import must not find a document unchanged that lacks its chunks.
+                    made.setdefault(pipeline, []).append(entry["id"])
+                    entry["props"]["pipeline"] = ""
                 kind = this
                 pending.append(entry)
             if pending:
@@ -153,6 +158,14 @@ class TransferOperations(VectorStoreOperations):
             await self._write(partial(renumber_messages, conversation=conversation, now=utc_now()))
         if joined:
             await self._relink()
+        for pipeline, ids in made.items():
+            await self._complete(ids, pipeline)
+
+    async def _complete(self, documents: Sequence[str], pipeline: str) -> None:
+        """Record how documents were made, unless somebody has written them again meanwhile."""
+        statement = "UNWIND $ids AS i MATCH (d:Document {id: i}) WHERE d.pipeline = '' SET d.pipeline = $pipeline"
+        for part in batches(documents):
+            await self._write(partial(run_for_ids, statement=statement, ids=part, pipeline=pipeline))
 
     async def _relink(self) -> None:
         """Redirect references from resources to documents that now exist with the same URI."""
