@@ -10,11 +10,13 @@ from typing import Any
 
 import pytest
 
+from core.rag.dbhandler import MemGraphClient
 from core.rag.dbhandler.embedded import commitlog
 from core.rag.dbhandler.embedded import engine as grafeo_engine
 from core.rag.dbhandler.embedded.store import EmbeddedStore
 from core.rag.dbhandler.store import Transaction
 from core.rag.errors import (
+    NotFoundError,
     StoreDamagedError,
     StoreFullError,
     StoreLockedError,
@@ -169,6 +171,19 @@ async def test_on_a_full_disk_only_a_use_that_wrote_fails_on_closing(
     assert await names(store) == ["a"]
     await store.close()
     assert "the disk is full" in caplog.text
+
+
+async def test_after_an_error_a_full_disk_is_not_said_again_on_closing(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    client = MemGraphClient(f"embedded:{tmp_path / 'graph.grafeo'}")
+    with pytest.raises(NotFoundError):
+        async with client:
+            store = await client.connect()
+            assert isinstance(store, EmbeddedStore)
+            store._db = _FullDisk(store._db)
+            await client.get_document_chunks("missing")
+    assert "the disk is full" not in caplog.text
 
 
 async def test_a_place_where_no_file_can_be_is_said(tmp_path: Path) -> None:

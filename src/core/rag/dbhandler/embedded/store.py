@@ -12,6 +12,7 @@ import ctypes
 import logging
 import os
 import random
+import sys
 import time
 import weakref
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
@@ -336,6 +337,7 @@ class EmbeddedStore:
         if self._closed:
             return
         self._check_usable("Closing")
+        failed = sys.exception() is not None  # closing after an error
         async with self._turn():
             if self._db is None:  # closed while this one waited
                 return
@@ -350,7 +352,7 @@ class EmbeddedStore:
             except StoreFullError as error:
                 if self._committed:
                     raise
-                _logger.warning("%s", error)
+                _logger.log(logging.INFO if failed else logging.WARNING, "%s", error)
             except StoreError:
                 if not fault:  # else that is why
                     raise
