@@ -5,15 +5,18 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.rag.dbhandler.embedded.commitlog import discard, log_folder, sync_file, sync_folder
 from core.rag.dbhandler.embedded.digest import Digest, digest, digest_of_file
 from core.rag.dbhandler.embedded.engine import KEPT, close_engine, lock_file, open_engine
+from core.rag.dbhandler.embedded.finishing import finish
 from core.rag.dbhandler.transfer.file import GRAPH_MAGIC, check_export
 from core.rag.dbhandler.versions import check_version
 from core.rag.errors import (
@@ -76,11 +79,11 @@ async def restore(
         target.parent.mkdir(parents=True, exist_ok=True)
         _remove(part)
         if is_graph:
-            expected = await asyncio.to_thread(_copy_graph, source, part)
+            expected = await _to_its_end(_copy_graph, source, part)
         else:
             expected = await _import_graph(source, part, settings)
         swapping = True
-        aside = await asyncio.to_thread(_swap, part, target, force=force)
+        aside = await _to_its_end(partial(_swap, force=force), part, target)
     except OSError as error:
         unsure = swapping and not part.exists() and target.exists()
         left = "the new or the old one; see mgrag status" if unsure else "as it was"
@@ -97,6 +100,12 @@ async def restore(
         expected.checksum,
         aside,
     )
+
+
+async def _to_its_end[T](function: Callable[[Path, Path], T], *files: Path) -> T:
+    """Call a function in a thread. When cancelled, wait for it first: it would go on with files that are removed."""
+    with ThreadPoolExecutor(1) as thread:
+        return await finish(thread.submit(function, *files))
 
 
 def _existing(file: str | os.PathLike[str]) -> Path:
