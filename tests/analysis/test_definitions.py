@@ -55,6 +55,14 @@ def test_a_question_for_a_definition(question: str) -> None:
     assert asked_word(question) == asked_word("slack water")
 
 
+def test_short_names_differ_by_their_signs() -> None:
+    names = ["C", "C++", "C#", "-c", "-C:", ".c"]
+    assert len({asked_word(f"What is {name}?") for name in names}) == 5, "-c and -C are one"
+    assert asked_word("What are checkpoints?") == asked_word("--checkpoint") == asked_word("Check-Point")
+    assert asked_word("What is .NET?") == asked_word("net")
+    assert asked_word("DNS") != asked_word("DN")
+
+
 @pytest.mark.parametrize(
     "question",
     ["", "?", "1612", "How is the mill connected to the trust?", "When does it turn", "x" * 5000, "a b " * 99],

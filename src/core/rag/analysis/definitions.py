@@ -15,6 +15,8 @@ from typing import Final
 #: Maximum number of characters of a name, and of words that a question may have in it.
 _LONGEST_NAME: Final = 60
 _MOST_WORDS: Final = 5
+#: Letters of a name that is the same without its signs, and without the s behind more of them.
+_LONG_ENOUGH: Final = 3
 #: Maximum number of names of a passage.
 _MOST_NAMES: Final = 64
 
@@ -29,6 +31,8 @@ _MARKED: Final = re.compile(
 )
 #: The first line of a manual page: "ls, dir - list directory contents".
 _MANUAL: Final = re.compile(r"\A\s*(?:#[^\n]*\n\s*){0,2}([\w.+-]{1,30}(?:, [\w.+-]{1,30}){0,5}) [-–—] \S")
+#: One of these is in every definition.
+_DEFINING: Final = (": ", " - ", "|", "–", "—")
 #: What stands behind a name: its type, its value, its arguments.
 _BEHIND: Final = re.compile(r"(?:\s*[(=\[<{]|\s{2,}|\s*[:：]\s*\Z).*", re.DOTALL)
 _MARKUP: Final = re.compile(r"[`*_\"“”„»«]+(?=[\w-])|(?<=\w)[`*_\"“”„»«]+(?=\W|\Z)")
@@ -60,13 +64,7 @@ def defined_words(content: str) -> list[str]:
     Args:
         content: The text of a chunk, in Markdown.
     """
-    if (
-        ": " not in content
-        and " - " not in content
-        and "|" not in content
-        and "—" not in content
-        and "–" not in content
-    ):
+    if not any(sign in content for sign in _DEFINING):
         return []
     words = dict.fromkeys(word for name in _names(content) if (word := _word(name)))
     return list(words)[:_MOST_NAMES]
@@ -84,7 +82,7 @@ def asked_word(query: str) -> str | None:
         return None
     asks = _ASKS.fullmatch(query)
     name = next((part for part in asks.groups() if part), "") if asks else query
-    name = _ARTICLE.sub("", name.strip(" \t?？!.\"'“”„«»`"), count=1)
+    name = _ARTICLE.sub("", name.strip(" \t?？!\"'“”„«»`").rstrip("."), count=1)
     if not name or name.count(" ") >= (_MOST_WORDS if asks else _MOST_WORDS - 2):
         return None
     return _word(name)
@@ -94,9 +92,8 @@ def _names(content: str) -> Iterator[str]:
     if match := _MANUAL.match(content):
         yield from match[1].split(", ")
     for match in _LISTED.finditer(content):
-        for line in reversed(
-            content[max(0, match.start() - _LONGEST_TERMS) : match.start()].split("\n")[-_MOST_TERMS:]
-        ):
+        before = content[max(0, match.start() - _LONGEST_TERMS) : match.start()].split("\n")
+        for line in reversed(before[-_MOST_TERMS:]):
             if not (line := line.strip()) or line.startswith(": "):
                 break
             yield from (_MARKUP.sub("", name.strip()) for name in line.split(", "))
@@ -105,12 +102,18 @@ def _names(content: str) -> Iterator[str]:
 
 
 def _word(name: str) -> str | None:
-    """Return the index word of a name: the same for all spellings that differ by case, signs and a plural s."""
+    """Return the index word of a name: the same for all spellings that differ by case, signs and a plural s.
+
+    Of one letter or two, signs make a difference: C, C++ and the option -c.
+    """
     name = _BEHIND.sub("", name.strip()).strip()
     if not name or len(name) > _LONGEST_NAME or name.count(" ") >= _MOST_WORDS:
         return None
     key = _SIGNS.sub("", name.casefold())
     if not key or key.isdigit():
         return None
-    key = key.removesuffix("s") if len(key) > 3 and key.isascii() else key
+    if len(key) < _LONG_ENOUGH:
+        key = name.casefold()
+    elif len(key) > _LONG_ENOUGH and key.isascii():
+        key = key.removesuffix("s")
     return "def" + hashlib.blake2b(key.encode(), digest_size=8).hexdigest()
