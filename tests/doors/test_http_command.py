@@ -1,0 +1,118 @@
+"""The command ``mgrag serve``."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from doors.kit import KEY, NOTES
+from mgrag.cli.serve import listening_socket
+
+
+@contextmanager
+def command(*options: str, **environment: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """``mgrag serve`` on a free port, and its address."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "mgrag", "serve", "--port", "0", *options],
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **environment},
+    )
+    try:
+        assert process.stderr is not None
+        line = process.stderr.readline()
+        assert "Listening on" in line, line + process.stderr.read()
+        yield process, line.split()[3]
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_the_command_serves_until_it_is_told_to_end(tmp_path: Path) -> None:
+    graph = str(tmp_path / "g.grafeo")
+    with command("--db", graph) as (process, address):
+        assert "No keys are set" in process.stderr.readline()  # type: ignore[union-attr]
+        added = httpx.post(f"{address}/db/default/documents", json={"documents": NOTES}, timeout=60)
+        assert added.json()["documents"]["added"] == 2
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == 0
+    with command("--db", graph, "--read-only", MGRAG_API_KEYS=KEY) as (process, address):
+        with httpx.Client(base_url=address, headers={"X-API-Key": KEY}, timeout=60) as client:
+            assert len(client.get("/db/default/documents").json()["documents"]) == 2
+            assert client.post("/db/default/documents", json={"documents": NOTES}).status_code == 403
+            assert client.post("/db/default/memory/recall", json={"query": "x"}).status_code == 200
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 0
+
+
+def test_the_command_behind_a_proxy_describes_where_it_is(tmp_path: Path) -> None:
+    options = ("--db", str(tmp_path / "g.grafeo"), "--base-path", "/kb/")
+    with command(*options, MGRAG_API_KEYS=KEY) as (_, address):
+        assert httpx.get(f"{address}/health").status_code == 200
+        with httpx.Client(base_url=address, headers={"X-API-Key": KEY}, timeout=60) as client:
+            assert client.get("/db/default/documents").json() == {"documents": []}
+            assert client.get("/openapi.json").json()["servers"] == [{"url": "/kb"}]
+
+
+def test_the_command_does_not_open_itself_to_others_without_keys(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "mgrag", "serve", "--host", "0.0.0.0", "--db", str(tmp_path / "g.grafeo")],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 2
+    assert "MGRAG_API_KEYS" in done.stderr and "0.0.0.0" in done.stderr
+
+
+@pytest.mark.parametrize("package", ["fastapi", "jwt", "uvicorn"])
+def test_a_package_that_is_missing_is_named(package: str, tmp_path: Path) -> None:
+    (tmp_path / f"{package}.py").write_text("raise ImportError('not installed')\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "mgrag", "serve", "--port", "0", "--db", str(tmp_path / "g.grafeo")],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, "PYTHONPATH": f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}"},
+    )
+    assert done.returncode == 2
+    assert "pip install 'memgraph-rag[http]'" in done.stderr
+
+
+async def test_responses_do_not_wait_for_acknowledgements() -> None:
+    without_delay: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+
+    def connected(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        without_delay.set_result(writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+        writer.close()
+
+    with listening_socket("127.0.0.1", 0) as listening:
+        async with await asyncio.start_server(connected, sock=listening):
+            _, writer = await asyncio.open_connection(*listening.getsockname())
+            assert await without_delay
+            writer.close()
+
+
+def test_a_port_that_is_taken_is_told(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        done = subprocess.run(
+            [sys.executable, "-m", "mgrag", "serve", "--port", port, "--db", str(tmp_path / "g.grafeo")],
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+    assert done.returncode == 2
+    assert port in done.stderr and "Traceback" not in done.stderr

@@ -1,0 +1,104 @@
+"""What the server says of itself in OpenAPI."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from core.rag import KnowledgeBase
+from doors.kit import ALICE, KEY, NOTES, access, ok, serving
+from libs.dataloader import Document
+from mgrag.http.records import RESERVED
+
+
+async def test_the_description_names_every_route() -> None:
+    async with serving() as client:
+        paths = (await ok(await client.get("/openapi.json")))["paths"]
+        assert {
+            "/db/{namespace}/search",
+            "/db/{namespace}/memory/{session}/recall",
+            "/db/{namespace}/answer/stream",
+        } <= set(paths)
+        assert {path.split("/")[3] for path in paths if path.count("/") > 2} == RESERVED | {"{collection}"}
+        docs = (Path(__file__).parents[2] / "docs" / "http.md").read_text(encoding="utf-8")
+        for path, methods in paths.items():
+            for method in methods:
+                told = f"`{method.upper()} {re.sub('[{}]|:path', '', path.replace('{namespace}', 'NAME'))}`"
+                assert told in docs, told
+
+
+async def test_the_description_is_enough_for_a_generated_client() -> None:
+    async with serving(access(MGRAG_API_KEYS=KEY)) as client:
+        described = await ok(await client.get("/openapi.json", headers={"X-API-Key": KEY}))
+        assert {one["type"] for one in described["components"]["securitySchemes"].values()} == {"apiKey", "http"}
+        operations = {
+            (method, path): operation
+            for path, methods in described["paths"].items()
+            for method, operation in methods.items()
+        }
+        names = [operation["operationId"] for operation in operations.values()]
+        assert len(set(names)) == len(names) and {"documents_answer", "memory_forget", "graph_search"} <= set(names)
+        for (method, path), operation in operations.items():
+            assert bool(operation.get("security")) == (path != "/health")
+            if path != "/health":
+                (content,) = operation["responses"]["422"]["content"].values()
+                assert content["schema"] == {"$ref": "#/components/schemas/Problem"}, (method, path)
+            elsewhere = path.endswith("/stream") or "200" not in operation["responses"]
+            if not elsewhere:
+                assert operation["responses"]["200"]["content"]["application/json"]["schema"] != {}, (method, path)
+        schemas = described["components"]["schemas"]
+        assert schemas["Passages"]["properties"]["hits"]["items"] == {"$ref": "#/components/schemas/Hit"}
+        assert schemas["Hit"]["properties"]["score"]["type"] == "number"
+        assert {"text", "citations", "found"} <= schemas["Answer"]["properties"].keys()
+        assert schemas["Problem"]["required"] == ["error"]
+        form = schemas["Body_documents_upload_files"]["properties"]["files"]
+        assert form["items"] == {"type": "string", "format": "binary"}
+    async with serving() as client:
+        assert "securitySchemes" not in (await ok(await client.get("/openapi.json")))["components"]
+
+
+async def test_responses_have_all_that_the_results_have() -> None:
+    """What the description did not name would be left out of a response."""
+    async with serving() as client, KnowledgeBase.open("embedded::memory:") as kb:
+        texts = [Document(path=note["path"], content=note["content"]) for note in NOTES]
+        report = (await kb.ingest(texts)).to_dict()
+        await kb.insert("employees", ALICE)
+        await kb.remember("s1", "user", "Ada prefers tea.")
+        stored = await ok(await client.post("/db/default/documents", json={"documents": NOTES}))
+        await ok(await client.post("/db/default/employees", json=ALICE), 201)
+        await ok(await client.post("/db/default/memory/s1", json={"content": "Ada prefers tea."}))
+        way = await kb.shortest_path("Alice Johnson", "Bob Smith")
+        assert way is not None
+        ends = {"start": "Alice Johnson", "end": "Bob Smith"}
+        question = {"question": "What is the budget of Project Heron?"}
+        pairs = (
+            (stored, report),
+            ((await ok(await client.post("/db/default/graph/path", json=ends)))["path"], way.to_dict()),
+            ((await ok(await client.get("/db/default/employees")))["records"], await kb.records("employees")),
+            (
+                (await ok(await client.get("/db/default/memory/s1")))["memories"],
+                [memory.to_dict() for memory in await kb.memories("s1")],
+            ),
+            (
+                await ok(await client.post("/db/default/ask", json=question)),
+                (await kb.ask_context(**question)).to_dict(),
+            ),
+            (await ok(await client.post("/db/default/answer", json=question)), (await kb.ask(**question)).to_dict()),
+            (
+                (await ok(await client.post("/db/default/chunks/search", json={"query": "heron"})))["hits"],
+                [hit.to_dict() for hit in await kb.search("heron")],
+            ),
+        )
+        for told, result in pairs:
+            assert shape(told) == shape(json.loads(json.dumps(result)))
+
+
+def shape(value: Any) -> Any:
+    """Names and types of JSON, without what is different each time."""
+    if isinstance(value, dict):
+        return {name: shape(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [shape(item) for item in value]
+    return type(value).__name__
