@@ -49,6 +49,14 @@ curl [not](a-link.md) https://not.example.org/
     assert texts["https://ci.example.org/"] == "badge"
 
 
+def test_links_by_reference_have_their_own_words_and_escapes_in_addresses_are_undone() -> None:
+    document = convert("page.md", "[The manual][Ref One] and [the list](snake\\_case.md).\n\n[ref one]: manual.md\n")
+    assert [(link.target, link.text) for link in document.links] == [
+        ("file:///home/me/docs/manual.md", "The manual"),
+        ("file:///home/me/docs/snake_case.md", "the list"),
+    ]
+
+
 @pytest.mark.parametrize(
     ("text", "title"),
     [
