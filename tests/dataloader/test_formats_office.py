@@ -387,6 +387,15 @@ def test_powerpoint_order_is_that_of_the_show() -> None:
     assert read.content == "## two\n\n## one"
 
 
+def test_a_second_title_on_a_slide_is_kept_as_text() -> None:
+    presentation = pptx.Presentation()
+    slide = presentation.slides.add_slide(presentation.slide_layouts[1])
+    slide.shapes.title.text = "Before and after"
+    slide.placeholders[1].text_frame.text = "After the move"
+    slide.placeholders[1].element.nvSpPr.nvPr.ph.set("type", "title")
+    assert convert("a.pptx", saved(presentation)).content == "## Before and after\n\nAfter the move"
+
+
 def test_powerpoint_charts() -> None:
     from pptx.chart.data import CategoryChartData
     from pptx.enum.chart import XL_CHART_TYPE
