@@ -311,3 +311,19 @@ def test_footnotes_figures_formulas_and_rows_of_several_lines() -> None:
         "```python\nprint(1)\n```\n\n| A | B |\n| --- | --- |\n| 1 | two more |\n| 2 | x |"
     )
     assert sorted(targets(document)) == ["https://example.org/bare", "https://example.org/x"]
+
+
+def test_references_without_a_name_lead_to_the_targets_in_their_order() -> None:
+    document = convert(
+        "a.rst",
+        "See `the docs`__, `more <https://x.example/>`__, that__ and __init__.\n\n"
+        "__ https://one.example/\n.. __: https://two.example/\n\n- as well `a third`__\n\n__ named_\n\n"
+        ".. _named: https://three.example/\n",
+    )
+    assert document.content == "See the docs, more, that and __init__.\n\n- as well a third"
+    assert {link.text: link.target for link in document.links} == {
+        "the docs": "https://one.example/",
+        "more": "https://x.example/",
+        "that": "https://two.example/",
+        "a third": "https://three.example/",
+    }

@@ -19,6 +19,7 @@ from libs.dataloader.tables import join_symbols, markdown_table
 _ADORNMENT = re.compile(r"^([!-/:-@\[-`{-~])\1{2,}[ \t]*$")
 _DIRECTIVE = re.compile(r"^(\s*)\.\.[ \t]+(?:\|([^|]+)\|[ \t]+)?([\w:+-]+?)::(?:[ \t]+(.*))?$")
 _TARGET = re.compile(r"^\s*\.\.[ \t]+_(`[^`]+`|[^:]+):(?:[ \t]+(.*))?$")
+_ANONYMOUS = re.compile(r"^\s*(?:__|\.\.[ \t]+__:)[ \t]+(\S+)[ \t]*$")
 _FOOTNOTE = re.compile(r"^(\s*)\.\.[ \t]+\[([^\]]+)\][ \t]+(.*)$")
 _OPTION = re.compile(r"^:([\w-]+):(?:[ \t]+(.*))?$")
 _FIELD = re.compile(r"^:([\w .-]+):(?:[ \t]+(.*))?$")
@@ -27,7 +28,9 @@ _EMBEDDED = re.compile(r"`([^`<]*?)\s*<([^`<>]+)>`__?")
 _ROLE = re.compile(r":([\w:+.-]+):`([^`]+)`")
 _ROLE_TARGET = re.compile(r"^!?~?(.*?)\s*<([^<>]+)>$", re.DOTALL)
 _LITERAL = re.compile(r"``(.+?)``")
-_REFERENCE = re.compile(r"`([^`]+)`__?(?!\w)|(?<![\w`])(\w+(?:[-.]\w+)*)_(?![\w_])")
+_REFERENCE = re.compile(
+    r"`([^`]+)`__?(?!\w)|(?<![\w`])([^\W_]+(?:[-._][^\W_]+)*)__(?!\w)|(?<![\w`])(\w+(?:[-.]\w+)*)_(?![\w_])"
+)
 _INTERPRETED = re.compile(r"(?<![`\w])`([^`]+)`(?![`_])")
 _SUBSTITUTION = re.compile(r"(?<![\w|])\|([^|\s][^|\n]*)\|_{0,2}(?![\w|])")
 _BARE = re.compile(r"(?<![\w<`\"'])https?://[^\s<>`\"']+")
@@ -77,6 +80,8 @@ class _Converter:
         self._ending = ending
         self._styles: list[str] = []
         self._targets: dict[str, str] = {}
+        # Where references without a name lead, in the order of the references: ``words__`` and ``__ address``.
+        self._anonymous = iter([match[1] for line in lines if (match := _ANONYMOUS.match(line))])
         self.metadata: dict[str, str] = {}
         self._no_table_until = 0
         self._has_fields = True  # a part of a document has no metadata of its own
@@ -157,6 +162,8 @@ class _Converter:
     def _explicit(self, at: int, out: list[str]) -> int:
         """Convert a directive, comment, target or footnote; return the number of the line after it, 0 if it is none."""
         line = self._lines[at]
+        if _ANONYMOUS.match(line):
+            return at + 1
         if not line.lstrip().startswith("..") or (line.strip() != ".." and not line.lstrip().startswith(".. ")):
             return 0
         depth = indent(line)
@@ -226,6 +233,7 @@ class _Converter:
     def _nested(self, body: list[str], out: list[str]) -> None:
         inner = _Converter(body, self._collector, self._ending)
         inner._styles, inner._targets, inner._has_fields = self._styles, self._targets, False
+        inner._anonymous = self._anonymous
         out += [*inner.convert(), ""]
 
     def _cell(self, lines: list[str]) -> str:
@@ -314,8 +322,12 @@ class _Converter:
         return words or target
 
     def _reference(self, match: re.Match[str]) -> str:
-        words = match[1] or match[2]
-        target = self._targets.get(_key(words))
+        words = match[1] or match[2] or match[3]
+        if match[2] or (match[1] and match[0].endswith("__")):
+            target = next(self._anonymous, None)
+            target = self._targets.get(_key(target[:-1])) if target and target.endswith("_") else target
+        else:
+            target = self._targets.get(_key(words))
         if target is None:
             return words if match[1] else match[0]
         self._collector.add(target, words)
