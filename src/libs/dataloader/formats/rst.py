@@ -28,8 +28,9 @@ _EMBEDDED = re.compile(r"`([^`<]*?)\s*<([^`<>]+)>`__?")
 _ROLE = re.compile(r":([\w:+.-]+):`([^`]+)`")
 _ROLE_TARGET = re.compile(r"^!?~?(.*?)\s*<([^<>]+)>$", re.DOTALL)
 _LITERAL = re.compile(r"``(.+?)``")
+# Not in the middle of a compound such as a.b.c: its beginning was tried already, and trying all would be quadratic.
 _REFERENCE = re.compile(
-    r"`([^`]+)`__?(?!\w)|(?<![\w`])([^\W_]+(?:[-._][^\W_]+)*)__(?!\w)|(?<![\w`])(\w+(?:[-.]\w+)*)_(?![\w_])"
+    r"`([^`]+)`__?(?!\w)|(?<![\w`])(?<!\w[-.])([^\W_]+(?:[-._][^\W_]+)*)__(?!\w)|(?<![\w`])(?<!\w[-.])(\w+(?:[-.]\w+)*)_(?![\w_])"
 )
 _INTERPRETED = re.compile(r"(?<![`\w])`([^`]+)`(?![`_])")
 _SUBSTITUTION = re.compile(r"(?<![\w|])\|([^|\s][^|\n]*)\|_{0,2}(?![\w|])")
