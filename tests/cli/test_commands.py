@@ -76,6 +76,26 @@ def test_ingest_twice(mgrag: Command, ingested: Path) -> None:
     assert mgrag("ingest", f"corpus/{file.name}").out.startswith("Nothing changed: 1 document is up to date")
 
 
+@pytest.mark.parametrize("images", [4, 9])
+def test_of_many_documents_that_failed_for_one_reason_a_few_are_shown(images: int, mgrag: Command) -> None:
+    notes = mgrag.folder / "notes"
+    notes.mkdir()
+    (notes / "mill.md").write_text("# Mill\n\nIt grinds with the ebb.", encoding="utf-8")
+    (notes / "empty.md").touch()
+    for number in range(images):
+        (notes / f"picture-{number}.png").write_bytes(b"\x89PNG\r\n\x1a\n")
+    lines = mgrag("ingest", "notes").out.splitlines()
+    assert lines[0].startswith("failed  notes/empty.md: ")
+    assert lines[-1].startswith(f"Documents: 1 added, 0 updated, 0 unchanged, {images + 1} failed.")
+    reason = "it is a PNG image"
+    if images == 4:
+        assert lines[1:-1] == [f"failed  notes/picture-{number}.png: {reason}" for number in range(4)]
+    else:
+        assert lines[1:4] == [f"failed  notes/picture-{number}.png: {reason}" for number in range(3)]
+        assert lines[4:-1] == [f"failed  6 more: {reason} (--json lists them all)"]
+    assert len(mgrag("ingest", "notes", "--json").json["documents"]["failed"]) == images + 1
+
+
 @pytest.mark.parametrize("place", ["graph.grafeo", "notes/deep/graph.grafeo", "linked/graph.grafeo", "link.grafeo"])
 def test_a_graph_is_none_of_the_documents_beside_it(place: str, mgrag: Command) -> None:
     folder = mgrag.folder / "notes" / "deep"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,8 +13,10 @@ from mgrag.cli.output import counted, line, note, print_json, progress
 from mgrag.cli.runtime import EXIT_FAILED, EXIT_INTERRUPTED, fail, open_kb, run, stop_on_interrupt
 
 if TYPE_CHECKING:
-    from core.rag.indexing.report import IngestReport
+    from core.rag.indexing.report import FailedDocument, IngestReport
     from libs.dataloader import Loader
+
+_TOLD_ALIKE = 3  # documents that failed for one reason, shown each
 
 
 class Extract(StrEnum):
@@ -166,8 +169,7 @@ def _print(report: IngestReport, chosen: Common) -> None:
 
 
 def _show(report: IngestReport) -> None:
-    for item in report.documents.failed:
-        line((f"failed  {item.path}: {item.reason}", "yellow"))
+    _show_failed(report.documents.failed)
     for warning in report.warnings:
         line((f"note    {warning}", "yellow"))
     line(summary(report))
@@ -178,6 +180,19 @@ def _show(report: IngestReport) -> None:
         )
         if report.facts["stopped"]:
             line((f"note    {report.facts['stopped']}", "yellow"))
+
+
+def _show_failed(failed: list[FailedDocument]) -> None:
+    """One line for each document, but only a few where many failed for one reason, as the images of a folder do."""
+    alike = Counter(item.reason for item in failed)
+    told: Counter[str] = Counter()
+    for item in failed:
+        told[item.reason] += 1
+        left = alike[item.reason] - _TOLD_ALIKE
+        if left <= 1 or told[item.reason] <= _TOLD_ALIKE:
+            line((f"failed  {item.path}: {item.reason}", "yellow"))
+        elif told[item.reason] == _TOLD_ALIKE + 1:
+            line((f"failed  {left} more: {item.reason} (--json lists them all)", "yellow"))
 
 
 def summary(report: IngestReport) -> str:
