@@ -53,6 +53,19 @@ async def test_what_the_title_says_of_every_sentence_does_not_choose_one(
     assert {citation.path: citation.quote for citation in citations}[path] == sentence
 
 
+async def test_a_long_sentence_is_shown_of_a_text_without_headings() -> None:
+    named = (
+        "After the great flood of that winter, when the lower town stood under water for nine days and the bakers had"
+        " to row to their customers, the new bridge over the Tamar, which had been finished only in the autumn before,"
+        " was named after Johanna Albright, the ferrywoman."
+    )
+    other = "The bridge is one of eleven bridges in the county."
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        await kb.ingest([Document(path="bridge.txt", content=f"{other} {named}")])
+        answer = await kb.ask("Who was the new bridge over the Tamar named after?")
+    assert [citation.quote for citation in answer.citations] == [named]
+
+
 @pytest.mark.parametrize("by_meaning", [True, False])
 async def test_a_passage_says_what_is_asked_and_of_what(by_meaning: bool) -> None:
     said = [

@@ -29,7 +29,8 @@ def readable_spans(passage: Passage) -> list[Span]:
     text = passage.hit.content
     if is_code(passage.hit.path):
         return code_spans(text)
-    headings = {normalize_name(part) for part in (passage.hit.title, *headings_of(passage.hit.heading))}
+    # Without the empty name, which a text without headings has, and every long sentence.
+    headings = {normalize_name(part) for part in (passage.hit.title, *headings_of(passage.hit.heading))} - {""}
     hidden = [found.span() for found in _HIDDEN.finditer(text) if not is_in_block(text, found.start())]
     spans = [(_behind_fence(text, start, end), end) for start, end in sentence_spans(text, titles=True)]
     read = [
