@@ -78,12 +78,7 @@ async def test_a_passage_says_what_is_asked_and_of_what(by_meaning: bool) -> Non
         question = "What is the budget of project Heron?"
         passages = [Passage(number, hit) for number, hit in enumerate(await kb.search(question, k=3), 1)]
         text, _ = await extract(question, "factual", passages, kb.embedder if by_meaning else None)
-    assert text.splitlines()[2:] == [
-        "- Project Heron is led by Ada. [1]",
-        "- It has a budget of 40,000 EUR. [1]",
-        "- Project Osprey is led by Tom. [2]",
-        "- It has a budget of 10,000 EUR. [2]",
-    ]
+    assert text.splitlines()[2] == "- Project Heron is led by Ada. It has a budget of 40,000 EUR. [1]"
 
 
 @pytest.mark.parametrize(
@@ -385,7 +380,7 @@ async def test_tags_in_a_block_of_code_are_shown() -> None:
 
 async def test_the_sentence_that_says_it_is_in_the_answer(kb: KnowledgeBase) -> None:
     answer = await kb.ask("What does the blue whale eat?", extracts=True)
-    assert "- It eats krill. [1]" in answer.text
+    assert "It eats krill. [1]" in answer.text
     assert answer.citations[0].quote == "It eats krill."
 
 

@@ -7,7 +7,7 @@ import re
 from core.rag.answering.extracts.announced import announces, items_behind, lead_in
 from core.rag.answering.extracts.code_spans import Span, comment_on, defined_above, is_code, without_marks
 from core.rag.answering.extracts.showing import LONGEST_EXTRACT, code_lines, shown
-from core.rag.answering.extracts.table_rows import with_head
+from core.rag.answering.extracts.table_rows import is_row, with_head
 from core.rag.answering.markers import is_in_block
 from core.rag.answering.types import Passage
 from core.rag.headings import last_heading
@@ -51,6 +51,21 @@ def said_by(passage: Passage, place: Span, others: set[int]) -> str:
             said = f"{said} {shown(without_marks(text[slice(*comment)]), longest=_LONGEST_ITEM)}"
     of = defined_above(text, place.start) or last_heading(passage.hit.heading).strip()
     return said if not of or said.startswith((of, f"`{of}", f"`async {of}")) else f"{of}: {said.removeprefix('… ')}"
+
+
+def goes_on(passage: Passage, before: Span, place: Span) -> bool:
+    """Return whether a sentence follows another one in the same paragraph, or is the code that it is about.
+
+    Statements of source code, and rows of tables, stand for themselves.
+    """
+    text = passage.hit.content
+    if is_in_block(text, place.start):
+        return _before_code(text, place.start) == (before.start, before.end)
+    between = text[before.end : place.start]
+    if between.strip() or between.count("\n") > 1 or is_code(passage.hit.path) or is_row(text, place.start):
+        return False
+    # A line of its own, as in an address or a poem, is not the end of a sentence.
+    return "\n" not in between or _STATES.search(text, before.start, before.end) is not None
 
 
 def introduction(passage: Passage, place: Span, others: set[int]) -> str:

@@ -27,9 +27,11 @@ _FILLED_IN = r"\{[%{][^{}\n]{0,300}[%}]\}"
 #: Links (group 2: their words), images and tags of Markdown; code, which may look like them, comes as it is.
 _TARGET = rf"\((?:<[^<>\n]*>|(?:{_FILLED_IN}|\{{(?![%{{])|[^\s(){{]|\([^\s()]*\))*)(?:\s+(?:\"[^\"]*\"|'[^']*'))?\)"
 _WORDS = r"(?:\\.|[^\[\]\\]|\[[^\[\]]*\](?:\([^()\s]*\))?){0,500}"
+#: A link to a note or to a place in one (group 4: its name, 5: other words), and what a note embeds.
+_NOTE_LINK = r"!\[\[[^\[\]\n]{1,500}\]\]|(?<!\[)\[\[#?(?=[^\W\d_])([^\[\]|\n]{1,500}?)(?:\\?\|([^\[\]\n]{1,500}))?\]\]"
 _LINK = re.compile(
     rf"(`+)[^`\n]*\1|!\[{_WORDS}\]{_TARGET}|(?<![A-Za-z0-9_)\]])\[({_WORDS})\]{_TARGET}"
-    rf"|(?<![A-Za-z0-9_)\]])\[(?!\d+\])({_WORDS})\]\[[^\[\]\n]{{0,200}}\]|{_TAG}",
+    rf"|(?<![A-Za-z0-9_)\]])\[(?!\d+\])({_WORDS})\]\[[^\[\]\n]{{0,200}}\]|{_NOTE_LINK}|{_TAG}",
     re.DOTALL,
 )
 #: The second half of a link whose words began in the sentence or passage before.
@@ -40,8 +42,11 @@ _HALF_TAG = re.compile(rf"\A(?:{_ATTRIBUTE.replace('+', '*', 1)})*\s*/?>")
 _RULE = re.compile(r"(?:(?<=\s)|\A)[+|]?[-=]{4}[-=+|:]*+(?:\s+[-=+|:]{4,}+)*+(?=\s|\Z)")
 #: What Markdown has before the definition of a word.
 _DEFINES = re.compile(r"\A:[ \t]+")
-#: What shows or says nothing by itself: a tag of a template, or the label that MkDocs has above a block or tab.
-_LABEL = re.compile(r"\{%[^{}]{0,300}%\}\s*|^(?:===\+?|[!?]{3}\+?)[ \t][^\n]*", re.MULTILINE)
+#: What shows or says nothing by itself: a tag of a template, the label that MkDocs has above a block or tab, or
+#: the name of what it takes from the code.
+_LABEL = re.compile(
+    r"\{%[^{}]{0,300}%\}\s*|^(?:===\+?|[!?]{3}\+?)[ \t][^\n]*|^:::[ \t]+\w+(?:\.\w+)+(?:\s+\w+:)*", re.MULTILINE
+)
 #: The line that opens or closes a note: ``:::caution``, ``:::note[Read this]{.wide}``, ``[!NOTE]``.
 _NOTE = re.compile(
     r"^[ \t]*(?:>[ \t]*)?(?::{3,}[ \t]*[\w-]*(?:\[[^\]\n]*\])?(?:\{[^}\n]*\})?|\[![A-Z]+\])[ \t]*(?:\n|\Z)",
@@ -119,6 +124,8 @@ def _words_of_link(link: re.Match[str]) -> str:
     """Return the text of a link; nothing for an image or a tag."""
     if link[1]:
         return link[0]
+    if link[4]:
+        return link[5] or link[4].replace("#", " > ")
     words = link[2] or link[3]
     return _LINK.sub(_words_of_link, words) if words else " " if link[0].startswith("<br") else ""
 

@@ -1,0 +1,168 @@
+"""Which sentences of the passages answer a question: by its words, by meaning, and by the kind of thing it asks for."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from core.rag.analysis import analyze, query_terms
+from core.rag.analysis.language import detect_language
+from core.rag.answering.extracts.announced import announces
+from core.rag.answering.extracts.code_spans import Span
+from core.rag.answering.extracts.kinds import kind_asked
+from core.rag.answering.extracts.readable import readable_spans
+from core.rag.answering.extracts.substance import only_points, substance
+from core.rag.answering.spelling import Together
+from core.rag.answering.types import Passage
+from core.rag.answering.vectors import sentence_vectors
+from core.rag.headings import headings_of, last_heading
+from core.rag.indexing.splitting.sentences import sentence_spans
+
+if TYPE_CHECKING:
+    from core.rag.embedder import EmbeddingService
+
+#: The ends of questions, and of statements, behind which quotation marks, brackets and emphasis may be closed.
+_ASKS = re.compile(r"[?？؟][\s\"'”’»」)\]*_]*\Z")
+_STATES = re.compile(r"[.!;。！।۔…][\s\"'”’»」)\]*_`]*\Z")
+#: What a title has to tell it from others: "Ebb (1931 film)".
+_DISTINGUISHES = re.compile(r" \([^()]*\)\Z")
+#: What part of its score a statement of source code keeps: comments say more of what it does.
+_STATEMENT = 0.7
+#: What a word of the question counts that the title or heading of a passage has: every sentence below is about it.
+_GIVEN = 0.2
+#: What the cosine counts beside the words.
+_MEANING = 0.7
+#: What it adds that a sentence has the kind of thing that the question asks for,
+_OF_KIND = 0.25
+#: and that one of so many best sentences of other passages names what its passage is about.
+_NAMED = 0.2
+_NAMING = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence of a passage.
+
+    Attributes:
+        passage: The index of the passage.
+        place: Where it is in it.
+        text: As it stands there.
+        words: Its words, analysed.
+        score: How well it answers, from 0 to about 2.
+        points: Whether it only says where to read on.
+    """
+
+    passage: int
+    place: Span
+    text: str
+    words: frozenset[str] = frozenset()
+    score: float = 0.0
+    points: bool = False
+
+
+async def scored(question: str, passages: Sequence[Passage], embedder: EmbeddingService | None) -> list[Sentence]:
+    """Return the sentences of passages with their scores.
+
+    A score is the share of the question's words that a sentence has, plus its cosine with the question, plus something
+    if it has the kind of thing that is asked for (a number for "how many"). Sentences that only repeat the question, or
+    ask one themselves, are left out where the passage has others. Below a title "Blue whale", "It eats krill." says
+    what a blue whale eats: the words of the title count little. A passage about something that a good sentence of
+    another one names goes on with it: it counts more.
+
+    Args:
+        question: The question.
+        passages: The passages, best first.
+        embedder: Compares sentences with the question by meaning; ``None``, or if it fails: words only.
+
+    Returns:
+        The sentences in the order of the passages, and within each of its text.
+    """
+    spans = [readable_spans(passage) for passage in passages]
+    if not any(spans):  # where there is nothing but markup, that
+        everything = [sentence_spans(passage.hit.content) or [(0, len(passage.hit.content))] for passage in passages]
+        spans = [[Span(*place, said=True) for place in places] for places in everything]
+    languages = [detect_language(passage.hit.content.split()) for passage in passages]
+    together = Together(question)
+    found = [
+        _sentence(index, place, passage.hit.content[place.start : place.end], languages[index], together)
+        for index, (passage, places) in enumerate(zip(passages, spans, strict=True))
+        for place in places
+    ]
+    wanted = set(query_terms(question))
+    given = [set(analyze(_about(passage), language)) for passage, language in zip(passages, languages, strict=True)]
+    cosines = await _cosines(question, [one.text for one in found], embedder)
+    # A word that few of the sentences have weighs more.
+    rarity = {term: 1.0 / (1 + sum(term in one.words for one in found)) ** 0.5 for term in wanted}
+    weights = [{term: rare * (_GIVEN if term in own else 1.0) for term, rare in rarity.items()} for own in given]
+    totals = [sum(own.values()) or 1.0 for own in weights]
+    kind = kind_asked(question)
+    rated = []
+    for one, cosine in zip(found, cosines, strict=True):
+        last = not passages[one.passage].hit.content[one.place.end :].strip()
+        points = one.place.said and only_points(question, one.text, last=last)
+        part = substance(question, one.text, last=last) if one.place.said else _STATEMENT
+        asked = math.fsum(weights[one.passage][term] for term in one.words & wanted) / totals[one.passage]
+        score = asked + _MEANING * max(cosine, 0.0) + (_OF_KIND if kind is not None and kind(one.text) else 0.0)
+        rated.append(replace(one, score=part * score, points=points))
+    subjects = [_subjects(passage, language, wanted) for passage, language in zip(passages, languages, strict=True)]
+    rated = _going_on(rated, subjects)
+    echoes = [
+        _echoes(one.text, one.words <= wanted and not announces(passages[one.passage].hit.content, one.place.end))
+        for one in found
+    ]
+    told = {one.passage for one, echo in zip(found, echoes, strict=True) if not echo}
+    return [one for one, echo in zip(rated, echoes, strict=True) if not echo or one.passage not in told]
+
+
+def _sentence(passage: int, place: Span, text: str, language: str, together: Together) -> Sentence:
+    words = set(analyze(text, language))
+    return Sentence(passage, place, text, frozenset(words | together.terms(text, words)))
+
+
+def _subjects(passage: Passage, language: str, wanted: set[str]) -> list[re.Pattern[str]]:
+    """Return patterns for the title and the heading of a passage, if the question names them not."""
+    names = (passage.hit.title, last_heading(passage.hit.heading))
+    known_as = dict.fromkeys(_DISTINGUISHES.sub("", name.strip()) for name in names)
+    return [
+        re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
+        for name in known_as
+        if not wanted.issuperset(analyze(name, language))
+    ]
+
+
+def _going_on(sentences: Sequence[Sentence], subjects: Sequence[Sequence[re.Pattern[str]]]) -> list[Sentence]:
+    """Return the sentences; with more those of passages whose subject one of the best sentences of another one names.
+
+    Args:
+        sentences: All.
+        subjects: What each passage is about.
+    """
+    best = sorted(sentences, key=lambda one: -one.score)[:_NAMING]
+    named = {
+        passage
+        for passage, names in enumerate(subjects)
+        if any(one.passage != passage and any(name.search(one.text) for name in names) for one in best)
+    }
+    return [replace(one, score=one.score + _NAMED) if one.passage in named else one for one in sentences]
+
+
+def _echoes(sentence: str, said: bool) -> bool:
+    """Return whether a sentence only asks, or is a name or a phrase that says no more than the question (``said``)."""
+    return _ASKS.search(sentence) is not None or (said and _STATES.search(sentence) is None)
+
+
+def _about(passage: Passage) -> str:
+    """Return the title and headings of a passage, each once."""
+    parts = (passage.hit.title, *headings_of(passage.hit.heading))
+    return ", ".join(dict.fromkeys(part.strip() for part in parts if part.strip()))
+
+
+async def _cosines(question: str, texts: Sequence[str], embedder: EmbeddingService | None) -> list[float]:
+    vectors = await sentence_vectors(embedder, [question, *texts]) if embedder is not None and texts else None
+    if vectors is None:
+        return [0.0] * len(texts)
+    cosines: list[float] = (vectors[1:] @ vectors[0]).tolist()
+    return cosines

@@ -1,0 +1,139 @@
+"""Which sentences of all passages an answer without a model takes, and in which order."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.rag import KnowledgeBase
+from core.rag.answering.extracts.composing import extract
+from core.rag.answering.extracts.kinds import kind_asked
+from core.rag.answering.types import Intent, Passage
+from core.rag.retrieval.hits import Hit
+from libs.dataloader import Document
+
+
+def passage(number: int, content: str, title: str = "", heading: str = "") -> Passage:
+    hit = Hit(str(number), str(number), f"{number}.md", title, heading, content, 0, 0, len(content), 1.0)
+    return Passage(number, hit)
+
+
+async def shown(question: str, *passages: Passage, intent: Intent = "factual") -> list[str]:
+    text, _ = await extract(question, intent, passages)
+    return text.splitlines()[2:]
+
+
+async def test_the_best_sentence_of_all_passages_comes_first() -> None:
+    lines = await shown(
+        "Which bird nests on the mill roof?",
+        passage(1, "The mill stands at the river. Its owner likes every bird."),
+        passage(2, "The barn is red. A stork nests on the roof of the mill, as every bird of its kind would like to."),
+    )
+    assert lines[0] == "- A stork nests on the roof of the mill, as every bird of its kind would like to. [2]"
+
+
+async def test_a_passage_has_several_sentences_where_others_have_none() -> None:
+    rules = "Guests of the mill pay 4 coins. Children of guests pay 1 coin at the mill. The cat sleeps."
+    lines = await shown("What do guests of the mill pay?", passage(1, "Coins are round."), passage(2, rules))
+    assert lines == ["- Guests of the mill pay 4 coins. Children of guests pay 1 coin at the mill. [2]"]
+
+
+async def test_sentences_of_two_paragraphs_are_two_items() -> None:
+    rules = "Guests of the mill pay 4 coins.\n\nChildren of guests pay 1 coin at the mill."
+    lines = await shown("What do guests of the mill pay?", passage(1, rules))
+    assert lines == [
+        "- Guests of the mill pay 4 coins. [1]",
+        "- Children of guests pay 1 coin at the mill. [1]",
+    ]
+
+
+async def test_no_more_than_a_few_sentences_are_shown() -> None:
+    many = [passage(number, f"Mill {number} grinds wheat.\n\nMill {number} grinds rye.") for number in range(1, 9)]
+    assert len(await shown("What do mills grind?", *many)) == 6
+    assert len(await shown("Summarize what mills grind", *many, intent="summary")) == 12
+
+
+@pytest.mark.parametrize(("subject", "heading"), [("Ada Vane (director)", ""), ("People", "Film > Ada Vane")])
+async def test_a_passage_that_a_good_sentence_leads_to_counts_more(subject: str, heading: str) -> None:
+    lines = await shown(
+        "When was the director of the film Ebb born?",
+        passage(1, "Ebb is a film by the director Ada Vane.", "Ebb"),
+        passage(2, "The director of the festival has lived in Bath since 1951.", "Festival"),
+        passage(3, "Vane (12 May 1931 in Cork) made several films.", subject, heading),
+    )
+    assert lines.index("- Vane (12 May 1931 in Cork) made several films. [3]") < 2
+
+
+@pytest.mark.parametrize(
+    "bare", ["Import notes/From the mill.md", "https://example.org/the/mill/notes", "notes/mill/import.html"]
+)
+async def test_a_path_is_shown_only_if_there_is_nothing_better(bare: str) -> None:
+    said = "Notes of the mill can be imported."
+    assert await shown("How are mill notes imported?", passage(1, f"{bare}\n\n{said}")) == [f"- {said} [1]"]
+    assert await shown("How are mill notes imported?", passage(1, bare)) == [f"- {bare} [1]"]
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("The mill has a [[The wheel|wheel]].", "The mill has a wheel."),
+        ("The mill has a [[wheel]] and [[Stones#French burr]].", "The mill has a wheel and Stones > French burr."),
+        ("In the mill, see [[#Stones]] of the mill.", "In the mill, see Stones of the mill."),
+        ("| part of the mill | [[Wheel\\|the wheel]] |", "part of the mill | the wheel"),
+        ("The mill has ![[wheel.png]] a wheel.", "The mill has a wheel."),
+        ("Type `[[wheel]]` to name the wheel of the mill.", "Type `[[wheel]]` to name the wheel of the mill."),
+        ("The wheel of the mill turns if [[ -f mill ]] holds.", "The wheel of the mill turns if [[ -f mill ]] holds."),
+        ("The matrix of the mill is [[a, b], [c, d]].", "The matrix of the mill is [[a, b], [c, d]]."),
+    ],
+)
+async def test_links_between_notes_are_shown_by_their_words(text: str, line: str) -> None:
+    assert await shown("What is the wheel of the mill?", passage(1, text)) == [f"- {line} [1]"]
+
+
+async def test_what_generators_fill_in_is_no_sentence() -> None:
+    text = "::: fastapi.UploadFile\n    options:\n        members:\n\nA file is uploaded with UploadFile."
+    assert await shown("How do I upload a file?", passage(1, text)) == ["- A file is uploaded with UploadFile. [1]"]
+
+
+@pytest.mark.parametrize(
+    ("question", "has", "lacks"),
+    [
+        ("How many seats are there?", "It has 40 seats.", "The seats are red."),
+        ("How many of the 12 guests came?", "Seven came.", "The 12 guests were late."),
+        ("What is the price?", "You pay 3 EUR.", "You pay at the door."),
+        ("When was it built?", "It dates from 1612.", "It may be old."),
+        ("When does it open?", "It opens on Mondays at noon.", "It opens for guests."),
+        ("When did it begin?", "It was in the 12th century.", "It was long ago."),
+        ("Who built it?", "It was built by Ada Vane.", "It was built by hand."),
+        ("Where is the Harrow Trust based?", "It is based in Plymouth.", "The Harrow Trust is small."),
+        ("Wie viele Plätze gibt es?", "Es gibt vier davon.", "Es gibt davon genug."),
+        ("Wann wurde sie gebaut?", "Sie stammt vom März eines frühen Jahres.", "Sie ist alt."),
+        ("Combien de places y a-t-il ?", "Il y en a 40.", "Elles sont rouges."),
+        ("Quand ?", "C'était en août.", "C'était il y a longtemps."),
+        ("¿Cuántas plazas hay?", "Hay cuatro.", "Son rojas."),
+        ("Quando è nata?", "È nata nel luglio.", "È nata lontano."),
+        ("Сколько мест?", "Там 40 мест.", "Места красные."),
+        ("Когда?", "Это было в конце марта.", "Это было давно."),
+        ("Kaç kişi geldi?", "Dört kişi geldi.", "Herkes geldi."),
+        ("有多少个座位?", "有四十个座位。", "座位是红色的。"),
+        ("いつ建てられましたか?", "1612年に建てられました。", "古いです。"),
+    ],
+)
+def test_a_question_may_ask_for_a_number_a_time_or_a_name(question: str, has: str, lacks: str) -> None:
+    kind = kind_asked(question)
+    assert kind is not None
+    assert kind(has) and not kind(lacks)
+
+
+@pytest.mark.parametrize(
+    "question", ["What is a mill?", "How does it work?", "Was ist das?", "Wie geht das?", "为什么?"]
+)
+def test_most_questions_ask_for_no_such_thing(question: str) -> None:
+    assert kind_asked(question) is None
+
+
+async def test_of_two_sentences_the_one_with_a_number_answers_how_many() -> None:
+    text = "The theatre of Tavis has red seats.\n\nThe theatre has 40 seats, all of them of wood."
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        await kb.ingest([Document(path="tavis.txt", content=text)])
+        answer = await kb.ask("How many seats has the theatre of Tavis?")
+    assert answer.text.splitlines()[2] == "- The theatre has 40 seats, all of them of wood. [1]"
