@@ -1,4 +1,4 @@
-"""Answers without a model: how often they cite a relevant passage, and how often they are given at all.
+"""Answers without a model: how often they cite a relevant passage, say the answer, and are given at all.
 
 The first is compared with search@5; the second is counted for questions of the set, for those of other sets, and for
 everyday questions.
@@ -6,6 +6,8 @@ everyday questions.
 
 from __future__ import annotations
 
+import math
+import re
 import statistics
 import time
 from collections.abc import Sequence
@@ -16,7 +18,7 @@ from benchmarks.conversation import conversation
 from benchmarks.data import DataSet, load
 from core.rag import KnowledgeBase
 
-SETS = ("2wiki_train500", "mtrag_un_dev")
+SETS = ("2wiki_train500", "musique_train100", "mtrag_un_dev")
 #: Sets whose questions are asked of the others, too, and how many of each.
 OTHERS = ("cranfield", "mtrag_un_dev", "2wiki_train500")
 FOREIGN = 50
@@ -73,12 +75,18 @@ class Counts:
         searched: A relevant passage is among the five hits of the search.
         cited: A relevant passage is cited.
         answered: Something relevant was found.
+        known: The set has an answer, which is neither yes nor no.
+        said: It stands in the text,
+        said_first: and in the first item of it.
         milliseconds: Of each answer.
     """
 
     searched: int = 0
     cited: int = 0
     answered: int = 0
+    known: int = 0
+    said: int = 0
+    said_first: int = 0
     milliseconds: list[float] = field(default_factory=list)
 
 
@@ -95,7 +103,8 @@ async def main(folder: Path, questions: int | None = None) -> None:
         data = load(folder, name)
         async with KnowledgeBase.open("embedded::memory:") as kb:
             await kb.ingest(data.documents())
-            print(f"\n{name:24}{'questions':>10}{'search@5':>10}{'cited':>8}{'found':>8}{'p50 ms':>8}{'p95 ms':>8}")
+            columns = ("questions", "search@5", "cited", "found", "said", "first", "p50 ms", "p95 ms")
+            print(f"\n{name:24}" + "".join(f"{column:>10}" for column in columns))
             _show("alone", await measure(kb, data, questions, talking=False))
             if any(query.get("history") for query in data.queries):
                 _show("in the conversation", await measure(kb, data, questions, talking=True))
@@ -117,20 +126,28 @@ async def measure(kb: KnowledgeBase, data: DataSet, questions: int | None, *, ta
         counts.searched += any(hit.path in relevant for hit in hits)
         counts.cited += any(citation.path in relevant for citation in answer.citations)
         counts.answered += answer.found
+        if (expected := _words(query.get("answer") or "")) not in ("", "yes", "no"):
+            items = [f" {_words(item)} " for item in re.split(r"\n(?=- )", answer.text)[1:]]
+            counts.known += 1
+            counts.said += any(f" {expected} " in item for item in items)
+            counts.said_first += f" {expected} " in items[0] if items else False
     return counts
+
+
+def _words(text: str) -> str:
+    return " ".join(re.findall(r"\w+", text.casefold()))
 
 
 def _show(name: str, counts: Counts) -> None:
     times = sorted(counts.milliseconds)
     shares = [100 * number / len(times) for number in (counts.searched, counts.cited, counts.answered)]
-    print(
-        f"{name:24}{len(times):10}{shares[0]:10.1f}{shares[1]:8.1f}{shares[2]:8.1f}"
-        f"{statistics.median(times):8.1f}{times[int(0.95 * len(times))]:8.1f}",
-        flush=True,
-    )
+    shares += [100 * number / counts.known if counts.known else math.nan for number in (counts.said, counts.said_first)]
+    shares += [statistics.median(times), times[int(0.95 * len(times))]]
+    cells = (f"{'' if math.isnan(share) else f'{share:.1f}':>10}" for share in shares)
+    print(f"{name:24}{len(times):10}" + "".join(cells), flush=True)
 
 
 async def _foreign(kb: KnowledgeBase, name: str, questions: Sequence[str]) -> None:
     """How many questions that this set has nothing to do with are answered all the same."""
     found = [(await kb.ask(question, extracts=True)).found for question in questions]
-    print(f"{name:24}{len(questions):10}{'':18}{100 * sum(found) / len(found):8.1f}", flush=True)
+    print(f"{name:24}{len(questions):10}{'':20}{100 * sum(found) / len(found):10.1f}", flush=True)

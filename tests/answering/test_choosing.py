@@ -46,6 +46,14 @@ async def test_sentences_of_two_paragraphs_are_two_items() -> None:
     ]
 
 
+async def test_what_was_said_before_chooses_too() -> None:
+    passages = [passage(1, "The barn is painted red."), passage(2, "The mill is painted white.")]
+    text, _ = await extract("And how is it painted?", "factual", passages, before="Who built the mill?")
+    assert text.splitlines()[2] == "- The mill is painted white. [2]"
+    text, _ = await extract("And how is it painted?", "factual", passages)
+    assert text.splitlines()[2] == "- The barn is painted red. [1]"
+
+
 async def test_no_more_than_a_few_sentences_are_shown() -> None:
     many = [passage(number, f"Mill {number} grinds wheat.\n\nMill {number} grinds rye.") for number in range(1, 9)]
     assert len(await shown("What do mills grind?", *many)) == 6

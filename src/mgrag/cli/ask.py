@@ -221,7 +221,7 @@ def _show(answer: Answer, chosen: Common, *, show_context: bool, lines: bool = F
         line()
         line(("Sources:", "bold"))
         for citation in answer.citations:
-            _show_source(citation)
+            _show_source(citation, quoted=not answer.extracts)
     for sentence in answer.unsupported:
         cited, better = (", ".join(map(str, some)) for some in (sentence.numbers, sentence.supported_by))
         others = f", but by [{better}]" if better else ""
@@ -239,12 +239,14 @@ def _show(answer: Answer, chosen: Common, *, show_context: bool, lines: bool = F
         line()
 
 
-def _show_source(citation: Citation) -> None:
+def _show_source(citation: Citation, *, quoted: bool) -> None:
+    """Show a source with the sentence that supports the answer, unless that is the answer (not ``quoted``)."""
     place = [f"page {citation.page}"] if citation.page is not None else []
     place.append(f"characters {citation.start_char}-{citation.end_char}")
     heading = f"  {citation.heading}" if citation.heading else ""
     line((f"[{citation.number}] ", "bold"), (citation.path, "bold cyan"), (heading, "green"), f"  {', '.join(place)}")
-    line(f"    {' '.join(citation.quote.split())}")
+    if quoted:
+        line(f"    {' '.join(citation.quote.split())}")
 
 
 def _write_diagram(file: Path, diagram: str) -> None:

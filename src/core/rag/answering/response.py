@@ -94,7 +94,7 @@ async def generate_response(
     question = analysis.query if has_words(analysis.query) else f"{before}\n{analysis.query}".strip()
     said = "" if context.passages else statements(context.facts, context.entities, why)
     if model is None and not relevant and context.passages:
-        text, _ = nearest = await extract(question, analysis.intent, context.passages, embedder, NEAREST, why)
+        text, _ = nearest = await extract(question, analysis.intent, context.passages, embedder, NEAREST, why, before)
         yield text
         response = Response(Checked(*nearest, supported=False), extracts=True, found=False)
     elif not relevant or not (context.passages or said):
@@ -104,7 +104,7 @@ async def generate_response(
         yield said
         response = Response(Checked(said, (), supported=False), extracts=True)
     elif model is None:
-        text, citations = await extract(question, analysis.intent, context.passages, embedder, why=why)
+        text, citations = await extract(question, analysis.intent, context.passages, embedder, why=why, before=before)
         yield text
         response = Response(Checked(text, citations, supported=bool(citations)), extracts=True)
     else:

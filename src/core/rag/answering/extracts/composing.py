@@ -54,6 +54,7 @@ async def extract(
     embedder: EmbeddingService | None = None,
     label: str = LABEL,
     why: str = NOT_SET,
+    before: str = "",
 ) -> tuple[str, tuple[Citation, ...]]:
     """Answer with sentences from the passages.
 
@@ -66,12 +67,13 @@ async def extract(
         embedder: Also compares sentences with the question by meaning; ``None``, or if it fails: words only.
         label: The beginning of the first line.
         why: The end of that line: why no model wrote the answer.
+        before: What was said before that the question goes on with.
 
     Returns:
         The text, with rows of tables with the names of their columns; and the citations, whose quote is the best
         sentence of the passage.
     """
-    sentences = await scored(question, passages, embedder)
+    sentences = await scored(question, passages, embedder, before)
     chosen = [(passages[taken[0].passage], taken) for taken in choose(intent, sentences)]
     runs = [run for passage, taken in chosen for run in _runs(passage, taken)]
     runs.sort(key=lambda run: -max(said.worth for said in run))

@@ -33,6 +33,8 @@ _DISTINGUISHES = re.compile(r" \([^()]*\)\Z")
 _STATEMENT = 0.7
 #: What a word of the question counts that the title or heading of a passage has: every sentence below is about it.
 _GIVEN = 0.2
+#: What a word counts that was said before the question.
+_EARLIER = 0.3
 #: What the cosine counts beside the words.
 _MEANING = 0.7
 #: What it adds that a sentence has the kind of thing that the question asks for,
@@ -63,7 +65,9 @@ class Sentence:
     points: bool = False
 
 
-async def scored(question: str, passages: Sequence[Passage], embedder: EmbeddingService | None) -> list[Sentence]:
+async def scored(
+    question: str, passages: Sequence[Passage], embedder: EmbeddingService | None, before: str = ""
+) -> list[Sentence]:
     """Return the sentences of passages with their scores.
 
     A score is the share of the question's words that a sentence has, plus its cosine with the question, plus something
@@ -76,6 +80,7 @@ async def scored(question: str, passages: Sequence[Passage], embedder: Embedding
         question: The question.
         passages: The passages, best first.
         embedder: Compares sentences with the question by meaning; ``None``, or if it fails: words only.
+        before: What was said before that the question goes on with: its words count a little.
 
     Returns:
         The sentences in the order of the passages, and within each of its text.
@@ -92,10 +97,12 @@ async def scored(question: str, passages: Sequence[Passage], embedder: Embedding
         for place in places
     ]
     wanted = set(query_terms(question))
+    earlier = set(query_terms(before)) - wanted
     given = [set(analyze(_about(passage), language)) for passage, language in zip(passages, languages, strict=True)]
     cosines = await _cosines(question, [one.text for one in found], embedder)
     # A word that few of the sentences have weighs more.
-    rarity = {term: 1.0 / (1 + sum(term in one.words for one in found)) ** 0.5 for term in wanted}
+    rarity = {term: 1.0 / (1 + sum(term in one.words for one in found)) ** 0.5 for term in wanted | earlier}
+    rarity.update({term: _EARLIER * rarity[term] for term in earlier})
     weights = [{term: rare * (_GIVEN if term in own else 1.0) for term, rare in rarity.items()} for own in given]
     totals = [sum(own.values()) or 1.0 for own in weights]
     kind = kind_asked(question)
@@ -104,7 +111,7 @@ async def scored(question: str, passages: Sequence[Passage], embedder: Embedding
         last = not passages[one.passage].hit.content[one.place.end :].strip()
         points = one.place.said and only_points(question, one.text, last=last)
         part = substance(question, one.text, last=last) if one.place.said else _STATEMENT
-        asked = math.fsum(weights[one.passage][term] for term in one.words & wanted) / totals[one.passage]
+        asked = math.fsum(weights[one.passage][term] for term in one.words & rarity.keys()) / totals[one.passage]
         score = asked + _MEANING * max(cosine, 0.0) + (_OF_KIND if kind is not None and kind(one.text) else 0.0)
         rated.append(replace(one, score=part * score, points=points))
     subjects = [_subjects(passage, language, wanted) for passage, language in zip(passages, languages, strict=True)]
