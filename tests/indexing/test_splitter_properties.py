@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from core.rag.indexing import TextSplitter
+from core.rag.indexing.splitting.tokens import even_tokens
 from libs.dataloader.types import Document, DocumentChunk
 
 EXAMPLES = 120
@@ -38,6 +39,7 @@ texts = st.one_of(nasty, repeated, st.text(), st.builds(lambda a, b, c: a + b + 
 
 COUNTERS: dict[str, Callable[[str], int] | None] = {
     "default": None,
+    "even": even_tokens,
     "characters": len,
     "bytes": lambda text: len(text.encode()),
     "words": lambda text: len(text.split()),

@@ -10,8 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
+from core.rag import KnowledgeBase
 from core.rag.errors import InvalidInputError
-from core.rag.indexing.splitting.tokens import _RUN, FunctionTokens, WordLlamaTokens, utf8_length
+from core.rag.indexing.splitting.tokens import _RUN, FunctionTokens, WordLlamaTokens, even_tokens, utf8_length
+from libs.dataloader import Document
 
 spec = importlib.util.find_spec("wordllama")
 assert spec is not None
@@ -54,6 +56,40 @@ def test_a_first_character_merges_with_the_space_before_it_but_for_digits() -> N
         chr(code) for code in range(0x21, 0x7F) if len(TOKENIZER.encode(chr(code), add_special_tokens=False).ids) > 1
     ]
     assert alone == list("0123456789")
+
+
+@settings(max_examples=300, deadline=None)
+@given(texts, st.integers(0, 60))
+def test_even_counts_are_those_of_the_tokenizer_or_less(text: str, limit: int) -> None:
+    assert even_tokens.count(text) <= COUNTER.count(text) + text.count("\u3000")
+    assert not (even_tokens.fits(text, limit) and even_tokens.count(text) > limit)
+    if text.isascii():
+        assert even_tokens.count(text) == COUNTER.count(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "exact", "even"),
+    [
+        ("The quick brown fox", 6, 6),
+        ("Τα σπίτια των ανθρώπων ήταν μεγάλα", 35, 12),
+        ("الكتب والمكتبات في المدينة", 23, 10),
+        ("घरों में लोगों की किताबें", 29, 10),
+        ("บ้านของประชาชนในเมือง", 25, 8),
+        ("我们的房子很大。", 12, 9),
+    ],
+)
+def test_even_counts_are_alike_in_all_scripts(text: str, exact: int, even: int) -> None:
+    assert (COUNTER.count(text), even_tokens.count(text)) == (exact, even)
+
+
+async def test_chunks_of_a_knowledge_base_have_as_much_in_other_scripts() -> None:
+    sentence = "Τα σπίτια των ανθρώπων ήταν μεγάλα και είχαν κήπους. "
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        await kb.ingest([Document(path="houses.txt", content=sentence * 100)])
+        chunks = await kb.client.get_document_chunks("houses.txt")
+    sizes = [len(chunk["content"]) for chunk in chunks]
+    assert 600 < max(sizes) < 1200
+    assert all(even_tokens.count(chunk["content"]) <= 256 for chunk in chunks)
 
 
 @settings(max_examples=400, deadline=None)

@@ -348,6 +348,7 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
     async def _indexer(self) -> Indexer:
         from core.rag.indexing.indexer import Indexer
         from core.rag.indexing.splitting.splitter import TextSplitter
+        from core.rag.indexing.splitting.tokens import even_tokens
 
         if self._splitter is None:
             if self._settings.chunk_overlap >= self._settings.chunk_size:
@@ -355,7 +356,9 @@ class KnowledgeBase(Knowledge, Exploration, Answers, Upkeep, Memories, People):
                     f"chunk_overlap ({self._settings.chunk_overlap}) has to be smaller than chunk_size"
                     f" ({self._settings.chunk_size})."
                 )
-            self._splitter = TextSplitter(self._settings.chunk_size, self._settings.chunk_overlap)
+            self._splitter = TextSplitter(
+                self._settings.chunk_size, self._settings.chunk_overlap, count_tokens=even_tokens
+            )
         return Indexer(
             self._client,
             self.embedder,

@@ -6,14 +6,13 @@ import re
 import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
-from functools import cache
 
 from core.rag.answering.markers import CODE
 from core.rag.answering.mermaid import mermaid_diagram
 from core.rag.answering.metrics import Metrics
 from core.rag.answering.types import Context, FoundEntity, FoundFact, Knowledge, Passage
 from core.rag.indexing.splitting.sentences import sentence_spans
-from core.rag.indexing.splitting.tokens import TokenCounter, WordLlamaTokens
+from core.rag.indexing.splitting.tokens import even_tokens
 from core.rag.retrieval.hits import Hit
 
 #: Default maximum number of tokens of the context.
@@ -56,7 +55,7 @@ def build_context(
         The text, its contents, and the diagram.
     """
     started = time.monotonic()
-    count = _counter().count
+    count = even_tokens.count
     room = token_budget - 3 * _MARKS
     graph = sum(count(_fact_text(fact, {})) for fact in knowledge.facts)
     graph += sum(count(_definition(entity)) for entity in knowledge.entities)
@@ -191,8 +190,3 @@ def _inert(text: str) -> str:
         parts += [_REFERENCE.sub(r"(\1)", text[place : code.start()]), _REFERENCE_IN_CODE.sub(r"(\1)", code[0])]
         place = code.end()
     return "".join([*parts, _REFERENCE.sub(r"(\1)", text[place:])])
-
-
-@cache
-def _counter() -> TokenCounter:
-    return WordLlamaTokens()

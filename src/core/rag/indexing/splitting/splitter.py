@@ -18,7 +18,7 @@ from core.rag.indexing.splitting.grammars import grammar_versions
 from core.rag.indexing.splitting.markdown import Outline, markdown_breaks, outline, table_breaks
 from core.rag.indexing.splitting.packing import Packer, Table, table_at
 from core.rag.indexing.splitting.sections import Section, cut_sections, sections_of
-from core.rag.indexing.splitting.tokens import FunctionTokens, TokenCounter, WordLlamaTokens
+from core.rag.indexing.splitting.tokens import EvenTokens, FunctionTokens, TokenCounter, WordLlamaTokens
 from core.rag.indexing.splitting.underlined import underlined_headings
 from libs.dataloader.types import STRUCTURAL_KEYS, ChunkMetadata, Document, DocumentChunk
 
@@ -63,7 +63,8 @@ class TextSplitter:
         chunk_overlap: Maximum number of tokens that two neighbouring chunks share; less than ``chunk_size``.
         separator: Text after which to prefer to cut. Blank lines are preferred to line ends, and these to sentence
             ends, in any case; a separator that is not whitespace is preferred to all of them.
-        count_tokens: Counts the tokens of a text; ``None``: as the default embedder does. For OpenAI's models:
+        count_tokens: Counts the tokens of a text; ``None``: as the default embedder does; ``even_tokens``: alike in all
+            scripts, as knowledge bases do. For OpenAI's models:
             ``lambda text: len(tiktoken.get_encoding("cl100k_base").encode_ordinary(text))``.
 
     Raises:
@@ -98,7 +99,9 @@ class TextSplitter:
         self.chunk_size = chunk_size
         self.chunk_overlap = chunk_overlap
         self.separator = separator
-        self._counter: TokenCounter = _wordllama_tokens if count_tokens is None else FunctionTokens(count_tokens)
+        self._counter: TokenCounter = _wordllama_tokens
+        if count_tokens is not None:
+            self._counter = count_tokens if isinstance(count_tokens, EvenTokens) else FunctionTokens(count_tokens)
 
     def with_sizes(self, chunk_size: int, chunk_overlap: int) -> TextSplitter:
         """Return a copy of this splitter with other sizes."""
@@ -107,7 +110,11 @@ class TextSplitter:
         return other
 
     def __reduce__(self) -> tuple[Any, ...]:
-        count = self._counter.function if isinstance(self._counter, FunctionTokens) else None
+        count: Callable[[str], int] | None = None
+        if isinstance(self._counter, FunctionTokens):
+            count = self._counter.function
+        elif isinstance(self._counter, EvenTokens):
+            count = self._counter
         return partial(type(self), count_tokens=count), (self.chunk_size, self.chunk_overlap, self.separator)
 
     def __repr__(self) -> str:

@@ -23,6 +23,16 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 _RUN = re.compile(r"[\n0-9]| *(?:[^\W\d_²]+|(?:[^\w \n]|[_²]|(?![0-9])\d)+)| +")
+#: Scripts whose vowels and other marks are no letters to ``\\w``: Indic ones, Thai, Lao, Tibetan, Burmese, Khmer; and
+#: marks that stand with letters of any script.
+_MARKS = (
+    "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u0900-\u109f\u1780-\u17d3\u20d0-\u20ff"
+)
+_EVEN_RUN = re.compile(rf"[\n0-9]| *(?:(?:[^\W\d_²]|[{_MARKS}])+|(?:[^\w \n{_MARKS}]|[_²]|(?![0-9])\d)+)| +")
+#: Characters that are words, or syllables, by themselves: Chinese, Japanese and Korean.
+_SYLLABLES = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]")
+#: How many letters of other scripts a token has, as in most words of English.
+_LETTERS = 3
 _SPACE = "\u2581"  # how the vocabulary writes a space
 _SPECIAL = ("<s>", "</s>", "<unk>")  # cut out of the text before anything is merged
 _DIGITS = "0123456789"
@@ -74,17 +84,30 @@ class _Runs(dict[str, int]):
         return count
 
 
+class _EvenRuns(_Runs):
+    """Tokens by run, of which a run in another script, or with accents, has no more than it would have in English."""
+
+    def __missing__(self, run: str) -> int:
+        count = super().__missing__(run)
+        if not run.isascii():
+            letters = len(run.strip(" "))
+            syllables = len(_SYLLABLES.findall(run))
+            count = self[run] = min(count, syllables - (syllables - letters) // _LETTERS)
+        return count
+
+
 class _Words(dict[str, int]):
     """Tokens by what stands between two spaces (the first of them counts with it)."""
 
-    def __init__(self, known: Mapping[str, int], runs: _Runs) -> None:
+    def __init__(self, known: Mapping[str, int], runs: _Runs, run: re.Pattern[str]) -> None:
         super().__init__(known)
         self.runs = runs
+        self.run = run
         self.characters = 0  # learnt
 
     def __missing__(self, word: str) -> int:
         self.characters += len(word)
-        count = self[word] = sum(map(self.runs.__getitem__, _RUN.findall(" " + word)))
+        count = self[word] = sum(map(self.runs.__getitem__, self.run.findall(" " + word)))
         return count
 
 
@@ -92,6 +115,8 @@ class WordLlamaTokens:
     """Counts as WordLlama's tokenizer does, its beginning-of-text mark included. Safe to share between threads."""
 
     overhead = 2  # that mark, and a space at the end
+    _runs: type[_Runs] = _Runs
+    _run = _RUN
 
     def __init__(self) -> None:
         self._tokenizer: Tokenizer | None = None
@@ -110,7 +135,7 @@ class WordLlamaTokens:
             return 1 + sum(map(words.__getitem__, text.split(" ")))
         if not text or _has_special(text):
             return len(self._load().encode(text).ids)
-        parts = _RUN.findall(" " + text)
+        parts = words.run.findall(" " + text)
         words.characters += len(text) // 8  # about what is new; only single spaces make words worth remembering
         return 1 + sum(map(words.runs.__getitem__, parts))
 
@@ -150,8 +175,8 @@ class WordLlamaTokens:
         if words is None or words.characters > _REMEMBERED_CHARACTERS:
             # Other threads keep what they hold; that only stops growing.
             tokenizer = self._load()
-            runs = _Runs({**{" " + word: 1 for word in self._known}, "\n": 1}, tokenizer.model.tokenize)
-            words = self._learnt = _Words(self._known, runs)
+            runs = self._runs({**{" " + word: 1 for word in self._known}, "\n": 1}, tokenizer.model.tokenize)
+            words = self._learnt = _Words(self._known, runs, self._run)
         return words
 
     def _load(self) -> Tokenizer:
@@ -163,6 +188,34 @@ class WordLlamaTokens:
             self._known = {piece[1:]: 1 for piece in vocabulary if piece[0] == _SPACE and piece[1:2] != _SPACE}
             self._tokenizer = tokenizer
         return self._tokenizer
+
+
+class EvenTokens(WordLlamaTokens):
+    """Counts evenly in all scripts: as WordLlama's tokenizer in ASCII, and otherwise no more than is usual there.
+
+    That tokenizer has pieces for English: of Greek, Arabic, Hindi or Thai it makes a token or more of each letter, so
+    that 256 tokens are two sentences. Here it has three letters at least, or one Chinese or Japanese character.
+    """
+
+    _runs = _EvenRuns
+    _run = _EVEN_RUN
+
+    @property
+    def fingerprint(self) -> str:
+        """Name and version of the tokenizer, and how it is used."""
+        return f"even-{super().fingerprint}"
+
+    def __call__(self, text: str) -> int:
+        """Return :meth:`count`."""
+        return self.count(text)
+
+    def __reduce__(self) -> str:
+        """Be the one of the other process there."""
+        return "even_tokens"
+
+
+#: Shared, because it remembers what it has counted.
+even_tokens = EvenTokens()
 
 
 class FunctionTokens:
