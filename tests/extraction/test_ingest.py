@@ -167,3 +167,48 @@ async def test_a_run_that_was_cut_short_is_made_up_for(kb: KnowledgeBase, monkey
 
     assert await mentioned(kb.client, "text") == {"Tide Mill": 1}
     assert (await knowledge(kb.client))["unlinked"] == []
+
+
+async def test_a_run_that_was_cut_short_is_made_up_for_by_one_that_adds_to_the_same_source(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from core.rag.indexing.titles import TitleLinker
+
+    async def killed(*_: object) -> None:
+        raise RuntimeError("killed")
+
+    await kb.ingest([doc("text", "by the tide mill.")])
+    with monkeypatch.context() as patch, pytest.raises(RuntimeError):
+        patch.setattr(TitleLinker, "link", killed)
+        await kb.ingest([doc("mill", "x", "Tide Mill")])
+    seen = await kb.client.unlinked_sources()
+    assert seen
+
+    await kb.ingest([doc("more", "It has a wheel.")])
+
+    assert await mentioned(kb.client, "text") == {"Tide Mill": 1}
+    assert await kb.client.unlinked_sources() == []
+
+
+async def test_a_run_leaves_the_mark_of_another_that_has_written_meanwhile(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from core.rag.indexing.titles import TitleLinker
+
+    async def killed(*_: object) -> None:
+        raise RuntimeError("killed")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(TitleLinker, "link", killed)
+        with pytest.raises(RuntimeError):
+            await kb.ingest([doc("text", "by the tide mill.", "Text")])
+        seen = await kb.client.unlinked_sources()
+        with pytest.raises(RuntimeError):
+            await kb.ingest([doc("mill", "x", "Tide Mill")])
+
+    await kb.client.set_linked(seen)  # as a run does that has read the titles in between
+
+    assert [mark.source for mark in await kb.client.unlinked_sources()] == [mark.source for mark in seen]
+    await kb.ingest([doc("more", "It has a wheel.")])
+    assert await mentioned(kb.client, "text") == {"Tide Mill": 1}
+    assert await kb.client.unlinked_sources() == []

@@ -35,7 +35,7 @@ class Children:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])},
         )
 
     def __call__(self, folder: Path, graph: Path, **how: float) -> dict[str, Any]:
@@ -65,7 +65,7 @@ def children(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Children]:
 
 
 def corpus(folder: Path, seed: int, *, changed: bool = False) -> None:
-    """Documents that link to one another and share paragraphs; ``changed``: some edited, some gone, some new."""
+    """Documents that name and link to one another and share paragraphs; ``changed``: some edited, gone or new."""
     chance = random.Random(seed)
     paragraphs = [" ".join(chance.choices(WORDS, k=25)) + "." for _ in range(60)]
     folder.mkdir(exist_ok=True)
@@ -79,7 +79,8 @@ def corpus(folder: Path, seed: int, *, changed: bool = False) -> None:
         if changed and number % 3 == 0:
             parts = [parts[0], f"Another text in number {number}.", *parts[2:], paragraphs[number]]
         text = (
-            f"# Part {number}\n\n" + "\n\n".join(parts) + f"\n\n[see]({link:02}.md) [web](https://example.org/{link})\n"
+            f"# Part {number}\n\n" + "\n\n".join(parts) + f"\n\nMore is in part {39 - number}.\n\n"
+            f"[see]({link:02}.md) [web](https://example.org/{link})\n"
         )
         if not file.exists() or file.read_text() != text:
             file.write_text(text)

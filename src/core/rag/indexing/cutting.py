@@ -99,12 +99,11 @@ class Cutter:
     pipeline: str
     hints: Mapping[str, str] | None
 
-    def cut(self, documents: Sequence[Document], source_id: str, finder: TitleFinder | None) -> list[Cut]:
+    def cut(self, documents: Sequence[Document], finder: TitleFinder | None) -> list[Cut]:
         """Find the chunks of documents, their words, and their mentions, which is most of the work.
 
         Args:
             documents: Documents with distinct URIs.
-            source_id: Id of their Source.
             finder: Finds the mentions of chunks; ``None``: mentions are not searched for here.
 
         Raises:
@@ -128,7 +127,7 @@ class Cutter:
                 cut.facts = facts_of(document, identifier, self.namespace, self.hints)
             cuts.append(cut)
         if finder is not None:
-            take_mentioned(cuts, finder.mentioned(*self.sought(documents, cuts), source_id, self.namespace))
+            take_mentioned(cuts, finder.mentioned(*self.sought(documents, cuts), self.namespace))
         return cuts
 
     def sought(
@@ -183,7 +182,7 @@ class Cutter:
 
     def prepare(self, documents: Sequence[Document], source_id: str, finder: TitleFinder | None) -> Prepared:
         """Do both :meth:`cut` and :meth:`rows`."""
-        return self.rows(documents, self.cut(documents, source_id, finder), source_id)
+        return self.rows(documents, self.cut(documents, finder), source_id)
 
 
 def _left_out(path: str, kept: int, left_out: int) -> str:

@@ -23,22 +23,26 @@ class TitleFinder:
     It can be pickled: in a large run it lives in the process that cuts documents.
     """
 
-    def __init__(self, at_start: Iterable[str], coming: Iterable[Document] = ()) -> None:
+    def __init__(
+        self, at_start: Iterable[str], coming: Iterable[Document] = (), unlinked: Collection[str] = ()
+    ) -> None:
         """Prepare a finder.
 
         Args:
             at_start: The normalised titles of the documents that the graph has.
+            unlinked: Those of them that were not looked for in all chunks of the graph, since another run was
+                interrupted or is not finished.
             coming: Documents that are known before the run begins. Their titles are looked for in all chunks of the
                 run, also in chunks that come before these documents.
         """
-        self.at_start = set(filter(is_sought, at_start))
-        #: The number of the batch that brought each new title; 0 for titles known before the run began.
-        self.born: dict[str, int] = {}
+        titles = set(filter(is_sought, at_start))
+        #: The titles that had been looked for in all chunks when the run began.
+        self.at_start = titles.difference(unlinked)
+        #: The number of the batch that brought each other title; 0 for titles known before the run began.
+        self.born: dict[str, int] = dict.fromkeys(titles.intersection(unlinked), 0)
         #: The number of the batch of each chunk.
         self.batch_of: dict[str, int] = {}
-        #: Ids of the sources of the documents seen.
-        self.sources: set[str] = set()
-        self._table = NameTable(self.at_start)
+        self._table = NameTable(titles)
         self._batch = 0
         self._words: dict[str, str] = {}
         self._kept_chars = 0
@@ -52,19 +56,17 @@ class TitleFinder:
                 self.born[title.name] = batch
 
     def mentioned(
-        self, titles: Iterable[Title], chunks: Iterable[tuple[str, str, str]], source: str, namespace: str
+        self, titles: Iterable[Title], chunks: Iterable[tuple[str, str, str]], namespace: str
     ) -> list[Mentioned]:
         """Return what the chunks of a batch of documents mention.
 
         Args:
             titles: The titles of the documents.
             chunks: Id, content and heading of each chunk.
-            source: Id of the source of the documents.
             namespace: The namespace of the documents.
         """
         writer = MentionWriter(namespace)
         self._batch += 1
-        self.sources.add(source)
         self._expect(titles, self._batch)
         found = []
         for identifier, content, heading in chunks:
@@ -115,5 +117,5 @@ class TitleFinder:
         return found, [chunk for chunk in chunks if chunk not in self._words]
 
     def changes(self, now: set[str]) -> tuple[set[str], set[str]]:
-        """Return the titles that were known but are gone now, and the titles that are new since the start."""
+        """Return the titles that were known but are gone now, and those not looked for in all chunks at the start."""
         return (self.at_start | self.born.keys()) - now, now - self.at_start

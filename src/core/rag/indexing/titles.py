@@ -47,13 +47,14 @@ class TitleLinker:
             finder: What the run knows; ``None``: nothing, so that every chunk is read.
         """
         pending = await self._client.unlinked_sources()
-        if not pending:
+        # Without a mark, another run has looked for the titles of this one, but this one expected titles, too.
+        if not pending and (finder is None or not finder.batch_of):
             return
         titles = set(filter(is_sought, await self._client.title_names()))
-        if finder is not None and pending <= finder.sources:
+        if finder is not None and all(mark.since is not None for mark in pending):
             chunks = await self._affected(finder, titles)
             changed = len(finder.batch_of)
-        else:  # another run was interrupted
+        else:
             chunks = await self._client.chunk_ids()
             changed = len(chunks)
         if chunks:

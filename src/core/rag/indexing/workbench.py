@@ -92,17 +92,22 @@ class Workbench:
         """
         async with self._turn:
             if self._extraction and self._finder is None and self._process is None:
-                self._finder = TitleFinder(await self._client.title_names(), self._coming)
+                titles = await self._client.title_names()
+                # Read after the titles: one that another run writes in between is new to this run.
+                self._finder = TitleFinder(titles, self._coming, await self._client.unlinked_titles())
             await self._move(cutter, documents)
             process = self._process
             if process is None:
                 return await asyncio.to_thread(cutter.prepare, documents, source_id, self._finder)
         try:
             try:
-                made = await process.call("prepare" if ahead else "cut", cutter, documents, source_id)
+                if ahead:
+                    made = await process.call("prepare", cutter, documents, source_id)
+                else:
+                    made = await process.call("cut", cutter, documents)
             except UnsendableError as error:
                 _logger.debug("Documents that cannot be sent are cut here: %s", error)
-                made, ahead = await self._cut_here(process, cutter, documents, source_id), False
+                made, ahead = await self._cut_here(process, cutter, documents), False
         except WorkerGoneError as error:
             await self._recover(process, error)
             return await self.cut(cutter, documents, source_id)
@@ -149,14 +154,12 @@ class Workbench:
                 await started.close()
         self._process = self._starting = None
 
-    async def _cut_here(
-        self, process: WorkerProcess, cutter: Cutter, documents: Sequence[Document], source_id: str
-    ) -> list[Cut]:
+    async def _cut_here(self, process: WorkerProcess, cutter: Cutter, documents: Sequence[Document]) -> list[Cut]:
         """Cut documents that cannot be sent to the worker; it only gets their text, to find what they mention."""
-        cuts = await asyncio.to_thread(cutter.cut, documents, source_id, None)
+        cuts = await asyncio.to_thread(cutter.cut, documents, None)
         if self._extraction:
             titles, chunks = await asyncio.to_thread(cutter.sought, documents, cuts)
-            take_mentioned(cuts, await process.call("mentioned", titles, chunks, source_id, cutter.namespace))
+            take_mentioned(cuts, await process.call("mentioned", titles, chunks, cutter.namespace))
         return cuts
 
     async def _move(self, cutter: Cutter, documents: Sequence[Document]) -> None:

@@ -56,20 +56,20 @@ class Worker:
         """Take over the title finder of the run."""
         self._finder = finder
 
-    def cut(self, cutter: Cutter, documents: Sequence[Document], source_id: str) -> list[Cut]:
+    def cut(self, cutter: Cutter, documents: Sequence[Document]) -> list[Cut]:
         """Cut documents, and find what their chunks mention."""
-        return cutter.cut(documents, source_id, self._finder)
+        return cutter.cut(documents, self._finder)
 
     def prepare(self, cutter: Cutter, documents: Sequence[Document], source_id: str) -> Prepared:
         """Cut documents, and make the rows to write."""
         return cutter.prepare(documents, source_id, self._finder)
 
     def mentioned(
-        self, titles: Sequence[Title], chunks: Sequence[tuple[str, str, str]], source_id: str, namespace: str
+        self, titles: Sequence[Title], chunks: Sequence[tuple[str, str, str]], namespace: str
     ) -> list[Mentioned]:
         """Find what chunks mention that were cut in the other process."""
         assert self._finder is not None
-        return self._finder.mentioned(titles, chunks, source_id, namespace)
+        return self._finder.mentioned(titles, chunks, namespace)
 
     def embed(self, dimension: int, texts: Sequence[str]) -> tuple[Vectors, int]:
         """Embed texts with the offline model.

@@ -3,18 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 from core.rag.dbhandler.base import ClientBase
-from core.rag.dbhandler.batches import batches, run_for_ids
+from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.checks import check_texts
 from core.rag.dbhandler.knowledge.entities import EntityLedger
 from core.rag.dbhandler.knowledge.mentions import recompute
 from core.rag.dbhandler.store import Transaction
 from core.rag.extraction.matching import NameTable
-from core.rag.times import utc_now
+from core.rag.times import iso, utc_now
 
 #: Number of chunks per transaction.
 _CHUNKS = 500
+
+#: A document may bear a time this long before that of the mark: transactions take time, and clocks differ.
+_MARGIN = timedelta(minutes=5)
+
+
+@dataclass(frozen=True, slots=True)
+class Unlinked:
+    """The mark of a source with documents whose titles were not looked for in all chunks yet.
+
+    Attributes:
+        source: The id of the source.
+        since: When the first of them was written; ``None``: all chunks have to be looked at.
+        last: When the last of them was written.
+    """
+
+    source: str
+    since: str | None
+    last: str
 
 
 class TitleOperations(ClientBase):
@@ -29,19 +49,40 @@ class TitleOperations(ClientBase):
         names: list[str] = rows[0]["names"]
         return names
 
-    async def unlinked_sources(self) -> set[str]:
-        """Return the ids of sources with documents whose titles were not looked for in the other chunks yet."""
+    async def unlinked_sources(self) -> list[Unlinked]:
+        """Return the marks of sources with documents whose titles were not looked for in the other chunks yet."""
         rows = await self.read(
-            "MATCH (s:Source) WHERE s.namespace = $namespace AND s.unlinked = true RETURN s.id AS id"
+            "MATCH (s:Source) WHERE s.namespace = $namespace AND s.unlinked IS NOT NULL "
+            "RETURN s.id AS id, s.unlinked AS since, s.unlinked_last AS last ORDER BY id"
         )
-        return {row["id"] for row in rows}
+        return [
+            Unlinked(row["id"], row["since"] if isinstance(row["since"], str) else None, row["last"] or "")
+            for row in rows
+        ]
 
-    async def set_linked(self, sources: Iterable[str]) -> None:
-        """Record that the titles of these sources were looked for."""
-        ids = sorted(check_texts("sources", sources))
+    async def unlinked_titles(self) -> list[str]:
+        """Return the normalised titles that another run wrote, but has not looked for in all chunks (yet)."""
+        marks = [mark.since for mark in await self.unlinked_sources() if mark.since is not None]
+        if not marks:
+            return []
+        rows = await self.read(
+            "MATCH (d:Document) WHERE d.namespace = $namespace AND d.updated_at >= $since "
+            "MATCH (d)-[:TITLED]->(e:Entity) RETURN collect(DISTINCT e.normalized_name) AS names",
+            since=iso(datetime.fromisoformat(min(marks)) - _MARGIN),
+        )
+        names: list[str] = rows[0]["names"]
+        return names
+
+    async def set_linked(self, marks: Iterable[Unlinked]) -> None:
+        """Record that titles were looked for. The mark of a source that was written to since it was read stays."""
+        rows = [{"id": mark.source, "last": mark.last} for mark in marks]
 
         async def work(tx: Transaction) -> None:
-            await run_for_ids(tx, "UNWIND $ids AS i MATCH (s:Source {id: i}) SET s.unlinked = null", ids)
+            await tx.run(
+                "UNWIND $rows AS row MATCH (s:Source {id: row.id}) WHERE coalesce(s.unlinked_last, '') = row.last "
+                "SET s.unlinked = null, s.unlinked_last = null",
+                {"rows": rows},
+            )
 
         await self._write(work)
 

@@ -275,10 +275,14 @@ async def chunk_texts(tx: Transaction, chunks: Sequence[str]) -> dict[str, Chunk
     return {row["id"]: ChunkText.of(row) for row in rows}
 
 
-async def mark_unlinked(tx: Transaction, sources: Iterable[str | None]) -> None:
+async def mark_unlinked(tx: Transaction, sources: Iterable[str | None], now: str) -> None:
     """Mark sources whose documents' titles have yet to be searched for in the chunks of other documents."""
-    ids = sorted(source for source in sources if source)
-    await run_for_ids(tx, "UNWIND $ids AS i MATCH (s:Source {id: i}) SET s.unlinked = true", ids)
+    await run_for_ids(
+        tx,
+        "UNWIND $ids AS i MATCH (s:Source {id: i}) SET s.unlinked = coalesce(s.unlinked, $now), s.unlinked_last = $now",
+        sorted(source for source in sources if source),
+        now=now,
+    )
 
 
 def _parts(name: str) -> Iterable[str]:

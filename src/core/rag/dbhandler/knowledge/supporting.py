@@ -32,6 +32,7 @@ class Support:
             namespace: The namespace of the documents.
             now: The time of the write.
         """
+        self._now = now
         self._ledger = EntityLedger(namespace, now)
         self._mentions = MentionChanges(self._ledger)
         self._records = RecordChanges(self._ledger)
@@ -94,4 +95,5 @@ class Support:
                 for document in documents
                 if document.titles or any(chunk.mentions for chunk in document.chunks)
             },
+            self._now,
         )

@@ -19,6 +19,7 @@ from core.rag.dbhandler.messages.rows import MAX_TAGS, last_said, message_terms
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.dbhandler.vectors import ACTIVE, STANDBY
 from core.rag.schema import EdgeType, Label
+from core.rag.times import utc_now
 
 #: Takes the stored and the imported properties of a node or edge; returns the properties to write.
 type _Join = Callable[[Row, Row], Row]
@@ -171,8 +172,9 @@ async def _mark_other_facts(tx: Transaction, chunks: Sequence[Row], there: Mappi
     await run_for_ids(
         tx,
         "UNWIND $ids AS i MATCH (c:DocumentChunk {id: i})-[:CHUNK_OF]->(d:Document) "
-        "MATCH (d)-[:SOURCED_FROM]->(s:Source) SET s.unlinked = true",
+        "MATCH (d)-[:SOURCED_FROM]->(s:Source) SET s.unlinked = true, s.unlinked_last = $now",
         other,
+        now=utc_now(),
     )
 
 

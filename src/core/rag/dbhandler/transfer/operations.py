@@ -116,8 +116,8 @@ class TransferOperations(VectorStoreOperations):
         if there and (changed or there - versions.keys()):
             await self._write(
                 lambda tx: tx.run(
-                    "MATCH (s:Source) WHERE s.namespace = $namespace SET s.unlinked = true",
-                    {"namespace": self._namespace},
+                    "MATCH (s:Source) WHERE s.namespace = $namespace SET s.unlinked = true, s.unlinked_last = $now",
+                    {"namespace": self._namespace, "now": utc_now()},
                 )
             )
 
