@@ -231,6 +231,12 @@ def test_what_may_be_alike_is_found_before_anything_is_looked_up(names: list[str
     assert resolve(some, together=set, fuzzy=False) == resolve(there, together=set, fuzzy=False)
 
 
+@pytest.mark.parametrize("acronyms", [["raf", "r a f"], ["r a f", "raf"]])
+def test_acronyms_of_the_same_letters_are_alike_in_any_order(acronyms: list[str]) -> None:
+    assert alike([*acronyms, "mill"], acronyms) == {"raf", "r a f"}
+    assert alike([*acronyms, "royal air force"], acronyms) == {"raf", "r a f", "royal air force"}
+
+
 WORDS = ["mill", "pond", "weir", "of", "ii", "3", "river"]
 
 

@@ -88,7 +88,9 @@ def alike(names: Iterable[str], acronyms: Iterable[str]) -> set[str]:
         acronyms: Those of them that are acronyms.
     """
     first: dict[str, str] = {}
-    short = {name.replace(" ", ""): name for name in acronyms}
+    short: dict[str, list[str]] = {}  # RAF and R.A.F. have the same letters
+    for acronym in acronyms:
+        short.setdefault(acronym.replace(" ", ""), []).append(acronym)
     found: set[str] = set()
     for name in names:
         for key in _spellings(name):
@@ -98,7 +100,7 @@ def alike(names: Iterable[str], acronyms: Iterable[str]) -> set[str]:
         if short and name.count(" ") >= 2:
             for initials in _initials_of(name):
                 if initials in short:
-                    found.update((name, short[initials]))
+                    found.update((name, *short[initials]))
     return found
 
 
