@@ -138,7 +138,13 @@ async def test_routing() -> None:
 async def test_a_database_that_is_not_there() -> None:
     engine = bolt_engine()
     direct = await engine.open()
-    if direct.capabilities.engine == "neo4j":  # Memgraph takes any name
+    if direct.capabilities.engine == "memgraph":  # without a licence it takes any name, and uses its only database
+        with pytest.raises(ConfigurationError, match=r"'no-such-database'.*it uses 'memgraph'.*MGRAG_NAMESPACE"):
+            await engine.open(MEMGRAPH_DATABASE="no-such-database")
+        named = await engine.open(MEMGRAPH_DATABASE="memgraph")
+        assert await named.run("RETURN 1 AS one") == [{"one": 1}]
+        await named.close()
+    else:
         with pytest.raises(StoreUnavailableError, match="no-such-database"):
             await engine.open(MEMGRAPH_DATABASE="no-such-database")
         administration = await engine.open(MEMGRAPH_DATABASE="system")

@@ -38,6 +38,7 @@ def server_error(code: str, message: str) -> Neo4jError:
         (TRANSIENT, "Cannot resolve conflicting transactions. Retry …", StoreConflictError, Again.UNTIL_DEADLINE),
         (TRANSIENT, "Cannot get unique access to the storage. Try …", StoreConflictError, Again.UNTIL_DEADLINE),
         (CLIENT, "Unable to commit due to serialization error.", StoreConflictError, Again.UNTIL_DEADLINE),
+        (CLIENT, 'Tried to retrieve an unknown database "db".', StoreUnavailableError, Again.NEVER),
         (TRANSIENT, "Not yet implemented: Exists cannot be used within WITH!", QueryError, Again.NEVER),
         (
             TRANSIENT,

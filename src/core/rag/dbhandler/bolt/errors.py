@@ -80,6 +80,7 @@ _MEMGRAPH_CONFLICT = re.compile(r"^Unable to commit due to serialization error",
 _MEMGRAPH_BY_HAND = re.compile(r"^Transaction was asked to abort by another user", re.I)
 _MEMGRAPH_REPLICA = re.compile(r"^Replication Exception", re.I)
 _MEMGRAPH_STORED = re.compile(r"still committed on the main", re.I)
+_MEMGRAPH_NO_DATABASE = re.compile(r"^Tried to retrieve an unknown database", re.I)
 _MEMGRAPH_STOPPING = re.compile(r"^Transaction was asked to abort because of database shutdown", re.I)
 _MEMGRAPH_NOT_WRITTEN = re.compile(r"^.{0,100}not (yet )?(implemented|supported)|^.{0,100}is not implemented yet", re.I)
 #: Message for an operation that the storage mode of the server does not support.
@@ -175,6 +176,14 @@ def wrongly_forced(engine: str, agent: str, address: Address) -> ConfigurationEr
     )
 
 
+def other_database(used: str, address: Address) -> ConfigurationError:
+    """Return the error for a server that uses another database than the one that was asked for."""
+    return ConfigurationError(
+        f"The server at {address.uri} has no database {address.database!r}: whatever MEMGRAPH_DATABASE says, it uses"
+        f" {used!r}, as Memgraph does without a licence. Leave it empty, and use namespaces (MGRAG_NAMESPACE) instead."
+    )
+
+
 def not_a_cluster(address: Address) -> StoreUnavailableError:
     """Return the error for ``neo4j://`` on a server that stands alone."""
     return StoreUnavailableError(
@@ -200,7 +209,7 @@ def _server_failure(error: Any, what: str, address: Address) -> Failure:
         return _never(
             StoreAuthError(f"{what} is not allowed to the user {address.username!r} of {address.location}: {text}.")
         )
-    if "DatabaseNotFound" in code:
+    if "DatabaseNotFound" in code or (of_memgraph and _MEMGRAPH_NO_DATABASE.search(text)):
         return _never(
             StoreUnavailableError(
                 f"The server at {address.uri} has no database {address.database!r}: set MEMGRAPH_DATABASE to one that"

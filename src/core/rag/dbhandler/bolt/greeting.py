@@ -6,10 +6,10 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from core.rag.dbhandler.bolt.errors import not_a_cluster, wrong_product, wrongly_forced
+from core.rag.dbhandler.bolt.errors import not_a_cluster, other_database, wrong_product, wrongly_forced
 from core.rag.dbhandler.bolt.memgraph import MemgraphDialect
 from core.rag.dbhandler.bolt.neo4j import Neo4jDialect
-from core.rag.dbhandler.bolt.work import GRACE_SECONDS, RetryableError, answered
+from core.rag.dbhandler.bolt.work import GRACE_SECONDS, RetryableError, answered, attempts, cancellable
 from core.rag.errors import ConfigurationError, QueryError, StoreUnavailableError
 
 if TYPE_CHECKING:
@@ -67,6 +67,30 @@ async def recognise(runner: Runner, agent: str, address: Address, forced: str | 
         if forced and forced != recognised:
             raise wrongly_forced(forced, agent, address) from error
         raise
+
+
+async def check_database(drivers: Drivers, seconds: float) -> None:
+    """Find out whether the server uses the database of the address, if that names one.
+
+    Memgraph without a licence has one database, and uses that whatever name is asked for.
+
+    Raises:
+        ConfigurationError: if it uses another.
+    """
+    if drivers.address.database is None:
+        return
+
+    async def ask() -> str | None:
+        async with drivers.session(reading=True) as session:
+
+            async def send() -> str | None:
+                return (await (await session.run("RETURN 1 AS one")).consume()).database
+
+            return await answered(cancellable(session, send()), "Connecting", seconds, drivers.address)
+
+    used = await attempts(ask, seconds)
+    if used and used != drivers.address.database:
+        raise other_database(used, drivers.address)
 
 
 async def _ask_without_routing(drivers: Drivers, seconds: float) -> None:

@@ -18,7 +18,7 @@ from core.rag.dbhandler.bolt.address import bolt_address
 from core.rag.dbhandler.bolt.dialect import Dialect, IndexMissingError, labels_statement, plain_words
 from core.rag.dbhandler.bolt.drivers import Drivers
 from core.rag.dbhandler.bolt.errors import closed
-from core.rag.dbhandler.bolt.greeting import greet, recognise
+from core.rag.dbhandler.bolt.greeting import check_database, greet, recognise
 from core.rag.dbhandler.bolt.server_checks import unmarked_nodes
 from core.rag.dbhandler.bolt.turns import Turns
 from core.rag.dbhandler.bolt.words import WordSearch
@@ -116,6 +116,8 @@ class BoltStore:
         try:
             agent = await greet(drivers, settings.connect_timeout)
             store._dialect = await recognise(store, agent, address, settings.force_engine)
+            if store._dialect.name == "memgraph":
+                await check_database(drivers, store._patience)
         except BaseException:
             await drivers.close()
             raise
