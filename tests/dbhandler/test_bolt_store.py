@@ -387,7 +387,33 @@ async def test_nodes_are_looked_up_by_their_ids_however_few_are_at_the_other_end
     store = corner.store
     assert isinstance(store, BoltStore)
     statement = store._hinted("UNWIND $ids AS i MATCH (e:Entity {id: i})<-[:ABOUT]-(c:Concept) RETURN c.id AS id")
+    assert await scans(driver, statement, ids=["e1"]) == [" * ScanAllByLabelProperties (e :Entity {id})"]
+
+
+@pytest.mark.parametrize(
+    ("statement", "scan"),
+    [
+        ("MATCH (e:Entity) WHERE e.namespace = $name RETURN count(e)", "Properties (e :Entity {namespace, id})"),
+        ("MATCH (c:DocumentChunk) WHERE c.namespace = $name AND c.chunk_index = 0 RETURN c.id", "Properties (c :Doc"),
+        ("MATCH (d:Document {id: $name}) WHERE d.namespace = $name RETURN d.title", "Properties (d :Document {id})"),
+        ("MATCH (v:Vector_ab12) RETURN count(v)", " (v :Vector)"),
+    ],
+)
+async def test_what_is_said_of_a_namespace_takes_no_longer_for_others(
+    corner: Corner, driver: AsyncDriver, statement: str, scan: str
+) -> None:
+    if not is_memgraph(corner):
+        return
+    await corner.put("e", label=Label.ENTITY)  # creates the schema
+    store = corner.store
+    assert isinstance(store, BoltStore)
+    steps = await scans(driver, store._hinted(statement), name="x")
+    assert len(steps) == 1
+    assert steps[0].startswith(f" * ScanAllByLabel{scan}")
+
+
+async def scans(driver: AsyncDriver, statement: str, **parameters: Any) -> list[str]:
+    """The steps of the plan of a statement that read nodes."""
     async with driver.session() as session:
-        plan = await (await session.run(f"EXPLAIN {statement}", ids=["e1"])).values()  # type: ignore[arg-type]
-    steps = [row[0] for row in plan if "Scan" in row[0]]
-    assert steps == [" * ScanAllByLabelProperties (e :Entity {id})"]
+        plan = await (await session.run(f"EXPLAIN {statement}", parameters)).values()  # type: ignore[arg-type]
+    return [row[0] for row in plan if "Scan" in row[0]]

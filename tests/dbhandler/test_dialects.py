@@ -302,5 +302,6 @@ def test_weights_are_written_without_an_exponent() -> None:
 async def test_memgraph_is_told_to_look_nodes_up_by_their_ids(statement: str, hint: str) -> None:
     dialect = await MemgraphDialect.learn(memgraph(MAP_TEXT, VECTORS))
     assert dialect.hinted(statement) == (f"USING INDEX {hint} {statement}" if hint else statement)
+    assert dialect.hinted("MATCH (v:Vector_a1b2) RETURN v.id") == "MATCH (v:Vector:Vector_a1b2) RETURN v.id"
     other = await Neo4jDialect.learn(Script(), "Neo4j/4.4.30")
     assert other.hinted(statement) == statement

@@ -90,6 +90,10 @@ class Dialect(Protocol):
         """Create the constraints and property indexes that are missing."""
         ...
 
+    async def ensure_namespace_indexes(self) -> None:
+        """Create what spares statements about one namespace from reading the nodes of all others, if there is such."""
+        ...
+
     async def ensure_text_index(self, label: Label) -> None:
         """Create the keyword index of a label unless it is there."""
         ...

@@ -6,7 +6,6 @@ import asyncio
 import logging
 import re
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 
 from core.rag.dbhandler.bolt.dialect import (
     Abilities,
@@ -26,6 +25,7 @@ from core.rag.dbhandler.bolt.dialect import (
     word_queries,
     words_query,
 )
+from core.rag.dbhandler.bolt.hints import hinted
 from core.rag.dbhandler.store import MAX_K, Match, Row
 from core.rag.errors import QueryError, StoreConflictError
 from core.rag.schema import SERVER_INDEXES, Label, TextIndex, VectorIndex, check_name
@@ -40,11 +40,10 @@ _LOOK_AGAIN_SECONDS = 1.0
 
 _MISSING = re.compile(r"index .{0,200} (does not|doesn't) exist|no procedure named", re.I | re.S)
 _THERE = re.compile(r"already exists", re.I)
-_BY_ID = re.compile(r"\(\w*:(\w+) \{id: ")
+#: The labels with most nodes. An index on the namespace alone would be taken for nodes whose id is known, too.
+_LARGE = (Label.DOCUMENT, Label.CHUNK, Label.ENTITY, Label.VECTOR)
 #: The storage mode that has the indexes and constraints which are needed here.
 _STORAGE_MODE = "IN_MEMORY_TRANSACTIONAL"
-#: Beginnings of statements that may look up nodes; others accept no hint, or have one.
-_OF_READING = ("MATCH ", "UNWIND ", "OPTIONAL ", "WITH ", "MERGE ")
 _TEXT_INDEX = re.compile(r"label_text \(name: (.*)\)", re.S)
 
 
@@ -108,12 +107,8 @@ class MemgraphDialect:
         return cls(runner, abilities, limit_in_map="MAP" in search)
 
     def hinted(self, statement: str) -> str:
-        """See :class:`~core.rag.dbhandler.bolt.dialect.Dialect`.
-
-        If the server does not know the id in advance (it comes from UNWIND), it estimates that the index returns a part
-        of all nodes with the label; if the other end of an edge has fewer nodes, it scans those for every id.
-        """
-        return _hinted(statement)
+        """See :class:`~core.rag.dbhandler.bolt.dialect.Dialect`."""
+        return hinted(statement)
 
     async def ensure_schema(self) -> None:
         """See :class:`~core.rag.dbhandler.bolt.dialect.Dialect`. A constraint brings no index, and no label has one."""
@@ -122,6 +117,21 @@ class MemgraphDialect:
             await self._define(statement, f"Creating {what}")
         if missing and (still := await self._missing()):
             raise not_created(", ".join(still))
+
+    async def ensure_namespace_indexes(self) -> None:
+        """See :class:`~core.rag.dbhandler.bolt.dialect.Dialect`. Versions without text search may not have them."""
+        if not self.abilities.text_search:
+            return
+        there = {
+            (row["label"], _names(row["property"]))
+            for row in await self._runner.query("SHOW INDEX INFO")
+            if row["index type"] == "label+property"
+        }
+        for label in _LARGE:
+            if (label.value, ("namespace", "id")) not in there:
+                await self._define(
+                    f"CREATE INDEX ON :{label}(namespace, id)", f"Creating the index on the namespaces of {label}"
+                )
 
     async def _missing(self) -> dict[str, str]:
         """Return the statements that create missing constraints and indexes, by their description."""
@@ -395,14 +405,6 @@ async def _storage_mode(runner: Runner) -> str:
     except QueryError:
         return ""
     return next((str(row["value"]) for row in rows if row["storage info"].endswith("storage_mode")), "")
-
-
-@lru_cache(1_000)
-def _hinted(statement: str) -> str:
-    labels = sorted(set(_BY_ID.findall(statement)) & set(Label))
-    if not labels or not statement.startswith(_OF_READING):
-        return statement
-    return f"USING INDEX {', '.join(f':{label}(id)' for label in labels)} {statement}"
 
 
 def _text_indexes(rows: Sequence[Row]) -> dict[str, Row]:

@@ -113,6 +113,9 @@ class Neo4jDialect:
                 )
         return statements
 
+    async def ensure_namespace_indexes(self) -> None:
+        """See :class:`~core.rag.dbhandler.bolt.dialect.Dialect`. It uses an index only for all its properties."""
+
     async def ensure_text_index(self, label: Label) -> None:
         """See :class:`~core.rag.dbhandler.bolt.dialect.Dialect`."""
         if not self.abilities.text_search:

@@ -59,6 +59,8 @@ _BRIEFLY_SECONDS = 1.0
 #: Seconds until the creation of an index, which other writers prevented, is tried again.
 _AGAIN_SECONDS = 60.0
 
+_WITHOUT_NAMESPACES = "The indexes on namespaces are missing: statements about one read the nodes of all."
+
 
 class BoltStore:
     """A :class:`~core.rag.dbhandler.store.GraphStore` on a server, from any number of event loops."""
@@ -241,6 +243,7 @@ class BoltStore:
             return
         async with self._defining.hold():
             await self._dialect.ensure_schema()
+        await self._unless_busy(self._dialect.ensure_namespace_indexes, _WITHOUT_NAMESPACES, patient=False, quiet=True)
 
     async def ensure_text_index(self, index: TextIndex, *, patient: bool = True) -> bool:
         """See :class:`~core.rag.dbhandler.store.GraphStore`. One index serves all namespaces."""
@@ -354,7 +357,9 @@ class BoltStore:
         """See :class:`~core.rag.dbhandler.store.GraphStore`."""
         await self._drivers.close()
 
-    async def _unless_busy(self, create: Callable[[], Awaitable[None]], note: str, *, patient: bool) -> bool:
+    async def _unless_busy(
+        self, create: Callable[[], Awaitable[None]], note: str, *, patient: bool, quiet: bool = False
+    ) -> bool:
         """Create an index, or do without it if other writers prevent that now, and try again later.
 
         A server that needs exclusive access for it may never get it, so callers do not wait long more than once.
@@ -364,6 +369,7 @@ class BoltStore:
             create: Creates the index unless it exists.
             note: The note in ``capabilities`` as long as it does not exist.
             patient: Whether to wait as long as for any other write.
+            quiet: Whether everything works as well without it, only slower, so that nobody is told.
         """
         async with self._defining.hold():
             given_up = self._given_up.get(note)
@@ -376,7 +382,8 @@ class BoltStore:
             except (StoreConflictError, StoreReadOnlyError) as error:
                 self._given_up[note] = time.monotonic()
                 _log.info("%s", error)
-                self._note(note)
+                if not quiet:
+                    self._note(note)
                 return False
             finally:
                 self._define_deadline = self._retry_deadline
