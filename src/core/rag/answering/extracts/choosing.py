@@ -3,21 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from core.rag.answering.extracts.scoring import Sentence
 from core.rag.answering.types import Intent
 
-#: How many sentences at most, of all passages and of one.
-_MOST: dict[Intent, tuple[int, int]] = {
-    "factual": (6, 3),
-    "relationship": (10, 3),
-    "summary": (12, 4),
-    "exploration": (10, 3),
+
+class _Limits(NamedTuple):
+    """What the extracts for a kind of question are limited to.
+
+    Attributes:
+        most: Sentences of all passages.
+        of_one: Sentences of a passage.
+        first: The share of the best score that the first sentence of a passage needs,
+        more: and that another one does.
+    """
+
+    most: int
+    of_one: int
+    first: float
+    more: float
+
+
+_LIMITS: dict[Intent, _Limits] = {
+    "factual": _Limits(6, 3, 0.4, 0.5),
+    "relationship": _Limits(10, 3, 0.3, 0.5),
+    # What there is to say about something need not name it.
+    "summary": _Limits(12, 4, 0.0, 0.3),
+    "exploration": _Limits(10, 3, 0.0, 0.4),
 }
 #: What a sentence loses with each passage before its own: the order of the search is good evidence, too.
 _BEHIND = 0.04
-#: The share of the best score that the first sentence of a passage needs, and that another one does.
-_ENOUGH, _ENOUGH_BESIDE = 0.4, 0.5
 
 
 def choose(intent: Intent, sentences: Sequence[Sentence]) -> list[list[Sentence]]:
@@ -36,15 +52,15 @@ def choose(intent: Intent, sentences: Sequence[Sentence]) -> list[list[Sentence]
         (one for one in sentences if not saying or one.passage in saying),
         key=lambda one: (-worth(one), one.passage, one.place.start),
     )
-    most, of_one = _MOST[intent]
+    limits = _LIMITS[intent]
     chosen: dict[int, list[Sentence]] = {}
     texts: set[str] = set()  # passages overlap: some have the same sentence
     for one in ranked:
         own = chosen.get(one.passage, [])
-        if len(own) == of_one or one.score < (_ENOUGH_BESIDE if own else _ENOUGH) * ranked[0].score:
+        if len(own) == limits.of_one or one.score < (limits.more if own else limits.first) * ranked[0].score:
             continue
         texts.add(one.text)
-        if len(texts) > most:
+        if len(texts) > limits.most:
             break
         chosen.setdefault(one.passage, own).append(one)
     return [sorted(own, key=lambda one: one.place.start) for own in chosen.values()]
