@@ -55,9 +55,10 @@ async def test_what_was_said_before_chooses_too() -> None:
 
 
 async def test_no_more_than_a_few_sentences_are_shown() -> None:
-    many = [passage(number, f"Mill {number} grinds wheat.\n\nMill {number} grinds rye.") for number in range(1, 9)]
-    assert len(await shown("What do mills grind?", *many)) == 6
-    assert len(await shown("Summarize what mills grind", *many, intent="summary")) == 12
+    many = [passage(number, f"Mill {number} grinds wheat.\n\nMill {number} grinds rye.") for number in range(1, 11)]
+    assert len(await shown("What do mills grind?", *many[:5])) == 6
+    assert len(await shown("What do mills grind?", *many)) == 12
+    assert len(await shown("Summarize what mills grind", *many[:7], intent="summary")) == 14
 
 
 @pytest.mark.parametrize(("subject", "heading"), [("Ada Vane (director)", ""), ("People", "Film > Ada Vane")])
@@ -69,6 +70,13 @@ async def test_a_passage_that_a_good_sentence_leads_to_counts_more(subject: str,
         passage(3, "Vane (12 May 1931 in Cork) made several films.", subject, heading),
     )
     assert lines.index("- Vane (12 May 1931 in Cork) made several films. [3]") < 2
+
+
+async def test_a_summary_has_something_of_every_passage() -> None:
+    passages = [passage(1, "The mill grinds wheat.", "Mill"), passage(2, "Everyone left in 1936.", "Mill")]
+    assert await shown("What does the mill grind?", *passages) == ["- The mill grinds wheat. [1]"]
+    summary = await shown("Tell me about the mill and what it grinds", *passages, intent="summary")
+    assert summary == ["- The mill grinds wheat. [1]", "- Everyone left in 1936. [2]"]
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ class _Limits(NamedTuple):
     """What the extracts for a kind of question are limited to.
 
     Attributes:
-        most: Sentences of all passages.
+        most: Sentences of five passages; in proportion more of more passages.
         of_one: Sentences of a passage.
         first: The share of the best score that the first sentence of a passage needs,
         more: and that another one does.
@@ -53,6 +53,7 @@ def choose(intent: Intent, sentences: Sequence[Sentence]) -> list[list[Sentence]
         key=lambda one: (-worth(one), one.passage, one.place.start),
     )
     limits = _LIMITS[intent]
+    most = max(limits.most, limits.most * len({one.passage for one in sentences}) // 5)
     chosen: dict[int, list[Sentence]] = {}
     texts: set[str] = set()  # passages overlap: some have the same sentence
     for one in ranked:
@@ -60,7 +61,7 @@ def choose(intent: Intent, sentences: Sequence[Sentence]) -> list[list[Sentence]
         if len(own) == limits.of_one or one.score < (limits.more if own else limits.first) * ranked[0].score:
             continue
         texts.add(one.text)
-        if len(texts) > limits.most:
+        if len(texts) > most:
             break
         chosen.setdefault(one.passage, own).append(one)
     return [sorted(own, key=lambda one: one.place.start) for own in chosen.values()]
