@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from core.rag import KnowledgeBase
 from core.rag.answering.extracts.composing import extract
 from core.rag.answering.extracts.kinds import kind_asked
+from core.rag.answering.extracts.showing import has_words
+from core.rag.answering.extracts.showing import shown as display
+from core.rag.answering.extracts.substance import substance
 from core.rag.answering.types import Intent, Passage
 from core.rag.retrieval.hits import Hit
 from libs.dataloader import Document
@@ -70,6 +75,26 @@ async def test_a_passage_that_a_good_sentence_leads_to_counts_more(subject: str,
         passage(3, "Vane (12 May 1931 in Cork) made several films.", subject, heading),
     )
     assert lines.index("- Vane (12 May 1931 in Cork) made several films. [3]") < 2
+
+
+async def test_a_sentence_with_a_slash_is_no_path() -> None:
+    said = "The client/server model of the mill is written in a language that runs on node.js"
+    lines = await shown("What is the client/server model of the mill?", passage(1, f"{said}\n\nThe mill is a model."))
+    assert lines[0] == f"- {said} [1]"
+
+
+@pytest.mark.parametrize("part", ["9", "a", "/", "a/", "[[", "A b ", "1:", "(", "::: a."])
+def test_long_hostile_sentences_take_no_time(part: str) -> None:
+    text = part * (40_000 // len(part))
+    started = time.process_time()
+    for question in ("How many?", "When?", "Who?"):
+        substance(question, text)
+        kind = kind_asked(question)
+        assert kind is not None
+        kind(text)
+    display(text)
+    has_words(text, begins=True)
+    assert time.process_time() - started < 5
 
 
 async def test_a_summary_has_something_of_every_passage() -> None:

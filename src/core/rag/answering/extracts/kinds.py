@@ -46,7 +46,7 @@ _NUMERAL = re.compile(
 )
 #: A year, a time of the day, a day of the week, a month (none that is a word of another kind, too), or a century.
 _DATE = re.compile(
-    r"(?<!\d)(?:1\d|20)\d\d(?!\d)|(?<!\d)\d{1,2}[./:]\d{1,2}|\d+\s?[年月日년월일]|世[纪紀]"
+    r"(?<!\d)(?:1\d|20)\d\d(?!\d)|(?<!\d)\d{1,2}[./:]\d{1,2}|(?<!\d)\d{1,4}\s?[年月日년월일]|世[纪紀]"
     r"|\b(?:January|February|March|April|May|June|July|August|September|October|November|December"
     r"|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?|Januar|Februar|März|Juni|Juli|Oktober|Dezember"
     r"|(?:Mon|Diens|Donners|Frei|Sams|Sonn)tags?|Mittwochs?"

@@ -33,8 +33,9 @@ _WANTED = re.compile(
 )
 #: Data in the notation of JSON: the beginning of an object or list, or a key. A command may have it as an argument.
 _DATA = re.compile(r"\s*(?:[{\[}\]]\s*[{}\[\]\"']|\"[^\"\n]{1,80}\"\s*:)")
-#: A path or an address and nothing else: "notes/Import from Evernote.md".
-_PLACE = re.compile(r"\s*(?:https?://\S+|[^\s/:]*(?:[^/:\n]*/)+[^/:\n]*\.\w{1,5}|(?:[\w.~-]*/)+[\w.-]*)\s*")
+#: A path or an address and nothing else, of a few words at most: "notes/Import from Evernote.md".
+_PLACE = re.compile(r"\s*(?:https?://\S+|(?:[^/:\n]*/)+[^/:\n]*\.\w{1,5}|(?:[\w.~-]*/)+[\w.-]*)\s*")
+_MOST_WORDS = 8
 #: References to manual pages and nothing else: "ls(1), chmod(2)".
 _REFERENCES = re.compile(r"(?:[\w.@:+-]{1,60}\(\d\w{0,3}\)(?:[\s,;.、]+(?:and |und |et |y |e )?|\Z))+")
 
@@ -47,8 +48,8 @@ def substance(question: str, sentence: str, *, last: bool = False) -> float:
         sentence: A sentence of a passage, as it stands there.
         last: Whether nothing follows it in the passage.
     """
-    bare = _DATA.match(sentence) is not None or _PLACE.fullmatch(sentence) is not None
-    return _LITTLE if bare or only_points(question, sentence, last=last) else 1.0
+    bare = sentence.count(" ") < _MOST_WORDS and _PLACE.fullmatch(sentence) is not None
+    return _LITTLE if bare or _DATA.match(sentence) is not None or only_points(question, sentence, last=last) else 1.0
 
 
 def only_points(question: str, sentence: str, *, last: bool = False) -> bool:
