@@ -10,19 +10,20 @@ import signal
 import subprocess
 import sys
 import threading
-from types import FrameType
 
 
 def main(arguments: list[str]) -> int:
     """Run the command and return its exit code (negative: the signal that ended it)."""
     detached = arguments[:1] == ["--detached"]
     command = arguments[1:] if detached else arguments
-    # A SIGTERM that comes before there is anybody to pass it to waits until there is.
+    # Blocked in every thread but taken by the one that waits for it: a handler, which Python calls between two of its
+    # own steps, would miss a SIGTERM that comes just before the wait for the command begins.
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
     server = subprocess.Popen(command, stdin=subprocess.DEVNULL, preexec_fn=_unblock)
 
-    def pass_on(signum: int, frame: FrameType | None) -> None:
-        server.terminate()
+    def pass_on() -> None:
+        while signal.sigwait({signal.SIGTERM}):
+            server.terminate()
 
     def watch() -> None:
         # Not sys.stdin: its lock, held by a daemon thread, would abort the interpreter on its way out.
@@ -30,8 +31,7 @@ def main(arguments: list[str]) -> int:
             pass
         server.kill()
 
-    signal.signal(signal.SIGTERM, pass_on)
-    _unblock()
+    threading.Thread(target=pass_on, daemon=True).start()
     if not detached:
         threading.Thread(target=watch, daemon=True).start()
     return server.wait()

@@ -6,13 +6,14 @@ import sys
 
 from tests.servers.neo4j import ROOT
 
-# Says that it is there, then waits until somebody ends it; exits with 7 when asked to (SIGTERM).
+# Says that it is there, then waits until somebody ends it; exits with 7 when asked to (SIGTERM, also one that comes
+# before it waits).
 PATIENT = """
-import signal, sys, threading
-signal.signal(signal.SIGTERM, lambda *_: sys.exit(7))
+import signal, sys
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
 print("here", flush=True)
-while True:
-    signal.pause()
+signal.sigwait({signal.SIGTERM})
+sys.exit(7)
 """
 
 
