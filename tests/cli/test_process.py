@@ -279,6 +279,7 @@ def test_an_export_that_is_ended_leaves_nothing(
     shutil.copyfile(ingested / "graph.grafeo", tmp_path / "graph.grafeo")
     program = (
         "import asyncio, signal, sys\n"
+        "signal.signal(signal.SIGHUP, signal.SIG_DFL)\n"  # the tests may run below nohup
         f"if {background}: signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
         "from core.rag.dbhandler.transfer.operations import TransferOperations\n"
         "async def waits(*_): print('there', flush=True); await asyncio.sleep(100)\n"
