@@ -137,3 +137,15 @@ def test_markdown_that_is_slow_to_match_is_not_slow() -> None:
         "# " + "\\" * 50_000,
     ):
         assert convert("a.md", text).content == text
+
+
+def test_fields_above_the_text_without_a_fence_are_front_matter() -> None:
+    """As MultiMarkdown and Pelican have them."""
+    document = convert("a.md", "Title:   My post  \nDate: 2020-01-02\nTags: a, b\nAuthors: Ann,\n  Ben\n\nWords.\n\n# One\n")
+    assert document.title == "My post"
+    assert document.content == "Words.\n\n# One\n"
+    assert document.metadata == {"created": "2020-01-02", "tags": "a, b", "author": "Ann, Ben"}
+
+
+def test_a_text_of_fields_only_keeps_them() -> None:
+    assert convert("a.md", "Title: x\nAuthor: y\n").content == "Title: x\nAuthor: y\n"

@@ -306,7 +306,7 @@ A      B
 def test_footnotes_figures_formulas_and_rows_of_several_lines() -> None:
     document = convert("a.rst", MARKS)
     assert document.content == (
-        "# Title\n\nWords [1]_ and a link and https://example.org/bare.\nSee Missing and missing_.\n\n"
+        "# Title\n\nWords [1] and a link and https://example.org/bare.\nSee Missing and missing_.\n\n"
         "[1] A footnote\n[CIT] A citation.\n\nThe mill\nThe caption.\n\nA legend.\n\na^2 + b^2\n\nc^2 d\n\n"
         "```python\nprint(1)\n```\n\n| A | B |\n| --- | --- |\n| 1 | two more |\n| 2 | x |"
     )
@@ -327,3 +327,43 @@ def test_references_without_a_name_lead_to_the_targets_in_their_order() -> None:
         "that": "https://two.example/",
         "a third": "https://three.example/",
     }
+
+
+def test_links_and_literals_go_on_in_the_next_line() -> None:
+    document = convert(
+        "a.rst",
+        "Read `the long\nguide <https://one.example/guide>`__ and ``a literal\nof two`` words [#note]_ now [2]_, `one\n"
+        "with a block <https://two.example/>`_::\n\n    code\n\n- `an item\n  of a list <https://three.example/>`_ [*]_\n"
+        "\nA lone ` stays.\n\n.. [#note] See `what\n   they say <https://four.example/>`_.\n.. [2] Second.\n",
+    )
+    assert document.content == (
+        "Read the long guide and `a literal of two` words [note] now [2], one with a block:\n\n```\ncode\n```\n\n"
+        "- an item of a list\n\nA lone ` stays.\n\n[note] See what they say.\n[2] Second."
+    )
+    assert sorted(targets(document)) == [
+        "https://four.example/",
+        "https://one.example/guide",
+        "https://three.example/",
+        "https://two.example/",
+    ]
+
+
+def test_the_fields_above_the_text_are_listed_and_have_the_title() -> None:
+    document = convert(
+        "pep-0008.rst",
+        "PEP: 8\nTitle: Style Guide for\n  Python Code\nAuthor: Guido van Rossum <guido at python.org>,\n"
+        "        Barry Warsaw\nStatus: Active\nResolution:\n\nIntroduction\n============\n\nThis gives conventions.\n",
+    )
+    assert document.title == "PEP 8 – Style Guide for Python Code"
+    assert document.content == (
+        "- PEP: 8\n- Title: Style Guide for Python Code\n- Author: Guido van Rossum <guido at python.org>, Barry Warsaw\n"
+        "- Status: Active\n\n# Introduction\n\nThis gives conventions."
+    )
+
+
+@pytest.mark.parametrize(
+    "text", ["Note: this\nWarning: that\n\nText.", "Title: alone\n\nText.", "Title: a\nAuthor: b\nText."]
+)
+def test_other_words_with_colons_are_text(text: str) -> None:
+    document = convert("a.rst", f"{text}\n")
+    assert (document.title, document.content) == (None, text)

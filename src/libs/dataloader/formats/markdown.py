@@ -9,6 +9,7 @@ from itertools import chain
 from typing import Any
 
 from libs.dataloader.formats.base import Content, FileData
+from libs.dataloader.formats.preamble import preamble_title, split_preamble
 from libs.dataloader.formats.registry import Format
 from libs.dataloader.links import LinkCollector
 from libs.dataloader.notes import find_note_links, without_brackets
@@ -82,7 +83,7 @@ _LONGEST_WORDS = 1000
 
 
 def read(file: FileData, _kind: Format) -> Content:
-    """Return Markdown as it is; the title is that of the front matter, else the first heading."""
+    """Return Markdown as it is; the title is that of the fields at the top, else the first heading."""
     text = file.text()
     fields: dict[str, Any] = {}
     properties = ""
@@ -92,6 +93,9 @@ def read(file: FileData, _kind: Format) -> Content:
         properties = match[0]
         fields, others = _page_properties(properties)
         text = f"{others}{text[match.end() :]}".lstrip("\n") or text
+    elif (preamble := split_preamble(text))[0]:
+        fields = {name.lower(): value for name, value in preamble[0].items()}
+        fields["title"], text = preamble_title(preamble[0]), preamble[1] or text
     if "::" in text:
         text = _without(_BLOCK_PROPERTY, text)
     if file.path.lower().endswith(".mdx"):

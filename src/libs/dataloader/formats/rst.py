@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from libs.dataloader.formats.base import Content, FileData
 from libs.dataloader.formats.markdown import first_heading
+from libs.dataloader.formats.preamble import preamble_title, split_preamble
 from libs.dataloader.formats.registry import Format
 from libs.dataloader.formats.rst_tables import SIMPLE, csv_rows, dedented, grid_rows, indent, list_rows, simple_rows
 from libs.dataloader.links import LinkCollector
@@ -21,13 +22,16 @@ _DIRECTIVE = re.compile(r"^(\s*)\.\.[ \t]+(?:\|([^|]+)\|[ \t]+)?([\w:+-]+?)::(?:
 _TARGET = re.compile(r"^\s*\.\.[ \t]+_(`[^`]+`|[^:]+):(?:[ \t]+(.*))?$")
 _ANONYMOUS = re.compile(r"^\s*(?:__|\.\.[ \t]+__:)[ \t]+(\S+)[ \t]*$")
 _FOOTNOTE = re.compile(r"^(\s*)\.\.[ \t]+\[([^\]]+)\][ \t]+(.*)$")
+# A reference to a footnote or citation; ``#`` and ``*`` are numbers and signs that docutils counts.
+_NOTED = re.compile(r"\[(?:[#*]|#?(\w[\w.:-]{0,100}))\]_(?!\w)")
 _OPTION = re.compile(r"^:([\w-]+):(?:[ \t]+(.*))?$")
 _FIELD = re.compile(r"^:([\w .-]+):(?:[ \t]+(.*))?$")
 _ENTRY = re.compile(r"^(.*\S)\s*<([^<>]+)>$")
 _EMBEDDED = re.compile(r"`([^`<]*?)\s*<([^`<>]+)>`__?")
 _ROLE = re.compile(r":([\w:+.-]+):`([^`]+)`")
 _ROLE_TARGET = re.compile(r"^!?~?(.*?)\s*<([^<>]+)>$", re.DOTALL)
-_LITERAL = re.compile(r"``(.+?)``")
+_LITERAL = re.compile(r"``(.+?)``", re.DOTALL)
+_CLOSED = re.compile(r"``.+?``|`[^`]+`", re.DOTALL)
 # Not in the middle of a compound such as a.b.c: its beginning was tried already, and trying all would be quadratic.
 _REFERENCE = re.compile(
     r"`([^`]+)`__?(?!\w)|(?<![\w`])(?<!\w[-.])([^\W_]+(?:[-._][^\W_]+)*)__(?!\w)|(?<![\w`])(?<!\w[-.])(\w+(?:[-.]\w+)*)_(?![\w_])"
@@ -37,6 +41,7 @@ _SUBSTITUTION = re.compile(r"(?<![\w|])\|([^|\s][^|\n]*)\|_{0,2}(?![\w|])")
 _BARE = re.compile(r"(?<![\w<`\"'])https?://[^\s<>`\"']+")
 _GRID = re.compile(r"^\s*\+[-=+]{3,}\+\s*$")
 _LONGEST_LINE = 5000
+_MOST_LINES = 20  # of markup that goes on in the next line
 _LONGEST_TABLE = 500
 _MOST_CELLS = 1_000_000  # counting those that are added to short rows
 _CODE = frozenset(("code-block", "code", "sourcecode", "highlight", "parsed-literal", "prompt", "doctest", "testcode"))
@@ -67,11 +72,15 @@ _NOTES = frozenset("note warning tip hint important caution danger attention err
 
 def read(file: FileData, _kind: Format) -> Content:
     """Convert headings, code, tables and links to Markdown; of directives the text is kept."""
-    lines = file.text().expandtabs(8).split("\n")
+    fields, text = split_preamble(file.text())
+    # What its readers see of them is a table above the text.
+    listed = "".join(f"- {name}: {value}\n" for name, value in fields.items() if value)
+    lines = f"{listed}\n{text}".expandtabs(8).split("\n")
     collector = LinkCollector(file.uri, file.root_uri)
     converter = _Converter(lines, collector, posixpath.splitext(file.path)[1])
     text = re.sub(r"\n{3,}", "\n\n", "\n".join(converter.convert())).strip()
-    return Content(text, "markdown", first_heading(text), converter.metadata, collector.links())
+    title = preamble_title(fields) or first_heading(text)
+    return Content(text, "markdown", title, converter.metadata, collector.links())
 
 
 class _Converter:
@@ -104,18 +113,29 @@ class _Converter:
             return after
         if _FIELD.match(line) and self._is_top(out):
             return self._fields(at, out)
+        line, end = self._joined(at)
         if line.rstrip().endswith("::") and not line.lstrip().startswith(".. "):
             lead = line.rstrip()[:-2].rstrip()
             if lead:
                 # A colon is left where none stood before the two: "text::", but not "text. ::".
                 out.append(self._inline(lead) + ("" if line.rstrip()[:-2] != lead or lead.endswith(":") else ":"))
-            body, after = self._indented(at + 1, indent(line))
+            body, after = self._indented(end, indent(line))
             if body:
                 out += ["", "```", *body, "```", ""]
                 return after
-            return at + 1
+            return end
         out.append(self._inline(line))
-        return at + 1
+        return end
+
+    def _joined(self, at: int) -> tuple[str, int]:
+        """Return a line, with the next ones if a link or literal goes on in them, and the number of the line after."""
+        line, end = self._lines[at], at + 1
+        while "`" in line and "`" in _CLOSED.sub("", line):
+            further = "".join(self._lines[end : end + 1])
+            if not further.strip() or end - at == _MOST_LINES or len(line) > _LONGEST_LINE:
+                return self._lines[at], at + 1
+            line, end = f"{line}\n{further}", end + 1
+        return line, end
 
     def _is_top(self, out: list[str]) -> bool:
         """Return whether there was only the title so far, so that fields here are the metadata of the document."""
@@ -169,8 +189,10 @@ class _Converter:
             return 0
         depth = indent(line)
         if match := _FOOTNOTE.match(line):
-            out.append(f"[{match[2]}] {self._inline(match[3])}")
-            return at + 1
+            line, end = self._joined(at)
+            name = match[2].lstrip("#*")
+            out.append(f"{f'[{name}] ' if name else ''}{self._inline(line[match.start(3) :])}")
+            return end
         if _TARGET.match(line):
             return at + 1
         body, after = self._indented(at + 1, depth)
@@ -282,7 +304,7 @@ class _Converter:
         literals: list[str] = []
 
         def keep(words: str) -> str:
-            literals.append(f"`{words}`")
+            literals.append(f"`{' '.join(words.split())}`" if "\n" in words else f"`{words}`")
             return f"\x00{len(literals) - 1}\x00"
 
         text = _LITERAL.sub(lambda match: keep(match[1]), text)
@@ -290,6 +312,7 @@ class _Converter:
             self._collector.add(match[0].rstrip(".,;:!?)"))
         text = _ROLE.sub(lambda match: self._role(match[1], match[2], keep), text)
         text = _EMBEDDED.sub(self._embedded, text)
+        text = _NOTED.sub(lambda match: f"[{match[1]}]" if match[1] else "", text)
         text = _REFERENCE.sub(self._reference, text)
         text = _INTERPRETED.sub(r"\1", text)
         text = _SUBSTITUTION.sub(r"\1", text)

@@ -1,0 +1,35 @@
+"""The fields at the very top of a text, as MultiMarkdown, Pelican and Python's PEPs have them: ``Title: words``."""
+
+from __future__ import annotations
+
+import re
+
+_LINE = re.compile(r"([^\W\d_][\w -]{0,40}?)[ \t]*:(?:[ \t]+(\S[^\n]*))?[ \t]*(?:\n|\Z)")
+_FURTHER = re.compile(r"[ \t]+(\S[^\n]*)(?:\n|\Z)")
+_SERIES = re.compile(r"[A-Z]{2,6}")
+
+
+def split_preamble(text: str) -> tuple[dict[str, str], str]:
+    """Return the fields at the top by their names, as they are written, and the text after them.
+
+    There are none unless one is the title, and nothing but an empty line comes after the last. A value may go on in
+    indented lines.
+    """
+    fields: dict[str, str] = {}
+    at = 0
+    while match := _LINE.match(text, at):
+        words, at = [match[2] or ""], match.end()
+        while further := _FURTHER.match(text, at):
+            words.append(further[1])
+            at = further.end()
+        fields[match[1]] = " ".join(" ".join(words).split())
+    if len(fields) < 2 or (at < len(text) and text[at] != "\n") or not preamble_title(fields):
+        return {}, text
+    return fields, text[at:].lstrip("\n")
+
+
+def preamble_title(fields: dict[str, str]) -> str:
+    """Return the title that fields give, empty if none: of one in a numbered series, with both ("PEP 8 – Style Guide")."""
+    title = next((value for name, value in fields.items() if name.lower() == "title"), "")
+    name, value = next(iter(fields.items()), ("", ""))
+    return f"{name} {value} – {title}" if title and _SERIES.fullmatch(name) and value.isdecimal() else title
