@@ -141,7 +141,9 @@ def test_markdown_that_is_slow_to_match_is_not_slow() -> None:
 
 def test_fields_above_the_text_without_a_fence_are_front_matter() -> None:
     """As MultiMarkdown and Pelican have them."""
-    document = convert("a.md", "Title:   My post  \nDate: 2020-01-02\nTags: a, b\nAuthors: Ann,\n  Ben\n\nWords.\n\n# One\n")
+    document = convert(
+        "a.md", "Title:   My post  \nDate: 2020-01-02\nTags: a, b\nAuthors: Ann,\n  Ben\n\nWords.\n\n# One\n"
+    )
     assert document.title == "My post"
     assert document.content == "Words.\n\n# One\n"
     assert document.metadata == {"created": "2020-01-02", "tags": "a, b", "author": "Ann, Ben"}

@@ -332,8 +332,9 @@ def test_references_without_a_name_lead_to_the_targets_in_their_order() -> None:
 def test_links_and_literals_go_on_in_the_next_line() -> None:
     document = convert(
         "a.rst",
-        "Read `the long\nguide <https://one.example/guide>`__ and ``a literal\nof two`` words [#note]_ now [2]_, `one\n"
-        "with a block <https://two.example/>`_::\n\n    code\n\n- `an item\n  of a list <https://three.example/>`_ [*]_\n"
+        "Read `the long\nguide <https://one.example/guide>`__ and ``a literal\nof two`` words [#note]_ now [2]_, "
+        "`one\nwith a block <https://two.example/>`_::\n\n    code\n\n- `an item\n"
+        "  of a list <https://three.example/>`_ [*]_\n"
         "\nA lone ` stays.\n\n.. [#note] See `what\n   they say <https://four.example/>`_.\n.. [2] Second.\n",
     )
     assert document.content == (
@@ -356,7 +357,8 @@ def test_the_fields_above_the_text_are_listed_and_have_the_title() -> None:
     )
     assert document.title == "PEP 8 – Style Guide for Python Code"
     assert document.content == (
-        "- PEP: 8\n- Title: Style Guide for Python Code\n- Author: Guido van Rossum <guido at python.org>, Barry Warsaw\n"
+        "- PEP: 8\n- Title: Style Guide for Python Code\n"
+        "- Author: Guido van Rossum <guido at python.org>, Barry Warsaw\n"
         "- Status: Active\n\n# Introduction\n\nThis gives conventions."
     )
 

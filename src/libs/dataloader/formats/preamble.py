@@ -29,7 +29,7 @@ def split_preamble(text: str) -> tuple[dict[str, str], str]:
 
 
 def preamble_title(fields: dict[str, str]) -> str:
-    """Return the title that fields give, empty if none: of one in a numbered series, with both ("PEP 8 – Style Guide")."""
+    """Return the title that fields give, empty if none; one of a numbered series has both ("PEP 8 – Style Guide")."""
     title = next((value for name, value in fields.items() if name.lower() == "title"), "")
     name, value = next(iter(fields.items()), ("", ""))
     return f"{name} {value} – {title}" if title and _SERIES.fullmatch(name) and value.isdecimal() else title
