@@ -104,3 +104,27 @@ async def test_parts_of_a_document_are_told_from_each_other() -> None:
         found = await DRIFTRAG(kb).explore("When does the mill of Olaf turn?")
     names = {node.name for path in found.paths for node in path.nodes if node.label == "DocumentChunk"}
     assert "mill.txt #1" in names and not {"mill.txt", "sea.txt #1"} & names
+
+
+async def test_records_are_told_from_each_other_by_what_they_say() -> None:
+    people = [("Ada Lane", "Olaf Harrow"), ("Ivo Brandt", "Olaf Harrow"), ("Olaf Harrow", "Mia Stern")]
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        for name, manager in people:
+            await kb.insert("people", {"name": name, "manager": manager, "company": "Kestrel Mill"})
+        found = await DRIFTRAG(kb, use_inference=True).query("How is Ada Lane connected to Mia Stern?")
+    names = {node.id: node.name for path in found.paths for node in path.nodes if node.label == "Record"}
+    assert "name: Ada Lane, company: Kestrel Mill, manager: Olaf Harrow" in names.values()
+    assert len(set(names.values())) == len(names) > 1
+    assert len(set(map(str, found.paths))) == len(found.paths)
+    assert not [said for said in found.inferences if "'people'" in said.reasoning]
+
+
+async def test_what_a_record_says_is_an_answer() -> None:
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        await kb.insert("people", {"name": "Ada Lane", "hobby": "chess"})
+        await kb.insert("people", {"name": "Ivo Brandt", "hobby": "rowing", "note": "He rows " + "far, " * 30})
+        for person, hobby in (("Ada Lane", "chess"), ("Ivo Brandt", "rowing")):
+            answer = await kb.ask(f"What is the hobby of {person}?", strategy="drift")
+            assert answer.found
+            assert f"- people: name: {person}, hobby: {hobby}" in answer.text
+            assert answer.text.count("hobby:") == 1

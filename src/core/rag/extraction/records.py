@@ -95,6 +95,9 @@ _DEEPEST: Final = 4
 #: text of one that is nested deeply much longer than the record.
 _NAMED_PARTS: Final = 8
 
+#: How much of a record is shown as its name.
+_NAME_CHARS: Final = 80
+
 _HINTS: Final = {hint: number for number, hint in enumerate(FIELD_HINTS)}
 _NAME: Final = ("name",)
 _WORDS: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[^\W\d_]+")
@@ -184,6 +187,12 @@ def record_line(record: Mapping[str, Any]) -> str:
         return (_HINTS.get(key.lower(), len(_HINTS)), key)
 
     return record_text({key: record[key] for key in sorted(record, key=order) if key != "_id"})
+
+
+def record_name(record: Mapping[str, Any]) -> str:
+    """Return what to call a record, which has no name: the beginning of its line; empty if it has no texts."""
+    line = " ".join(record_line(record).split())
+    return line if len(line) <= _NAME_CHARS else f"{line[:_NAME_CHARS]}…"
 
 
 def _texts(

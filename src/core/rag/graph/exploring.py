@@ -14,7 +14,7 @@ from core.rag.dbhandler.documents.naming import documents_named
 from core.rag.dbhandler.knowledge.traversal import DEFINED_EDGES, DOCUMENT_EDGES, GRAPH_EDGES, strength
 from core.rag.dbhandler.store import MAX_DEPTH, Row
 from core.rag.errors import InvalidInputError, NotFoundError
-from core.rag.extraction.records import record_line
+from core.rag.extraction.records import record_name
 from core.rag.graph.hops import by_label, ring
 from core.rag.graph.lightest import Found, Search
 from core.rag.graph.parts import EdgePage, GraphEdge, GraphNode, GraphStats, NeighbourPage, Path, Piece
@@ -43,9 +43,6 @@ FAN_OUT = 1_000
 _FEWEST_DRAWN = 5
 
 _SUGGESTED = 3
-
-#: Number of characters of a record that are shown as its name.
-_RECORD_CHARS = 80
 
 #: Edges that say something about a node, unlike SAME_AS.
 _SAYING = (EdgeType.RELATED, EdgeType.RELATED_TO)
@@ -350,9 +347,8 @@ def checked_edges(edge_types: Sequence[str] | None) -> tuple[EdgeType, ...]:
 async def _with_names(client: MemGraphClient, nodes: list[GraphNode]) -> list[GraphNode]:
     """Return the nodes, with records named by their contents, as they have no name."""
     records = await client.records_by_id([node.id for node in nodes if node.label == Label.RECORD])
-    lines = {key: " ".join(record_line(record["data"]).split()) for key, record in records.items()}
-    short = {key: line if len(line) <= _RECORD_CHARS else f"{line[:_RECORD_CHARS]}…" for key, line in lines.items()}
-    return [replace(node, name=short[node.id]) if short.get(node.id) else node for node in nodes]
+    names = {key: record_name(record["data"]) for key, record in records.items()}
+    return [replace(node, name=names[node.id]) if names.get(node.id) else node for node in nodes]
 
 
 async def _not_found(client: MemGraphClient, name: str) -> str:

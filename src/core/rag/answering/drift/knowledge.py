@@ -83,14 +83,16 @@ async def _first_chunks(client: MemGraphClient, paths: Sequence[Path]) -> dict[s
 
 
 def _entity(node: Node, score: float) -> FoundEntity:
-    summary = node.content if node.content != node.name else ""
-    if summary.startswith(f"{node.name}. "):
-        summary = summary[len(node.name) + 2 :]
+    # people: name: Ada Lane, hobby: chess. Its name as a node is the beginning of that.
+    name = str(node.metadata["collection"]) if node.label == Label.RECORD else node.name
+    summary = node.content if node.content != name else ""
+    if summary.startswith(f"{name}. "):
+        summary = summary[len(name) + 2 :]
     kind = str(node.metadata.get("type") or node.metadata.get("label") or node.label.lower())
     mentions = node.metadata.get("mention_count")
     return FoundEntity(
         id=node.id,
-        name=node.name,
+        name=name,
         type=kind,
         summary=summary,
         mention_count=mentions if isinstance(mentions, int) else 0,

@@ -13,6 +13,7 @@ from core.rag.answering.drift.paths import Edge, Node
 from core.rag.answering.drift.scoring import clamp
 from core.rag.dbhandler.batches import batches
 from core.rag.dbhandler.store import Row
+from core.rag.extraction.records import record_line, record_name
 from core.rag.schema import EdgeType, Label
 from core.rag.together import all_together, together
 
@@ -335,8 +336,13 @@ def _node(label: Label, row: Row) -> Node:
         metadata = {"path": row["path"], "mime_type": row["mime_type"], **_json(row["metadata"])}
         return Node(row["id"], label.value, row["name"] or row["path"] or row["id"], row["name"] or "", metadata)
     properties = row["properties"]
-    name = str(properties.get("name") or properties.get("uri") or properties.get("collection") or row["id"])
-    texts = [properties.get(key) for key in ("content", "summary", "description", "signature", "data")]
+    if label is Label.RECORD:
+        fields, collection = _json(properties["data"]), properties["collection"]
+        metadata = {"collection": collection, "data": properties["data"]}
+        said = record_line(fields) or collection
+        return Node(row["id"], label.value, record_name(fields) or collection, said, metadata)
+    name = str(properties.get("name") or properties.get("uri") or row["id"])
+    texts = [properties.get(key) for key in ("content", "summary", "description", "signature")]
     said = list(dict.fromkeys(str(text) for text in texts if text))
     if not any(text.startswith(name) for text in said):
         said.insert(0, name)
