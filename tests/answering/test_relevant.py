@@ -19,6 +19,7 @@ from core.rag.answering.types import Analysis, FoundEntity, FoundFact, Knowledge
 from core.rag.retrieval.hits import Hit
 from libs.dataloader import Document
 
+ROOT = Path(__file__).parents[2]
 MILL = "The tide mill of Kestrel Bay was built in 1612. Its wheel turns with the ebb and grinds wheat for the villages."
 SEA = "Ships pass the bay when the tide is high. Fog hides the light for many a long day, and nobody can find the way."
 CORPUS = [frozenset(analyze(text)) for text in (MILL, *[SEA] * 400)]
@@ -186,6 +187,39 @@ def test_entities_and_relations_that_the_question_names_are_relevant() -> None:
     assert relevance(question, Knowledge(facts=[works])) == 1
     assert relevance(asked("Who is Alise Smith?", "Alise Smith"), Knowledge(entities=[similar])) == 1
     assert relevance(question, Knowledge(entities=[FoundEntity("2", "Bob", score=1)])) == 0
+
+
+@pytest.mark.parametrize(
+    ("question", "name", "entity", "same"),
+    [
+        ("Who is Alise Smith?", "Alise Smith", "Alice Smith", True),
+        ("What is Tech Corp?", "Tech Corp", "TechCorp", True),
+        ("What is the price of Memgraph Enterprise?", "Memgraph Enterprise", "MEMGRAPH_PASSWORD", False),
+        ("What is the price of Memgraph Enterprise?", "Memgraph Enterprise", "Memgraph", False),
+        ("Who won World War II?", "World War II", "World War I", False),
+        ("When was the World Cup 2014?", "World Cup 2014", "World Cup 2018", False),
+        ("What is Mill?", "Mill", "Will Smith", False),
+    ],
+)
+def test_an_entity_that_shares_a_word_with_a_name_is_not_what_is_named(
+    question: str, name: str, entity: str, same: bool
+) -> None:
+    found = Knowledge(entities=[FoundEntity("1", entity, similarity=0.9)])
+    assert relevance(asked(question, name), found) == same
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Qual è il prezzo di Memgraph Enterprise?",
+        "¿Cuánto cuesta Memgraph Enterprise?",
+        "Memgraph Enterprise kaç para?",
+    ],
+)
+async def test_settings_of_a_program_do_not_answer_what_another_one_costs(question: str) -> None:
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        await kb.ingest([ROOT / "README.md", ROOT / ".env.example"])
+        assert not (await kb.ask(question)).found
 
 
 def test_a_title_that_is_an_ordinary_word_of_the_question_is_not_enough() -> None:

@@ -23,7 +23,7 @@ from core.rag.analysis.language import DEFAULT_LANGUAGE, question_language
 from core.rag.answering.intents import has_words, subject_of
 from core.rag.answering.relevance import matches, search_terms
 from core.rag.answering.spelling import Together
-from core.rag.answering.types import Analysis, Knowledge
+from core.rag.answering.types import Analysis, FoundEntity, Knowledge
 from core.rag.extraction.names import names_in
 from core.rag.extraction.words import normalize_name
 from core.rag.retrieval.bm25 import idf
@@ -38,9 +38,9 @@ RELEVANT = 0.5
 #: It may do: one time in three. Worth showing to somebody who is told so, but not to a model.
 NEAR = 1 / 3
 
-#: An entity whose name is this similar to one of the question is what is meant, but for a typing error.
+#: An entity whose name is this similar to one of the question may be what is meant, but for a typing error.
 SIMILAR_NAME = 0.5
-#: The same for a word of a name and one of a passage, in percent.
+#: So are the words of both, in percent; also a word of a name and one of a passage.
 SIMILAR_WORD = 80
 #: Share of a question that its names are, from which on it is about them: "Hi Bob, how long is the leave?" is not.
 NAMED = 0.4
@@ -152,13 +152,9 @@ class Asked:
         """Return whether the question is about what it names, and nothing that was found has any of these names."""
         if not self.is_named or any(self._has_name(passage) for passage in passages):
             return False
-        others = [name for name in self.names if name not in self.written]
-        meant = (
-            matches(entity.name, self.written)
-            or (entity.similarity >= SIMILAR_NAME and not matches(entity.name, others))
-            for entity in knowledge.entities
-        )
-        return not any(meant) and not any(matches(fact.fact, self.written) for fact in knowledge.facts)
+        if any(_is_called(entity, self.written) for entity in knowledge.entities):
+            return False
+        return not any(matches(fact.fact, self.written) for fact in knowledge.facts)
 
     def _has_name(self, passage: Passage) -> bool:
         from rapidfuzz import fuzz, process
@@ -222,11 +218,27 @@ def relevance(asked: Asked, knowledge: Knowledge, likelihoods: Mapping[str, floa
     # A year or another number is no subject by itself.
     names = [name for name in asked.names if not name.isdigit()]
     if names:
-        if any(matches(item.name, names) or item.similarity >= SIMILAR_NAME for item in knowledge.entities):
+        if any(_is_called(item, names) for item in knowledge.entities):
             return 1.0
         if any(matches(fact.fact, names) for fact in knowledge.facts):
             return 1.0
     return max(likelihoods.values(), default=0.0)
+
+
+def _is_called(entity: FoundEntity, names: Collection[str]) -> bool:
+    """Return whether the name of an entity has one of these in it, or is one of them but for a typing error per word.
+
+    One word in common is too little: MEMGRAPH_PASSWORD is not what "Memgraph Enterprise" means.
+    """
+    from rapidfuzz import fuzz
+
+    if entity.similarity >= SIMILAR_NAME:
+        own = normalize_name(entity.name).split()
+        for words in map(str.split, names):
+            alike = all(fuzz.ratio(word, other) >= SIMILAR_WORD for word, other in zip(words, own, strict=False))
+            if (alike and len(words) == len(own)) or "".join(words) == "".join(own):
+                return True
+    return matches(entity.name, names)
 
 
 def _says_more(name: str) -> bool:
