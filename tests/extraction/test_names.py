@@ -460,6 +460,9 @@ def test_an_identifier_between_quotation_marks_leaves_no_gap_in_a_name() -> None
     ("text", "expected"),
     [
         ("For more, see Working with Volumes in the *Mill Guide*.", {"Volumes": 1, "Mill Guide": 1}),
+        ("For more, see Managing access keys for IAM users.", {"IAM": 1}),
+        ("See also *Using multi-factor authentication (MFA)*, or refer to Getting an API key.", {"MFA": 1, "API": 1}),
+        ("To see Boeing in Seattle, see Beijing and Nanjing.", {"Boeing": 1, "Seattle": 1, "Beijing": 1, "Nanjing": 1}),
         ("Then see Creating an IAM user, or Create a mill.", {"IAM": 1}),
         (
             "He worked for Boeing in Seattle, and flew to Beijing the next day. Beijing was cold.",

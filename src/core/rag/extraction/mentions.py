@@ -14,7 +14,7 @@ from core.rag.extraction.names import Found, names_in
 from core.rag.extraction.words import normalize_name, normalized_words
 
 #: Counts up whenever the same text gives other names, so that documents are looked at again.
-EXTRACTION_VERSION: Final = 11
+EXTRACTION_VERSION: Final = 12
 
 _PARENTHESIS: Final = re.compile(r"\s*[(（][^()（）]*[)）]\s*$")
 _EXTENSION: Final = re.compile(r"\.[A-Za-z0-9]{1,5}$")

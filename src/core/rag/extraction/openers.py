@@ -10,6 +10,8 @@ import re
 from functools import cache
 from typing import Final
 
+from core.rag.analysis.stopwords import stop_words
+
 _OPENERS: Final[dict[str, str]] = {
     "english": """
 afterwards already also although currently earlier eventually finally formerly furthermore historically hence initially
@@ -55,6 +57,11 @@ _OBJECT: Final = re.compile(
     r"\s+(?:an?|the|your|its|this|these|those|their|with|up|new|existing|multiple|custom|all)(?=\s)"
 )
 _SHORTEST_GERUND: Final = 5
+
+# What sends the reader to a title, and the word behind its first one: see Managing passwords, not: see Boeing in May.
+_REFERRED: Final = re.compile(r"\b(?:see(?: also)?|refer to)\s+[\"“*_]{0,2}\Z", re.IGNORECASE)
+_REFERRAL_CHARS: Final = 16
+_LOWER_WORD: Final = re.compile(r"\s+([a-z]{2,})\b")
 
 # Small words that lost their last letter before a word that is no name: L'arrêt, D'après, Nell'estate.
 _ELIDED: Final[dict[str, re.Pattern[str]]] = {
@@ -111,8 +118,14 @@ def begins_title(word: str, text: str, end: int) -> bool:
         text: The text that it is in.
         end: Where it ends there.
     """
-    does = (word.endswith("ing") and len(word) > _SHORTEST_GERUND) or may_command(word)
-    return does and _OBJECT.match(text, end) is not None
+    gerund = word.endswith("ing") and len(word) >= _SHORTEST_GERUND
+    if ((gerund and len(word) > _SHORTEST_GERUND) or may_command(word)) and _OBJECT.match(text, end):
+        return True
+    start = end - len(word)
+    following = _LOWER_WORD.match(text, end) if gerund else None
+    if following is None or not _REFERRED.search(text, max(0, start - _REFERRAL_CHARS), start):
+        return False
+    return bool(_OBJECT.match(text, end)) or following[1] not in stop_words("english")
 
 
 @cache
