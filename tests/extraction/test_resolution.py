@@ -272,6 +272,27 @@ def test_pairs_are_compared_part_by_part() -> None:
     assert len(found) == sum(sizes) == 5 * (50 * 49 // 2) + 50 * (5 * 4 // 2)
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("get-role-policy", "put-role-policy", False),
+        ("aws s3api get-object", "aws s3api put-object", False),
+        ("arn:aws:iam::1:policy/TestPolicy", "arn:aws:iam::1:policy/TesterPolicy", False),
+        ("POST /db/NAME/collection", "POST /db/NAME/collections", False),
+        ("read(file, strict)", "read(file, stricter)", False),
+        ("core.rag.search.keywords", "core.rag.search.keyword", False),
+        ("On-Demand Instance", "On-Demand Instances", True),
+        ("capacity reservation", "capacity reservations", True),
+        ("Harrow: The Millers", "Harrow: The Miller", True),
+        ("J.R.R. Tolkien", "J.R.R. Tolkein", True),
+    ],
+)
+def test_identifiers_that_are_nearly_alike_are_not_the_same(one: str, other: str, same: bool) -> None:
+    there = [Candidate(name, normalize_name(name), name, type_of(name)) for name in (one, other)]
+    for found in (resolve(there), resolve(there, fuzzy=False, similarities=lambda pairs: [0.99] * len(pairs))):
+        assert bool(found) == same
+
+
 CITIES = ["avalon", "bergen", "cadiz", "delft", "essen"]
 NOUNS = ["mill", "pond", "weir", "lock", "dam"]
 

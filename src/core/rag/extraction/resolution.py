@@ -22,6 +22,8 @@ _LEGAL: Final = frozenset("inc incorporated ltd limited llc llp plc gmbh ag sa s
 _CORPORATION: Final = "corporation"
 _HYPHENATED: Final = re.compile(r"[-‐‑]\w+$")
 _ARTICLES: Final = frozenset({"the", "a", "an"})
+# What commands, paths, addresses and signatures have, and other names do not.
+_OF_IDENTIFIER: Final = re.compile(r"[/\\=<>{}\[\]_|@#]|:(?=\S)|\w\(|[a-z]\.\w\w")
 _BEGINNINGS: Final = tuple(f"{article} " for article in sorted(_ARTICLES))
 _SMALL: Final = frozenset("of the and for in on at to de la le du des von und für et y".split())  # noqa: SIM905
 _ROMAN: Final = frozenset("i ii iii iv v vi vii viii ix x xi xii xiii xiv xv xvi jr sr".split())  # noqa: SIM905
@@ -114,7 +116,7 @@ def resolve(
     """Find out which entities are the same.
 
     Two titles of documents are never the same unless they are spelt alike, and neither are two names that differ in a
-    number.
+    number, nor two commands, paths or other identifiers.
 
     Args:
         candidates: The entities.
@@ -237,7 +239,7 @@ def _nearly_alike(candidates: Sequence[Candidate]) -> Iterator[tuple[Candidate, 
     blocks: dict[tuple[str, ...], list[tuple[str, Candidate]]] = defaultdict(list)
     for candidate in candidates:
         words = candidate.name.split(" ")
-        if not 2 <= len(words) <= 8:
+        if not 2 <= len(words) <= 8 or _is_identifier(candidate.text):
             continue
         for place, word in enumerate(words):
             if len(word) >= _SHORTEST_FUZZY_WORD and word.isalpha():
@@ -268,13 +270,18 @@ def _word_blocks(candidates: Iterable[Candidate]) -> Iterator[list[Candidate]]:
     blocks: dict[str, dict[frozenset[str], list[Candidate]]] = defaultdict(lambda: defaultdict(list))
     for candidate in candidates:
         words = set(candidate.name.split(" "))
-        if len(words) > 1 and not candidate.is_acronym:
+        if len(words) > 1 and not (candidate.is_acronym or _is_identifier(candidate.text)):
             numbers = _numbers(words)
             for word in words - _SMALL:
                 blocks[word][numbers].append(candidate)
     for block in blocks.values():
         if sum(map(len, block.values())) <= _LARGEST_BLOCK:
             yield from block.values()
+
+
+def _is_identifier(text: str) -> bool:
+    """Return whether a name means something else with each letter: ``get-object``, ``put-object``."""
+    return bool(_OF_IDENTIFIER.search(text)) or ("-" in text and text.islower())
 
 
 def _numbers(words: Iterable[str]) -> frozenset[str]:
