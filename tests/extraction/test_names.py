@@ -322,6 +322,12 @@ def test_a_month_or_day_belongs_to_a_name_unless_a_date_is_there(text: str, expe
         ("Siehe Abbildung 3 und die Tabelle 2 von Ada Lovelace.", "Was soll ich tun?", {"Ada Lovelace"}),
         ("The Chapter 11 case and Section 230 stay.", "Example 3", {"Chapter 11", "Section 230"}),
         ("## SEE ALSO\n\nptrace, and NULL in XIX and XVIII; `None`, `true`.", "SEE ALSO", set()),
+        (
+            "## LIST COMMAND FLAGS\n\nSee POSITIONAL ARGUMENTS.\n\nThe Fast Flags ran.",
+            "FLAGS",
+            {"Fast Flags"},
+        ),
+        ("They ran BLACK FLAG, with ELF-SPECIFIC OPTIONS.", "GENERIC OPTIONS", {"BLACK FLAG"}),
         ("The SELECT and the TABLE of it.", "参考文献", {"SELECT", "TABLE"}),
         ("It is here.", "Borrow Checker", {"Borrow Checker"}),
         (

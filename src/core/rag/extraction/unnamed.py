@@ -22,6 +22,8 @@ _PARTS: Final = (
     r"|figuras?|tablas?|pasos?|ejemplos?|figur[ae]|tabell[ae]|pass[oi]|esemp[io]|tabelas?|passos|exemplos?"
 )
 _PART: Final = re.compile(rf"(?:{_PARTS})|(?:{_PARTS}|eqs?|abb|tab)(?: (?:[a-z]|[a-z]?[0-9]+))+")
+#: What a heading in capitals of a manual ends with: GLOBAL FLAGS, POSITIONAL ARGUMENTS.
+_KINDS: Final = frozenset("arguments commands examples flags operands options parameters switches".split())  # noqa: SIM905
 #: Roman numerals alone, as of centuries and chapters; IV and VI have other meanings.
 _NUMERAL: Final = re.compile(r"X{1,3}(?:I[XV]|V?I{0,3})|V?I{2,3}|IX")
 
@@ -38,6 +40,7 @@ standards|versions|attributes|elements|child elements|parent elements|attributes
 constructors|type parameters|early life|personal life|biography
 options|general options|commands|environment|environment variables|files|exit status|exit codes|diagnostics|history
 reporting bugs|caveats|limitations|compatibility|credits|license|translation
+flags|switches|operands|subcommands|return codes|exit code|api reference
 example|examples|beispiel|beispiele|exemple|exemples|ejemplo|ejemplos|esempio|esempi|exemplos|przykłady|örnekler
 
 siehe auch|weblinks|einzelnachweise|literatur|literaturverzeichnis|quellen|quellenverzeichnis|inhalt|inhaltsverzeichnis
@@ -118,7 +121,7 @@ def names_nothing(text: str, name: str) -> bool:
         return _PART.fullmatch(name) is not None
     if _NUMERAL.fullmatch(text) or is_usual_heading(name):
         return True
-    return " " in name and _PART.fullmatch(name) is not None
+    return " " in name and (name.rpartition(" ")[2] in _KINDS or _PART.fullmatch(name) is not None)
 
 
 def is_description(words: Sequence[str]) -> bool:
