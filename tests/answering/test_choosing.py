@@ -101,7 +101,7 @@ async def test_a_summary_has_something_of_every_passage() -> None:
     passages = [passage(1, "The mill grinds wheat.", "Mill"), passage(2, "Everyone left in 1936.", "Mill")]
     assert await shown("What does the mill grind?", *passages) == ["- The mill grinds wheat. [1]"]
     summary = await shown("Tell me about the mill and what it grinds", *passages, intent="summary")
-    assert summary == ["- The mill grinds wheat. [1]", "- Everyone left in 1936. [2]"]
+    assert summary == ["- The mill grinds wheat. [1]", "- Mill: Everyone left in 1936. [2]"]
 
 
 @pytest.mark.parametrize(

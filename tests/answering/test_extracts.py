@@ -476,3 +476,30 @@ async def test_what_is_said_of_a_version_comes_with_what_it_is_said_of(
         passages = [Passage(1, hit) for hit in await kb.search(question, k=5) if "ersion" in hit.content]
         answer, _ = await extract(question, "factual", passages[:1], None)
     assert answer.splitlines()[2].removeprefix("- ").startswith(item)
+
+
+@pytest.mark.parametrize(
+    ("question", "item"),
+    [
+        ("When was Turbine 3.0 released?", "- Version 3.0.0: Released 2023-09-30 ["),
+        ("When was Turbine 2.2.5 released?", "- Version 2.2.5: Released 2023-05-02 ["),
+        ("Who owns the mill?", "- The mill is owned by the Harrow Trust. ["),
+        ("Where is the mine?", "- It is in Ashby. ["),
+    ],
+)
+async def test_a_short_statement_comes_with_the_heading_that_says_what_it_is_about(
+    kb: KnowledgeBase, question: str, item: str
+) -> None:
+    changes = (
+        "# Version 3.1.0\n\nReleased 2024-11-13\n\n- Drop the old valves.\n\n# Version 3.0.0\n\nReleased 2023-09-30\n\n"
+        "- Restructure the pipes.\n\n# Version 2.2.5\n\nReleased 2023-05-02\n\n- Update for compatibility."
+    )
+    await kb.ingest(
+        [
+            Document(path="CHANGES.md", content=changes),
+            Document(path="mine.md", content="It is in Ashby. The mine closed when the last seam was worked out."),
+        ]
+    )
+    passages = [Passage(number, hit) for number, hit in enumerate(await kb.search(question), 1)]
+    answer, _ = await extract(question, "factual", passages, kb.embedder)
+    assert item in answer

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from core.rag.answering.checking.citations import citation
 from core.rag.answering.extracts.choosing import choose, worth
 from core.rag.answering.extracts.code_spans import Span
-from core.rag.answering.extracts.items import code_behind, goes_on, introduction, list_behind, said_by
+from core.rag.answering.extracts.items import code_behind, goes_on, introduction, list_behind, said_by, under
 from core.rag.answering.extracts.scoring import Sentence, scored
 from core.rag.answering.extracts.showing import LONGEST_EXTRACT, shown
 from core.rag.answering.types import Citation, FoundEntity, FoundFact, Intent, Passage
@@ -101,7 +101,8 @@ def _runs(passage: Passage, taken: Sequence[Sentence]) -> list[list[_Said]]:
         if runs and said in runs[-1][-1].listed:
             runs[-1][-1].worth = max(runs[-1][-1].worth, worth(one))
             continue
-        whole = introduction(passage, one.place, starts) + said + code_behind(text, one.place, starts)
+        introduced = introduction(passage, one.place, starts)
+        whole = introduced + said + code_behind(text, one.place, starts)
         shown_as = _Said(whole, list_behind(passage, one.place.end), worth(one), {passage.number: None})
         last = runs[-1] if runs and before is not None and goes_on(passage, before, one.place) else None
         if (
@@ -111,6 +112,7 @@ def _runs(passage: Passage, taken: Sequence[Sentence]) -> list[list[_Said]]:
         ):
             last.append(shown_as)
         else:
+            shown_as.text = whole if introduced else under(one.subject, whole, passage, one.place)
             runs.append([shown_as])
         before = one.place
     return runs

@@ -6,6 +6,7 @@ import re
 
 from core.rag.answering.extracts.announced import announces, items_behind, lead_in
 from core.rag.answering.extracts.code_spans import Span, comment_on, defined_above, is_code, without_marks
+from core.rag.answering.extracts.sentence_ends import STATES
 from core.rag.answering.extracts.showing import LONGEST_EXTRACT, code_lines, shown
 from core.rag.answering.extracts.table_rows import is_row, with_head
 from core.rag.answering.markers import is_in_block
@@ -16,6 +17,8 @@ from core.rag.indexing.splitting.sentences import is_heading, sentence_spans
 #: Items of a list, or rows of a table, that a sentence announces.
 _MOST_ITEMS = 8
 _LONGEST_ITEM = 200
+#: A statement up to this length does not always say what it is about.
+_SHORT = 100
 #: The line that opens a block of code, where the block has not gone on when the text ends.
 _OPENS = re.compile(r"\n[ \t]*`{3,}[^`\n]*\s*\Z")
 #: A sentence with one of these is about the code right behind it, also without a colon.
@@ -25,8 +28,6 @@ _SHOWS = re.compile(
 )
 #: The few lines that a block of code begins with.
 _CODE = re.compile(r"\s*\n[ \t]*```[^\n`]*\n\s*((?:[^\n`]{1,200}\n){1,5})([ \t]*```|)")
-#: The end of a statement, behind which quotation marks, brackets and emphasis may be closed.
-_STATES = re.compile(r"[.!;。！।۔…][\s\"'”’»」)\]*_`]*\Z")
 
 
 def said_by(passage: Passage, place: Span, others: set[int]) -> str:
@@ -53,6 +54,23 @@ def said_by(passage: Passage, place: Span, others: set[int]) -> str:
     return said if not of or said.startswith((of, f"`{of}", f"`async {of}")) else f"{of}: {said.removeprefix('… ')}"
 
 
+def under(subject: str, said: str, passage: Passage, place: Span) -> str:
+    """Return a short statement below what it is about, if it does not say so itself: "Version 3.0: Released in May".
+
+    Args:
+        subject: The heading or title with words of the question; may be empty.
+        said: The statement as displayed.
+        passage: The passage that has it. Source code, blocks of code and rows of tables say what they are about.
+        place: Where it is there.
+    """
+    text = passage.hit.content
+    if not subject or len(said) > _SHORT or is_code(passage.hit.path):
+        return said
+    if is_in_block(text, place.start) or is_row(text, place.start) or said.startswith(subject):
+        return said
+    return f"{subject}: {said.removeprefix('… ')}"
+
+
 def goes_on(passage: Passage, before: Span, place: Span) -> bool:
     """Return whether a sentence follows another one in the same paragraph, or is the code that it is about.
 
@@ -65,7 +83,7 @@ def goes_on(passage: Passage, before: Span, place: Span) -> bool:
     if between.strip() or between.count("\n") > 1 or is_code(passage.hit.path) or is_row(text, place.start):
         return False
     # A line of its own, as in an address or a poem, is not the end of a sentence.
-    return "\n" not in between or _STATES.search(text, before.start, before.end) is not None
+    return "\n" not in between or STATES.search(text, before.start, before.end) is not None
 
 
 def introduction(passage: Passage, place: Span, others: set[int]) -> str:
@@ -80,7 +98,7 @@ def introduction(passage: Passage, place: Span, others: set[int]) -> str:
     if is_in_block(text, place.start):
         before = _before_code(text, place.start)
     else:
-        before = lead_in(text, place.start) if _STATES.search(text, place.start, place.end) is None else None
+        before = lead_in(text, place.start) if STATES.search(text, place.start, place.end) is None else None
     said = f"{shown(text[slice(*before)], passage, before[0])} " if before and before[0] not in others else ""
     return said if len(said) <= _LONGEST_ITEM else ""
 

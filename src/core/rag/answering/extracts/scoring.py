@@ -14,6 +14,8 @@ from core.rag.answering.extracts.announced import announces
 from core.rag.answering.extracts.code_spans import Span
 from core.rag.answering.extracts.kinds import kind_asked
 from core.rag.answering.extracts.readable import readable_spans
+from core.rag.answering.extracts.sentence_ends import ASKS, STATES
+from core.rag.answering.extracts.subjects import Headings
 from core.rag.answering.extracts.substance import only_points, substance
 from core.rag.answering.spelling import Together
 from core.rag.answering.types import Passage
@@ -24,9 +26,6 @@ from core.rag.indexing.splitting.sentences import sentence_spans
 if TYPE_CHECKING:
     from core.rag.embedder import EmbeddingService
 
-#: The ends of questions, and of statements, behind which quotation marks, brackets and emphasis may be closed.
-_ASKS = re.compile(r"[?？؟][\s\"'”’»」)\]*_]*\Z")
-_STATES = re.compile(r"[.!;。！।۔…][\s\"'”’»」)\]*_`]*\Z")
 #: What a title has to tell it from others: "Ebb (1931 film)".
 _DISTINGUISHES = re.compile(r" \([^()]*\)\Z")
 #: What part of its score a statement of source code keeps: comments say more of what it does.
@@ -55,6 +54,7 @@ class Sentence:
         words: Its words, analysed.
         score: How well it answers, from 0 to about 2.
         points: Whether it only says where to read on.
+        subject: What it is about, as a heading or the title says, if it shares no word with it itself.
     """
 
     passage: int
@@ -63,6 +63,7 @@ class Sentence:
     words: frozenset[str] = frozenset()
     score: float = 0.0
     points: bool = False
+    subject: str = ""
 
 
 async def scored(
@@ -106,6 +107,7 @@ async def scored(
     weights = [{term: rare * (_GIVEN if term in own else 1.0) for term, rare in rarity.items()} for own in given]
     totals = [sum(own.values()) or 1.0 for own in weights]
     kind = kind_asked(question)
+    headings = [Headings(passage, language) for passage, language in zip(passages, languages, strict=True)]
     rated = []
     for one, cosine in zip(found, cosines, strict=True):
         last = not passages[one.passage].hit.content[one.place.end :].strip()
@@ -113,7 +115,8 @@ async def scored(
         part = substance(question, one.text, last=last) if one.place.said else _STATEMENT
         asked = math.fsum(weights[one.passage][term] for term in one.words & rarity.keys()) / totals[one.passage]
         score = asked + _MEANING * max(cosine, 0.0) + (_OF_KIND if kind is not None and kind(one.text) else 0.0)
-        rated.append(replace(one, score=part * score, points=points))
+        about = headings[one.passage].subject(one.place.start, one.text, one.words, wanted)
+        rated.append(replace(one, score=part * score, points=points, subject=about))
     subjects = [_subjects(passage, language, wanted) for passage, language in zip(passages, languages, strict=True)]
     rated = _going_on(rated, subjects)
     echoes = [
@@ -158,7 +161,7 @@ def _going_on(sentences: Sequence[Sentence], subjects: Sequence[Sequence[re.Patt
 
 def _echoes(sentence: str, said: bool) -> bool:
     """Return whether a sentence only asks, or is a name or a phrase that says no more than the question (``said``)."""
-    return _ASKS.search(sentence) is not None or (said and _STATES.search(sentence) is None)
+    return ASKS.search(sentence) is not None or (said and STATES.search(sentence) is None)
 
 
 def _about(passage: Passage) -> str:
