@@ -26,6 +26,11 @@ from core.rag.analysis.words import MAX_TERM_BYTES, fold
         ("Ærø Łódź İstanbul ırmak Þór", ["aero", "lodz", "istanbul", "irmak", "thor"]),
         ("C++ C# c F#", ["cplusplus", "c", "csharp", "c", "c", "fsharp", "f"]),
         ("3.11 2024 1,000,000 x86", ["3dot11", "3", "11", "2024", "1000000", "x86"]),
+        ("2.3.1 v10.0", ["2dot3dot1", "2dot3", "2", "3", "1", "10dot0", "v10", "0"]),
+        (
+            "192.168.0.1 ٣.١",
+            ["192dot168dot0dot1", "192dot168dot0", "192dot168", "192", "168", "0", "1", "٣dot١", "٣", "١"],
+        ),
         ("snake_case", ["snakecase", "snake", "case"]),
         ("getUserName HTTPServer", ["getusernam", "get", "user", "name", "httpserver", "http", "server"]),
         ("McDonald DeVito YouTube", ["mcdonald", "devito", "youtub", "tube"]),

@@ -484,6 +484,7 @@ async def test_what_is_said_of_a_version_comes_with_what_it_is_said_of(
         ("When was Turbine 3.0 released?", "- Version 3.0.0: Released 2023-09-30 ["),
         ("When was Turbine 2.2.5 released?", "- Version 2.2.5: Released 2023-05-02 ["),
         ("Who owns the mill?", "- The mill is owned by the Harrow Trust. ["),
+        ("What changed in Turbine 2.2.5?", "- Version 2.2.5: Update for Gears 2.3. ["),
         ("Where is the mine?", "- It is in Ashby. ["),
     ],
 )
@@ -492,7 +493,7 @@ async def test_a_short_statement_comes_with_the_heading_that_says_what_it_is_abo
 ) -> None:
     changes = (
         "# Version 3.1.0\n\nReleased 2024-11-13\n\n- Drop the old valves.\n\n# Version 3.0.0\n\nReleased 2023-09-30\n\n"
-        "- Restructure the pipes.\n\n# Version 2.2.5\n\nReleased 2023-05-02\n\n- Update for compatibility."
+        "- Restructure the pipes.\n\n# Version 2.2.5\n\nReleased 2023-05-02\n\n- Update for Gears 2.3."
     )
     await kb.ingest(
         [

@@ -70,6 +70,7 @@ _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _NAME_PREFIXES: Final = frozenset({"Mc", "Mac", "De", "Di", "Du", "La", "Le", "Van", "Von", "Fitz", "St"})
 _ACRONYM: Final = re.compile(r"[^\W\d_](?:\.[^\W\d_])+")
 _CONNECTORS: Final = re.compile(r"[.,'’_@&+#-]+")
+_VERSION: Final = re.compile(r"[vV]?(\d+(?:\.\d+){1,7})")
 _SYMBOLS: Final = {"++": "plusplus", "#": "sharp"}
 
 _lock = threading.Lock()
@@ -206,9 +207,10 @@ def parts(surface: str) -> list[tuple[str, bool]]:
     pieces = [piece for piece in _CONNECTORS.split(body) if piece]
     if len(pieces) > 1:
         pieces = _possessive(pieces, body)
-    if len(pieces) > 1:
-        joint = "dot" if all(piece.isdigit() for piece in pieces) and "." in body else ""
-        whole = fold(joint.join(pieces))
+    if version := _VERSION.fullmatch(body):
+        found += [(word, False) for word in _versions(version[1]) if len(word.encode()) <= MAX_TERM_BYTES]
+    elif len(pieces) > 1:
+        whole = fold("".join(pieces))
         if len(whole.encode()) <= MAX_TERM_BYTES:
             found.append((whole, False))
         if all(piece.isdigit() for piece in pieces) and "," in body:
@@ -220,6 +222,12 @@ def parts(surface: str) -> list[tuple[str, bool]]:
         for hump in humps:
             found.extend(_segments(fold(hump)))
     return found
+
+
+def _versions(version: str) -> Iterable[str]:
+    """Return a version number, and those that it is one of, each as one word: 2.3.1 is also a 2.3."""
+    numbers = version.split(".")
+    return ("dot".join(numbers[:count]) for count in range(len(numbers), 1, -1))
 
 
 def _possessive(pieces: list[str], body: str) -> list[str]:

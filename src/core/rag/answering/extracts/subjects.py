@@ -43,7 +43,9 @@ class Headings:
         """
         fragment = STATES.search(sentence) is None
         for name in self._above(start):
-            own = set(analyze(name, self._language))
+            analyzed = set(analyze(name, self._language))
+            # "2.2.4" is one word, and its numbers are three that many others have.
+            own = {word for word in analyzed if not word.isdigit()} or analyzed
             if fragment or not own.isdisjoint(wanted):
                 return name if own.isdisjoint(words) else ""
         return ""
