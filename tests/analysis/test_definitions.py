@@ -28,6 +28,24 @@ def test_a_passage_defines(passage: str, names: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("about", "passage", "names"),
+    [
+        ("ebb", "An _ebb_ is a tide that goes out.", ["ebb"]),
+        ("Ebb tides", "**Ebb tides** (or falling tides) are the ones that go out.", ["ebb tide"]),
+        ("Tides", "# The ebb\n\nThe ebb is when water falls.\n\n## Flood ##\n\nFlood water is a danger.", ["ebb"]),
+        ("What is slack water?", "It lasts an hour.", ["slack water"]),
+        ("Tides", "## What are neap tides?\n\nSmall ones.\n\n## How to tell?\n\nLook.", ["neap tides"]),
+        ("Ebbe", "Die Ebbe ist eine Tide.", ["Ebbe"]),
+        ("Ebb", "The mill is a building.", []),
+        ("Ebb", "Ebb is over at six.", []),
+        ("", "The mill is a building.", []),
+    ],
+)
+def test_a_section_that_begins_with_what_something_is_defines_it(about: str, passage: str, names: list[str]) -> None:
+    assert defined_words(passage, about) == [asked_word(name) for name in names]
+
+
+@pytest.mark.parametrize(
     "question",
     [
         *(

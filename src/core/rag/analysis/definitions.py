@@ -31,8 +31,17 @@ _MARKED: Final = re.compile(
 )
 #: The first line of a manual page: "ls, dir - list directory contents".
 _MANUAL: Final = re.compile(r"\A\s*(?:#[^\n]*\n\s*){0,2}([\w.+-]{1,30}(?:, [\w.+-]{1,30}){0,5}) [-–—] \S")
-#: One of these is in every definition.
+#: One of these is in every such definition.
 _DEFINING: Final = (": ", " - ", "|", "–", "—")
+#: A heading in a passage.
+_HEADING: Final = re.compile(r"^#{1,6}[ \t]+([^\n]{1,100}?)[ \t#]*$", re.MULTILINE)
+#: The first sentence below it, which says what something is: "An *ebb* is a tide".
+_IS: Final = re.compile(
+    r"[*_`\"“„»« \t\n]*+([^\n.;:!?]{1,80}?)[*_`\"”“»«]*(?:\s*\([^()\n]{1,80}\))?,?\s+"
+    r"(?:(?:is|are|was|were)\s+(?:an?|the|any|one|how|what|when|where)|(?:ist|sind|war|waren)\s+(?:eine?|der|die|das)"
+    r"|est\s+(?:une?|l[ae])|es\s+(?:una?|el|la)|è\s+(?:una?|uno|il|la)|é\s+(?:uma?|[oa])|—\s+это)\s",
+    re.IGNORECASE,
+)
 #: What stands behind a name: its type, its value, its arguments.
 _BEHIND: Final = re.compile(r"(?:\s*[(=\[<{]|\s{2,}|\s*[:：]\s*\Z).*", re.DOTALL)
 _MARKUP: Final = re.compile(r"[`*_\"“”„»«]+(?=[\w-])|(?<=\w)[`*_\"“”„»«]+(?=\W|\Z)")
@@ -42,6 +51,7 @@ _ARTICLE: Final = re.compile(
 )
 _SIGNS: Final = re.compile(r"[\W_]+")
 
+_QUOTES: Final = " \t?？!\"'“”„«»`*_"
 _ASKS: Final = re.compile(
     r"\s*(?:"
     r"what(?:['’]s| is| are| was| were)(?: meant by| the (?:meaning|definition|purpose) of)? (.+?)(?: (?:used )?for)?"
@@ -58,15 +68,16 @@ _ASKS: Final = re.compile(
 )
 
 
-def defined_words(content: str) -> list[str]:
+def defined_words(content: str, about: str = "") -> list[str]:
     """Return an index word for each thing that a passage defines, each once and in order.
 
     Args:
         content: The text of a chunk, in Markdown.
+        about: The heading above it, or else the title of its document.
     """
-    if not any(sign in content for sign in _DEFINING):
-        return []
-    words = dict.fromkeys(word for name in _names(content) if (word := _word(name)))
+    words = dict.fromkeys(_explained(content, about))
+    if any(sign in content for sign in _DEFINING):
+        words |= dict.fromkeys(word for name in _names(content) if (word := _word(name)))
     return list(words)[:_MOST_NAMES]
 
 
@@ -80,12 +91,30 @@ def asked_word(query: str) -> str | None:
     query = query.strip()
     if len(query) > 4 * _LONGEST_NAME:
         return None
-    asks = _ASKS.fullmatch(query)
-    name = next((part for part in asks.groups() if part), "") if asks else query
-    name = _ARTICLE.sub("", name.strip(" \t?？!\"'“”„«»`").rstrip("."), count=1)
-    if not name or name.count(" ") >= (_MOST_WORDS if asks else _MOST_WORDS - 2):
+    asked = _asked(query)
+    name = _ARTICLE.sub("", (asked or query).strip(_QUOTES).rstrip("."), count=1)
+    if not name or name.count(" ") >= (_MOST_WORDS if asked else _MOST_WORDS - 2):
         return None
     return _word(name)
+
+
+def _asked(question: str) -> str:
+    """Return what a question wants defined; empty if it is no such question."""
+    asks = _ASKS.fullmatch(question)
+    return next((part for part in asks.groups() if part), "") if asks else ""
+
+
+def _explained(content: str, about: str) -> Iterator[str]:
+    """Yield a word for each heading that asks what something is, or whose section begins with that."""
+    sections = [(about, 0)]
+    if "#" in content:
+        sections += ((match[1], match.end()) for match in _HEADING.finditer(content))
+    for name, start in sections:
+        if len(name) > 4 * _LONGEST_NAME or not (word := asked_word(name)):
+            continue
+        said = _IS.match(content, start)
+        if _asked(name) or (said and _word(_ARTICLE.sub("", said[1].strip(_QUOTES), count=1)) == word):
+            yield word
 
 
 def _names(content: str) -> Iterator[str]:

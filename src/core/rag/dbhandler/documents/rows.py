@@ -16,6 +16,7 @@ from core.rag.dbhandler.documents.linking import LinkRow, resource_type
 from core.rag.dbhandler.documents.writing import ChunkRow, DocumentRow
 from core.rag.dbhandler.store import Row
 from core.rag.errors import InvalidInputError
+from core.rag.headings import last_heading
 from core.rag.identity import chunk_id, content_hash, document_id, standardize_resource_uri
 from libs.dataloader import Document, DocumentChunk
 from libs.dataloader.types import STRUCTURAL_KEYS
@@ -188,7 +189,7 @@ def chunk_terms(title: str, heading: str, metadata: Mapping[str, Any], content: 
     """Return the words that find a chunk: of its title, heading, table header and content, and for what it defines."""
     header = metadata.get("table_header")
     words = index_terms(title, " ".join(filter(None, (heading, str(header)))) if header else heading, content)
-    return " ".join((words, *defined_words(content)))
+    return " ".join((words, *defined_words(content, last_heading(heading) or title)))
 
 
 def chunk_rows(
