@@ -213,6 +213,8 @@ def test_a_text_is_cleaned_alike_in_whatever_parts_it_arrives(text: str, cuts: l
         ("The staging server isn't at 10.0.4.7.", "The staging server is not at 10.0.4.7.", True),
         ("The server is not at 10.0.4.7 but at 10.0.4.8.", "The server is at 10.0.4.8.", True),
         ("The server is at 10.0.4.8, not at 10.0.4.7.", "The server is at 10.0.4.8.", True),
+        ("The current version is 2.3.1, not 2.3.2.", "The current version is 2.3.1.", True),
+        ("The current version is not 2.3.1.", "The current version is 2.3.1.", False),
         ("Is the mill open? The mill is not open on Monday.", "The mill is not open on Monday.", True),
         ("The mill is open on Monday.", "No, the mill is open on Monday.", True),
         ("You need a key to open the door.", "You cannot open the door without a key.", True),

@@ -484,6 +484,7 @@ async def test_what_is_said_of_a_version_comes_with_what_it_is_said_of(
         ("When was Turbine 3.0 released?", "- Version 3.0.0: Released 2023-09-30 ["),
         ("When was Turbine 2.2.5 released?", "- Version 2.2.5: Released 2023-05-02 ["),
         ("Who owns the mill?", "- The mill is owned by the Harrow Trust. ["),
+        ("Who wrote up the summary of Dale?", "- Dale: Ann wrote up a summary, and so did Ben (see the list). ["),
         ("What changed in Turbine 2.2.5?", "- Version 2.2.5: Update for Gears 2.3. ["),
         ("Where is the mine?", "- It is in Ashby. ["),
     ],
@@ -498,6 +499,9 @@ async def test_a_short_statement_comes_with_the_heading_that_says_what_it_is_abo
     await kb.ingest(
         [
             Document(path="CHANGES.md", content=changes),
+            Document(
+                path="dale.md", content="# Dale\n\nAnn wrote up a summary: [1], and so did Ben (see the list) [2] [3]."
+            ),
             Document(path="mine.md", content="It is in Ashby. The mine closed when the last seam was worked out."),
         ]
     )

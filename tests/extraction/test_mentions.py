@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.rag.extraction.matching import mentions
-from core.rag.extraction.mentions import mentions_of, sought
+from core.rag.extraction.mentions import mentions_of, sought, titles_of
 
 TITLES = sought(["whitby lifeboats", "whitby abbey", "abbey"])
 
@@ -35,3 +35,20 @@ def test_a_name_inside_a_title_counts_where_it_stands_alone(text: str, expected:
 )
 def test_a_title_in_katakana_is_not_found_inside_a_longer_word(text: str, expected: list[str]) -> None:
     assert [text[start:end] for start, end, _ in mentions(text, ["テスト", "京都"])] == expected
+
+
+@pytest.mark.parametrize(
+    ("title", "names"),
+    [
+        ("PEP 8 – Style Guide", ["pep 8 style guide", "pep 8"]),
+        ("RFC 2119: Key words (1997)", ["rfc 2119 key words", "rfc 2119 key words 1997", "rfc 2119"]),
+        ("MILL-42 - The wheel stands still", ["mill 42 the wheel stands still", "mill 42"]),
+        ("CVE-2021-44228 | Log4Shell", ["cve 2021 44228 log4shell", "cve 2021 44228"]),
+        ("Ebb (1931 film)", ["ebb", "ebb 1931 film"]),
+        ("PEP 8", ["pep 8"]),
+        ("Chapter 3: The mill", ["chapter 3 the mill"]),
+        ("A4-sized paper", ["a4 sized paper"]),
+    ],
+)
+def test_the_names_of_a_document(title: str, names: list[str]) -> None:
+    assert [name for name, _ in titles_of(title, "a.md")] == names

@@ -17,6 +17,8 @@ from core.rag.extraction.words import normalize_name, normalized_words
 EXTRACTION_VERSION: Final = 12
 
 _PARENTHESIS: Final = re.compile(r"\s*[(（][^()（）]*[)）]\s*$")
+#: The number of a document before its title: "PEP 8 – Style Guide", "RFC 2119: Key words".
+_NUMBER: Final = re.compile(r"([A-Z]{2,8}[ -]?\d{1,7}(?:[.-]\d{1,7}){0,3})\s*(?:[–—:|]|-(?=\s))\s*\S")
 _EXTENSION: Final = re.compile(r"\.[A-Za-z0-9]{1,5}$")
 _BETWEEN: Final = re.compile(r"[_\s-]+")
 
@@ -113,7 +115,7 @@ def with_facts(mentions: Iterable[Mention], names: Mapping[str, Found], facts: C
 
 
 def titles_of(title: str | None, path: str) -> list[Title]:
-    """Return the names of a document: its title, and the title without parentheses at its end.
+    """Return the names of a document: its title, also without parentheses at its end, and the number before it.
 
     Args:
         title: The title from the document itself; ``None``: the name of its file, if it looks like a name.
@@ -121,7 +123,8 @@ def titles_of(title: str | None, path: str) -> list[Title]:
     """
     text = " ".join((title or "").split()) or _from_path(path)
     short = _PARENTHESIS.sub("", text)
-    names = {normalize_name(spelt): spelt for spelt in (short, text)}
+    number = _NUMBER.match(text)
+    names = {normalize_name(spelt): spelt for spelt in (short, text, *(number.groups() if number else ()))}
     return [Title(name, spelt) for name, spelt in names.items() if name]
 
 

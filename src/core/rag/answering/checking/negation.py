@@ -64,6 +64,11 @@ class Statement:
     limits: frozenset[str] = frozenset()
     plain: bool = True
 
+    @property
+    def numbers(self) -> frozenset[str]:
+        """Its words that are numbers, each of which may be what it denies: "2.3.1, not 2.3.2"."""
+        return frozenset(term for term in self.terms if term[0].isdigit())
+
     def opposes(self, other: Statement) -> bool:
         """Return whether it denies what the other, of the same words, states, or the other way round."""
         return self.plain and other.plain and self.denies != other.denies and self.limits == other.limits
@@ -100,4 +105,6 @@ def contradicts(claim: Statement, said: Iterable[Statement], given: Collection[s
     if not same or not all(map(claim.opposes, same)):
         return False
     known = claim.terms | frozenset(given)
-    return claim.denies or any(len(one.terms & known) >= _ALL_OF_IT * len(one.terms) for one in same)
+    return claim.denies or any(
+        len(one.terms & known) >= _ALL_OF_IT * len(one.terms) and one.numbers <= known for one in same
+    )

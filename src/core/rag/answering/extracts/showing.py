@@ -40,6 +40,9 @@ _HALF_LINK = re.compile(rf"\A([^\[\]]*)\]{_TARGET}")
 _HALF_TAG = re.compile(rf"\A(?:{_ATTRIBUTE.replace('+', '*', 1)})*\s*/?>")
 #: The lines of a table that has no bars, or is drawn as a grid.
 _RULE = re.compile(r"(?:(?<=\s)|\A)[+|]?[-=]{4}[-=+|:]*+(?:\s+[-=+|:]{4,}+)*+(?=\s|\Z)")
+#: Stands for a reference of the source, which would look like one of the answer; and what goes with it: "see: [1]."
+_MARKER = "\0"
+_BEFORE_MARKER = re.compile(rf"\s*:?\s*{_MARKER}+(?:\s*{_MARKER})*(?=\s*[.,;!?])")
 #: What Markdown has before the definition of a word.
 _DEFINES = re.compile(r"\A:[ \t]+")
 #: What shows or says nothing by itself: a tag of a template, the label that MkDocs has above a block or tab, or
@@ -89,7 +92,7 @@ def shown(sentence: str, passage: Passage | None = None, start: int = 0, longest
         plain = f"{of.strip()}: {plain}" if of.strip() else plain
     words = plain if plain.strip() else sentence
     if not in_block:
-        words = replace_markers(words, lambda _: "")
+        words = _BEFORE_MARKER.sub("", replace_markers(words, lambda _: _MARKER)).replace(_MARKER, "")
     line = _DEFINES.sub("", " ".join(words.split()))
     if passage is not None and start == 0 < passage.hit.start_char and line[:1].islower() and not in_block:
         line = f"… {line}"  # the passage begins within a sentence
