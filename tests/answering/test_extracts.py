@@ -254,6 +254,15 @@ async def test_code_comes_with_the_sentence_before_it_and_commands_are_whole() -
         assert answer.splitlines()[2:] == [f"- {said} {code} [1]"]
 
 
+async def test_of_two_blocks_of_code_neither_introduces_the_other() -> None:
+    text = "# Mill\n\n```\n'shut'\n```\n\n```python\nmill.sluice(turn=1)\n```\n"
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        await kb.ingest([Document(path="run.md", content=text, format="markdown")])
+        passages = [Passage(1, hit) for hit in await kb.search("sluice", k=1)]
+        answer, _ = await extract("How do I open the sluice?", "factual", passages, None)
+    assert answer.splitlines()[2:] == ["- `mill.sluice(turn=1)` [1]"]
+
+
 @pytest.mark.parametrize(
     ("text", "place", "inside"),
     [

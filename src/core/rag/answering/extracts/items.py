@@ -127,6 +127,6 @@ def _before_code(text: str, start: int) -> tuple[int, int] | None:
     """Return the place of the sentence directly before the block of code at a place; ``None`` for other places."""
     fence = _OPENS.search(text, 0, start)
     before = sentence_spans(text[: fence.start()], titles=True) if fence is not None else []
-    if not before or is_heading(text, before[-1][0]):
-        return None
+    if not before or is_heading(text, before[-1][0]) or "```" in text[slice(*before[-1])]:
+        return None  # of two blocks, code and what it prints, neither introduces the other
     return before[-1]
