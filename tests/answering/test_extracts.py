@@ -167,6 +167,8 @@ async def test_an_item_of_an_announced_list_is_shown_once() -> None:
         (":mill: is no field", ":mill: is no field"),
         ("href='mill.md' title=\"The mill\"/> The mill turns.", "The mill turns."),
         (":::caution[Water]{.wide}\nThe mill turns.", "The mill turns."),
+        ("Mill: Ash\nWheels in use: 2", "Mill: Ash | Wheels in use: 2"),
+        ("The mill has two\nwheels: big ones", "The mill has two wheels: big ones"),
         ("The mill turns </Steps>", "The mill turns"),
         ("The mill <Name> turns a List<String> or <USER>.", "The mill <Name> turns a List<String> or <USER>."),
     ],

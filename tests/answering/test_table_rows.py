@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -55,6 +57,16 @@ def test_a_row_without_its_head_is_said_without_bars_at_its_ends(text: str, said
     assert with_head(text, start, len(text.rstrip("`\n"))) == said
 
 
+def test_a_passage_that_begins_within_a_table_has_its_head() -> None:
+    text = "| Blues | STL | 1 |\n| Reds | CIN | 2 |\n\nThe end.\n\n| Cup | Year |\n|---|---|\n| Ash | 1936 |"
+    head = "| Team | Place | Won |"
+    places = [(text.index(part), text.index(part) + 6) for part in ("| Reds", "| Ash")]
+    assert [with_head(text, *place, head) for place in places] == [
+        "Team: Reds | Place: CIN | Won: 2",
+        "Cup: Ash | Year: 1936",
+    ]
+
+
 def test_the_head_of_a_table_is_known_by_the_rule_below() -> None:
     assert [is_head(TABLE, TABLE.index(part)) for part in ("Team", "Blues", "Cups", "Old", "The end")] == [
         True, False, False, False, False,
@@ -91,3 +103,13 @@ async def test_what_overlapping_passages_both_say_stands_there_once() -> None:
     )
     assert text == f"{LABEL} ({NOT_SET}):\n\n- {both} [1][3]"
     assert [one.number for one in citations] == [1, 3]
+
+
+async def test_a_row_far_down_a_table_is_answered_with_the_names_of_its_columns(tmp_path: Path) -> None:
+    rows = "".join(f"Town {number},{number},{2 * number}\n" for number in range(200))
+    (tmp_path / "mills.csv").write_text(f"town,mills,wheels\n{rows}")
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        await kb.ingest([tmp_path / "mills.csv"])
+        answer = await kb.ask("How many wheels has Town 150?")
+    assert "- town: Town 150 | mills: 150 | wheels: 300 [1]" in answer.text
+    assert "\n| town | mills | wheels |\n|---|---|---|\n| Town 1" in answer.context

@@ -74,6 +74,12 @@ class Hit(Keyed):
     metadata: dict[str, Any] = field(default_factory=dict)
     because: Because | None = None
 
+    @property
+    def table_header(self) -> str:
+        """The line with the names of the columns of the table that its text begins within; empty if there is none."""
+        header = str(self.metadata.get("table_header", ""))
+        return header if self.content.lstrip().startswith("|") else ""
+
     @classmethod
     def of_chunk(cls, chunk: Mapping[str, Any], score: float, scores: dict[str, float]) -> Hit:
         """Make a hit from a chunk row of :class:`core.rag.dbhandler.MemGraphClient`."""

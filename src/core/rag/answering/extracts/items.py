@@ -41,7 +41,9 @@ def said_by(passage: Passage, place: Span, others: set[int]) -> str:
     text = passage.hit.content
     sentence = text[place.start : place.end]
     if not is_code(passage.hit.path):
-        return shown(with_head(text, place.start, place.end), passage, place.start)
+        if is_row(text, place.start) and not is_in_block(text, place.start):
+            return shown(with_head(text, place.start, place.end, passage.hit.table_header))
+        return shown(sentence, passage, place.start)
     if place.said:
         said = shown(without_marks(sentence), passage, place.start)
     else:
@@ -118,7 +120,7 @@ def list_behind(passage: Passage, end: int) -> str:
     items = items_behind(text, end, _MOST_ITEMS + 1)
     lines = []
     for number, start, stop in items[:_MOST_ITEMS]:
-        said = shown(with_head(text, start, stop), passage, start, _LONGEST_ITEM)
+        said = shown(with_head(text, start, stop, passage.hit.table_header), passage, start, _LONGEST_ITEM)
         lines.append(f"\n  {number or '-'} {said}{code_behind(text, Span(start, stop, said=True), set())}")
     return "".join([*lines, "\n  …"] if len(items) > _MOST_ITEMS else lines)
 

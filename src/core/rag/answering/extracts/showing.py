@@ -43,6 +43,8 @@ _RULE = re.compile(r"(?:(?<=\s)|\A)[+|]?[-=]{4}[-=+|:]*+(?:\s+[-=+|:]{4,}+)*+(?=
 #: Stands for a reference of the source, which would look like one of the answer; and what goes with it: "see: [1]."
 _MARKER = "\0"
 _BEFORE_MARKER = re.compile(rf"\s*:?\s*{_MARKER}+(?:\s*{_MARKER})*(?=\s*[.,;!?])")
+#: A line of a name and what it is: a cell of a row, a field of a card.
+_PAIR = re.compile(r"[ \t]*[^\s:|][^:|]{0,200}:[ \t]+\S")
 #: What Markdown has before the definition of a word.
 _DEFINES = re.compile(r"\A:[ \t]+")
 #: What shows or says nothing by itself: a tag of a template, the label that MkDocs has above a block or tab, or
@@ -93,7 +95,9 @@ def shown(sentence: str, passage: Passage | None = None, start: int = 0, longest
     words = plain if plain.strip() else sentence
     if not in_block:
         words = _BEFORE_MARKER.sub("", replace_markers(words, lambda _: _MARKER)).replace(_MARKER, "")
-    line = _DEFINES.sub("", " ".join(words.split()))
+    lines = words.strip().splitlines()
+    is_card = not in_block and all(map(_PAIR.match, lines))
+    line = _DEFINES.sub("", " ".join((" | " if is_card else " ").join(lines).split()))
     if passage is not None and start == 0 < passage.hit.start_char and line[:1].islower() and not in_block:
         line = f"… {line}"  # the passage begins within a sentence
     return line if len(line) <= longest else line[:longest].rsplit(" ", 1)[0] + " …"

@@ -27,25 +27,26 @@ def is_row(text: str, start: int) -> bool:
     return line.startswith("|") and _BAR.search(line, 1) is not None and not _is_rule(line)
 
 
-def with_head(text: str, start: int, end: int) -> str:
+def with_head(text: str, start: int, end: int, head: str = "") -> str:
     """Return the text of a span; in a row of a table each cell has the name of its column: ``Team: Blues | Won: 1``.
 
-    Of a row whose head is not in the passage, the cells alone: ``Blues | 1``.
+    Of a row whose head is not known, the cells alone: ``Blues | 1``.
 
     Args:
         text: The passage.
         start: Where the row, or any sentence, begins.
         end: Where it ends.
+        head: The head of the table that the passage begins within; empty if there is none.
     """
     row = _line(text, start)
     if not is_row(text, start) or is_head(text, start) or is_in_block(text, start):
         return text[start:end]
-    named = zip_longest(_cells(_head_above(text, start)), _cells(row), fillvalue="")
+    named = zip_longest(_cells(_head_above(text, start, head)), _cells(row), fillvalue="")
     return " | ".join(f"{name}: {cell}" if name else cell for name, cell in named if cell) or text[start:end]
 
 
-def _head_above(text: str, start: int) -> str:
-    """Return the head of the table that a line belongs to; empty if it is the head, or has none."""
+def _head_above(text: str, start: int, first: str) -> str:
+    """Return the head of the table that a line belongs to, ``first`` if that is the text's first; empty if none."""
     lines = text[: text.rfind("\n", 0, start) + 1].splitlines()
     for place in range(len(lines) - 1, 0, -1):
         line = lines[place].strip()
@@ -54,7 +55,7 @@ def _head_above(text: str, start: int) -> str:
         if _is_rule(line):
             head = lines[place - 1].strip()
             return head if head.startswith("|") else ""
-    return ""
+    return first
 
 
 def _is_rule(line: str) -> bool:
