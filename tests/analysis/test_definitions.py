@@ -18,6 +18,7 @@ from libs.dataloader import Document
         ("Abort\n: See rollback.\n\nChecks\n: What holds.\n", ["abort", "check"]),
         ("- **Slack water**: the hour without a tide.\n- `ebb` - the tide goes out.\n", ["slack water", "ebb"]),
         ("| `MGRAG_K` | How many hits |\n| `other` | more |\n", ["mgrag_k", "other"]),
+        ("| pluribus | Is it one of many? |\n| hard | yes |\n| a | b c d | e f g |\n| 12 | a b c |\n", ["pluribus"]),
         ("# ls(1)\n\n## NAME\n\nls, dir - list directory contents\n", ["ls", "dir"]),
         ("The mill turns: it is loud. A mill - as said - is old.", []),
         ("She said\nthat it is late.\n", []),

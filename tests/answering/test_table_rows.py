@@ -105,6 +105,14 @@ async def test_what_overlapping_passages_both_say_stands_there_once() -> None:
     assert [one.number for one in citations] == [1, 3]
 
 
+async def test_a_row_may_ask_what_it_is_about() -> None:
+    text = "| Field | Meaning |\n|---|---|\n| pluribus | Is it one of many? |\n| hard | Is it so? |\n\nIt has others.\n"
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        await kb.ingest([Document(path="candy.md", content=text, title="Candy", format="markdown")])
+        answer = await kb.ask("What does pluribus mean?")
+    assert answer.text.splitlines()[2] == "- Field: pluribus | Meaning: Is it one of many? [1]"
+
+
 async def test_a_row_far_down_a_table_is_answered_with_the_names_of_its_columns(tmp_path: Path) -> None:
     rows = "".join(f"Town {number},{number},{2 * number}\n" for number in range(200))
     (tmp_path / "mills.csv").write_text(f"town,mills,wheels\n{rows}")

@@ -151,3 +151,12 @@ def test_fields_above_the_text_without_a_fence_are_front_matter() -> None:
 
 def test_a_text_of_fields_only_keeps_them() -> None:
     assert convert("a.md", "Title: x\nAuthor: y\n").content == "Title: x\nAuthor: y\n"
+
+
+def test_rows_of_tables_get_the_bars_that_they_lack() -> None:
+    table = "Name | What it is\n---|:--\n`a \\| b` | A mill.\n| c | A weir |\nd |\n"
+    barred = "| Name | What it is |\n| ---|:-- |\n| `a \\| b` | A mill. |\n| c | A weir |\n| d |\n"
+    fenced = f"```\n{table}```\n"
+    others = "One | two\n---\nx | y\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\nx | y | z\n--|--\n"
+    text = f"# Mills\n\n{{}}\nEnd | of it.\n\n{fenced}\n{others}"
+    assert convert("a.md", text.format(table)).content == text.format(barred)

@@ -29,6 +29,10 @@ _MARKED: Final = re.compile(
     r"^[ \t]*(?:[-*+] |\| *)?(?:\*\*([^*\n]{1,60})\*\*|`([^`\n]{1,60})`)(?: *\([^)\n]{0,40}\))?(?::| *\|| [-–—] )",
     re.MULTILINE,
 )
+#: A row of a name and what is said of it: "| pluribus | Is it one of many in a bag? |".
+_ROW: Final = re.compile(
+    r"^[ \t]*\|[ \t]*([^|\s][^|\n]{0,59}?)[ \t]*\|[ \t]*\S+[ \t]+\S+[ \t]+\S[^|\n]*\|?[ \t]*$", re.MULTILINE
+)
 #: The first line of a manual page: "ls, dir - list directory contents".
 _MANUAL: Final = re.compile(r"\A\s*(?:#[^\n]*\n\s*){0,2}([\w.+-]{1,30}(?:, [\w.+-]{1,30}){0,5}) [-–—] \S")
 #: One of these is in every such definition.
@@ -91,16 +95,21 @@ def asked_word(query: str) -> str | None:
     query = query.strip()
     if len(query) > 4 * _LONGEST_NAME:
         return None
-    asked = _asked(query)
+    asked = asked_name(query)
     name = _ARTICLE.sub("", (asked or query).strip(_QUOTES).rstrip("."), count=1)
     if not name or name.count(" ") >= (_MOST_WORDS if asked else _MOST_WORDS - 2):
         return None
     return _word(name)
 
 
-def _asked(question: str) -> str:
-    """Return what a question wants defined; empty if it is no such question."""
-    asks = _ASKS.fullmatch(question)
+def asked_name(question: str) -> str:
+    """Return what a question wants defined, in its words; empty if it is no such question.
+
+    Example:
+        >>> asked_name("What does work_mem mean?")
+        'work_mem'
+    """
+    asks = _ASKS.fullmatch(question) if len(question) <= 4 * _LONGEST_NAME else None
     return next((part for part in asks.groups() if part), "") if asks else ""
 
 
@@ -110,10 +119,10 @@ def _explained(content: str, about: str) -> Iterator[str]:
     if "#" in content:
         sections += ((match[1], match.end()) for match in _HEADING.finditer(content))
     for name, start in sections:
-        if len(name) > 4 * _LONGEST_NAME or not (word := asked_word(name)):
+        if not (word := asked_word(name)):
             continue
         said = _IS.match(content, start)
-        if _asked(name) or (said and _word(_ARTICLE.sub("", said[1].strip(_QUOTES), count=1)) == word):
+        if asked_name(name) or (said and _word(_ARTICLE.sub("", said[1].strip(_QUOTES), count=1)) == word):
             yield word
 
 
@@ -128,6 +137,8 @@ def _names(content: str) -> Iterator[str]:
             yield from (_MARKUP.sub("", name.strip()) for name in line.split(", "))
     for match in _MARKED.finditer(content):
         yield match[1] or match[2]
+    if "|" in content:
+        yield from (match[1] for match in _ROW.finditer(content))
 
 
 def _word(name: str) -> str | None:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from core.rag.analysis import asked_word, joined_terms, query_terms
+from core.rag.analysis import asked_name, asked_word, joined_terms, query_terms
 from core.rag.dbhandler.checks import check_k, check_number
 from core.rag.dbhandler.store import MAX_K
 from core.rag.errors import InvalidInputError
@@ -214,6 +214,8 @@ class Retriever:
 
 #: What the word of a definition weighs, compared with those of a question for it (ADR 7 has the measurements).
 _DEFINED = 3.0
+#: What its other words weigh: "What does pluribus mean?" is not about means.
+_ASKING = 0.2
 
 
 def _terms(query: str) -> dict[str, float]:
@@ -223,7 +225,12 @@ def _terms(query: str) -> dict[str, float]:
     recall@5 falls by 0.2 points with "highspeed" for "high speed").
     """
     terms = dict.fromkeys((*query_terms(query), *joined_terms(query, verbs=True)), 1.0)
-    return terms | {word: _DEFINED} if (word := asked_word(query)) else terms
+    if (word := asked_word(query)) is None:
+        return terms
+    if name := asked_name(query):
+        own = {*query_terms(name), *joined_terms(name)}
+        terms = {term: weight if term in own else _ASKING for term, weight in terms.items()}
+    return terms | {word: _DEFINED}
 
 
 def _mixed(found: Ranking, rewritten: Ranking) -> Ranking:

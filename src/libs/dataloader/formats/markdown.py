@@ -1,4 +1,4 @@
-"""Markdown: kept as it is, except for front matter."""
+"""Markdown: kept as it is, except for front matter and the bars of tables."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any
 
+from libs.dataloader.formats.bare_tables import with_outer_bars
 from libs.dataloader.formats.base import Content, FileData
 from libs.dataloader.formats.preamble import preamble_title, split_preamble
 from libs.dataloader.formats.registry import Format
@@ -103,6 +104,8 @@ def read(file: FileData, _kind: Format) -> Content:
     if ")=" in text:
         text = _without(_MYST_LABEL, text)
     prose = _without_blocks(text)
+    if (barred := with_outer_bars(text, prose)) != text:
+        text, prose = barred, _without_blocks(barred)
     title = fields.get("title")
     metadata = {_KEPT_FIELDS[name]: value for name, value in fields.items() if name in _KEPT_FIELDS and value}
     collector = LinkCollector(file.uri, file.root_uri)

@@ -17,6 +17,7 @@ from core.rag.answering.extracts.readable import readable_spans
 from core.rag.answering.extracts.sentence_ends import ASKS, STATES
 from core.rag.answering.extracts.subjects import Headings
 from core.rag.answering.extracts.substance import only_points, substance
+from core.rag.answering.extracts.table_rows import is_row
 from core.rag.answering.spelling import Together
 from core.rag.answering.types import Passage
 from core.rag.answering.vectors import sentence_vectors
@@ -120,7 +121,8 @@ async def scored(
     subjects = [_subjects(passage, language, wanted) for passage, language in zip(passages, languages, strict=True)]
     rated = _going_on(rated, subjects)
     echoes = [
-        _echoes(one.text, one.words <= wanted and not announces(passages[one.passage].hit.content, one.place.end))
+        not is_row(text := passages[one.passage].hit.content, one.place.start)
+        and _echoes(one.text, one.words <= wanted and not announces(text, one.place.end))
         for one in found
     ]
     told = {one.passage for one, echo in zip(found, echoes, strict=True) if not echo}
