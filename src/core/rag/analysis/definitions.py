@@ -96,7 +96,7 @@ def asked_word(query: str) -> str | None:
     if len(query) > 4 * _LONGEST_NAME:
         return None
     asked = asked_name(query)
-    name = _ARTICLE.sub("", (asked or query).strip(_QUOTES).rstrip("."), count=1)
+    name = _bare((asked or query).strip(_QUOTES).rstrip("."))
     if not name or name.count(" ") >= (_MOST_WORDS if asked else _MOST_WORDS - 2):
         return None
     return _word(name)
@@ -119,11 +119,19 @@ def _explained(content: str, about: str) -> Iterator[str]:
     if "#" in content:
         sections += ((match[1], match.end()) for match in _HEADING.finditer(content))
     for name, start in sections:
-        if not (word := asked_word(name)):
-            continue
-        said = _IS.match(content, start)
-        if asked_name(name) or (said and _word(_ARTICLE.sub("", said[1].strip(_QUOTES), count=1)) == word):
-            yield word
+        if name.endswith(("?", "？")):
+            if asked_name(name) and (word := asked_word(name)):
+                yield word
+        elif said := _IS.match(content, start):
+            what, known = _bare(said[1]), _bare(name)
+            word = _word(known)
+            if word and (what == known or _word(what) == word):
+                yield word
+
+
+def _bare(name: str) -> str:
+    """Return a name without quotation marks, emphasis and article."""
+    return _ARTICLE.sub("", name.strip(_QUOTES), count=1)
 
 
 def _names(content: str) -> Iterator[str]:
