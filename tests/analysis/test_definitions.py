@@ -38,6 +38,7 @@ def test_a_passage_defines(passage: str, names: list[str]) -> None:
         ("Tides", "## What are neap tides?\n\nSmall ones.\n\n## How to tell?\n\nLook.", ["neap tides"]),
         ("Ebbe", "Die Ebbe ist eine Tide.", ["Ebbe"]),
         ("Ebb", "The mill is a building.", []),
+        ("Ada Vane", "Ada Vane (born 1931) is a director.", []),
         ("Ebb", "Ebb is over at six.", []),
         ("", "The mill is a building.", []),
     ],
@@ -72,6 +73,11 @@ def test_a_section_that_begins_with_what_something_is_defines_it(about: str, pas
 )
 def test_a_question_for_a_definition(question: str) -> None:
     assert asked_word(question) == asked_word("slack water")
+
+
+def test_only_an_article_before_a_name_is_left_out() -> None:
+    defined = defined_words("- **schema registry**: where schemas are.")
+    assert [asked_word(f"What is {name}?") for name in ("a schema registry", "schema registry")] == 2 * defined
 
 
 def test_short_names_differ_by_their_signs() -> None:

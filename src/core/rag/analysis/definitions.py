@@ -50,7 +50,7 @@ _IS: Final = re.compile(
 _BEHIND: Final = re.compile(r"(?:\s*[(=\[<{]|\s{2,}|\s*[:：]\s*\Z).*", re.DOTALL)
 _MARKUP: Final = re.compile(r"[`*_\"“”„»«]+(?=[\w-])|(?<=\w)[`*_\"“”„»«]+(?=\W|\Z)")
 _ARTICLE: Final = re.compile(
-    r"(?:an?|the|der|die|das|eine?|einen|le|la|les|une?|des|el|los|las|una?|il|lo|gli|os?|as|uma?)\s+|l['’]|un['’]",
+    r"\A(?:(?:an?|the|der|die|das|eine?|einen|le|la|les|une?|des|el|los|las|una?|il|lo|gli|os?|as|uma?)\s+|l['’]|un['’])",
     re.IGNORECASE,
 )
 _SIGNS: Final = re.compile(r"[\W_]+")
@@ -123,9 +123,10 @@ def _explained(content: str, about: str) -> Iterator[str]:
             if asked_name(name) and (word := asked_word(name)):
                 yield word
         elif said := _IS.match(content, start):
-            what, known = _bare(said[1]), _bare(name)
-            word = _word(known)
-            if word and (what == known or _word(what) == word):
+            what = _bare(said[1])
+            # A name of its own (Ada Vane) is a title, by which the graph finds its passages anyway.
+            is_own = any(part[0].isupper() for part in what.split()[1:])
+            if not is_own and (word := _word(what)) and word == _word(_bare(name)):
                 yield word
 
 
