@@ -349,4 +349,32 @@ async def test_a_name_alone_is_no_statement(question: str) -> None:
         assert [entity.name for entity in answer.entities] == ["X1"]
     else:
         label = f"{STATEMENTS} (no language model was asked, and no passage says so):"
-        assert answer.text == f"{label}\n\n- TechCorp owns_project X2"
+        assert answer.text == f"{label}\n\n- TechCorp owns_project X2\n- X2: company: TechCorp"
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("What is the hobby of Ada Lane?", ["- Ada Lane: team: Heron, hobby: chess"]),
+        ("Which hobby has Tom Ray?", ["- Tom Ray: hobby: rowing; team: Weir, hobby: sailing"]),
+        ("What does Ada Lane grind?", []),
+        ("Who is in team Heron?", []),
+    ],
+)
+async def test_what_records_say_of_what_the_question_names_is_a_part_of_the_answer(
+    question: str, told: list[str]
+) -> None:
+    async with KnowledgeBase.open("embedded::memory:") as kb:
+        await kb.ingest(
+            [Document(path="mill.md", content="Ada Lane and Tom Ray grind wheat at the mill of team Heron.")]
+        )
+        people = [("Ada Lane", "Heron", "chess"), ("Tom Ray", "Weir", "sailing")]
+        await kb.insert_many("people", [{"name": n, "team": t, "hobby": h, "_id": n} for n, t, h in people])
+        await kb.insert("guests", {"Name": "Tom Ray", "hobby": "rowing"})
+        answer = await kb.ask(question)
+        narrow = await kb.ask(question, filters={"path": {"prefix": "mill"}})
+    assert answer.text.startswith(LABEL) and answer.citations
+    _, _, stated = answer.text.partition(f"\n\n{STATEMENTS}:\n\n")
+    assert sorted(stated.split("\n") if stated else []) == told
+    assert STATEMENTS not in narrow.text
+    assert all(line[2:] in answer.context for line in told)

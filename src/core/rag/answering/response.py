@@ -9,7 +9,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from core.rag.answering.checking.citations import Checked, check_citations
-from core.rag.answering.extracts.composing import NEAREST, NOT_ASKED, NOT_SET, extract, statements
+from core.rag.answering.extracts.composing import (
+    NEAREST,
+    NOT_ASKED,
+    NOT_SET,
+    answering_statements,
+    extract,
+    statements,
+)
 from core.rag.answering.intents import has_words
 from core.rag.answering.markers import MarkerFilter, indexed_names
 from core.rag.answering.metrics import Metrics
@@ -105,6 +112,8 @@ async def generate_response(
         response = Response(Checked(said, (), supported=False), extracts=True)
     elif model is None:
         text, citations = await extract(question, analysis.intent, context.passages, embedder, why=why, before=before)
+        if told := answering_statements(question, context.entities):
+            text = f"{text}\n\n{told}"
         yield text
         response = Response(Checked(text, citations, supported=bool(citations)), extracts=True)
     else:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from core.rag.answering.graph_index.search import GraphSearch
 from core.rag.answering.metrics import Metrics
+from core.rag.answering.of_records import with_records
 from core.rag.answering.relevance import best_entities, best_facts, entity_score, fact_score, search_terms
 from core.rag.answering.relevant import judge
 from core.rag.answering.types import Analysis, FoundEntity, FoundFact, Intent, Knowledge
@@ -157,7 +158,9 @@ class _Retrieval:
         for fact in facts:
             fact.score = fact_score(fact, self._terms, named)
         facts = best_facts(facts)
-        entities = best_entities([*entities, *await self._missing_ends(entities, facts)])
+        others = await self._missing_ends(entities, facts)
+        asked = await self._leg("records", with_records(self._kb.client, [one for one in entities if one.id in named]))
+        entities = best_entities({one.id: one for one in (*entities, *others, *asked)}.values())
         hits += await self._fact_passages(facts, hits)
         self._counts.passages = len(hits)
         knowledge = Knowledge(entities, facts, hits, errors=self._counts.failed)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from core.rag.analysis import analyze, query_terms
 from core.rag.answering.checking.citations import citation
 from core.rag.answering.extracts.choosing import choose, worth
 from core.rag.answering.extracts.code_spans import Span
@@ -142,5 +143,28 @@ def statements(facts: Iterable[FoundFact], entities: Iterable[FoundEntity], why:
     """
     items = [fact.fact or f"{fact.source} {fact.type} {fact.target}" for fact in facts]
     items += [f"{entity.name}: {entity.summary}" for entity in entities if entity.summary]
-    lines = [f"- {shown(item)}" for item in dict.fromkeys(items[:_MOST_STATEMENTS])]
-    return "\n".join([f"{STATEMENTS} ({why}, and no passage says so):", "", *lines]) if lines else ""
+    return _stated(items, f"{STATEMENTS} ({why}, and no passage says so):")
+
+
+def answering_statements(question: str, entities: Iterable[FoundEntity]) -> str:
+    """Return what the graph says of entities that a question names, if that has other words of the question.
+
+    Args:
+        question: The question.
+        entities: The entities of the context.
+
+    Returns:
+        The text; empty if there is none.
+    """
+    wanted = set(query_terms(question))
+    items = [
+        f"{entity.name}: {entity.summary}"
+        for entity in entities
+        if entity.score > 1 and not (wanted - set(analyze(entity.name))).isdisjoint(analyze(entity.summary))
+    ]
+    return _stated(items, f"{STATEMENTS}:")
+
+
+def _stated(items: Iterable[str], label: str) -> str:
+    lines = [f"- {shown(item)}" for item in list(dict.fromkeys(items))[:_MOST_STATEMENTS]]
+    return "\n".join([label, "", *lines]) if lines else ""
