@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -145,3 +146,21 @@ async def test_documents_without_a_source_are_not_pruned(kb: KnowledgeBase) -> N
     assert report.documents.deleted == 0 and len(await kb.documents()) == 2
     (warning,) = report.warnings
     assert "not pruned" in warning
+
+
+async def test_documents_whose_files_are_gone_are_told_where_nothing_is_pruned(
+    kb: KnowledgeBase, tmp_path: Path
+) -> None:
+    for name in ("a.md", "b.md", "c.md", "kept.txt"):
+        (tmp_path / name).write_text(f"# {name}\n\nTides of {name}.\n", encoding="utf-8")
+    assert not (await kb.ingest(tmp_path)).warnings
+    assert not (await kb.ingest(tmp_path, include=["*.txt"])).warnings  # what the patterns leave out is not gone
+    (tmp_path / "a.md").unlink()
+    (warning,) = (await kb.ingest(tmp_path)).warnings
+    assert warning.startswith(f"Of {tmp_path.as_uri()}, a.md has no file any more")
+    assert "--prune" in warning
+    (tmp_path / "b.md").rename(tmp_path / "b2.md")
+    (warning,) = (await kb.ingest(tmp_path)).warnings
+    assert "2 documents, among them a.md, have no file any more" in warning
+    report = await kb.ingest(tmp_path, prune=True)
+    assert (report.documents.deleted, report.warnings) == (2, [])

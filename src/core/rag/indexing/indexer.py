@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from core.rag.extraction.mentions import EXTRACTION_VERSION
 from core.rag.extraction.records import FIELD_HINTS
 from core.rag.indexing.cutting import Cutter
+from core.rag.indexing.pruning import kept_though_gone
 from core.rag.indexing.pruning import prune as remove_gone
 from core.rag.indexing.report import IngestReport
 from core.rag.indexing.run import Run, Tools
@@ -132,6 +133,8 @@ class Indexer:
             await run.all(loaders)
             if prune and not run.stop.is_set():
                 await remove_gone(self._client, self._tools.state, run.read, report)
+            elif not run.stop.is_set():
+                report.warnings += await kept_though_gone(self._client, self._tools.state, run.read)
             if self._extraction:
                 await TitleLinker(self._client).link(await workbench.finder())
             report.warnings += await self._behind()

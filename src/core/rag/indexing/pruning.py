@@ -75,6 +75,25 @@ async def prune(client: MemGraphClient, state: StateReader, read: Sequence[ReadS
         report.documents.deleted += await client.delete_documents(gone)
 
 
+async def kept_though_gone(client: MemGraphClient, state: StateReader, read: Sequence[ReadSource]) -> list[str]:
+    """Notes on folders of which the graph has documents whose files are gone, after a run that did not prune."""
+    notes = []
+    for one in read:
+        if one.source.type != "folder" or not getattr(one.loader, "complete", True):
+            continue
+        if await client.count_of_source(one.source_id) <= len(one.seen):
+            continue
+        gone = await state.gone(one.source_id, one.seen, getattr(one.loader, "covers", None))
+        if gone:
+            first = min(row["uri"] for row in gone).removeprefix(one.source.uri).lstrip("/")
+            which = f"{len(gone):,} documents, among them {first}, have" if len(gone) > 1 else f"{first} has"
+            notes.append(
+                f"Of {one.source.uri}, {which} no file any more, but searches still find what was in it."
+                " Ingest again with --prune (prune=True) to delete what is gone."
+            )
+    return notes
+
+
 async def doubled_folders(client: MemGraphClient, read: Sequence[ReadSource]) -> list[str]:
     """Notes on folders whose documents the graph has twice: under a second name (a link), or under a former one."""
     folders = [one for one in read if one.source.type == "folder"]

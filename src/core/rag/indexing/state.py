@@ -149,15 +149,7 @@ class StateReader:
             covers: Whether the loader would yield a URI; documents that its patterns exclude did not vanish.
             only: Ids of the documents that may be gone, if the source was not read completely.
         """
-        rows = await self._client.documents_of_source(source_id)
-        gone = [
-            row
-            for row in rows
-            if row["id"] not in seen
-            and (only is None or row["id"] in only)
-            and not is_file(row["uri"])
-            and (covers is None or covers(row["uri"]))
-        ]
+        gone = await self.gone(source_id, seen, covers, only)
         inside = source.uri.rstrip("/") + "/"
 
         def lacks(uri: str, document: str) -> bool:
@@ -169,6 +161,23 @@ class StateReader:
         if shared:
             await self._client.remove_from_source(shared, source_id)
         return alone
+
+    async def gone(
+        self, source_id: str, seen: set[str], covers: Callable[[str], bool] | None = None, only: set[str] | None = None
+    ) -> list[dict[str, Any]]:
+        """List the documents of a source that it no longer has; arguments as of :meth:`vanished`.
+
+        Returns:
+            Their ``id``, ``uri`` and ``sources`` (URIs).
+        """
+        return [
+            row
+            for row in await self._client.documents_of_source(source_id)
+            if row["id"] not in seen
+            and (only is None or row["id"] in only)
+            and not is_file(row["uri"])
+            and (covers is None or covers(row["uri"]))
+        ]
 
     def _current(self, row: Mapping[str, Any]) -> bool:
         return row["pipeline"] == self.pipeline and self._vector_store in (row["embedded_in"] or ())

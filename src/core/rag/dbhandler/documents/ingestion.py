@@ -200,6 +200,13 @@ class IngestOperations(VectorStoreOperations):
 
         await self._write(work)
 
+    async def count_of_source(self, source: str) -> int:
+        """Return the number of documents of a source, given by its id."""
+        rows = await self.read(
+            "MATCH (s:Source {id: $source})<-[:SOURCED_FROM]-(d:Document) RETURN count(d) AS n", source=source
+        )
+        return int(rows[0]["n"])
+
     async def documents_of_source(self, source: str) -> list[dict[str, Any]]:
         """Return id, URI and the URIs of all sources (``sources``) of the documents of a source."""
         rows = await self.read(
