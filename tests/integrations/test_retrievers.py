@@ -106,6 +106,21 @@ async def test_langchain_documents_are_the_hits(kb: KnowledgeBase) -> None:
     assert [len(batch) for batch in await retriever.abatch([QUERY, "ferry"])] == [3, 3]
 
 
+async def test_later_rows_of_a_table_come_with_the_names_of_its_columns(kb: KnowledgeBase) -> None:
+    rows = "\n".join(f"| P-{number} | pump number {number} of the mill | {number * 3} |" for number in range(120))
+    table = f"# Pumps\n\n| Code | Place | Power in kW |\n|---|---|---|\n{rows}\n"
+    await kb.ingest([Document(path="pumps.md", content=table, format="markdown")])
+    question = "What is the power of P-117?"
+    (found,) = await LangChainRetriever(knowledge_base=kb, k=1).ainvoke(question)
+    assert found.page_content.startswith("| Code | Place | Power in kW |\n|---|---|---|\n| P-")
+    assert "| P-117 | pump number 117 of the mill | 351 |" in found.page_content
+    (node,) = await LlamaRetriever(kb, k=1).aretrieve(question)
+    assert "Power in kW" not in node.text
+    assert "| Code | Place | Power in kW |" in node.node.get_content(MetadataMode.LLM)
+    (whole,) = await LlamaRetriever(kb, k=1, expand=9).aretrieve(question)
+    assert whole.node.get_content(MetadataMode.LLM).count("Power in kW") == 1
+
+
 async def test_options_reach_the_search(kb: KnowledgeBase) -> None:
     nodes = await LlamaRetriever(kb, k=5, filters="path:notes/").aretrieve(QUERY)
     assert {node.metadata["path"] for node in nodes} == {"notes/ferry.md"}

@@ -26,9 +26,6 @@ _SHORTEST_PART = 24
 #: Maximum number of tokens of the tags around a part.
 _MARKS = 24
 
-#: What stands between the bars of a table.
-_RULE = re.compile(r"(?:\\\||[^|])+")
-
 _Count = Callable[[str], int]
 
 #: The tags of the context, which are escaped in its texts so that these cannot open or close a part.
@@ -176,8 +173,7 @@ def _passage_text(passage: Passage) -> str:
     title = [] if hit.title in passage.title else [hit.title]
     page = [f"page {passage.page}"] if passage.page is not None else []
     where = ", ".join(map(_line, [passage.title, *title, *page]))
-    header = f"{hit.table_header}\n{_RULE.sub('---', hit.table_header)}\n" if hit.table_header else ""
-    return f"[{passage.number}] {where}\n{_inert(header + hit.content.lstrip() if header else hit.content)}"
+    return f"[{passage.number}] {where}\n{_inert(hit.readable)}"
 
 
 def _line(text: str) -> str:

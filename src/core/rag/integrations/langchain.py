@@ -26,9 +26,10 @@ except ImportError as error:
 class KnowledgeBaseRetriever(Retrieves, BaseRetriever):
     """Passages of a knowledge base as documents.
 
-    A document has the id and the text of the chunk, and as metadata ``source`` (the path), ``title``, ``heading``,
-    ``chunk_index``, ``document_id``, ``start_char``, ``end_char``, ``score``, ``scores`` of each leg of the search,
-    ``previous`` and ``next`` (ids of the chunks around it), and whatever the loader found (``page`` …).
+    A document has the id and the text of the chunk (later rows of a table below the names of its columns), and as
+    metadata ``source`` (the path), ``title``, ``heading``, ``chunk_index``, ``document_id``, ``start_char``,
+    ``end_char``, ``score``, ``scores`` of each leg of the search, ``previous`` and ``next`` (ids of the chunks around
+    it), and whatever the loader found (``page`` …).
 
     Attributes:
         knowledge_base: What is searched; open in the event loop that runs now, and not closed with this.
@@ -102,4 +103,4 @@ def _document(found: Found) -> Document:
         "previous": found.previous,
         "next": found.next,
     }
-    return Document(page_content=hit.content, id=hit.chunk_id, metadata=metadata)
+    return Document(page_content=hit.readable, id=hit.chunk_id, metadata=metadata)

@@ -77,7 +77,8 @@ def _node(found: Found) -> NodeWithScore:
     metadata: dict[str, Any] = dict(hit.metadata)
     metadata |= {"path": hit.path, "title": hit.title, "heading": hit.heading, "chunk_index": hit.chunk_index}
     metadata |= {"document_id": hit.document_id, "scores": dict(hit.scores)}
-    hidden = [name for name in metadata if name not in SHOWN or not metadata[name]]
+    shown = (*SHOWN, "table_header") if hit.table_header else SHOWN
+    hidden = [name for name in metadata if name not in shown or not metadata[name]]
     document = RelatedNodeInfo(node_id=hit.document_id, metadata={"path": hit.path, "title": hit.title})
     relationships: dict[Any, Any] = {NodeRelationship.SOURCE: document}
     if found.previous is not None:

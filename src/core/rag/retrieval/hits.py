@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
@@ -16,6 +17,9 @@ MODES: tuple[SearchMode, ...] = ("auto", "graph", "hybrid", "vector", "keyword",
 #: ``mention``: it mentions what such a sentence names, and adds to the answer; ``related``: it mentions what the
 #: question names; ``words``: only its own words and meaning match.
 Reason = Literal["named", "bridge", "mention", "related", "words"]
+
+#: What stands between the bars of a table.
+_CELL = re.compile(r"(?:\\\||[^|])+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +83,14 @@ class Hit(Keyed):
         """The line with the names of the columns of the table that its text begins within; empty if there is none."""
         header = str(self.metadata.get("table_header", ""))
         return header if self.content.lstrip().startswith("|") else ""
+
+    @property
+    def readable(self) -> str:
+        """The text, with the names of the columns above it if it begins within a table."""
+        header = self.table_header
+        if not header:
+            return self.content
+        return f"{header}\n{_CELL.sub('---', header)}\n{self.content.lstrip()}"
 
     @classmethod
     def of_chunk(cls, chunk: Mapping[str, Any], score: float, scores: dict[str, float]) -> Hit:
