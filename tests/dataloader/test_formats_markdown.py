@@ -108,11 +108,62 @@ def test_front_matter_of_other_generators() -> None:
     assert (document.title, document.content) == ("A title that is folded", "# Heading\n")
     assert document.metadata == {
         "description": "One sentence that goes on.",
+        "ms.date": "07/29/2024",
         "author": "Ann O'Hara",
+        "no-loc": ["Count", "Length"],
         "tags": ["a", "b"],
+        "hero": {"tagline": "nested"},
+        "状态": "fertig",
+        "Дата создания": "2024",
     }
     toml = convert("a.md", '+++\ntitle = "The page"\n[params]\ntitle = "not the page"\n+++\nText.\n')
     assert (toml.title, toml.content) == ("The page", "Text.\n")
+    assert toml.metadata == {"params": {"title": "not the page"}}
+
+
+def test_fields_keep_what_they_say() -> None:
+    document = convert(
+        "a.md",
+        "---\ntitle: Pumps\nstatus: draft\nversion: 1.10\ncountry: no\npublished: true\nrating: 4\nStart: 12:30\n"
+        'project: [[Tide Mill]]\narea: "[[Fowey|the bay]]"\nparts:\n  - name: wheel\n    count: 2\nempty:\n'
+        'due: 2024-13-45\nowner: "A: B"\n---\nText.\n',
+    )
+    assert document.title == "Pumps"
+    assert document.metadata == {
+        "status": "draft",
+        "version": "1.10",
+        "country": "no",
+        "published": True,
+        "rating": "4",
+        "Start": "12:30",
+        "project": ["Tide Mill"],
+        "area": "the bay",
+        "parts": [{"name": "wheel", "count": "2"}],
+        "due": "2024-13-45",
+        "owner": "A: B",
+    }
+
+
+@pytest.mark.parametrize(
+    ("fields", "metadata"),
+    [
+        ("title: One: two\nstatus: draft", {"status": "draft"}),  # no YAML, but many have it
+        ("a: &x [lol, lol]\nb: *x", {"a": "&x [lol, lol]", "b": "*x"}),  # references can stand for gigabytes
+        ("? [a, b]\n: c", {}),
+        ("- a\n- b", {}),
+    ],
+)
+def test_fields_that_are_odd_yaml(fields: str, metadata: dict[str, object]) -> None:
+    document = convert("a.md", f"---\n{fields}\n---\n\nText.\n")
+    assert document.metadata == metadata
+    assert document.content.endswith("Text.\n")
+
+
+@pytest.mark.parametrize("value", ["{b: " * 900 + "c" + "}" * 900, "[" * 50_000, "- " * 40_000, "[" * 200_000])
+def test_fields_that_are_nested_very_deeply_do_no_harm(value: str) -> None:
+    document = convert("a.md", f"---\nstatus: draft\na: {value}\n---\nText.\n")
+    assert document.metadata["status"] == "draft"
+    assert document.content == "Text.\n"
 
 
 def test_imports_of_mdx_are_not_text() -> None:

@@ -163,3 +163,13 @@ def test_no_score_is_more_than_so_many_units(scores: dict[str, float], spread: f
     leg = Leg(scores, spread)
     if leg.unit > 0:
         assert max(scores.values()) / leg.unit <= MAX_UNITS * (1 + 1e-9)
+
+
+def test_the_order_holds_below_zero() -> None:
+    """Of a few passages, all may have negative cosines; the one with the words is the best all the same."""
+    vector = {"a": -0.0915, "b": -0.0504, "c": -0.2}
+    fused = fuse_hybrid(vector, {"b": 1.238}, sample=list(vector.values()), total=3)
+    assert [item.id for item in fused] == ["b", "a", "c"]
+    assert 1 > fused[0].score > fused[1].score > fused[2].score == 0
+    alone = fuse_hybrid({"a": -0.5, "b": -0.1}, {}, sample=[], total=2)
+    assert [(item.id, item.score > 0) for item in alone] == [("b", True), ("a", False)]

@@ -19,7 +19,8 @@ class ChunkMetadata(DocumentMetadata):
     """Metadata of a chunk: its document and its position there.
 
     Besides the keys below, a chunk has ``page``, ``slide``, ``sheet``, ``row`` or ``cell`` if the format has these, and
-    ``table_header`` if it has later rows of a table.
+    ``table_header`` if it has later rows of a table. The first chunk of a document in the graph has ``fields``, a line
+    with those of its fields that name something: ``author: Ada Lane; tags: tides``.
     """
 
     @property

@@ -172,7 +172,8 @@ def _passage_text(passage: Passage) -> str:
     hit = passage.hit
     title = [] if hit.title in passage.title else [hit.title]
     page = [f"page {passage.page}"] if passage.page is not None else []
-    where = ", ".join(map(_line, [passage.title, *title, *page]))
+    fields = [f"({hit.fields})"] if hit.fields else []
+    where = ", ".join(map(_line, [passage.title, *title, *page, *fields]))
     return f"[{passage.number}] {where}\n{_inert(hit.readable)}"
 
 

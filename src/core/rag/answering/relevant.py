@@ -69,7 +69,8 @@ class Passage(NamedTuple):
     @classmethod
     def of(cls, hit: Hit) -> Passage:
         """Analyse the words of a hit."""
-        return cls(hit, set(index_terms(hit.title, f"{hit.heading} {hit.table_header}", hit.content).split()))
+        above = f"{hit.heading} {hit.table_header} {hit.fields}"
+        return cls(hit, set(index_terms(hit.title, above, hit.content).split()))
 
     def likelihood(self, share: float, trust: float = 1.0) -> float:
         """Return how likely it is that it has to do with a question, from 0 to 1.

@@ -112,7 +112,7 @@ async def generate_response(
         response = Response(Checked(said, (), supported=False), extracts=True)
     elif model is None:
         text, citations = await extract(question, analysis.intent, context.passages, embedder, why=why, before=before)
-        if told := answering_statements(question, context.entities):
+        if told := answering_statements(question, context.entities, context.facts):
             text = f"{text}\n\n{told}"
         yield text
         response = Response(Checked(text, citations, supported=bool(citations)), extracts=True)

@@ -174,6 +174,11 @@ def with_hints(fields: Iterable[str]) -> dict[str, str]:
     return {**FIELD_HINTS, **{field.strip().lower(): field.strip().lower() for field in fields if field.strip()}}
 
 
+def type_of_field(field: str, hints: Mapping[str, str] = FIELD_HINTS) -> str:
+    """Return the type that a field of this name gives to its values; empty if they are no entities."""
+    return _type((field,), hints)
+
+
 def record_text(record: Mapping[str, Any]) -> str:
     """Return a record as one line: ``name: Bob Smith, title: Tech Lead``."""
     texts = _texts(record, everything=True)

@@ -17,7 +17,9 @@ from core.rag.dbhandler.documents.rows import (
 )
 from core.rag.dbhandler.documents.writing import DocumentRow
 from core.rag.dbhandler.knowledge.mentioned import Mentioned
+from core.rag.extraction.document_fields import fields_line, naming_fields
 from core.rag.extraction.mentions import Title
+from core.rag.extraction.records import FIELD_HINTS
 from core.rag.identity import content_hash, document_id, vector_id
 from core.rag.indexing.facts import Facts, facts_of
 from core.rag.indexing.splitting.splitter import Span, TextSplitter
@@ -114,6 +116,8 @@ class Cutter:
             checked_metadata(document)  # before any state of a document that cannot be stored is kept
             title = display_title(document)
             spans = self.splitter.spans(document)
+            if spans and (fields := naming_fields(document.metadata, self.hints or FIELD_HINTS)):
+                spans[0][3]["fields"] = fields_line(fields)
             contents = [document.content[start:end] for start, end, _, _ in spans]
             cut = Cut(
                 spans,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from core.rag.dbhandler.knowledge.record_rows import collection_of, record_row
 from core.rag.dbhandler.knowledge.records import RecordRow
+from core.rag.extraction.document_fields import document_record
 from core.rag.extraction.mentions import Title, titles_of
 from core.rag.extraction.records import FIELD_HINTS, relations_of
 from core.rag.extraction.symbols import CodeFacts
@@ -17,6 +18,9 @@ from libs.dataloader import Document
 #: one transaction, where each takes 3 kB of memory on the embedded engine: 60,000 rows with three names took 1.9 GB.
 MAX_PIECES = 1_000_000
 
+#: The collection of the records that the fields of documents are.
+DOCUMENTS = "documents"
+
 _CODE = "code:"
 
 
@@ -26,7 +30,7 @@ class Facts:
 
     Attributes:
         titles: The names in its title.
-        records: Its rows, as records.
+        records: Its rows, as records; or one of its fields, if they name something (author, tags, project …).
         code: Its symbols and calls, if it is source code.
         left_out: Number of its last rows that are no records, because there were too many.
     """
@@ -52,6 +56,8 @@ def facts_of(document: Document, identifier: str, namespace: str, hints: Mapping
     facts = Facts(titles_of(document.title, document.path))
     if document.format.startswith(_CODE):
         facts.code = code_facts(document.content, document.format.removeprefix(_CODE))
+    if not document.records and (own := document_record(document.title, document.metadata, hints)):
+        facts.records.append(record_row(namespace, DOCUMENTS, own, hints, document=identifier))
     seen: dict[str, int] = {}
     pieces = _Pieces()
     for number, (_, record) in enumerate(document.records):

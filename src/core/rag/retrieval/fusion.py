@@ -124,10 +124,11 @@ def fuse(legs: Mapping[str, Leg], limit: int | None = None) -> list[Fused]:
         for key in sums:
             sums[key] += factor * scores.get(key, leg.missing)
     ranked = sorted(sums.items(), key=lambda item: (-item[1], item[0]))[:limit]
+    worst = min(0.0, *sums.values()) if sums else 0.0  # cosines may be negative
     return [
         Fused(
             id=key,
-            score=min(max(total / best, 0.0), 1.0) if best > 0.0 else 0.0,
+            score=min((total - worst) / (best - worst), 1.0) if best > worst else 0.0,
             scores={name: scores[key] for name, scores in known.items() if key in scores},
         )
         for key, total in ranked

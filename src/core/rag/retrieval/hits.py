@@ -85,6 +85,11 @@ class Hit(Keyed):
         return header if self.content.lstrip().startswith("|") else ""
 
     @property
+    def fields(self) -> str:
+        """Fields of its document that name something, ``author: Ada Lane``, if it is at the beginning of it."""
+        return str(self.metadata.get("fields", ""))
+
+    @property
     def readable(self) -> str:
         """The text, with the names of the columns above it if it begins within a table."""
         header = self.table_header

@@ -209,9 +209,10 @@ class Retriever:
             text += part["content"][max(end - part["start_char"], 0) :]
             end = max(end, part["end_char"])
         hit.content, hit.start_char, hit.end_char = text, start, end
-        hit.metadata.pop("table_header", None)
-        if "table_header" in parts[0]["metadata"]:  # of the table that the text begins within now
-            hit.metadata["table_header"] = parts[0]["metadata"]["table_header"]
+        for key in ("table_header", "fields"):  # of what the text begins with now
+            hit.metadata.pop(key, None)
+            if key in parts[0]["metadata"]:
+                hit.metadata[key] = parts[0]["metadata"][key]
         return hit
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from libs.dataloader.formats.bare_tables import with_outer_bars
 from libs.dataloader.formats.base import Content, FileData
+from libs.dataloader.formats.front_matter import split_front_matter
 from libs.dataloader.formats.preamble import preamble_title, split_preamble
 from libs.dataloader.formats.registry import Format
 from libs.dataloader.links import LinkCollector
@@ -17,15 +18,10 @@ from libs.dataloader.notes import find_note_links, without_brackets
 
 #: What Pandoc, Quarto, MkDocs, kramdown and others note behind a heading: ``{#sec-usage .unnumbered}``, ``{-}``.
 HEADING_ATTRIBUTES = re.compile(r"[ \t]*\{[ \t]*(?:-|(?:[#.:]|[\w:-]+=[\"'])[^{}]*)\}[ \t]*$")
-_FRONT_MATTER = re.compile(
-    r"\A(?P<fence>---|\+\+\+)[ \t]*\n(?P<body>.*?)^(?P=fence)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE
-)
-_FIELD = re.compile(r"^([^\W\d_](?:[\w -]{0,60}?|[\w.-]{0,60}))\s*[:=]\s*(.*)$")
 _PAGE_PROPERTIES = re.compile(r"\A(?:[^\W\d_][\w./-]{0,60}::[ \t]+[^\n]*(?:\n|\Z))+(?=\n|[ \t]*-[ \t]|\Z)")  # of Logseq
 _BLOCK_PROPERTY = re.compile(r"^[ \t]+(?:id|collapsed)::[ \t][^\n]*(?:\n|\Z)", re.MULTILINE)
-_BLOCK_SCALAR = re.compile(r"[|>][+\-1-9]{0,2}")
-_ITEM = re.compile(r"^\s+-\s+(.+)$|^-\s+(.+)$")
-_KEPT_FIELDS = {
+#: Fields at the top by the names that they have in the metadata; others keep their own.
+_COMMON_FIELDS = {
     "author": "author",
     "authors": "author",
     "date": "created",
@@ -86,17 +82,7 @@ _LONGEST_WORDS = 1000
 def read(file: FileData, _kind: Format) -> Content:
     """Return Markdown as it is; the title is that of the fields at the top, else the first heading."""
     text = file.text()
-    fields: dict[str, Any] = {}
-    properties = ""
-    if (match := _FRONT_MATTER.match(text)) and (parsed := _front_matter(match["body"])):
-        fields, properties, text = parsed, match["body"], text[match.end() :].lstrip("\n")
-    elif match := _PAGE_PROPERTIES.match(text):
-        properties = match[0]
-        fields, others = _page_properties(properties)
-        text = f"{others}{text[match.end() :]}".lstrip("\n") or text
-    elif (preamble := split_preamble(text))[0]:
-        fields = {name.lower(): value for name, value in preamble[0].items()}
-        fields["title"], text = preamble_title(preamble[0]), preamble[1] or text
+    fields, properties, text = _fields_at_top(text)
     if "::" in text:
         text = _without(_BLOCK_PROPERTY, text)
     if file.path.lower().endswith(".mdx"):
@@ -106,8 +92,7 @@ def read(file: FileData, _kind: Format) -> Content:
     prose = _without_blocks(text)
     if (barred := with_outer_bars(text, prose)) != text:
         text, prose = barred, _without_blocks(barred)
-    title = fields.get("title")
-    metadata = {_KEPT_FIELDS[name]: value for name, value in fields.items() if name in _KEPT_FIELDS and value}
+    title = next((value for name, value in fields.items() if name.lower() == "title"), None)
     collector = LinkCollector(file.uri, file.root_uri)
     visible = _without_spans(prose)
     for href, words in find_links(text, visible):
@@ -123,7 +108,7 @@ def read(file: FileData, _kind: Format) -> Content:
         text,
         "markdown",
         title if isinstance(title, str) and title else first_heading(text, prose),
-        metadata,
+        _metadata(fields),
         collector.links(),
     )
 
@@ -270,36 +255,28 @@ def trim_url(url: str) -> str:
     return url
 
 
-def _front_matter(body: str) -> dict[str, Any]:
-    """Return the ``key: value`` fields, whose values may be lists; nested structures are left out."""
-    parts: dict[str, list[str]] = {}
-    lists: set[str] = set()
-    current: str | None = None
-    in_block = False
-    for line in body.split("\n"):
-        if in_block and current is not None and (not line.strip() or line.startswith((" ", "\t"))):
-            parts[current].append(line.strip())
-        elif (item := _ITEM.match(line)) and current is not None:
-            if current not in lists:
-                lists.add(current)
-                parts[current].clear()
-            parts[current].append(item[1] or item[2])
-        elif match := _FIELD.match(line):
-            current, value = match[1].strip().lower(), match[2].strip()
-            in_block = _BLOCK_SCALAR.fullmatch(value) is not None
-            parts[current] = [] if in_block or not value else [value]
-            lists.discard(current)
-        elif line.startswith((" ", "\t", "]", "}")):
-            if current is not None and current not in lists and parts[current]:
-                parts[current].append(line.strip())  # the value goes on
-        elif line.startswith("["):
-            break  # a table of TOML, whose fields are not the document's
-        elif line.strip() and not line.startswith("#"):
-            return {}  # not front matter after all
-    return {
-        name: [_scalar(value) for value in values] if name in lists else _value(" ".join(filter(None, values)))
-        for name, values in parts.items()
-    }
+def _fields_at_top(text: str) -> tuple[dict[str, Any], str, str]:
+    """Return the fields at the top, where they may have links, and the text after them."""
+    fields, source, rest = split_front_matter(text)
+    if fields:
+        return fields, source, rest
+    if match := _PAGE_PROPERTIES.match(text):
+        fields, others = _page_properties(match[0])
+        return fields, match[0], f"{others}{text[match.end() :]}".lstrip("\n") or text
+    preamble, rest = split_preamble(text)
+    if preamble:
+        fields = {name: value for name, value in preamble.items() if name.lower() != "title"}
+        return {"title": preamble_title(preamble), **fields}, "", rest or text
+    return {}, "", text
+
+
+def _metadata(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the metadata that fields are, without the title; a field that is there twice counts as it is first."""
+    metadata: dict[str, Any] = {}
+    for name, value in fields.items():
+        if value not in ("", None) and name.lower() != "title":
+            metadata.setdefault(_COMMON_FIELDS.get(name.lower(), name), value)
+    return metadata
 
 
 def _page_properties(body: str) -> tuple[dict[str, Any], str]:
@@ -310,24 +287,11 @@ def _page_properties(body: str) -> tuple[dict[str, Any], str]:
         name, _, value = line.partition("::")
         name, value = name.lower(), without_brackets(value.strip())
         values = [part.strip(" #") for part in value.split(",") if part.strip(" #")]
-        if name in _KEPT_FIELDS or name == "title":
+        if name in _COMMON_FIELDS or name == "title":
             fields[name] = values if name in ("alias", "tags") else value
         else:
             others.append(line)
     return fields, "".join(others)
-
-
-def _value(text: str) -> str | list[str]:
-    if text.startswith("[") and text.endswith("]"):
-        return [_scalar(part) for part in text[1:-1].split(",") if part.strip()]
-    return _scalar(text)
-
-
-def _scalar(value: str) -> str:
-    value = value.strip()
-    if len(value) < 2 or value[0] != value[-1] or value[0] not in "\"'":
-        return value
-    return value[1:-1].replace("''", "'") if value[0] == "'" else value[1:-1].replace('\\"', '"')
 
 
 def _label(text: str) -> str:

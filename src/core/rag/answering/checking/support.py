@@ -88,7 +88,7 @@ class Verdict:
 def source_of(passage: Passage) -> Source:
     """Prepare a passage."""
     hit = passage.hit
-    return _source(f"{hit.title}\n{hit.heading}\n{hit.path}\n{hit.table_header}", hit.content)
+    return _source(f"{hit.title}\n{hit.heading}\n{hit.path}\n{hit.table_header}\n{hit.fields}", hit.content)
 
 
 def judge(

@@ -29,6 +29,18 @@ NEAREST = "Nothing in the sources is clearly about this. The nearest extracts"
 #: The beginning of the first line of an answer without a model and without passages.
 STATEMENTS = "Statements of the graph"
 _MOST_STATEMENTS = 10
+#: Verbs of questions, and what fields and relations call the same; stems.
+_SAME = {
+    stem: analyze(meant)[0]
+    for meant, words in {
+        "author": "wrote write writes written writer writers authored authors",
+        "lead": "led leads leader leaders",
+        "owner": "owns owned own owners",
+        "manager": "manages managed managers",
+        "created": "published publish dated",
+    }.items()
+    for stem in analyze(words)
+}
 
 
 @dataclass(slots=True)
@@ -146,23 +158,39 @@ def statements(facts: Iterable[FoundFact], entities: Iterable[FoundEntity], why:
     return _stated(items, f"{STATEMENTS} ({why}, and no passage says so):")
 
 
-def answering_statements(question: str, entities: Iterable[FoundEntity]) -> str:
+def answering_statements(question: str, entities: Iterable[FoundEntity], facts: Iterable[FoundFact] = ()) -> str:
     """Return what the graph says of entities that a question names, if that has other words of the question.
 
     Args:
         question: The question.
         entities: The entities of the context.
+        facts: Its facts; those that passages state are not repeated.
 
     Returns:
         The text; empty if there is none.
     """
-    wanted = set(query_terms(question))
-    items = [
-        f"{entity.name}: {entity.summary}"
+    wanted = _senses(query_terms(question))
+    named = {entity.id: wanted - set(analyze(entity.name)) for entity in entities if entity.score > 1}
+    told = {
+        entity.id: f"{entity.name}: {entity.summary}"
         for entity in entities
-        if entity.score > 1 and not (wanted - set(analyze(entity.name))).isdisjoint(analyze(entity.summary))
-    ]
+        if entity.id in named and not named[entity.id].isdisjoint(_senses(analyze(entity.summary)))
+    }
+    items = [*told.values()]
+    for fact in facts:
+        ends = {fact.source_id, fact.target_id}
+        if fact.chunk_ids or not ends.isdisjoint(told):
+            continue
+        relation = fact.type.replace("_", " ")
+        said = _senses(analyze(relation))
+        if any(not named[end].isdisjoint(said) for end in ends & named.keys()):
+            items.append(f"{fact.source} {relation} {fact.target}")
     return _stated(items, f"{STATEMENTS}:")
+
+
+def _senses(terms: Iterable[str]) -> set[str]:
+    """Return words with those that mean the same of a record: who wrote a book is its author."""
+    return {_SAME.get(term, term) for term in terms}
 
 
 def _stated(items: Iterable[str], label: str) -> str:

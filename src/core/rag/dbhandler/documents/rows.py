@@ -186,9 +186,12 @@ def chunk_ids(document: str, contents: Sequence[str]) -> list[str]:
 
 
 def chunk_terms(title: str, heading: str, metadata: Mapping[str, Any], content: str) -> str:
-    """Return the words that find a chunk: of its title, heading, table header and content, and for what it defines."""
-    header = metadata.get("table_header")
-    words = index_terms(title, " ".join(filter(None, (heading, str(header)))) if header else heading, content)
+    """Return the words that find a chunk: of its title, heading, table header and content, and for what it defines.
+
+    The first chunk of a document has those of its fields, too.
+    """
+    above = " ".join(str(part) for part in (heading, metadata.get("table_header"), metadata.get("fields")) if part)
+    words = index_terms(title, above, content)
     return " ".join((words, *defined_words(content, last_heading(heading) or title)))
 
 
