@@ -105,7 +105,8 @@ def test_front_matter_of_other_generators() -> None:
         "状态: fertig\nДата создания: 2024\n"
         "---\n# Heading\n",
     )
-    assert (document.title, document.content) == ("A title that is folded", "# Heading\n")
+    assert document.title == "A title that is folded"
+    assert document.content == "# Heading\n\nOne sentence that goes on.\n"
     assert document.metadata == {
         "description": "One sentence that goes on.",
         "ms.date": "07/29/2024",
@@ -119,6 +120,22 @@ def test_front_matter_of_other_generators() -> None:
     toml = convert("a.md", '+++\ntitle = "The page"\n[params]\ntitle = "not the page"\n+++\nText.\n')
     assert (toml.title, toml.content) == ("The page", "Text.\n")
     assert toml.metadata == {"params": {"title": "not the page"}}
+
+
+@pytest.mark.parametrize(
+    ("body", "content"),
+    [
+        ("\nCalls it.\n", "Reports whether it is there.\n\nCalls it.\n"),
+        ("# One\n\nCalls it.\n", "# One\n\nReports whether it is there.\n\nCalls it.\n"),
+        ("## One\n", "Reports whether it is there.\n\n## One\n"),
+        ("It reports  whether it\nis there, or not.\n", "It reports  whether it\nis there, or not.\n"),
+        ("", "Reports whether it is there.\n"),
+    ],
+)
+def test_a_description_is_the_first_paragraph(body: str, content: str) -> None:
+    document = convert("a.md", f"---\ntitle: Contains\ndescription: Reports whether it is there.\n---\n{body}")
+    assert document.content == content
+    assert document.metadata == {"description": "Reports whether it is there."}
 
 
 def test_fields_keep_what_they_say() -> None:

@@ -77,12 +77,17 @@ _NOT_NEWLINE = re.compile(r"[^\n]+")
 _DEEPEST = 100
 _LONGEST_TITLE = 300
 _LONGEST_WORDS = 1000
+#: A description of fewer words says nothing that the title does not; one within so many characters is in the text.
+_SHORTEST_LEAD = 3
+_BEGINNING = 3000
 
 
 def read(file: FileData, _kind: Format) -> Content:
     """Return Markdown as it is; the title is that of the fields at the top, else the first heading."""
     text = file.text()
     fields, properties, text = _fields_at_top(text)
+    metadata = _metadata(fields)
+    text = _with_lead(text, metadata.get("description"))
     if "::" in text:
         text = _without(_BLOCK_PROPERTY, text)
     if file.path.lower().endswith(".mdx"):
@@ -108,7 +113,7 @@ def read(file: FileData, _kind: Format) -> Content:
         text,
         "markdown",
         title if isinstance(title, str) and title else first_heading(text, prose),
-        _metadata(fields),
+        metadata,
         collector.links(),
     )
 
@@ -277,6 +282,20 @@ def _metadata(fields: Mapping[str, Any]) -> dict[str, Any]:
         if value not in ("", None) and name.lower() != "title":
             metadata.setdefault(_COMMON_FIELDS.get(name.lower(), name), value)
     return metadata
+
+
+def _with_lead(text: str, description: Any) -> str:
+    """Return a text with its description as the first paragraph, as sites show it, if it does not say so itself."""
+    if not isinstance(description, str) or len(description.split()) < _SHORTEST_LEAD:
+        return text
+    beginning = " ".join(text[: len(description) + _BEGINNING].split()).casefold()
+    if description.rstrip(".").casefold() in beginning:
+        return text
+    heading = _ATX.match(text)
+    at = heading.end() if heading is not None and len(heading[1]) == 1 else 0
+    rest = text[at:].lstrip("\n")
+    lead = f"{text[:at]}\n\n{description}\n" if at else f"{description}\n"
+    return f"{lead}\n{rest}" if rest else lead
 
 
 def _page_properties(body: str) -> tuple[dict[str, Any], str]:
