@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from tests.cli.command import Command
+
+from core.rag.dbhandler.embedded.digest import digest_of_file
 
 CORPUS = Path(__file__).parents[2] / "examples" / "corpus"
 VARIABLES = ("MEMGRAPH_", "MGRAG_", "OPENAI_", "AZURE_OPENAI_")
@@ -48,3 +51,11 @@ def graph(ingested: Path, bare: Path) -> Path:
     shutil.copyfile(ingested / "graph.grafeo", target)
     (bare / "corpus").symlink_to(ingested / "corpus")
     return target
+
+
+@pytest.fixture
+def unchanged(graph: Path) -> Iterator[Path]:
+    """The graph holds the same afterwards."""
+    before = digest_of_file(graph)
+    yield graph
+    assert digest_of_file(graph) == before

@@ -1,44 +1,21 @@
-"""Ingesting: what is added, replaced, reused, pruned and deleted."""
+"""Ingesting: what is added, replaced, reused, reported and told."""
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
-import os
-import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
-from numpy.typing import NDArray
 from tests.embedders import HashEmbedder
 from tests.graphs import orphans, snapshot
+from tests.knowledge_base.notes import PARAGRAPHS, document, text
 
 from core.rag import KnowledgeBase, MemGraphClient
-from core.rag.errors import EmbeddingError, InvalidInputError, ModelMismatchError, SourceError
+from core.rag.errors import InvalidInputError
 from core.rag.indexing import TextSplitter
 from core.rag.settings import Settings
-from dbhandler.kit import PATIENCE_SECONDS
-from libs.dataloader import Document, DocumentChunk, Known, Link, SourceInfo
+from libs.dataloader import Document, DocumentChunk, Link
 from libs.dataloader.types import ChunkMetadata
-
-PARAGRAPHS = [
-    "The tide mill stands at the end of the bay and turns with the ebb.",
-    "Margaret Harrow borrowed four hundred pounds from a shipwright.",
-    "Two pairs of burr stones came by ship from France in 1841.",
-    "The northern sea gate leaks, and the ground behind it is hollow.",
-]
-
-
-def text(*numbers: int) -> str:
-    return "\n\n".join(f"# Part {number}\n\n{PARAGRAPHS[number] * 12}" for number in numbers)
-
-
-def document(path: str, content: str, **more: object) -> Document:
-    return Document(path=path, content=content, format="markdown", **more)  # type: ignore[arg-type]
 
 
 async def test_a_first_ingest_adds_documents_with_chunks_vectors_and_a_source(kb: KnowledgeBase) -> None:
@@ -196,54 +173,6 @@ async def test_a_text_that_the_graph_does_not_keep_is_not_embedded_first(tmp_pat
         assert embedder.embedded and not any("ä" in given for given in embedder.embedded)
 
 
-async def test_progress_says_how_long_it_has_taken(kb: KnowledgeBase) -> None:
-    seconds: list[float] = []
-    report = await kb.ingest([document("a", text(0))], progress=lambda so_far: seconds.append(so_far.seconds))
-    assert 0 < seconds[0] < report.seconds
-
-
-class Slow:
-    """A site that makes one wait."""
-
-    source = SourceInfo("slow", "web", "https://slow.example/")
-
-    def __init__(self, wait: Callable[[int], Awaitable[None]]) -> None:
-        self._wait = wait
-
-    async def load(self, known: Known | None = None) -> AsyncIterator[Document]:
-        for number in range(3):
-            await self._wait(number)
-            yield document(f"https://slow.example/{number}", text(number))
-
-
-async def test_a_stop_interrupts_a_loader_that_waits(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("core.rag.indexing.stopping.PATIENCE_SECONDS", 0)
-    stop = asyncio.Event()
-
-    async def wait(number: int) -> None:
-        if number == 2:
-            stop.set()
-            await asyncio.Event().wait()  # for ever
-
-    report = await kb.ingest(Slow(wait), stop=stop)
-    assert report.interrupted
-    assert report.documents.added == 2
-    assert (await kb.client.counts())["nodes"]["Document"] == 2
-
-
-async def test_what_a_slow_loader_gave_is_stored_before_its_end(
-    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("core.rag.indexing.run._BATCH_SECONDS", -1)
-
-    async def wait(number: int) -> None:
-        async with asyncio.timeout(PATIENCE_SECONDS):
-            while number == 2 and await kb.client.find_document("https://slow.example/0") is None:
-                await asyncio.sleep(0.01)
-
-    assert (await kb.ingest(Slow(wait))).documents.added == 3
-
-
 @pytest.mark.parametrize(
     "texts",
     [
@@ -291,253 +220,6 @@ async def test_links_become_references_and_follow_what_is_there(kb: KnowledgeBas
     assert "Resource" not in (await kb.client.counts())["nodes"]
 
 
-async def test_prune_removes_what_vanished_from_a_folder_and_nothing_else(kb: KnowledgeBase, tmp_path: Path) -> None:
-    folder, other = tmp_path / "docs", tmp_path / "other"
-    for where in (folder, other):
-        where.mkdir()
-        (where / "stays.md").write_text(text(0))
-        (where / "goes.md").write_text(text(1))
-    await kb.ingest([folder, other, document("note", text(2))])
-    (folder / "goes.md").unlink()
-
-    kept = await kb.ingest(folder)
-    assert kept.documents.deleted == 0
-    pruned = await kb.ingest(folder, prune=True)
-
-    assert pruned.documents.deleted == 1
-    assert {row["path"].rsplit("/", 2)[-2:][0] for row in await kb.client.list_documents()} >= {"docs", "other"}
-    assert len(await kb.client.list_documents()) == 4
-    assert not any((await orphans(kb.client)).values())
-
-
-async def test_prune_of_a_folder_removes_what_vanished_though_the_folder_around_it_had_it(
-    kb: KnowledgeBase, tmp_path: Path
-) -> None:
-    inner = tmp_path / "inner"
-    inner.mkdir()
-    given = inner / "given.md"
-    for name in (inner / "goes.md", inner / "stays.md", given, tmp_path / "top.md"):
-        name.write_text(text(0))
-    await kb.ingest([tmp_path, inner, document(str(given), text(0))])
-    (inner / "goes.md").unlink()
-    given.unlink()
-
-    pruned = await kb.ingest(inner, prune=True)
-
-    assert pruned.documents.deleted == 1
-    left = {row["path"].rsplit("/", 1)[-1] for row in await kb.client.list_documents()}
-    assert left == {"stays.md", "given.md", "top.md"}, "what a caller gave comes from no folder"
-
-
-async def test_a_folder_that_is_ingested_under_two_names_is_told(kb: KnowledgeBase, tmp_path: Path) -> None:
-    folder, link = tmp_path / "docs", tmp_path / "link"
-    folder.mkdir()
-    (folder / "a.md").write_text(text(0))
-    link.symlink_to(folder)
-    assert not (await kb.ingest(folder)).warnings
-    (warning,) = (await kb.ingest(link)).warnings
-    assert f"{link} and file://{folder} are one folder" in warning
-    await kb.client.delete_documents([row["id"] for row in await kb.client.documents_from(f"file://{folder}")])
-    assert not (await kb.ingest(link)).warnings
-
-
-async def test_a_folder_that_was_renamed_is_told(kb: KnowledgeBase, tmp_path: Path) -> None:
-    folder, named, other = tmp_path / "docs", tmp_path / "manual", tmp_path / "other"
-    for place in (folder / "deep" / "a.md", folder / "b.md", folder / "c.md", other / "b.md"):
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(text(0))
-    await kb.ingest(folder)
-    folder.rename(named)
-    (named / "c.md").unlink()
-    (warning,) = (await kb.ingest(named, prune=True)).warnings
-    assert warning.startswith(f"file://{folder} is no longer there, and its documents are in file://{named} (2 of 3).")
-    assert warning.endswith(f"(mgrag delete --source file://{folder}).")
-    assert not (await kb.ingest(other)).warnings, "one file of a common name is no sign"
-    await kb.client.delete_documents([row["id"] for row in await kb.client.documents_from(f"file://{folder}")])
-    assert not (await kb.ingest(named)).warnings
-
-
-async def test_prune_keeps_a_file_that_could_not_be_read_this_time(kb: KnowledgeBase, tmp_path: Path) -> None:
-    (tmp_path / "a.md").write_text(text(0))
-    await kb.ingest(tmp_path)
-    (tmp_path / "a.md").write_bytes(b"")
-    report = await kb.ingest(tmp_path, prune=True)
-    assert len(report.documents.failed) == 1
-    assert report.documents.deleted == 0
-    assert await kb.client.find_document(str(tmp_path / "a.md")) is not None
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="names that are no UTF-8, and at most 255 bytes long")
-async def test_prune_sees_a_file_whatever_its_name_and_not_a_folder_in_its_place(
-    kb: KnowledgeBase, tmp_path: Path
-) -> None:
-    (tmp_path / "a.md").write_text(text(0))
-    (tmp_path / "thing").write_text(text(1))
-    for name in (b"100% caf\xe9.txt", b"\xe9" * 120 + b".txt"):
-        Path(os.fsdecode(os.fsencode(tmp_path) + b"/" + name)).write_text(text(2))
-    assert (await kb.ingest(tmp_path)).documents.added == 4
-
-    left_out = await kb.ingest(tmp_path, include=["*.md"], prune=True)
-    assert left_out.documents.deleted == 0
-
-    (tmp_path / "thing").unlink()
-    (tmp_path / "thing").mkdir()
-    assert (await kb.ingest(tmp_path, prune=True)).documents.deleted == 1
-    assert len(await kb.client.list_documents()) == 3
-
-
-async def test_a_missing_source_alone_is_an_error_and_among_others_a_failure(kb: KnowledgeBase, tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match="nowhere"):
-        await kb.ingest(tmp_path / "nowhere")
-    report = await kb.ingest([tmp_path / "nowhere", document("a", text(0))])
-    assert report.documents.added == 1
-    assert "nowhere" in report.documents.failed[0].path
-
-
-async def test_a_generator_is_read_as_it_goes(kb: KnowledgeBase) -> None:
-    def many() -> Iterator[Document]:
-        for number in range(700):
-            yield document(f"note/{number}", f"Note number {number} about the mill.")
-
-    report = await kb.ingest(many())
-    assert report.documents.added == 700
-
-
-async def test_stop_finishes_what_is_in_flight(kb: KnowledgeBase) -> None:
-    stop = asyncio.Event()
-
-    async def many() -> AsyncIterator[Document]:
-        for number in range(5000):
-            if number == 600:
-                stop.set()
-            yield document(f"note/{number}", f"Note number {number} about the mill.")
-
-    report = await kb.ingest(many(), stop=stop)
-    assert report.interrupted
-    assert 0 < report.documents.added < 5000
-    assert (await kb.client.counts())["nodes"]["Document"] == report.documents.added
-    assert not any((await orphans(kb.client)).values())
-
-
-async def test_what_another_ingest_has_written_meanwhile_is_left_alone(
-    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    documents = [document("a", text(0, 1)), document("b", text(2))]
-    mine = [*documents, document("c", text(3))]
-    write = MemGraphClient.write_documents
-    before: list[Any] = []
-
-    async def late_write(self: MemGraphClient, rows: Sequence[Any], *of: Any) -> Any:
-        if not before:  # the other one was faster with two of the three
-            before.append({})
-            await kb.ingest(documents)
-            before[:] = await kb.documents(prefix="a")
-        return await write(self, rows, *of)
-
-    monkeypatch.setattr(MemGraphClient, "write_documents", late_write)
-    report = await kb.ingest(mine)
-
-    assert (report.documents.added, report.documents.updated, report.documents.unchanged) == (1, 0, 2)
-    assert report.chunks == report.vectors.embedded == len((await kb.show("c"))["chunks"])
-    assert report.vectors.reused == 0
-    assert await kb.documents(prefix="a") == before  # its times, too
-    assert not any((await orphans(kb.client)).values())
-
-
-async def test_a_stop_does_not_wait_for_all_that_was_read_ahead(
-    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("core.rag.indexing.stopping.PATIENCE_SECONDS", 0)
-    monkeypatch.setattr("core.rag.indexing.run.BATCH_DOCUMENTS", 20)
-    documents = [document(f"note/{number}", f"Note {number} names Note {number + 1}.") for number in range(200)]
-    stop = asyncio.Event()
-    loaded = asyncio.Event()
-    written: list[int] = []
-
-    async def fast() -> AsyncIterator[Document]:
-        for one in documents:
-            yield one
-        loaded.set()
-
-    write = MemGraphClient.write_documents
-
-    async def slow_write(self: MemGraphClient, rows: Sequence[Any], *of: Any) -> Any:
-        if not written:
-            with contextlib.suppress(TimeoutError):  # all queues are full, so the loader waits, too
-                await asyncio.wait_for(loaded.wait(), 1)
-            stop.set()
-        written.append(len(rows))
-        return await write(self, rows, *of)
-
-    monkeypatch.setattr(MemGraphClient, "write_documents", slow_write)
-    report = await kb.ingest(fast(), stop=stop)
-    assert report.interrupted
-    assert written == [20, 20]  # what was being written, and the last one that had its vectors
-    assert (await kb.client.counts())["nodes"]["Document"] == report.documents.added == 40
-
-    report = await kb.ingest(documents)
-    assert (report.documents.added, report.documents.unchanged) == (160, 40)
-    assert not any((await orphans(kb.client)).values())
-
-
-async def test_a_failure_in_the_middle_ends_a_large_ingest(tmp_path: Path) -> None:
-    class Failing(HashEmbedder):
-        async def get_embeddings(self, texts: Sequence[str], names: Sequence[str] | None = None) -> NDArray[np.float32]:
-            if len(self.embedded) > 300:
-                raise EmbeddingError("The provider is gone.")
-            return await super().get_embeddings(texts, names)
-
-    documents = [document(f"note/{number}", f"Note {number} of many.") for number in range(3000)]
-    async with KnowledgeBase.open(f"embedded:{tmp_path / 'g.grafeo'}", embedder=Failing(8)) as kb:
-        async with asyncio.timeout(PATIENCE_SECONDS):
-            with pytest.raises(EmbeddingError, match="gone"):
-                await kb.ingest(documents)
-        assert not any((await orphans(kb.client)).values())
-
-
-async def test_another_model_is_refused_or_builds_a_second_store(tmp_path: Path) -> None:
-    uri = f"embedded:{tmp_path / 'graph.grafeo'}"
-    async with KnowledgeBase.open(uri, embedder=HashEmbedder()) as kb:
-        await kb.ingest([document("a", text(0))])
-    other = HashEmbedder(dimension=24, model="other")
-    with pytest.raises(ModelMismatchError, match="other"):
-        async with KnowledgeBase.open(uri, embedder=other):
-            pass
-    async with KnowledgeBase.open(uri, embedder=other, new_store=True) as kb:
-        report = await kb.ingest([document("a", text(0))])
-        assert report.vectors.embedded == report.chunks
-        assert len(await kb.client.vector_stores()) == 2
-        assert (await kb.search(PARAGRAPHS[0], mode="vector"))[0].path == "a"
-    async with KnowledgeBase.open(uri, embedder=HashEmbedder()) as kb:
-        assert (await kb.search(PARAGRAPHS[0], mode="vector"))[0].path == "a"
-
-
-async def test_an_ingest_tells_of_chunks_without_a_vector_of_the_active_model(tmp_path: Path) -> None:
-    uri = f"embedded:{tmp_path / 'graph.grafeo'}"
-    first, second = HashEmbedder(), HashEmbedder(dimension=24, model="second")
-    async with KnowledgeBase.open(uri, embedder=first) as kb:
-        await kb.ingest([document("a", text(0)), document("b", text(1))])
-    async with KnowledgeBase.open(uri, embedder=second, new_store=True) as kb:
-        report = await kb.ingest([document("a", text(0))])
-        (warning,) = report.warnings
-        assert (
-            "chunks have no vector of second, the active model" in warning and "MGRAG_EMBEDDING_MODEL=second" in warning
-        )
-        assert not (await kb.ingest([document("b", text(1))])).warnings
-    async with KnowledgeBase.open(uri, embedder=first) as kb:
-        report = await kb.ingest([document("a", text(0)), document("c", text(2))])
-        assert (report.documents.added, report.documents.unchanged) == (1, 1)
-        assert "no vector of second" in report.warnings[0]
-    async with KnowledgeBase.open(uri, embedder=second) as kb:
-        report = await kb.ingest([document("a", text(0)), document("b", text(1)), document("c", text(2))])
-        assert (report.documents.updated, report.documents.unchanged, report.warnings) == (1, 2, [])
-        report = await kb.ingest([document("a", text(0) + "More."), document("b", text(1))])
-        assert (report.documents.updated, report.documents.unchanged) == (1, 1)
-    async with KnowledgeBase.open(uri, embedder=first) as kb:  # of what changed, only the active model has vectors
-        report = await kb.ingest([document("a", text(0) + "More."), document("b", text(1)), document("c", text(2))])
-        assert (report.documents.updated, report.documents.unchanged) == (1, 2)
-
-
 class ByLine(TextSplitter):
     """Splits as nobody else does."""
 
@@ -568,20 +250,6 @@ async def test_a_splitter_of_ones_own_splits() -> None:
     assert [chunk["content"] for chunk in chunks] == ["first\n", "second\n", "third"]
     assert [chunk["heading"] for chunk in chunks] == ["> 0", "> 6", "> 13"]
     assert [chunk["metadata"]["row"] for chunk in chunks] == [1, 2, 3]
-
-
-async def test_namespaces_do_not_see_each_other(tmp_path: Path) -> None:
-    uri = f"embedded:{tmp_path / 'graph.grafeo'}"
-    async with KnowledgeBase.open(uri, namespace="one", embedder=HashEmbedder()) as kb:
-        await kb.ingest([document("a", text(0))])
-        assert await kb.search(PARAGRAPHS[0], namespace="two") == []
-        assert len(await kb.search(PARAGRAPHS[0], mode="keyword")) > 0
-    async with KnowledgeBase.open(uri, namespace="two", embedder=HashEmbedder()) as kb:
-        assert await kb.client.find_document("a") is None
-        assert await kb.search(PARAGRAPHS[0], mode="keyword") == []
-        await kb.ingest([document("a", text(1))])
-        assert not await kb.search("borrowed pounds", mode="keyword", namespace="one")
-        assert await kb.search("borrowed pounds", mode="keyword")
 
 
 async def test_unknown_options_and_sources_are_refused(kb: KnowledgeBase) -> None:
@@ -632,28 +300,6 @@ async def test_a_document_that_cannot_be_stored_any_more_is_reported_and_the_res
     await kb.ingest([Document("note", "The mill turns.")])
     report = await kb.ingest([Document("note", "The mill turns.", metadata={"x": object()}), Document("b", "A quay.")])
     assert [item.path for item in report.documents.failed] == ["note"] and report.documents.added == 1
-
-
-async def test_a_knowledge_base_of_another_namespace_shares_the_graph_and_nothing_in_it(kb: KnowledgeBase) -> None:
-    await kb.ingest([Document(path="a.md", content=text(0))])
-    other = kb.in_namespace("other")
-    assert await other.search("tide mill") == []
-    await other.ingest([Document(path="b.md", content=text(1))])
-    assert [document["path"] for document in await other.documents()] == ["b.md"]
-    assert [document["path"] for document in await kb.documents()] == ["a.md"]
-    assert {hit.path for hit in await other.search("Margaret Harrow")} == {"b.md"}
-    with pytest.raises(InvalidInputError):
-        kb.in_namespace(" ")
-
-
-async def test_a_namespace_that_was_removed_is_filled_again_with_vectors(kb: KnowledgeBase) -> None:
-    document = Document(path="a.md", content=text(0))
-    first = await kb.ingest(document)
-    await kb.in_namespace(kb.namespace).delete_namespace(kb.namespace)
-    second = await kb.ingest(document)
-    assert second.vectors == first.vectors and second.vectors.embedded
-    assert [hit.path for hit in await kb.search(PARAGRAPHS[0], mode="vector")] == ["a.md"]
-    assert (await kb.status())["nodes"]["Vector"] == second.chunks
 
 
 async def test_pages_that_are_images_are_told(kb: KnowledgeBase) -> None:

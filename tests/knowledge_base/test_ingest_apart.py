@@ -1,0 +1,92 @@
+"""Ingesting for several models and namespaces, which share a graph and nothing in it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.embedders import HashEmbedder
+from tests.knowledge_base.notes import PARAGRAPHS, document, text
+
+from core.rag import KnowledgeBase
+from core.rag.errors import InvalidInputError, ModelMismatchError
+from libs.dataloader import Document
+
+
+async def test_another_model_is_refused_or_builds_a_second_store(tmp_path: Path) -> None:
+    uri = f"embedded:{tmp_path / 'graph.grafeo'}"
+    async with KnowledgeBase.open(uri, embedder=HashEmbedder()) as kb:
+        await kb.ingest([document("a", text(0))])
+    other = HashEmbedder(dimension=24, model="other")
+    with pytest.raises(ModelMismatchError, match="other"):
+        async with KnowledgeBase.open(uri, embedder=other):
+            pass
+    async with KnowledgeBase.open(uri, embedder=other, new_store=True) as kb:
+        report = await kb.ingest([document("a", text(0))])
+        assert report.vectors.embedded == report.chunks
+        assert len(await kb.client.vector_stores()) == 2
+        assert (await kb.search(PARAGRAPHS[0], mode="vector"))[0].path == "a"
+    async with KnowledgeBase.open(uri, embedder=HashEmbedder()) as kb:
+        assert (await kb.search(PARAGRAPHS[0], mode="vector"))[0].path == "a"
+
+
+async def test_an_ingest_tells_of_chunks_without_a_vector_of_the_active_model(tmp_path: Path) -> None:
+    uri = f"embedded:{tmp_path / 'graph.grafeo'}"
+    first, second = HashEmbedder(), HashEmbedder(dimension=24, model="second")
+    async with KnowledgeBase.open(uri, embedder=first) as kb:
+        await kb.ingest([document("a", text(0)), document("b", text(1))])
+    async with KnowledgeBase.open(uri, embedder=second, new_store=True) as kb:
+        report = await kb.ingest([document("a", text(0))])
+        (warning,) = report.warnings
+        assert (
+            "chunks have no vector of second, the active model" in warning and "MGRAG_EMBEDDING_MODEL=second" in warning
+        )
+        assert not (await kb.ingest([document("b", text(1))])).warnings
+    async with KnowledgeBase.open(uri, embedder=first) as kb:
+        report = await kb.ingest([document("a", text(0)), document("c", text(2))])
+        assert (report.documents.added, report.documents.unchanged) == (1, 1)
+        assert "no vector of second" in report.warnings[0]
+    async with KnowledgeBase.open(uri, embedder=second) as kb:
+        report = await kb.ingest([document("a", text(0)), document("b", text(1)), document("c", text(2))])
+        assert (report.documents.updated, report.documents.unchanged, report.warnings) == (1, 2, [])
+        report = await kb.ingest([document("a", text(0) + "More."), document("b", text(1))])
+        assert (report.documents.updated, report.documents.unchanged) == (1, 1)
+    async with KnowledgeBase.open(uri, embedder=first) as kb:  # of what changed, only the active model has vectors
+        report = await kb.ingest([document("a", text(0) + "More."), document("b", text(1)), document("c", text(2))])
+        assert (report.documents.updated, report.documents.unchanged) == (1, 2)
+
+
+async def test_namespaces_do_not_see_each_other(tmp_path: Path) -> None:
+    uri = f"embedded:{tmp_path / 'graph.grafeo'}"
+    async with KnowledgeBase.open(uri, namespace="one", embedder=HashEmbedder()) as kb:
+        await kb.ingest([document("a", text(0))])
+        assert await kb.search(PARAGRAPHS[0], namespace="two") == []
+        assert len(await kb.search(PARAGRAPHS[0], mode="keyword")) > 0
+    async with KnowledgeBase.open(uri, namespace="two", embedder=HashEmbedder()) as kb:
+        assert await kb.client.find_document("a") is None
+        assert await kb.search(PARAGRAPHS[0], mode="keyword") == []
+        await kb.ingest([document("a", text(1))])
+        assert not await kb.search("borrowed pounds", mode="keyword", namespace="one")
+        assert await kb.search("borrowed pounds", mode="keyword")
+
+
+async def test_a_knowledge_base_of_another_namespace_shares_the_graph_and_nothing_in_it(kb: KnowledgeBase) -> None:
+    await kb.ingest([Document(path="a.md", content=text(0))])
+    other = kb.in_namespace("other")
+    assert await other.search("tide mill") == []
+    await other.ingest([Document(path="b.md", content=text(1))])
+    assert [document["path"] for document in await other.documents()] == ["b.md"]
+    assert [document["path"] for document in await kb.documents()] == ["a.md"]
+    assert {hit.path for hit in await other.search("Margaret Harrow")} == {"b.md"}
+    with pytest.raises(InvalidInputError):
+        kb.in_namespace(" ")
+
+
+async def test_a_namespace_that_was_removed_is_filled_again_with_vectors(kb: KnowledgeBase) -> None:
+    document = Document(path="a.md", content=text(0))
+    first = await kb.ingest(document)
+    await kb.in_namespace(kb.namespace).delete_namespace(kb.namespace)
+    second = await kb.ingest(document)
+    assert second.vectors == first.vectors and second.vectors.embedded
+    assert [hit.path for hit in await kb.search(PARAGRAPHS[0], mode="vector")] == ["a.md"]
+    assert (await kb.status())["nodes"]["Vector"] == second.chunks

@@ -1,0 +1,117 @@
+"""Ingesting folders: what vanished, what was renamed, what cannot be read."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from tests.graphs import orphans
+from tests.knowledge_base.notes import document, text
+
+from core.rag import KnowledgeBase
+from core.rag.errors import SourceError
+
+
+async def test_prune_removes_what_vanished_from_a_folder_and_nothing_else(kb: KnowledgeBase, tmp_path: Path) -> None:
+    folder, other = tmp_path / "docs", tmp_path / "other"
+    for where in (folder, other):
+        where.mkdir()
+        (where / "stays.md").write_text(text(0))
+        (where / "goes.md").write_text(text(1))
+    await kb.ingest([folder, other, document("note", text(2))])
+    (folder / "goes.md").unlink()
+
+    kept = await kb.ingest(folder)
+    assert kept.documents.deleted == 0
+    pruned = await kb.ingest(folder, prune=True)
+
+    assert pruned.documents.deleted == 1
+    assert {row["path"].rsplit("/", 2)[-2:][0] for row in await kb.client.list_documents()} >= {"docs", "other"}
+    assert len(await kb.client.list_documents()) == 4
+    assert not any((await orphans(kb.client)).values())
+
+
+async def test_prune_of_a_folder_removes_what_vanished_though_the_folder_around_it_had_it(
+    kb: KnowledgeBase, tmp_path: Path
+) -> None:
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    given = inner / "given.md"
+    for name in (inner / "goes.md", inner / "stays.md", given, tmp_path / "top.md"):
+        name.write_text(text(0))
+    await kb.ingest([tmp_path, inner, document(str(given), text(0))])
+    (inner / "goes.md").unlink()
+    given.unlink()
+
+    pruned = await kb.ingest(inner, prune=True)
+
+    assert pruned.documents.deleted == 1
+    left = {row["path"].rsplit("/", 1)[-1] for row in await kb.client.list_documents()}
+    assert left == {"stays.md", "given.md", "top.md"}, "what a caller gave comes from no folder"
+
+
+async def test_a_folder_that_is_ingested_under_two_names_is_told(kb: KnowledgeBase, tmp_path: Path) -> None:
+    folder, link = tmp_path / "docs", tmp_path / "link"
+    folder.mkdir()
+    (folder / "a.md").write_text(text(0))
+    link.symlink_to(folder)
+    assert not (await kb.ingest(folder)).warnings
+    (warning,) = (await kb.ingest(link)).warnings
+    assert f"{link} and file://{folder} are one folder" in warning
+    await kb.client.delete_documents([row["id"] for row in await kb.client.documents_from(f"file://{folder}")])
+    assert not (await kb.ingest(link)).warnings
+
+
+async def test_a_folder_that_was_renamed_is_told(kb: KnowledgeBase, tmp_path: Path) -> None:
+    folder, named, other = tmp_path / "docs", tmp_path / "manual", tmp_path / "other"
+    for place in (folder / "deep" / "a.md", folder / "b.md", folder / "c.md", other / "b.md"):
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text(0))
+    await kb.ingest(folder)
+    folder.rename(named)
+    (named / "c.md").unlink()
+    (warning,) = (await kb.ingest(named, prune=True)).warnings
+    assert warning.startswith(f"file://{folder} is no longer there, and its documents are in file://{named} (2 of 3).")
+    assert warning.endswith(f"(mgrag delete --source file://{folder}).")
+    assert not (await kb.ingest(other)).warnings, "one file of a common name is no sign"
+    await kb.client.delete_documents([row["id"] for row in await kb.client.documents_from(f"file://{folder}")])
+    assert not (await kb.ingest(named)).warnings
+
+
+async def test_prune_keeps_a_file_that_could_not_be_read_this_time(kb: KnowledgeBase, tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text(text(0))
+    await kb.ingest(tmp_path)
+    (tmp_path / "a.md").write_bytes(b"")
+    report = await kb.ingest(tmp_path, prune=True)
+    assert len(report.documents.failed) == 1
+    assert report.documents.deleted == 0
+    assert await kb.client.find_document(str(tmp_path / "a.md")) is not None
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names that are no UTF-8, and at most 255 bytes long")
+async def test_prune_sees_a_file_whatever_its_name_and_not_a_folder_in_its_place(
+    kb: KnowledgeBase, tmp_path: Path
+) -> None:
+    (tmp_path / "a.md").write_text(text(0))
+    (tmp_path / "thing").write_text(text(1))
+    for name in (b"100% caf\xe9.txt", b"\xe9" * 120 + b".txt"):
+        Path(os.fsdecode(os.fsencode(tmp_path) + b"/" + name)).write_text(text(2))
+    assert (await kb.ingest(tmp_path)).documents.added == 4
+
+    left_out = await kb.ingest(tmp_path, include=["*.md"], prune=True)
+    assert left_out.documents.deleted == 0
+
+    (tmp_path / "thing").unlink()
+    (tmp_path / "thing").mkdir()
+    assert (await kb.ingest(tmp_path, prune=True)).documents.deleted == 1
+    assert len(await kb.client.list_documents()) == 3
+
+
+async def test_a_missing_source_alone_is_an_error_and_among_others_a_failure(kb: KnowledgeBase, tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="nowhere"):
+        await kb.ingest(tmp_path / "nowhere")
+    report = await kb.ingest([tmp_path / "nowhere", document("a", text(0))])
+    assert report.documents.added == 1
+    assert "nowhere" in report.documents.failed[0].path
