@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from filetools import convert, targets
+from filetools import URI, convert, targets
 
 
 def test_markdown_stays_as_it_is_and_its_links_are_found() -> None:
@@ -55,6 +55,24 @@ def test_links_by_reference_have_their_own_words_and_escapes_in_addresses_are_un
         ("file:///home/me/docs/manual.md", "The manual"),
         ("file:///home/me/docs/snake_case.md", "the list"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "links"),
+    [
+        ("````md\n```\n[in](in.md)\n````\n\n[out](out.md)", ["out.md"]),  # a fence ends with one of its length
+        ("```\n``` not yet\n[in](in.md)\n```\n[out](out.md)", ["out.md"]),
+        ("[a\n\nb](apart.md) [c\nd](lines.md)", ["lines.md"]),
+        ("[a] [b][]\n\n[c][d]", []),
+        ("[a](two words.md)\n\n[a]: one.md", ["one.md"]),
+        ("[a][nowhere]\n\n[a]: one.md", []),
+        ("[a]: one.md\n", []),
+        ("[a [b](inner.md) c](outer.md)", ["inner.md"]),
+        ("![a [b](inner.md)](picture.png)", ["inner.md"]),
+    ],
+)
+def test_what_is_no_link_is_none(text: str, links: list[str]) -> None:
+    assert targets(convert("page.md", text)) == [f"{URI}{name}" for name in links]
 
 
 @pytest.mark.parametrize(

@@ -353,6 +353,27 @@ def test_powerpoint_groups_breaks_and_merged_cells() -> None:
     )
 
 
+def test_powerpoint_groups_in_groups() -> None:
+    from pptx.util import Inches
+
+    presentation = pptx.Presentation()
+    slide = presentation.slides.add_slide(presentation.slide_layouts[6])
+    for text in ("Grouped", "Beside"):
+        slide.shapes.add_textbox(Inches(1), Inches(1), Inches(4), Inches(1)).text_frame.text = text
+    parts = unzipped(saved(presentation))
+    xml = parts["ppt/slides/slide1.xml"].decode()
+    begin, end = xml.index("<p:sp>"), xml.index("</p:sp>") + len("</p:sp>")
+
+    def grouped(times: int, more: str = "") -> str:
+        inside = "<p:grpSp>" * times + xml[begin:end] + "</p:grpSp>" * times
+        slide = (xml[:begin] + inside + xml[end:]).replace("Beside", "Beside" + more)
+        return convert("a.pptx", zipped({**parts, "ppt/slides/slide1.xml": slide})).content
+
+    assert grouped(20) == "## Slide 1\n\nGrouped\n\nBeside"
+    # In a slide this large nothing else limits how deep it nests.
+    assert grouped(2000, more="!" * 5_000_000).startswith("## Slide 1\n\nBeside!")
+
+
 def test_powerpoint_smart_art() -> None:
     from pptx.util import Inches
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from typing import Any
 
 import pytest
@@ -111,6 +112,23 @@ def test_pages_and_properties() -> None:
 
 
 @pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("D:20240102030405+02'30'", "2024-01-02T03:04:05+02:30"),
+        ("D:20240102030405-08'00'", "2024-01-02T03:04:05-08:00"),
+        ("D:20240102030405Z00'00'", "2024-01-02T03:04:05+00:00"),
+        ("D:20240102030405+99'00'", "2024-01-02T03:04:05+00:00"),
+        ("D:202401               ", "2024-01-01T00:00:00+00:00"),
+        ("D:20241302030405+00'00'", None),
+    ],
+)
+def test_dates(written: str, read: str | None) -> None:
+    data = re.sub(rb"/CreationDate \(.{23}\)", f"/CreationDate ({written})".encode(), pdf(["text"]))
+    assert written.encode() in data
+    assert convert("a.pdf", data).metadata.get("created") == read
+
+
+@pytest.mark.parametrize(
     "title",
     [
         "untitled",
@@ -170,6 +188,7 @@ def test_raised_and_lowered_letters_divide_no_line() -> None:
     lines: list[list[tuple[str, int]]] = [
         [("The sphere S", 0), ("2", 5), (" has 750", 0), ("1", 5), (" inhabitants, and H", 0), ("2", -4), ("O.", 0)],
         [("Ann Lee", 0), ("*", 5), (", Bob Ray", 0), ("†", 5), (" and others met 10", 0), ("-12", 5)],
+        [("Lime gives off CO", 0), ("2", -4)],
     ]
     stream = io.BytesIO()
     canvas = Canvas(stream)
@@ -182,7 +201,7 @@ def test_raised_and_lowered_letters_divide_no_line() -> None:
             left += canvas.stringWidth(words, "Helvetica", size)
     canvas.save()
     assert convert("a.pdf", stream.getvalue()).content == (
-        "The sphere S^2 has 750^1 inhabitants, and H2O.\nAnn Lee*, Bob Ray† and others met 10^-12"
+        "The sphere S^2 has 750^1 inhabitants, and H2O.\nAnn Lee*, Bob Ray† and others met 10^-12\nLime gives off CO2"
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from typing import Any
 
 import pytest
 from filetools import convert
@@ -80,6 +81,56 @@ def test_headings_are_larger_or_bolder_than_the_text() -> None:
     ]
     assert "\n".join(SENTENCES) in document.content
     assert document.locations["page"][1] == (document.content.index("## 2 The gates"), 2)
+
+
+@pytest.mark.parametrize(
+    ("look", "is_heading"),
+    [
+        ({"bold": True}, True),
+        ({"bold": True, "size": 12}, True),
+        ({"size": 14}, True),
+        ({"size": 12}, False),
+        ({}, False),
+        ({"bold": True, "size": 9}, False),
+    ],
+    ids=str,
+)
+def test_a_short_line_above_text_is_a_heading_by_its_look(look: dict[str, Any], is_heading: bool) -> None:
+    page = Page()
+    page.write(*SENTENCES, *SENTENCES)
+    page.write("The gates", above=14, **look)
+    page.write(*SENTENCES, above=4)
+    assert headings(convert("a.pdf", page.file()).content) == ["# The gates"] * is_heading
+
+
+@pytest.mark.parametrize(
+    ("line", "above", "following", "is_heading"),
+    [
+        ("The gates", 14, {}, True),
+        ("The gates", 0, {}, False),
+        ("1.2 The gates", 0, {}, True),
+        ("The gates", 14, {"bold": True}, False),
+        ("Work   Estimate   Paid", 14, {"lines": ["Wheel   31,000   12,000", "Gate   7,000   7,000"]}, False),
+    ],
+)
+def test_a_bold_line_is_a_heading_by_what_is_around_it(
+    line: str, above: int, following: dict[str, Any], is_heading: bool
+) -> None:
+    page = Page()
+    page.write(*SENTENCES, *SENTENCES)
+    page.write(line, bold=True, above=above)
+    page.write(*following.get("lines", SENTENCES[:1]), bold=following.get("bold", False))
+    page.write(*SENTENCES)
+    assert headings(convert("a.pdf", page.file()).content) == [f"# {line}"] * is_heading
+
+
+def test_where_the_text_is_bold_a_bold_line_is_none() -> None:
+    page = Page()
+    page.write(*SENTENCES, *SENTENCES, bold=True)
+    page.write("The gates", above=14, bold=True)
+    page.write(*SENTENCES[:1], above=4)
+    page.write(*SENTENCES, above=4, bold=True)
+    assert headings(convert("a.pdf", page.file()).content) == []
 
 
 def test_what_is_large_or_bold_is_not_always_a_heading() -> None:
