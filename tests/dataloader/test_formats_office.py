@@ -374,6 +374,24 @@ def test_powerpoint_groups_in_groups() -> None:
     assert grouped(2000, more="!" * 5_000_000).startswith("## Slide 1\n\nBeside!")
 
 
+def test_powerpoint_lists_and_links_within_the_show() -> None:
+    presentation = pptx.Presentation()
+    slide = presentation.slides.add_slide(presentation.slide_layouts[1])
+    slide.shapes.title.text = "Parts"
+    slide.placeholders[1].text_frame.text = "Wheel\nGate"
+    second = presentation.slides.add_slide(presentation.slide_layouts[1])
+    second.placeholders[1].text_frame.text = "Only one"
+    data = unzipped(saved(presentation))
+    xml = data["ppt/slides/slide1.xml"].decode()
+    space = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    link = f'<a:r><a:rPr><a:hlinkClick xmlns:r="{space}" r:id="rId1"/></a:rPr><a:t>Gate</a:t></a:r>'
+    data["ppt/slides/slide1.xml"] = xml.replace("<a:r><a:t>Gate</a:t></a:r>", link).encode()
+    assert b"hlinkClick" in data["ppt/slides/slide1.xml"]
+    read = convert("a.pptx", zipped(data))
+    assert read.content == "## Parts\n\n- Wheel\n- Gate\n\n## Slide 2\n\nOnly one"
+    assert read.links == ()
+
+
 def test_powerpoint_smart_art() -> None:
     from pptx.util import Inches
 

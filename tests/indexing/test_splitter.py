@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -483,6 +484,18 @@ def test_a_megabyte_without_a_place_to_cut(text: str, kind: str) -> None:
     chunks = splitter.split(Document(path="x", content=text, format=kind), "id")
     assert chunks[-1].end_char == len(text)
     assert max(splitter.count_tokens(chunk.content) for chunk in chunks) <= 256
+
+
+@pytest.mark.parametrize(("size", "overlap"), [(128, 12), (64, 10)])
+def test_where_no_sentence_fits_an_overlap_is_of_words(size: int, overlap: int) -> None:
+    text = " ".join(f"The miller says of tide {n} that it {'rose and fell ' * 5} and is over." for n in range(40))
+    chunks = split(text, size, overlap)
+    assert len(chunks) > 5
+    for chunk, following in pairwise(chunks):
+        shared = text[following.start_char : chunk.end_char]
+        assert shared.strip()
+        assert not text[following.start_char - 1].strip()
+        assert TextSplitter(size, 0).count_tokens(shared) <= overlap
 
 
 def test_the_rows_of_a_long_table_are_counted_once() -> None:
