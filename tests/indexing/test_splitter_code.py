@@ -524,6 +524,30 @@ def test_what_opens_a_block_goes_with_the_definition_that_it_opens() -> None:
     assert wheel.content.startswith("// Names of parts.\ntype (\n\t// Wheel turns.\n\tWheel struct")
 
 
+@pytest.mark.parametrize(
+    ("code", "language", "first", "second"),
+    [
+        ("class Mill {\n  stop() {}\n}\n;\n\n|function grind() {}\n", "javascript", "class Mill", "function grind"),
+        # The end of an extern "C", say.
+        ("int stop(void) { return 0; }\n}\n\n|int grind(void) { return 1; }\n", "c", "function stop", "function grind"),
+        ("def stop\nend\nend\n\n|def grind\nend\n", "ruby", "def stop", "def grind"),
+    ],
+)
+def test_a_bracket_too_many_goes_with_what_stands_above_it(code: str, language: str, first: str, second: str) -> None:
+    chunks = split(code.replace("|", ""), language)
+    assert [(chunk.heading, chunk.content) for chunk in chunks] == list(
+        zip((first, second), code.split("|"), strict=True)
+    )
+
+
+def test_statements_behind_definitions_are_one_part_though_a_condition_ends_between_them() -> None:
+    code = "#ifdef TIDES\nint stop(void) {\n  return 0;\n}\nint wheels = 1;\n#endif\nint gates = 2;\n"
+    assert [(chunk.heading, chunk.content) for chunk in split(code, "c")][-1] == (
+        "",
+        "int wheels = 1;\n#endif\nint gates = 2;\n",
+    )
+
+
 MODULE = """  "use strict";
   // Grinds.
   function grind(hours) { return hours * 2; }
