@@ -80,6 +80,7 @@ def test_what_is_no_link_is_none(text: str, links: list[str]) -> None:
     ("text", "title"),
     [
         ("Title\n=====\n\ntext", "Title"),
+        ("[![Build](b.svg)](ci)\n---\n\nThe mill\n========\n\nWheels\n------\n", "The mill"),
         ("## Second\n\n# First\n", "First"),
         ("text only", None),
         ("```\n# not this\n```\n## This [one](x.md) #\n", "This one"),

@@ -158,7 +158,8 @@ def first_heading(text: str, prose: str | None = None) -> str | None:
     for match in _SETEXT.finditer(visible):
         if not match[1].startswith(("#", "|", ">", "- ", "* ")):
             found.append((1 if match[2][0] == "=" else 2, match.start(), *match.span(1)))
-            break
+            if match[2][0] == "=":
+                break
     # A tag in inline code is an example.
     if _HTML_HEADING.search(visible) and (html := _HTML_HEADING.search(_without_spans(visible))):
         found.append((1, html.start(), *html.span(1)))
