@@ -99,10 +99,10 @@ async def test_summaries_in_conversations_of_others_still_stand_for_the_same(kb:
     await kb.compact("bob-1", keep=0, summarizer=Given(summary))
     await kb.remember("bob-1", "user", "It rained.", user_id="bob")  # a memory of its own again
     await kb.anonymize(user_id="ann-77")
-    called, rains, rained, stands = await kb.memories("bob-1", compacted=True)
+    called, rains, stands, rained = await kb.memories("bob-1", compacted=True)
     assert called.content == "[person 1] called."
     assert (called.compacted_into, rains.compacted_into, rained.compacted_into) == (stands.id, stands.id, "")
-    assert [memory.id for memory in await kb.memories("bob-1")] == [rained.id, stands.id]
+    assert [memory.id for memory in await kb.memories("bob-1")] == [stands.id, rained.id]
     assert await traces(kb.client, ["Harrow"]) == []
 
 

@@ -77,10 +77,27 @@ async def test_what_is_said_again_goes_into_the_next_summary(kb: KnowledgeBase) 
     await say(kb, 1, 2, 3, 4, 5)
     await kb.compact("s", keep=2, summarizer=Joined())
     await say(kb, 1)
-    assert await live(kb) == ["1", "(1 2 3)", "4", "5"]
+    assert await live(kb) == ["(1 2 3)", "4", "5", "1"]
     await kb.compact("s", keep=2, summarizer=Joined())
-    assert await live(kb) == ["(1 (1 2 3))", "4", "5"]
+    assert await live(kb) == ["((1 2 3) 4)", "5", "1"]
+    await kb.compact("s", keep=0, summarizer=Joined())
+    assert await live(kb) == ["(((1 2 3) 4) 5 1)"]
     await check_order(kb)
+
+
+async def test_what_is_said_again_is_the_last_that_was_said(kb: KnowledgeBase) -> None:
+    homes = [f"I live in {town}." for town in ("Ulm", "Jena", "Graz", "Ulm", "Ulm", "Jena", "Ulm")]
+    for day, home in enumerate(homes, 1):
+        await kb.remember("s", "user", home, timestamp=f"2026-03-{day:02d}")
+    assert await check_order(kb) == ["I live in Graz.", "I live in Jena.", "I live in Ulm."]
+    await kb.remember("s", "user", "I live in Graz.", timestamp="2026-03-03")  # the same once more: nothing new
+    assert await live(kb, limit=2) == ["I live in Jena.", "I live in Ulm."]
+    summary = await kb.compact("s", keep=1, summarizer=Joined())
+    assert await live(kb) == ["(I live in Graz. I live in Jena.)", "I live in Ulm."]
+    [stands, _] = await kb.memories("s")
+    assert (stands.id, stands.created_at) == (summary, (await kb.memories("s", compacted=True))[1].last_said_at)
+    await kb.forget(memory_id=stands.id)
+    assert await check_order(kb) == ["I live in Graz.", "I live in Jena.", "I live in Ulm."]
 
 
 async def test_a_summary_without_the_memory_behind_it_goes_and_all_is_as_before(kb: KnowledgeBase) -> None:
@@ -194,11 +211,13 @@ async def test_a_summary_of_very_much_is_about_all_of_it(kb: KnowledgeBase, sent
 
 
 async def test_the_last_memories_reach_beyond_what_a_summary_stands_for(kb: KnowledgeBase) -> None:
-    await say(kb, *range(1, 41))
+    await say(kb, 1)
+    await kb.remember("s", "user", "Hi.", user_id="bob")  # of one remark there is no summary
+    await say(kb, *range(2, 41))
     await kb.compact("s", keep=0, summarizer=Joined())
-    await say(kb, 41, 42, 1)  # what is said again is a memory of its own again, where it stood
+    await say(kb, 41, 42)
     everything = await live(kb)
-    assert [content[-3:] for content in everything] == ["1", "40)", "41", "42"]
+    assert [content[-3:] for content in everything] == ["Hi.", "40)", "41", "42"]
     for limit in (1, 2, 3, 4, 5, 10**30):
         assert await live(kb, limit=limit) == everything[-limit:]
 

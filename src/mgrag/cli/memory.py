@@ -150,7 +150,7 @@ def _lines(memories: list[Memory]) -> str:
     lines = []
     for memory in memories:
         head = memory.session_id if memory.relevance is None else f"{memory.relevance:.2f}  {memory.session_id}"
-        said = memory.created_at[:16].replace("T", " ")
+        said = memory.last_said_at[:16].replace("T", " ")
         times = f"  x{memory.count}" if memory.count > 1 else ""
         role = f"{memory.role} ({memory.user_id})" if memory.user_id else memory.role
         # Its id is what forget --memory takes.

@@ -8,7 +8,8 @@ from functools import partial
 from itertools import pairwise
 
 from core.rag.dbhandler.batches import batches
-from core.rag.dbhandler.messages.interactions import remove_message_vectors, renumber_messages
+from core.rag.dbhandler.messages.interactions import renumber_messages
+from core.rag.dbhandler.messages.removal import remove_message_vectors
 from core.rag.dbhandler.messages.rows import message_terms
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.maintenance.flaws import Checks, Flaw, some

@@ -60,7 +60,7 @@ class Memories:
 
         Returns:
             The id of the memory. Storing the same role and content of the same user again in the session increases
-            the count of the existing memory.
+            the count of the existing memory and, if it was said later than before, makes it the last one.
 
         Raises:
             InvalidInputError: if the content is blank or over 1,000,000 characters, or another argument is invalid.
@@ -293,7 +293,8 @@ class Memories:
         if not text:
             raise InvalidInputError("The summary is empty; nothing was replaced.")
         tags = list(dict.fromkeys(tag for memory in old for tag in memory.tags))[:100]
-        return message_properties(text, "summary", timestamp=old[-1].created_at, tags=tags, user_id=speaker)
+        said = max(memory.last_said_at for memory in old)
+        return message_properties(text, "summary", timestamp=said, tags=tags, user_id=speaker)
 
     async def _scope(self, session_id: str | None, user_id: str | None) -> list[Row] | None:
         if session_id is not None:

@@ -13,10 +13,9 @@ from core.rag.dbhandler.messages.interactions import (
     InteractionRow,
     append_messages,
     refer,
-    remove_conversation,
-    remove_messages,
 )
 from core.rag.dbhandler.messages.reading import MessageReading
+from core.rag.dbhandler.messages.removal import remove_conversation, remove_messages
 from core.rag.dbhandler.messages.rows import check_length, checked_name, message_properties, retrieved_rows
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.embedder.base import embed_texts, is_blank

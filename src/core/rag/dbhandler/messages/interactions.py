@@ -18,7 +18,7 @@ from itertools import pairwise
 from typing import Any
 
 from core.rag.dbhandler.batches import run_for_ids, run_for_rows
-from core.rag.dbhandler.documents.linking import remove_unused_resources, resource_type
+from core.rag.dbhandler.documents.linking import resource_type
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.dbhandler.vectors import merge_vectors
 from core.rag.errors import NotFoundError
@@ -106,10 +106,10 @@ async def append_messages(
         return
     await _create(tx, conversation, new, state["sequence"] + 1, state["session_id"], namespace, indexes, now)
     order = [state["last_id"], *(message.id for message in new)] if state["last_id"] else [m.id for m in new]
-    await _chain(tx, [{"a": after, "b": before} for before, after in pairwise(order)])
+    await chain(tx, [{"a": after, "b": before} for before, after in pairwise(order)])
     await attach_message_vectors(tx, new, namespace=namespace, indexes=indexes, now=now)
     await refer(tx, new, namespace=namespace, now=now)
-    await _set_state(
+    await set_state(
         tx,
         conversation,
         last=new[-1].id,
@@ -165,9 +165,9 @@ async def insert_behind(
             {"after": behind[0]["id"], "before": last["id"]},
         )
     order = [last["id"], message.id, *(row["id"] for row in behind[:1])]
-    await _chain(tx, [{"a": after, "b": before} for before, after in pairwise(order)])
+    await chain(tx, [{"a": after, "b": before} for before, after in pairwise(order)])
     await attach_message_vectors(tx, [message], namespace=namespace, indexes=indexes, now=now)
-    await _set_state(
+    await set_state(
         tx,
         conversation,
         last=behind[-1]["id"] if behind else message.id,
@@ -175,6 +175,23 @@ async def insert_behind(
         sequence=state["sequence"] + 1,
     )
     return True
+
+
+async def move_to_end(tx: Transaction, conversation: str, identifier: str, now: str) -> None:
+    """Make a message of a conversation its last one; those before and after it are joined."""
+    state = await lock_conversation(tx, conversation, now)
+    if state["last_id"] == identifier:
+        return
+    joined: list[list[str]] = []
+    for edge in ("(m)<-[r:FOLLOWS]-(o:Interaction)", "(m)-[r:FOLLOWS]->(o:Interaction)"):
+        rows = await tx.run(f"MATCH (m:Interaction {{id: $id}}) MATCH {edge} RETURN o.id AS id", {"id": identifier})
+        await tx.run(f"MATCH (m:Interaction {{id: $id}}) MATCH {edge} DELETE r", {"id": identifier})
+        joined.append([row["id"] for row in rows])
+    pairs = [{"a": after, "b": before} for after in joined[0] for before in joined[1]]
+    await chain(tx, [*pairs, {"a": identifier, "b": state["last_id"]}])
+    number = state["sequence"] + 1
+    await _set_numbers(tx, [{"id": identifier, "sequence": number}])
+    await set_state(tx, conversation, last=identifier, count=state["message_count"], sequence=number)
 
 
 async def attach_message_vectors(
@@ -280,57 +297,11 @@ async def renumber_messages(tx: Transaction, conversation: str, now: str) -> Non
         "UNWIND $rows AS row MATCH (a:Interaction {id: row.a})-[r:FOLLOWS]->(b:Interaction {id: row.b}) DELETE r",
         [{"a": a, "b": b} for a, b in sorted(there - wanted)],
     )
-    await _chain(tx, [{"a": a, "b": b} for a, b in sorted(wanted - there)])
-    await _set_state(tx, conversation, last=last, count=len(rows), sequence=latest)
+    await chain(tx, [{"a": a, "b": b} for a, b in sorted(wanted - there)])
+    await set_state(tx, conversation, last=last, count=len(rows), sequence=latest)
 
 
-async def remove_messages(tx: Transaction, conversation: str, ids: Sequence[str], now: str) -> int:
-    """Remove messages from a conversation; those before and after them are joined.
-
-    Returns:
-        How many of them were there.
-    """
-    await lock_conversation(tx, conversation, now)
-    rows = await tx.run(
-        "MATCH (c:Conversation {id: $id})<-[:PART_OF]-(m:Interaction) RETURN m.id AS id, m.sequence AS sequence",
-        {"id": conversation},
-    )
-    rows.sort(key=lambda row: row["sequence"])
-    gone = set(ids)
-    removed = [row["id"] for row in rows if row["id"] in gone]
-    if not removed:
-        return 0
-    kept = [row["id"] for row in rows if row["id"] not in gone]
-    neighbours = set(pairwise(row["id"] for row in rows))
-    await _remove(tx, removed)
-    await _chain(tx, [{"a": b, "b": a} for a, b in pairwise(kept) if (a, b) not in neighbours])
-    await _set_state(tx, conversation, last=kept[-1] if kept else "", count=len(kept))
-    return len(removed)
-
-
-async def remove_conversation(tx: Transaction, conversation: str, now: str) -> int:
-    """Remove a conversation with all of its messages.
-
-    Returns:
-        How many messages it had.
-    """
-    await lock_conversation(tx, conversation, now)
-    rows = await tx.run(
-        "MATCH (c:Conversation {id: $id})<-[:PART_OF]-(m:Interaction) RETURN m.id AS id", {"id": conversation}
-    )
-    await _remove(tx, [row["id"] for row in rows])
-    await tx.run("MATCH (c:Conversation {id: $id}) DETACH DELETE c", {"id": conversation})
-    return len(rows)
-
-
-async def remove_message_vectors(tx: Transaction, ids: Sequence[str]) -> None:
-    """Remove the vectors of messages, which no other message shares."""
-    await run_for_ids(
-        tx, "UNWIND $ids AS i MATCH (m:Interaction {id: i})<-[:EMBEDDING_OF]-(v:Vector) DETACH DELETE v", ids
-    )
-
-
-async def _set_state(tx: Transaction, conversation: str, *, last: str, count: int, sequence: int | None = None) -> None:
+async def set_state(tx: Transaction, conversation: str, *, last: str, count: int, sequence: int | None = None) -> None:
     """Write what a conversation knows of its messages.
 
     Args:
@@ -384,20 +355,7 @@ async def _create(
     )
 
 
-async def _remove(tx: Transaction, ids: Sequence[str]) -> None:
-    resources = await run_for_ids(
-        tx,
-        "UNWIND $ids AS i MATCH (m:Interaction {id: i})-[:REFERENCES]->(t:Resource) WHERE t.origin = $origin "
-        "RETURN DISTINCT t.id AS id",
-        ids,
-        origin=FROM_TEXT,
-    )
-    await remove_message_vectors(tx, ids)
-    await run_for_ids(tx, "UNWIND $ids AS i MATCH (m:Interaction {id: i}) DETACH DELETE m", ids)
-    await remove_unused_resources(tx, {row["id"] for row in resources})
-
-
-async def _chain(tx: Transaction, pairs: Sequence[Row]) -> None:
+async def chain(tx: Transaction, pairs: Sequence[Row]) -> None:
     """Create a FOLLOWS edge from each ``a`` to the ``b`` before it."""
     await run_for_rows(
         tx,

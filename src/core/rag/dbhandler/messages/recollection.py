@@ -17,6 +17,7 @@ from core.rag.dbhandler.messages.interactions import (
     attach_message_vectors,
     insert_behind,
     lock_conversation,
+    move_to_end,
 )
 from core.rag.dbhandler.messages.rows import (
     MAX_TAGS,
@@ -39,6 +40,9 @@ class RecollectionOperations(ConversationOperations):
 
     async def remember_message(self, session_id: str, user_id: str | None, properties: Mapping[str, Any]) -> str:
         """Store a memory in a session, which is created if missing; an exact repeat raises its count.
+
+        What is said again later than before becomes the last memory: "I live in Ulm", "I live in Jena", "I live in Ulm"
+        ends in Ulm.
 
         Args:
             session_id: The session.
@@ -82,6 +86,8 @@ class RecollectionOperations(ConversationOperations):
                     await append_messages(tx, node, [message], namespace=self._namespace, indexes=indexes, now=now)
                 elif there[place]["token"] != token:
                     await self._repeat(tx, message, there[place], now)
+                    if message.properties["timestamp"] > last_said(there[place]):
+                        await move_to_end(tx, node, place, now)
                     if there[place]["compacted_into"]:  # said again: it counts as a memory itself again
                         await attach_message_vectors(tx, [message], namespace=self._namespace, indexes=indexes, now=now)
                 return place

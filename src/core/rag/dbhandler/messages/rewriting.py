@@ -15,8 +15,8 @@ from core.rag.dbhandler.messages.interactions import (
     InteractionRow,
     attach_message_vectors,
     lock_conversation,
-    remove_message_vectors,
 )
+from core.rag.dbhandler.messages.removal import remove_message_vectors
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.identity import resource_id
 from core.rag.schema import Label
