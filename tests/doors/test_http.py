@@ -222,6 +222,9 @@ async def test_memories_are_stored_recalled_listed_and_forgotten() -> None:
         ]
         own = await ok(await client.post("/db/wiki/memory/recall", json={"query": "tide", "userId": "ada"}))
         assert [memory["sessionId"] for memory in own["memories"]] == ["scout"]
+        for period, count in (({"since": "2020"}, 400), ({"since": "2020-01-01"}, 1), ({"before": "2020-01-01"}, 0)):
+            answer = await client.post("/db/wiki/memory/recall", json={"query": "tide", "userId": "ada", **period})
+            assert count == (len(answer.json()["memories"]) if answer.status_code == 200 else answer.status_code)
         assert len((await ok(await client.get("/db/wiki/memory/list", params={"agentId": "scout"})))["memories"]) == 1
         assert (await ok(await client.get("/db/wiki/users/ada/export")))["conversations"]
         assert (await ok(await client.delete("/db/wiki/memory/session-123")))["memories"] == 2

@@ -145,6 +145,8 @@ async def test_memory_is_kept_recalled_and_forgotten() -> None:
             "remember", session_id="s1", content="Ada prefers tea to coffee.", user_id="ada", tags=["drink"]
         )
         assert (await agent("recall", query="what does Ada drink?"))["memories"][0]["memoryId"] == kept["memoryId"]
+        assert (await agent("recall", query="what does Ada drink?", before="2020-01-01"))["memories"] == []
+        assert len((await agent("recall", query="what does Ada drink?", since="2020-01-01"))["memories"]) == 1
         assert (await agent("list_memories", session_id="s1"))["memories"][0]["content"] == "Ada prefers tea to coffee."
         assert (await agent("forget", memory_id=kept["memoryId"]))["memories"] == 1
         assert (await agent("recall", query="what does Ada drink?"))["memories"] == []

@@ -60,6 +60,12 @@ def test_what_was_said_may_come_from_standard_input_and_be_of_another_day(
         code, output = call(tmp_path, "remember", "s", "-", stdin=data)
         assert code == 2
         assert why in output
+    call(tmp_path, "remember", "s", "Die Mühle mahlt.", "--at", "2025-05-01T10:00:00Z")
+    recall = ("recall", "Mühle", "--json")
+    for period, expected in ((("--before", "2025-01-01"), "Bis Mai."), (("--since", "2025-01-01"), "mahlt.")):
+        [memory] = json.loads(call(tmp_path, *recall, *period)[1])["memories"]
+        assert memory["content"].endswith(expected)
+    assert call(tmp_path, *recall, "--since", "Mai")[0] == 2
     code, output = call(tmp_path, "remember", "s", "It rained.", "--at", "yesterday")
     assert code == 2
     assert "'yesterday' is not a time" in output

@@ -165,6 +165,49 @@ async def test_of_facts_that_changed_the_latest_comes_first(
     assert found == sorted(found, key=lambda memory: -(memory.relevance or 0))
 
 
+async def test_what_was_said_in_a_period(kb: KnowledgeBase) -> None:
+    towns = ("Ulm", "Jena", "Graz", "Ulm")
+    for month, town in enumerate(towns, 1):
+        await kb.remember(f"s{month}", "user", f"I live in {town}.", timestamp=f"2026-0{month}-10T12:00:00Z")
+
+    async def recalled(session: str | None = None, **when: str | date) -> list[str]:
+        found = await kb.recall(session, "Where do I live?", 9, **when)  # type: ignore[arg-type]
+        return [memory.content.split()[-1] for memory in found]
+
+    assert await recalled() == ["Ulm.", "Graz.", "Jena.", "Ulm."]
+    assert await recalled(before="2026-03-10T12:00:00Z") == ["Jena.", "Ulm."]
+    assert await recalled(since="2026-03-10T12:00:00Z") == ["Ulm.", "Graz."]
+    assert await recalled(since=date(2026, 2, 1), before=date(2026, 3, 1)) == ["Jena."]
+    assert await recalled("s3", since=date(2026, 2, 1)) == ["Graz."]
+    assert await recalled("s1", since=date(2026, 2, 1)) == []
+    assert await recalled(since=date(2027, 1, 1)) == []
+    # What is repeated later was last said, in this period, when it was said first.
+    await kb.remember("s1", "user", "I live in Ulm.", timestamp="2026-05-10T12:00:00Z")
+    assert await recalled(before=date(2026, 3, 1)) == ["Jena.", "Ulm."]
+    assert await recalled(since=date(2026, 5, 1)) == ["Ulm."]
+    for nothing in ({"since": "2026-03-01", "before": "2026-03-01"}, {"since": "May"}, {"before": 5}):
+        with pytest.raises(InvalidInputError):
+            await kb.recall(query="Where?", **nothing)  # type: ignore[arg-type]
+
+
+async def test_a_period_is_found_among_many_memories(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recalling, "ALL_TURNS", 5)
+    monkeypatch.setattr(recalling, "_FIRST_LOOK", 2)
+    for number in range(40):
+        said = f"tea tea tea number {number}"
+        await kb.remember(f"new {number % 4}", "user", said, user_id="bob", timestamp="2026-06-01T00:00:00Z")
+    for number in range(8):
+        said = f"Somebody once mentioned tea, remark {number}"
+        speaker = ("ann", "bob")[number % 2]
+        await kb.remember(f"old {number % 2}", "user", said, user_id=speaker, timestamp="2026-01-01T00:00:00Z")
+    found = await kb.recall(query="tea", limit=8, before="2026-02-01")
+    assert len(found) == 8
+    assert all(memory.session_id.startswith("old") for memory in found)
+    assert [memory.user_id for memory in await kb.recall(query="tea", user_id="bob", before="2026-02-01")] == [
+        "bob"
+    ] * 4
+
+
 async def test_sessions_users_and_everything(kb: KnowledgeBase) -> None:
     await kb.remember("a1", "user", "Ann likes green tea.", user_id="ann")
     await kb.remember("a2", "user", "Ann drinks tea at five.", user_id="ann")

@@ -75,14 +75,22 @@ def recall(
     query: Annotated[str, typer.Argument(help="What to search for.")],
     session: Annotated[str | None, typer.Option(metavar="SESSION", help="Only in this session.")] = None,
     user: UserOption = None,
+    since: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Only what was said at this time or later (ISO 8601).")
+    ] = None,
+    before: Annotated[str | None, typer.Option(metavar="TIME", help="Only what was said before this time.")] = None,
     limit: Annotated[int, typer.Option("-k", "--limit", help="Maximum number of memories.")] = 5,
     db: DbOption = None,
     namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Find what was said: in one session, of one user, or anywhere."""
+    """Find what was said: in one session, of one user, or anywhere; at some time, or ever."""
     chosen = common(context, db, namespace, as_json)
-    found = with_kb(chosen, lambda kb: kb.recall(session, query, limit, user_id=user), embedding=True)
+    found = with_kb(
+        chosen,
+        lambda kb: kb.recall(session, query, limit, user_id=user, since=since, before=before),
+        embedding=True,
+    )
     _print(chosen, {"memories": [memory.to_dict() for memory in found]}, _lines(found))
 
 

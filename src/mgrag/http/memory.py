@@ -52,6 +52,9 @@ class Recall(Body):
     query: str = ""
     limit: int = Field(default=5, ge=1, le=1000)
     user_id: str | None = None
+    # Not datetimes: they would take "2020" for a second of the year 1970.
+    since: str | None = Field(default=None, description="Only what was said then or later (ISO 8601).")
+    before: str | None = Field(default=None, description="Only what was said before (ISO 8601).")
 
 
 class SessionRecall(Recall):

@@ -114,6 +114,8 @@ class Memories:
         limit: int = 5,
         *,
         user_id: str | None = None,
+        since: datetime | date | str | None = None,
+        before: datetime | date | str | None = None,
         touch: bool = True,
     ) -> list[Memory]:
         """Recall the memories that fit a question best.
@@ -124,6 +126,9 @@ class Memories:
             limit: Maximum number to return, 1 to 1,000.
             user_id: Only what this user said, including messages without a speaker in this user's sessions. Without a
                 session and a user, the whole namespace is searched.
+            since: Only what was said at this time or later; a time without a time zone is local time, a date its
+                midnight. Of a memory that was said several times, the first and the last time count.
+            before: Only what was said before this time.
             touch: Whether to record the time of the recall (``last_accessed_at``).
 
         Returns:
@@ -132,9 +137,10 @@ class Memories:
             that share neither words nor meaning are left out.
 
         Raises:
-            InvalidInputError: if the question is empty, or the limit is invalid.
+            InvalidInputError: if the question is empty, or the limit or a time is invalid.
         """
         from core.rag.dbhandler.messages.rows import speaker_of
+        from core.rag.memory.period import period_of
         from core.rag.memory.recall import Recaller
         from core.rag.times import utc_now
 
@@ -143,6 +149,7 @@ class Memories:
             session_first = "" if session_id is None else " The first argument is the session: recall(query=…)."
             raise InvalidInputError(f"The query is empty.{session_first}")
         limit = check_number("limit", limit, 1, 1000)
+        period = period_of(since, before)
         scope = await self._scope(session_id, user_id)
         if scope is not None and not scope:
             return []
@@ -153,7 +160,7 @@ class Memories:
         owners = {row["id"]: row["user_id"] for row in scope or ()}
         wanted = limit
         while True:
-            ranked = await self._recaller.recall(self._client, query, vector, store, wanted, scope)
+            ranked = await self._recaller.recall(self._client, query, vector, store, wanted, scope, period)
             messages = await self._client.messages_by_id([item.id for item in ranked])
             own = [
                 item

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from core.rag.dbhandler.float_rows import float_rows
 from core.rag.dbhandler.messages.rows import last_said
+from core.rag.memory.period import ALWAYS, Period
 from core.rag.unit_vectors import unit_vectors
 
 K1: Final = 1.2
@@ -50,7 +51,7 @@ class Session:
         node: Id of its node.
         revision: Changes with every change of the session.
         ids: Ids of the turns.
-        times: When each turn was said (for the last time).
+        times: When each turn was said for the first and for the last time.
         turns: The analysed words that find each turn.
         words: The words of all turns.
         lengths: Number of words of each turn.
@@ -62,7 +63,7 @@ class Session:
     node: str
     revision: str
     ids: tuple[str, ...]
-    times: tuple[str, ...]
+    times: tuple[tuple[str, str], ...]
     turns: tuple[list[str], ...]
     words: frozenset[str]
     lengths: Vector
@@ -108,7 +109,7 @@ def session_of(
         node=node,
         revision=revision,
         ids=tuple(row["id"] for row in rows),
-        times=tuple(last_said(row) for row in rows),
+        times=tuple((row["timestamp"], last_said(row)) for row in rows),
         turns=findable,
         words=frozenset(chain.from_iterable(findable)),
         lengths=np.array([len(turn) for turn in turns], dtype=np.float64),
@@ -143,7 +144,13 @@ def _matrix(ids: Sequence[str], vectors: Mapping[str, Any], before: Session | No
     return matrix
 
 
-def rank(sessions: Sequence[Session], terms: Sequence[str], vector: Sequence[float] | None, limit: int) -> list[Ranked]:
+def rank(
+    sessions: Sequence[Session],
+    terms: Sequence[str],
+    vector: Sequence[float] | None,
+    limit: int,
+    period: Period = ALWAYS,
+) -> list[Ranked]:
     """Recall the memories that fit a question best.
 
     Args:
@@ -151,6 +158,7 @@ def rank(sessions: Sequence[Session], terms: Sequence[str], vector: Sequence[flo
         terms: Analysed words of the question.
         vector: Vector of the question; ``None``: words only.
         limit: Maximum number to return.
+        period: When it was said; what was said at other times is only what surrounds it.
 
     Returns:
         Memories, best first, of those that are about as good the latest first; without those unrelated to the question.
@@ -185,7 +193,9 @@ def rank(sessions: Sequence[Session], terms: Sequence[str], vector: Sequence[flo
         + TAG_BONUS * _units(tagged)
     )
     score[(window_words == 0) & (tagged == 0) & (meaning <= 0)] = 0.0
-    times = [time for session in sessions for time in session.times]
+    times = [period.last_said(*said) for session in sessions for said in session.times]
+    if period != ALWAYS:
+        score[[number for number, time in enumerate(times) if not time]] = 0.0
     # Smaller differences come from sums in another order.
     scores = _latest_of_alike(np.round(score, 9), all_counts > 0, times).tolist()
     order = sorted(range(len(ids)), key=lambda number: (scores[number], times[number], ids[number]), reverse=True)

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from core.rag.analysis import analyze, index_terms, query_terms
+from core.rag.dbhandler.messages.rows import last_said
 from core.rag.dbhandler.store import MAX_K, Row
+from core.rag.memory.period import ALWAYS, Period
 from core.rag.memory.ranking import Ranked, Session, embedded, rank, session_of
 from core.rag.schema import Label
 from core.rag.together import together
@@ -72,6 +74,7 @@ class Recaller:
         store: VectorStoreInfo | None,
         limit: int,
         scope: Sequence[Row] | None,
+        period: Period = ALWAYS,
     ) -> list[Ranked]:
         """Recall the memories that fit a question best.
 
@@ -82,14 +85,15 @@ class Recaller:
             store: The vector store of the memories; ``None``: there is none.
             limit: Maximum number to return.
             scope: ``node_id``, ``revision`` and ``message_count`` of the sessions to search; ``None``: all.
+            period: When it was said.
         """
         terms = query_terms(query)
         if scope is None or sum(row["message_count"] for row in scope) > ALL_TURNS:
-            chosen = await self._choose(client, terms, vector, store, limit, scope)
+            chosen = await self._choose(client, terms, vector, store, limit, scope, period)
         else:
             chosen = list(scope)
         sessions = await self.read(client, chosen, store)
-        return await asyncio.to_thread(rank, sessions, terms, vector, limit)
+        return await asyncio.to_thread(rank, sessions, terms, vector, limit, period)
 
     async def read(self, client: MemGraphClient, wanted: Sequence[Row], store: VectorStoreInfo | None) -> list[Session]:
         """Return the sessions in their current state."""
@@ -143,9 +147,16 @@ class Recaller:
         store: VectorStoreInfo | None,
         limit: int,
         scope: Sequence[Row] | None,
+        period: Period,
     ) -> list[Row]:
         """Return the sessions in which the indexes find the most, best first."""
-        allowed = None if scope is None else {row["node_id"]: row for row in scope}
+        nodes = None if scope is None else {row["node_id"] for row in scope}
+
+        def allowed(row: Row) -> bool:
+            if nodes is not None and row["node_id"] not in nodes:
+                return False
+            return bool(period.last_said(row["timestamp"], last_said(row)))
+
         words, meanings = await together(
             self._by_words(client, terms, limit, allowed), self._by_meaning(client, vector, store, limit, allowed)
         )
@@ -170,7 +181,7 @@ class Recaller:
         return chosen
 
     async def _by_words(
-        self, client: MemGraphClient, terms: Sequence[str], limit: int, allowed: Mapping[str, Row] | None
+        self, client: MemGraphClient, terms: Sequence[str], limit: int, allowed: Callable[[Row], bool]
     ) -> list[tuple[Row, float]]:
         wanted = max(_FIRST_LOOK, 4 * limit)
         while True:
@@ -179,7 +190,7 @@ class Recaller:
             found = [
                 (sessions[match.id], match.score)
                 for match in matches
-                if match.id in sessions and _is_allowed(sessions[match.id], allowed)
+                if match.id in sessions and allowed(sessions[match.id])
             ]
             if len(found) >= limit or len(matches) < wanted or wanted >= MAX_K:
                 return found
@@ -191,7 +202,7 @@ class Recaller:
         vector: Sequence[float] | None,
         store: VectorStoreInfo | None,
         limit: int,
-        allowed: Mapping[str, Row] | None,
+        allowed: Callable[[Row], bool],
     ) -> list[tuple[Row, float]]:
         if vector is None or store is None:
             return []
@@ -203,9 +214,7 @@ class Recaller:
             found = [
                 (sessions[messages[match.id]], match.score)
                 for match in matches
-                if match.id in messages
-                and messages[match.id] in sessions
-                and _is_allowed(sessions[messages[match.id]], allowed)
+                if match.id in messages and messages[match.id] in sessions and allowed(sessions[messages[match.id]])
             ]
             if len(found) >= limit or len(matches) < wanted or wanted >= MAX_K:
                 return found
@@ -216,7 +225,3 @@ async def _vectors(
     client: MemGraphClient, nodes: Sequence[str], store: VectorStoreInfo | None
 ) -> dict[str, list[float]]:
     return {} if store is None else await client.session_vectors(nodes, store)
-
-
-def _is_allowed(row: Row, allowed: Collection[str] | None) -> bool:
-    return allowed is None or row["node_id"] in allowed

@@ -174,11 +174,15 @@ class RecollectionOperations(ConversationOperations):
         return {row["id"]: row["embedding"] for row in rows}
 
     async def sessions_of_messages(self, ids: Sequence[str]) -> dict[str, Row]:
-        """Return ``node_id, revision, message_count, user_id`` of the conversations of messages, by message id."""
+        """Return ``node_id, revision, message_count, user_id`` of the conversations of messages, by message id.
+
+        With each are the ``timestamp`` and ``last_said_at`` of the message.
+        """
         rows = await self.read(
             "UNWIND $ids AS i MATCH (m:Interaction {id: i})-[:PART_OF]->(c:Conversation) "
             "WHERE c.namespace = $namespace RETURN m.id AS id, c.id AS node_id, c.revision AS revision, "
-            "c.message_count AS message_count, c.user_id AS user_id",
+            "c.message_count AS message_count, c.user_id AS user_id, m.timestamp AS timestamp, "
+            "m.last_said_at AS last_said_at",
             ids=check_texts("ids", ids),
         )
         return {row.pop("id"): row for row in rows}

@@ -1,0 +1,54 @@
+"""The period of time that a recall is restricted to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from core.rag.dbhandler.messages.rows import moment
+from core.rag.errors import InvalidInputError
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """A period of time.
+
+    Attributes:
+        since: Its beginning, as times are stored; empty: it has none.
+        before: Its end, which is not part of it; empty: it has none.
+    """
+
+    since: str = ""
+    before: str = ""
+
+    def last_said(self, first: str, last: str) -> str:
+        """Return when a memory was last said in this period; empty if it was not.
+
+        Args:
+            first: When it was said for the first time.
+            last: When it was said for the last time.
+        """
+        if not self.since and not self.before:
+            return last
+        said = [time for time in (first, last) if time >= self.since and (not self.before or time < self.before)]
+        return max(said, default="")
+
+
+#: All times.
+ALWAYS = Period()
+
+
+def period_of(since: datetime | date | str | None, before: datetime | date | str | None) -> Period:
+    """Return the period between two times.
+
+    Args:
+        since: Its beginning; ``None``: it has none. A time without a time zone is local time, a date its midnight.
+        before: Its end, likewise.
+
+    Raises:
+        InvalidInputError: if one is not an ISO 8601 time, or nothing can be between them.
+    """
+    period = Period("" if since is None else moment(since), "" if before is None else moment(before))
+    if since is not None and before is not None and period.since >= period.before:
+        raise InvalidInputError(f"Nothing is between {period.since} and {period.before}: since has to be earlier.")
+    return period
