@@ -161,6 +161,24 @@ async def test_what_was_said_on_both_sides_has_one_place(tmp_path: Path, *, turn
             ]
 
 
+@pytest.mark.parametrize("later", [False, True])
+async def test_what_one_side_has_said_again_stands_where_it_was_last_said(tmp_path: Path, *, later: bool) -> None:
+    async with opened(tmp_path / "graph.grafeo") as kb:
+        for day, town in enumerate(("Ulm", "Jena", "Graz"), 1):
+            await kb.remember("homes", "user", f"I live in {town}.", timestamp=f"2026-01-0{day}")
+        await kb.export(tmp_path / "before.jsonl")
+        await kb.remember("homes", "user", "I live in Ulm.", timestamp="2026-01-04")
+        await kb.remember("homes", "user", "I like it here.", timestamp="2026-01-05")
+        await kb.export(tmp_path / "after.jsonl")
+        wanted = [memory.content for memory in await kb.memories("homes")]
+    assert [said.split()[-1] for said in wanted] == ["Jena.", "Graz.", "Ulm.", "here."]
+    async with opened(tmp_path / "other.grafeo") as kb:
+        for name in ("after", "before", "before") if later else ("before", "after", "after"):
+            await kb.import_(tmp_path / f"{name}.jsonl")
+        assert [memory.content for memory in await kb.memories("homes")] == wanted
+        assert (await kb.doctor()).healthy
+
+
 async def test_other_facts_of_a_passage_take_the_place_of_those_that_were_found_before(tmp_path: Path) -> None:
     found = [_facts(("Karl Stein", "knows", name, f"He knows {name}.")) for name in ("Ida Falk", "Max Horn")]
     for number, facts in enumerate(found):

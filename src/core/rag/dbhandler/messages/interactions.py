@@ -19,6 +19,7 @@ from typing import Any
 
 from core.rag.dbhandler.batches import run_for_ids, run_for_rows
 from core.rag.dbhandler.documents.linking import resource_type
+from core.rag.dbhandler.messages.rows import last_said
 from core.rag.dbhandler.store import Row, Transaction
 from core.rag.dbhandler.vectors import merge_vectors
 from core.rag.errors import NotFoundError
@@ -265,10 +266,10 @@ async def renumber_messages(tx: Transaction, conversation: str, now: str) -> Non
     state = await lock_conversation(tx, conversation, now)
     rows = await tx.run(
         "MATCH (c:Conversation {id: $id})<-[:PART_OF]-(m:Interaction) RETURN m.id AS id, "
-        "coalesce(m.sequence, 0) AS sequence, coalesce(m.timestamp, '') AS timestamp",
+        "coalesce(m.sequence, 0) AS sequence, coalesce(m.timestamp, '') AS timestamp, m.last_said_at AS last_said_at",
         {"id": conversation},
     )
-    rows.sort(key=lambda row: (row["sequence"], row["timestamp"], row["id"]))
+    rows.sort(key=lambda row: (row["sequence"], last_said(row), row["id"]))
     changed: list[Row] = []
     number = 0
     for row in rows:

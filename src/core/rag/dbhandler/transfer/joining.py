@@ -40,12 +40,14 @@ def _message(there: Row, came: Row) -> Row:
     joined = {
         **came,
         **_greatest(there, came, "count", "last_accessed_at"),
-        **_least(there, came, "sequence", "timestamp"),  # of what was said on both sides, by its first time
+        **_least(there, came, "sequence", "timestamp"),
         "tags": tags,
         "metadata": to_json({**from_json(there.get("metadata")), **from_json(came.get("metadata"))}, "Metadata"),
     }
     if (said := max(last_said(there), last_said(came))) > joined["timestamp"]:
         joined["last_said_at"] = said
+    if last_said(there) != last_said(came):  # it stands where it was last said
+        joined["sequence"] = max(there, came, key=last_said)["sequence"]
     if there.get("compacted_into") and not came.get("compacted_into"):
         joined["compacted_into"] = there["compacted_into"]
     if joined.get("compacted_into"):
