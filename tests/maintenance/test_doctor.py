@@ -381,6 +381,15 @@ async def test_the_last_messages_are_found_in_a_broken_chain(name: str, kb: Know
         assert [message["content"] for message in found] == wanted[-limit:]
 
 
+async def test_who_has_read_a_session_before_a_repair_reads_it_again(kb: KnowledgeBase) -> None:
+    await talked(kb)
+    await damage(kb, "MATCH (m:Interaction {content: 'five'}) SET m.terms = null")
+    assert "five" not in [memory.content for memory in await kb.recall("talk", "five") if (memory.relevance or 0) > 0.9]
+    assert (await kb.doctor(repair=True)).healthy
+    assert (await kb.recall("talk", "five"))[0].content == "five"
+    assert (await kb.recall("talk", "five"))[0].relevance == 1
+
+
 async def test_a_conversation_that_was_lost_comes_back_with_its_messages(kb: KnowledgeBase) -> None:
     await talked(kb)
     await damage(kb, "MATCH (c:Conversation {session_id: 'talk'}) DETACH DELETE c")

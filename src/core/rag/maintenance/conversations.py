@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import uuid
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
 from itertools import pairwise
 
@@ -16,6 +17,10 @@ from core.rag.maintenance.flaws import Checks, Flaw, some
 from core.rag.schema import Label, text_partition
 from core.rag.times import utc_now
 
+#: Tells clients that hold sessions in memory to read them again.
+_REVISE = (
+    "UNWIND $rows AS row MATCH (m:Interaction {id: row.id})-[:PART_OF]->(c:Conversation) SET c.revision = row.revision"
+)
 #: The session of messages that do not name one.
 _RECOVERED = "recovered"
 
@@ -191,8 +196,9 @@ class ConversationSoundness(Checks):
         """Restore memories that a summary had replaced."""
         await self._analyse(ids)
         await self._in_parts(
-            [{"id": identifier} for identifier in ids],
+            _revised(ids),
             "UNWIND $rows AS row MATCH (m:Interaction {id: row.id}) SET m.compacted_into = ''",
+            _REVISE,
         )
 
     async def _analyse(self, ids: Sequence[str]) -> None:
@@ -203,20 +209,27 @@ class ConversationSoundness(Checks):
             messages = await self._client.messages_by_id(part)
             rows = [
                 {
-                    "id": identifier,
-                    "terms": message_terms(message["content"], message["tags"]),
+                    **row,
+                    "terms": message_terms(messages[row["id"]]["content"], messages[row["id"]]["tags"]),
                     "partition": text_partition(self._namespace),
                 }
-                for identifier, message in messages.items()
+                for row in _revised(messages)
             ]
             await self._in_parts(
                 rows,
                 f"UNWIND $rows AS row MATCH (m:Interaction {{id: row.id}}) SET {labelled}m.terms = row.terms, "
                 "m.partition = row.partition",
+                _REVISE,
             )
+
+
+def _revised(ids: Iterable[str]) -> list[Row]:
+    """Return a row for each of these messages, with a new revision for its conversation."""
+    return [{"id": identifier, "revision": uuid.uuid4().hex} for identifier in ids]
 
 
 async def _silence(tx: Transaction, ids: Sequence[str]) -> None:
     """Remove messages from the keyword and vector indexes."""
     await tx.run("UNWIND $ids AS i MATCH (m:Interaction {id: i}) SET m.terms = ''", {"ids": list(ids)})
     await remove_message_vectors(tx, ids)
+    await tx.run(_REVISE, {"rows": _revised(ids)})
