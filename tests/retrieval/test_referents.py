@@ -71,6 +71,19 @@ def test_what_the_talk_is_about_is_carried_over_questions_that_name_nothing() ->
     assert referents("who lives there?", newer, ["Not very."]) == []
 
 
+def test_a_person_is_remembered_over_answers_that_name_nobody() -> None:
+    questions = ["When does it open?", "Who built the tower?"]
+    answers = ["It opens at six.", "Zoe Hart built it in 1901."]
+    for question in ("Where was she born?", "What is the name of her brother?", "Und wann hat er geheiratet?"):
+        assert [referent.text for referent in referents(question, questions, answers)] == ["Zoe Hart"]
+    # The pronoun is that of somebody else, there are newer names, or too much was said since.
+    assert referents("My neighbour asks whether he may enter.", questions, answers) == []
+    newer = ["How far is Port Elgin?", *questions], ["Two miles.", *answers]
+    assert [found.text for found in referents("Where was she born?", *newer)] == []
+    thanks = ["thanks"] * 4 + questions, ["You are welcome."] * 4 + answers
+    assert referents("Where was she born?", *thanks) == []
+
+
 def test_names_have_capitals_and_not_for_standing_first() -> None:
     assert names_in("The sky. Birds met Ann in New York. He said: Hello") == ["Ann", "New York"]
     assert hangs_on("When was he born?")

@@ -21,6 +21,8 @@ POINTED_AT: Final = 1.0
 CARRIED: Final = 0.3
 #: With more names, a pronoun is taken to refer to none of them.
 _MOST_NAMES: Final = 4
+#: A pronoun is taken to refer to a name in one of this many last answers.
+_FAR_BACK: Final = 4
 #: A question of at most this many words is hanging if it has a pronoun; one of at least as many stands alone if not.
 _FEW_WORDS: Final = 3
 _MAX_CHARS: Final = 20_000
@@ -29,6 +31,16 @@ _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 #: Pronouns of persons, whom answers name when they first mention them ("The director is Guido Brignone.").
 _PERSONS = frozenset(
     ["he", "she", "his", "her", "hers", "him", "er", "ihn", "ihm", "seine", "seinen", "seiner", "elle", "él", "ella"]
+)
+#: Words before somebody without a name, to whom a pronoun that follows refers ("My neighbour asks whether he …").
+_SOMEBODY = frozenset(
+    word
+    for line in (
+        "a an my our your any each every anybody anyone everybody everyone somebody someone",
+        "ein eine einen einem einer mein meine meinen meinem meiner jede jeder jemand",
+        "un une mon ma notre chaque quelqu'un una mi nuestro nuestra cada alguien",
+    )
+    for word in line.split()
 )
 #: Pronouns that are the only subject of a short question.
 _PRONOUNS = _PERSONS | frozenset(
@@ -168,9 +180,8 @@ def referents(question: str, questions: Sequence[str], answers: Sequence[str]) -
     if names_in(question):
         return []
     found: dict[str, float] = {}
-    if answers and _says(question, _PERSONS):
-        said = " ".join(questions).casefold()
-        new = [name for name in names_in(answers[0]) if name.casefold() not in said]
+    if _says(question, _PERSONS):
+        new = _introduced(question, questions, answers)
         if 0 < len(new) <= _MOST_NAMES:
             found.update(dict.fromkeys(new, POINTED_AT / len(new) ** 0.5))
     for steps, text in enumerate(questions):
@@ -221,6 +232,23 @@ def list_items(text: str) -> list[str]:
     series = [match["items"] for match in _SERIES.finditer(text)]
     longest = max(series, key=lambda part: len(_JOINT.findall(part)), default="")
     return [item.strip() for item in _JOINT.split(longest)] if longest else []
+
+
+def _introduced(question: str, questions: Sequence[str], answers: Sequence[str]) -> list[str]:
+    """Return the names that the last answer introduced; if it has none, those of answers before it.
+
+    Answers before it are passed over if the question says itself whom it means, or a question since then has a name.
+    """
+    said = " ".join(questions).casefold()
+    words = [word.casefold() for word in _WORD.findall(question)]
+    pronoun = next(place for place, word in enumerate(words) if word in _PERSONS)
+    far = 1 if not _SOMEBODY.isdisjoint(words[:pronoun]) else _FAR_BACK
+    for steps, answer in enumerate(answers[:far]):
+        if any(names_in(since) for since in questions[max(steps - 1, 0) : steps]):
+            break
+        if new := [name for name in names_in(answer) if name.casefold() not in said]:
+            return new
+    return []
 
 
 def _says(question: str, pronouns: frozenset[str]) -> bool:
