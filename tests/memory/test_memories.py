@@ -145,7 +145,8 @@ async def test_a_memory_is_found_through_what_surrounds_it(kb: KnowledgeBase) ->
 
 async def test_of_equal_ones_the_latest_comes_first(kb: KnowledgeBase) -> None:
     for month in (3, 1, 6, 2, 5, 4):
-        await kb.remember(f"s{month}", "user", "The build passed.", timestamp=f"2026-0{month}-01T00:00:00Z")
+        said = f"2026-0{month}-01T00:00:00Z"
+        await kb.remember(f"s{month}", "user", "The build passed.", user_id=f"bot {month}", timestamp=said)
     found = [memory.session_id for memory in await kb.recall(query="did the build pass?", limit=6)]
     assert found == ["s6", "s5", "s4", "s3", "s2", "s1"]
 
@@ -165,6 +166,20 @@ async def test_of_facts_that_changed_the_latest_comes_first(
     assert found == sorted(found, key=lambda memory: -(memory.relevance or 0))
 
 
+async def test_what_is_said_in_many_sessions_takes_one_place(kb: KnowledgeBase) -> None:
+    asked = "What should I cook tonight?"
+    for day in range(1, 9):
+        await kb.remember(f"s{day}", "user", asked, user_id="ada", timestamp=f"2026-03-0{day}")
+    await kb.remember("s3", "user", "I cannot cook anything with mushrooms.", user_id="ada", timestamp="2026-03-03")
+    await kb.remember("bob", "user", asked, user_id="bob", timestamp="2026-03-02")
+    for session, user in ((None, "ada"), (None, None)):
+        found = await kb.recall(session, asked, 3, user_id=user)
+        said = [(memory.user_id, memory.session_id) for memory in found if memory.content == asked]
+        assert said == ([("ada", "s8")] if user else [("ada", "s8"), ("bob", "bob")])
+        assert found[-1].content == "I cannot cook anything with mushrooms."
+    assert [memory.session_id for memory in await kb.recall("s2", asked)] == ["s2"]
+
+
 async def test_what_was_said_in_a_period(kb: KnowledgeBase) -> None:
     towns = ("Ulm", "Jena", "Graz", "Ulm")
     for month, town in enumerate(towns, 1):
@@ -174,7 +189,7 @@ async def test_what_was_said_in_a_period(kb: KnowledgeBase) -> None:
         found = await kb.recall(session, "Where do I live?", 9, **when)  # type: ignore[arg-type]
         return [memory.content.split()[-1] for memory in found]
 
-    assert await recalled() == ["Ulm.", "Graz.", "Jena.", "Ulm."]
+    assert await recalled() == ["Ulm.", "Graz.", "Jena."]
     assert await recalled(before="2026-03-10T12:00:00Z") == ["Jena.", "Ulm."]
     assert await recalled(since="2026-03-10T12:00:00Z") == ["Ulm.", "Graz."]
     assert await recalled(since=date(2026, 2, 1), before=date(2026, 3, 1)) == ["Jena."]

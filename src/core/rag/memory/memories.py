@@ -133,8 +133,9 @@ class Memories:
 
         Returns:
             Memories with their ``relevance`` (0 to 1), best first; of those that have the same words of the question
-            and are about as good, the latest first. Memories that are only vaguely similar have a low relevance; those
-            that share neither words nor meaning are left out.
+            and are about as good, the latest first. What somebody said in several sessions is returned once, as it was
+            said last. Memories that are only vaguely similar have a low relevance; those that share neither words nor
+            meaning are left out.
 
         Raises:
             InvalidInputError: if the question is empty, or the limit or a time is invalid.
@@ -162,23 +163,25 @@ class Memories:
         while True:
             ranked = await self._recaller.recall(self._client, query, vector, store, wanted, scope, period)
             messages = await self._client.messages_by_id([item.id for item in ranked])
-            own = [
-                item
-                for item in ranked
-                if item.id in messages
-                and person in (None, speaker_of(messages[item.id], owners.get(messages[item.id]["session_id"])))
-            ]
-            if person is None or len(own) >= limit or len(ranked) < wanted:
+            if scope is None:
+                sessions = await self._client.sessions_of_messages([item.id for item in ranked])
+                owners = {row["session_id"]: sessions[i]["user_id"] for i, row in messages.items() if i in sessions}
+            own: dict[tuple[str, str, str], tuple[str, str, float]] = {}
+            for item in ranked:
+                if message := messages.get(item.id):
+                    speaker = speaker_of(message, owners.get(message["session_id"]))
+                    if person in (None, speaker):
+                        words = (speaker, message["role"], message["content"])
+                        said = period.last_said(message["timestamp"], message["last_said_at"])
+                        latest, identifier, relevance = own.get(words, ("", "", item.relevance))
+                        own[words] = (*max((latest, identifier), (said, item.id)), relevance)
+            if len(own) >= limit or len(ranked) < wanted:
                 break
-            wanted *= 4  # some of these may be by other speakers
-        own = own[:limit]
-        if scope is None:
-            sessions = await self._client.sessions_of_messages([item.id for item in own])
-            owners = {messages[identifier]["session_id"]: row["user_id"] for identifier, row in sessions.items()}
+            wanted *= 4  # some of these may be by other speakers, or have the same words
         now = utc_now() if touch else ""
         found = [
-            Memory.of(messages[item.id], owners.get(messages[item.id]["session_id"]), item.relevance, now)
-            for item in own
+            Memory.of(messages[identifier], owners.get(messages[identifier]["session_id"]), relevance, now)
+            for _, identifier, relevance in list(own.values())[:limit]
         ]
         if touch:
             await self._client.touch_messages([memory.id for memory in found], now)
