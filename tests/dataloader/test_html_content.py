@@ -268,6 +268,7 @@ def test_a_page_of_doxygen() -> None:
     <div class="contents"><p>A class. <a href="#d">More...</a></p>
     <div class="fragment"><div class="line"><span class="lineno">    1</span>&#160;f(a);</div>
 <div class="line"><span class="lineno">    2</span>&#160;&#160;&#160;<span>g</span>(b);</div>
+<div class="ttc" id="af"><div class="ttname"><a href="f">f</a></div><div class="ttdeci">int f(int)</div></div>
 </div><h2>Members</h2><h2 class="memtitle"><span class="permalink"><a href="#m">◆&#160;</a></span>m()</h2></div>"""
     page = html_to_document(html, BASE)
     assert page.markdown == "# C Class Reference\n\nA class.\n\n```\nf(a);\n  g(b);\n```\n\n## Members\n\n### m()"
@@ -291,6 +292,66 @@ def test_a_page_of_rustdoc() -> None:
     <h4>pub fn f()</h4></section><p>Does it.</p><section><a href="#v" class="anchor">§</a><h3>None</h3></section>
     </main></body></html>"""
     assert html_to_document(html, BASE).markdown == "A type.\n\n#### pub fn f()\n\n1.0.0\n\nDoes it.\n\n### None"
+
+
+def test_a_page_of_an_older_rustdoc() -> None:
+    html = """<html><head><meta name="generator" content="rustdoc"></head><body><main><div class="sub-container">
+    <a href="i"><img class="rust-logo" src="l.svg" alt="logo"></a></div><h1>Struct std::vec::Vec</h1>
+    <span class="out-of-band"><span class="since">1.0.0</span> · <a class="srclink" href="s">source</a> · <a
+    id="toggle-all-docs" href="javascript:void(0)">[<span>−</span>]</a></span><p>A list.</p></main></body></html>"""
+    assert html_to_document(html, BASE).markdown == "# Struct std::vec::Vec\n\n1.0.0\n\nA list."
+
+
+def test_a_page_of_texinfo() -> None:
+    html = f"""<html><head><meta name="Generator" content="makeinfo"></head><body><div class="chapter">
+    <div class="header"><p>Next: <a href="A.html" accesskey="n" rel="next">Audio</a>, Previous: <a href="S.html"
+    accesskey="p" rel="prev">Signals</a> [<a href="i.html" rel="index">Index</a>]</p></div><hr>
+    <h2>32 Images</h2><p>{LONG}</p><dl><dt>Option: eps<a href="#eps" class="copiable-anchor"> &para;</a></dt>
+    <dd>How far.</dd></dl></div>
+    <div class="nav-panel"><p>Next: <a href="A.html" accesskey="n">Audio</a></p></div></body></html>"""
+    assert html_to_document(html, BASE).markdown == f"## 32 Images\n\n{LONG.strip()}\n\nOption: eps\n: How far."
+
+
+def test_a_page_of_haddock_and_its_source() -> None:
+    page = """<body><div id="content"><div id="module-header"><p class="caption">Data.Text</p></div>
+    <div id="interface"><div class="top"><p class="src"><a class="def">pack</a> :: String -&gt; Text <a href="s#pack"
+    class="link">Source</a> <a href="#v:pack" class="selflink">#</a></p><div class="doc"><p>Packs.</p></div></div>"""
+    assert body(page) == "# Data.Text\n\n#### pack :: String -> Text\n\nPacks."
+    source = """<pre><span class="annot"><a href="#x"><span class="hs-var">pack</span></a></span> = <span
+    class="annot"><span class="annottext">(Char -&gt; Char) -&gt; Text
+</span><a href="#y"><span class="hs-var">map</span></a></span> safe</pre>"""
+    assert body(source) == "```\npack = map safe\n```"
+
+
+@pytest.mark.parametrize(("last", "name"), [("set_tabs", "Gtk.Text.set_tabs"), ("::leave", "Gtk.Text::leave")])
+def test_a_page_of_gi_docgen(last: str, name: str) -> None:
+    page = f"""<main><header><h1><a href="i">Gtk</a><span class="sep"></span><a href="t">Text</a><span
+    class="sep"></span>{last}</h1></header><h4>Description <a class="anchor" href="#d"></a>
+    <a class="srclink" href="s">[src]</a></h4><p>{LONG}</p></main>"""
+    assert body(page) == f"# {name}\n\n#### Description\n\n{LONG.strip()}"
+
+
+def test_a_list_of_pages_is_no_text_because_one_of_them_is_named_in_code() -> None:
+    pages = LINKS + "<li><a href='/m'>Modules: <code>node:module</code> API</a></li>"
+    text = body(f"<div id='content'><div><ul>{pages}</ul></div><div><h1>Zlib</h1><p>{LONG}</p></div></div>")
+    assert text == f"# Zlib\n\n{LONG.strip()}"
+    names = "".join(f"<li><a href='/{n}'><code>module_{n}</code></a></li>" for n in range(5))
+    assert "`module_4`" in body(f"<div id='content'><h1>Zlib</h1><p>{LONG}</p><ul>{names}</ul></div>")
+
+
+def test_a_footer_that_is_longer_than_the_text_is_no_text() -> None:
+    footer = f"<footer role='contentinfo'><p>{LONG}</p></footer>"
+    text = body(f"<div><main><h1>Uses of Map</h1>No usage of Map</main>{footer}</div>")
+    assert text == "# Uses of Map\n\nNo usage of Map"
+
+
+def test_what_is_called_footer_and_ends_a_page_is_its_footer_however_long() -> None:
+    bar = "<div class='navigationbar'><ul><li>Qt 5</li><li><a href='/c'>Core</a></li></ul></div>"
+    page = f"<div class='header'>{bar}{{}}</div>"
+    text = f"<div class='content'><h1>List</h1><p>{LONG}</p></div>"
+    legal = "Contributions included herein are the copyrights of their owners, and licensed as follows: " * 3
+    assert body(page.format(f"{text}<div class='footer'><p>{legal}</p></div>")) == f"# List\n\n{LONG.strip()}"
+    assert legal.strip() in body(page.format(f"<div class='footer'><p>{legal}</p></div>{text}"))
 
 
 @pytest.mark.parametrize(("heading", "is_text"), [("<h1>Tides</h1>", True), ("", False)])

@@ -198,11 +198,13 @@ class _Sizes:
         frame: set[HtmlElement | None] = set()
         scores: dict[HtmlElement, float] = {}
         largest = _FRAME_SHARE * self.text[nodes[0]]
+        mains = any(True for _ in nodes[0].iter("main"))
         for node in nodes:
             if not isinstance(node.tag, str):
                 continue
             parent = node.getparent()
-            if parent in frame or (self.text[node] < largest and (node.tag in ("nav", "footer") or naming(node).frame)):
+            smaller = self.text[node] < largest or (mains and node.get("role") == "contentinfo")
+            if parent in frame or (smaller and (node.tag in ("nav", "footer") or naming(node).frame)):
                 frame.add(node)
             elif parent is not None and node.tag in _RUNNING_TEXT and self.plain(node) >= _RUNNING_TEXT[node.tag]:
                 scores[parent] = scores.get(parent, 0) + self.plain(node)
@@ -274,7 +276,12 @@ def _is_chrome(node: HtmlElement, sizes: _Sizes) -> bool:
     blocks = _LINK_LISTS if sizes.is_inside(node) else _LINK_BLOCKS
     if sizes.core_score < _CORE_CHARS or node.tag not in blocks or not sizes.is_link_list(node):
         return False
-    return core not in list(node.iterancestors()) and node.find(".//code") is None
+    return core not in list(node.iterancestors()) and not _names_code(node)
+
+
+def _names_code(node: HtmlElement) -> bool:
+    """Return whether most of the links of an element are names in code: those of an interface, not of other pages."""
+    return 2 * len(node.xpath(".//a[.//code or parent::code]")) > len(node.xpath(".//a"))
 
 
 def _holds_panels(node: HtmlElement) -> bool:
@@ -290,7 +297,7 @@ def _is_called_chrome(node: HtmlElement, sizes: _Sizes) -> bool:
     if node.tag not in _NAMED:
         return False
     name = sizes.naming(node)
-    if name.strong:
+    if name.strong or _is_footer(node, sizes):
         return True
     if sizes.is_inside(node):
         if name.navigation or name.links:
@@ -298,6 +305,13 @@ def _is_called_chrome(node: HtmlElement, sizes: _Sizes) -> bool:
     elif name.navigation:
         return True
     return (name.links or name.weak) and sizes.plain(node) < _OWN_TEXT_CHARS and node.find(".//pre") is None
+
+
+def _is_footer(node: HtmlElement, sizes: _Sizes) -> bool:
+    """Return whether an element is called just what HTML 5 calls the footer of a page, with nothing below it."""
+    if "footer" not in (node.get("class"), node.get("id")) or sizes.is_inside(node) or not _is_of_page(node):
+        return False
+    return all(sizes.text[below] == 0 for below in node.itersiblings())
 
 
 def _is_skip_link(node: HtmlElement, sizes: _Sizes) -> bool:
@@ -319,7 +333,7 @@ def _is_frame(node: HtmlElement, sizes: _Sizes) -> bool:
     if node.tag not in _NAMED:
         return False
     name = sizes.naming(node)
-    if name.edge and sizes.plain(node) < _OWN_TEXT_CHARS:
+    if _is_footer(node, sizes) or (name.edge and sizes.plain(node) < _OWN_TEXT_CHARS):
         return True
     called = name.strong or name.navigation or name.links or name.weak
     return name.frame or (called and sizes.is_link_list(node))

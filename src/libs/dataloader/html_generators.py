@@ -31,7 +31,7 @@ def as_plain_html(tree: HtmlElement, generator: str) -> None:
     """Turn what only looks like code, tables or headings into the elements for it, and drop what accompanies it.
 
     Line numbers, permalinks and names of languages beside code are dropped, elements with the role of a table become
-    tables, and the special forms of Doxygen, Javadoc and rustdoc become the usual ones.
+    tables, and the special forms of Doxygen, Javadoc, rustdoc, Texinfo, Haddock and gi-docgen become the usual ones.
 
     Args:
         tree: The page; it is changed.
@@ -44,6 +44,12 @@ def as_plain_html(tree: HtmlElement, generator: str) -> None:
         link.drop_tree()
     for name in tree.xpath(".//div[starts-with(@class, 'language-')]/span[@class='lang']"):  # VitePress
         name.drop_tree()
+    for link in tree.xpath(".//a[@class='srclink'][.='[src]' or .='source']"):  # gi-docgen, rustdoc
+        link.drop_tree()
+    for arrow in tree.xpath(".//h1/span[@class='sep'][not(node())]"):  # gi-docgen: a style sheet shows it
+        if not (arrow.tail or "").startswith(":"):
+            arrow.text = "."
+    _haddock(tree)  # it does not name itself
     for name, rewrite in _GENERATORS.items():
         if generator.lower().startswith(name):
             rewrite(tree)
@@ -80,7 +86,7 @@ def _tables_of_roles(tree: HtmlElement) -> None:
 def _doxygen(tree: HtmlElement) -> None:
     for part in tree.xpath(
         ".//div[@id='titlearea'] | .//div[@class='header']/div[@class='summary'] | .//div[@class='ingroups']"
-        " | .//a[.='More...']"
+        " | .//a[.='More...'] | .//div[@class='fragment']/div[@class='ttc']"  # the last: shown at a name in code
     ):
         part.drop_tree()
     for title in tree.xpath(".//div[@class='headertitle']/div[@class='title']"):
@@ -109,8 +115,15 @@ def _javadoc(tree: HtmlElement) -> None:
 
 
 def _rustdoc(tree: HtmlElement) -> None:
-    for part in tree.xpath(".//summary[@class='hideme'] | .//a[@class='anchor' or @class='doc-anchor']"):
+    for part in tree.xpath(
+        ".//summary[@class='hideme'] | .//a[@class='anchor' or @class='doc-anchor' or @id='toggle-all-docs']"
+        " | .//img[@class='rust-logo']"
+    ):
         part.drop_tree()
+    for beside in tree.xpath(".//span[@class='out-of-band']"):  # what is left: the version, and dots between
+        version = beside.text_content().strip(" ·")
+        beside.clear(keep_tail=True)
+        beside.text = version
     for source in tree.xpath(".//a[@class='src' or @class='src rightside']"):
         before = source.getprevious()
         if before is not None and (before.tail or "").strip() == "·":
@@ -120,4 +133,29 @@ def _rustdoc(tree: HtmlElement) -> None:
         since.getnext().addnext(since)  # the version that introduced a function, which preceded its heading
 
 
-_GENERATORS: dict[str, Callable[[HtmlElement], None]] = {"doxygen": _doxygen, "javadoc": _javadoc, "rustdoc": _rustdoc}
+def _texinfo(tree: HtmlElement) -> None:
+    for part in tree.xpath(
+        ".//div[@class='header' or @class='nav-panel'][.//a[@accesskey or @rel]][not(.//h1 or .//h2)]"
+        " | .//a[@class='copiable-anchor' or @class='copiable-link']"
+    ):
+        part.drop_tree()
+
+
+def _haddock(tree: HtmlElement) -> None:
+    for name in tree.xpath(".//div[@id='module-header']/p[@class='caption']"):
+        name.tag = "h1"
+    for definition in tree.xpath(".//div[@id='interface']//div[@class='top']/p[@class='src']"):
+        for link in definition.xpath("a[@class='link' or @class='selflink']"):
+            link.drop_tree()
+        definition.tag = "h4"
+    for kind in tree.xpath(".//pre//span[@class='annot']/span[@class='annottext']"):
+        kind.drop_tree()  # shown at a name in code
+
+
+_GENERATORS: dict[str, Callable[[HtmlElement], None]] = {
+    "doxygen": _doxygen,
+    "javadoc": _javadoc,
+    "rustdoc": _rustdoc,
+    "makeinfo": _texinfo,
+    "texi2any": _texinfo,
+}

@@ -29,7 +29,7 @@ _FRAME = re.compile(r"\b(?:cookies?|consent|gdpr|onetrust|disqus|respond|comment
 # ... and likewise one that leads elsewhere, in the main element only if it consists of links:
 _NAVIGATION = re.compile(
     r"""\b(?:
-      navs?|navi|navbar|navigation|topnav|subnav|sitenav|sidenav|navbox|navheader|navfooter|offcanvas|hamburger|
+      navs?|navi|navbar|navigation\s?bar|navigation|topnav|subnav|sitenav|sidenav|navbox|navheader|navfooter|offcanvas|hamburger|
       prev(?:ious)?\snext|next\sprev(?:ious)?|contents\s(?:local\s)?topic|
       breadcrumbs?|pagination|pager|paging|side\s?bars?
     )\b""",
