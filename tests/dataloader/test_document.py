@@ -50,6 +50,24 @@ async def test_failures_are_reported_and_the_rest_goes_on(tmp_path: Path) -> Non
     assert reasons["photo.png"] == "it is a PNG image"
 
 
+async def test_a_page_that_only_leads_to_another_one_is_no_document(tmp_path: Path) -> None:
+    head = (
+        '<html><head><meta http-equiv="Refresh" content="0; url={}"></head><body><p>It is at <a href="{}">Pwd</a>.</p>'
+    )
+    tree(
+        tmp_path,
+        {
+            "stub.html": head.format("there.html#pwd", "there.html#pwd"),
+            "self.html": head.format("self.html", "there.html"),
+            "text.html": head.format("there.html", "there.html") + "<p>" + "A text of its own. " * 15,
+            "there.html": "<html><body><p>The working directory.</p>",
+        },
+    )
+    loaded = await load(tmp_path)
+    assert loaded.failures == {f"{tmp_path}/stub.html": "it only leads to another page"}
+    assert [result.gone for result in loaded.results if isinstance(result, LoadFailure)] == [True]
+
+
 async def test_a_file_as_large_as_the_limit_is_loaded(tmp_path: Path) -> None:
     tree(tmp_path, {"a.txt": "x" * 1000, "b.txt": "x" * 1001})
     loaded = await load(tmp_path, max_bytes=1000)

@@ -26,7 +26,7 @@ from libs.dataloader.types import Known, LoadFailure, LoadResult, SourceInfo, Un
 from libs.dataloader.walk import Found, Selection, Walker, describe_os_error
 
 #: Part of every fingerprint: raised when a reader changes, so that files and pages are converted again.
-READERS_VERSION = "16"
+READERS_VERSION = "17"
 
 _BATCH_FILES = 256
 _BATCH_BYTES = 32_000_000
@@ -339,7 +339,7 @@ class DocumentLoader:
                     )
                 )
         except UnreadableError as error:
-            return LoadFailure(file.path, error.reason)
+            return LoadFailure(file.path, error.reason, gone=error.gone)
         metadata = {"size": len(data), **document.metadata}
         if "modified" not in metadata and (moment := _iso(file.modified)):
             metadata["modified"] = moment

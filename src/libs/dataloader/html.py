@@ -14,6 +14,9 @@ from libs.dataloader.types import Link
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
+#: Characters of text that make a page that refreshes to another one a page of its own.
+LONG_ENOUGH = 200
+
 _META_CHARSET = re.compile(rb"""<meta[^>]{0,500}?charset\s*=\s*["']?\s*([A-Za-z0-9_:.\-]+)""", re.IGNORECASE)
 _XML_DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
 _REFRESH = re.compile(r"""^\s*\d+(?:\.\d*)?\s*[;,]\s*(?:url\s*=)?\s*["']?(.*?)["']?\s*$""", re.IGNORECASE)

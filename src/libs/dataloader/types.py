@@ -144,7 +144,8 @@ class LoadFailure:
     Attributes:
         path: The path or URL.
         reason: What happened, for people to read.
-        gone: Whether it certainly no longer exists (HTTP 404 or 410), so that its stored version is outdated.
+        gone: Whether it certainly no longer exists (HTTP 404 or 410) or only leads to another page, so that its stored
+            version is outdated.
     """
 
     path: str

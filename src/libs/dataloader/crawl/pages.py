@@ -28,7 +28,6 @@ _CANONICAL_RELATION = re.compile(r"""\brel\s*=\s*["']?(?:[^"';,]{0,200}\s)?canon
 _DIGITS = re.compile(r"[0-9]+")
 # Titles of Apache, nginx, lighttpd and Python; of Tomcat, Jetty and IIS, which names its host.
 _LISTING = re.compile(r"(?:Index of|Directory listing for) /|Directory Listing For \[/|Directory: /|[\w.:-]+ - /.*/$")
-_LONG_ENOUGH = 200  # characters of text that make a page that refreshes to another one a page of its own
 _PLACEHOLDER = 16  # ... if it does so only without scripts: more than "Please wait …"
 
 
@@ -162,14 +161,16 @@ def _is_inside(links: Iterable[str], url: str) -> bool:
 
 def _refresh(page: HtmlPage, url: str, header: str | None) -> str | None:
     """Return the URL that a page or its header only redirects its readers to, if it does."""
-    ways = ((header, _LONG_ENOUGH), (page.refresh, _LONG_ENOUGH), (page.noscript_refresh, _PLACEHOLDER))
+    from libs.dataloader.html import LONG_ENOUGH
+
+    ways = ((header, LONG_ENOUGH), (page.refresh, LONG_ENOUGH), (page.noscript_refresh, _PLACEHOLDER))
     only = set(_normalized(page.page_links, url))
     for link, enough in ways:
         target = join_url(url, link) if link else None
         if target is None or target == url:
             continue
         # A page whose only link leads there, too, redirects everybody: a script does it where scripts run.
-        if len(page.markdown) < (_LONG_ENOUGH if only == {target} else enough):
+        if len(page.markdown) < (LONG_ENOUGH if only == {target} else enough):
             return target
     return None
 

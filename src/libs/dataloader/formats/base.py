@@ -26,11 +26,13 @@ class UnreadableError(Exception):
 
     Attributes:
         reason: The reason, to show to users; without the name of the file.
+        gone: Whether its text is certainly no longer there, so that its stored version is outdated.
     """
 
-    def __init__(self, reason: str) -> None:
+    def __init__(self, reason: str, *, gone: bool = False) -> None:
         super().__init__(reason)
         self.reason = reason
+        self.gone = gone
 
 
 def check_length(chars: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from libs.dataloader.formats.base import Content, FileData, UnreadableError
 from libs.dataloader.formats.registry import Format
-from libs.dataloader.html import html_to_document
+from libs.dataloader.html import LONG_ENOUGH, html_to_document
 from libs.dataloader.text import bom_encoding
 
 
@@ -21,4 +21,6 @@ def read(file: FileData, _kind: Format) -> Content:
         encoding=file.declared,
         root_url=file.root_uri,
     )
+    if page.refresh not in (None, file.uri) and len(page.markdown) < LONG_ENOUGH:
+        raise UnreadableError("it only leads to another page", gone=True)
     return Content(page.markdown, "markdown", page.title, dict(page.metadata), page.links)
