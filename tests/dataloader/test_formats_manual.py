@@ -282,3 +282,64 @@ def test_macros_of_bsd_in_words() -> None:
         "### Authors\n\nThe user Ns's file of Ann Lee on FreeBSD 13.2, AT&T UNIX v7 and UNIX. (file) and"
         " frob(int a, b). p1003.1-2008 says so, as [file] words\n\nA paragraph.\n\n-a\n\n-b\n: Both.\n"
     )
+
+
+OPEN = r"""
+.TH FROB 3
+.SH SYNOPSIS
+.nf
+int
+.BI frob( "int a" )
+.SH DESCRIPTION
+Frobs
+it.
+"""
+
+
+def test_code_that_is_not_closed_ends_at_the_next_heading() -> None:
+    text = "# frob(3)\n\n## SYNOPSIS\n\n```\nint\nfrob(int a)\n```\n\n## DESCRIPTION\n\nFrobs it.\n"
+    assert convert("frob.3", OPEN).content == text
+
+
+OWN = r"""
+.TH Tcl_Frob 3 8.0 Tcl "Tcl Library"
+.de AS
+.nr )A 10n
+.if !"\\$1"" .nr )A \\w'\\$1'u+3n
+..
+.de AP
+.ie !"\\$4"" .TP \\$4
+.el          .TP 15
+\&\\$1 \\fI\\$2\\fP (\\$3)
+..
+.de CS
+.RS
+.nf
+..
+.de CE
+.fi
+.RE
+..
+.de MT
+.QW ""
+..
+.SH ARGUMENTS
+.AS Tcl_Interp in/out
+.AP "const char" *name in
+What to frob,
+.MT
+by name.
+.AP int n in
+How often.
+.CS
+frob "a"
+.CE
+Done.
+"""
+
+
+def test_what_a_page_defines_says_what_it_is_given_where_it_shows_it() -> None:
+    assert convert("frob.3", OWN).content == (
+        "# tcl_frob(3)\n\n## ARGUMENTS\n\nconst char *name in What to frob, by name.\n\n"
+        'int n in How often.\n\n```\nfrob "a"\n```\n\nDone.\n'
+    )

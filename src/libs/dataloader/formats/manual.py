@@ -42,8 +42,12 @@ _NAMES = {
 # fmt: on
 _FONTS = frozenset("B I BR RB BI IB IR RI SM SB R CW".split())  # noqa: SIM905
 _PARAGRAPHS = frozenset("PP P LP sp HP RS RE INDENT UNINDENT".split())  # noqa: SIM905
+_TAGGED = frozenset(("TP", "TQ", "IP"))
+_BREAKS = frozenset((".TP", ".IP", ".PP", ".LP", ".br"))
 _SILENT = frozenset("PD DT AT UC IX YS".split())  # noqa: SIM905
 _DEFINITIONS = frozenset("de de1 am am1 ig".split())  # noqa: SIM905
+_CONDITION = re.compile(r"""[.']\s*(?:if|ie|el)\b\s*(?:!?(["']).*?\1.*?\1|!?\S+)?\s*(?:\\\{)?\s*""")
+_SETS = re.compile(r"\.\s*(?:nr|ds|ta|in|ft)\b")
 _COMMENT = re.compile(r'(?<!\\)\\".*')
 _CODE = {"nf": "fi", "EX": "EE", "Vb": "Ve"}
 
@@ -73,9 +77,15 @@ class Page:
     def __init__(self, text: str, collector: LinkCollector) -> None:
         self.title: str | None = None
         self.date = ""
-        self._lines = iter(text.replace("\\\n", "").split("\n"))
+        self._lines = self._read(text.replace("\\\n", "").split("\n"))
+        self._again: list[str] = []  # a line that was read too early
         self._collector = collector
         self._words: list[str] = []
+        self._silent = set(_SILENT)
+        self._own: set[str] = set()  # requests that the page defines; of these, those that begin a paragraph, ...
+        self._paragraphs: set[str] = set()
+        self._code: set[str] = set()  # ... begin code, ...
+        self._after_code: set[str] = set()  # ... and end it
         self._tag: str | None = None  # of the paragraph that comes next, as in a list of options
 
     def lines(self) -> Iterator[str]:
@@ -92,6 +102,12 @@ class Page:
                 yield ""
         yield from self._filled()
 
+    def _read(self, lines: list[str]) -> Iterator[str]:
+        for line in lines:
+            yield line
+            while self._again:
+                yield self._again.pop()
+
     def _say(self, words: str) -> None:
         tag, self._tag = self._tag, None
         self._words.append(f"{tag or ''}{words}")
@@ -106,7 +122,9 @@ class Page:
         name, _, rest = line[1:].strip().partition(" ")
         rest = _COMMENT.sub("", rest)
         if name in _DEFINITIONS:
-            self._until(".." if name != "ig" or not rest else f".{rest.strip()}")
+            body = self._until(".." if name != "ig" or not rest else f".{rest.strip()}")
+            if name in ("de", "de1"):
+                self._define(rest.partition(" ")[0], body)
         elif name in ("if", "ie", "el"):
             if "\\{" in rest:
                 self._until("\\}")
@@ -133,14 +151,16 @@ class Page:
         elif name in _PARAGRAPHS:
             yield ""
             self._tag = None
-        elif name in _CODE:
-            code = [self._font(row) if row[:1] == "." else shown(row) for row in self._until(f".{_CODE[name]}")]
+        elif name in _CODE or name in self._code:
+            rows = self._until(f".{_CODE.get(name, 'fi')}", *self._after_code, or_heading=True)
+            code = [self._said(row) if row[:1] == "." else shown(row) for row in rows]
             if any(row.strip() for row in code):
                 yield f"\n{fenced('\n'.join(code).strip('\n'), '')}\n"
         elif name == "TS":
             yield from self._table(self._until(".TE"))
-        elif name in ("UR", "MT"):
-            called = " ".join(shown(row) for row in self._until(".UE" if name == "UR" else ".ME")).strip()
+        elif name in ("UR", "MT") and name not in self._own:
+            rows = self._until(".UE" if name == "UR" else ".ME", or_heading=True)
+            called = " ".join(map(shown, rows)).strip()
             if name == "UR":
                 self._collector.add(rest.strip(), called)
             self._say(called or rest.strip())
@@ -148,10 +168,29 @@ class Page:
             self._collector.add(rest.strip())
         elif name == "br":
             yield from self._filled()
-        elif said := self._font(line).strip():
+        elif said := self._said(line).strip():
+            if name in self._paragraphs:
+                yield ""
             self._say(said)
-        elif self.title and name[:1].isupper() and name not in _SILENT and name not in _FONTS and rest:
-            self._say(" ".join(_arguments(rest)))  # what others add to the requests there are
+
+    def _define(self, name: str, body: list[str]) -> None:
+        """Remember what a request that the page defines is for."""
+        words = set(" ".join(body).split())
+        self._own.add(name)
+        if not any(map(_says_arguments, body)):
+            self._silent.add(name)
+        elif words & _BREAKS:
+            self._paragraphs.add(name)
+        if ".nf" in words and ".fi" not in words:
+            self._code.add(name)
+        elif ".fi" in words and ".nf" not in words:
+            self._after_code.add(f".{name}")
+
+    def _said(self, line: str) -> str:
+        """Return the text of a request for a font, or of one that others add to those there are."""
+        name, _, rest = line[1:].strip().partition(" ")
+        known = name in _FONTS | _PARAGRAPHS | _TAGGED | self._silent or not name[:1].isupper()
+        return self._font(line) if known or not self.title else " ".join(_arguments(_COMMENT.sub("", rest)))
 
     def _font(self, line: str) -> str:
         """Return the text of a request for a font, empty for other requests; words in alternating fonts are joined."""
@@ -160,10 +199,13 @@ class Page:
             return ""
         return ("" if len(name) == 2 and name not in ("SM", "SB", "CW") else " ").join(_arguments(rest))
 
-    def _until(self, end: str) -> list[str]:
-        inside = []
+    def _until(self, *ends: str, or_heading: bool = False) -> list[str]:
+        inside: list[str] = []
         for line in self._lines:
-            if line.split(maxsplit=1)[:1] == [end] or (end == "\\}" and end in line):
+            if or_heading and line.startswith((".SH", ".SS")):  # which ends code, too
+                self._again.append(line)
+                break
+            if line.partition(" ")[0].rstrip() in ends or (ends == ("\\}",) and "\\}" in line):
                 break
             inside.append(line)
         return inside
@@ -179,6 +221,13 @@ class Page:
         ]
         if rows:
             yield f"\n{markdown_table(rows)}\n"
+
+
+def _says_arguments(line: str) -> bool:
+    """Return whether a line of the definition of a request shows what the request is given."""
+    while match := _CONDITION.match(line):
+        line = line[match.end() :]
+    return "\\\\$" in line and _SETS.match(line) is None
 
 
 def _whole_rows(lines: list[str], font: Callable[[str], str]) -> Iterator[str]:
